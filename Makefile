@@ -107,7 +107,8 @@ FORMATTED = git ls-files -z -- '*.c' '*.h' ':!include/gnnc/dlpack.h'
 format: setup-check
 	@$(FORMATTED) | xargs -0 clang-format-19 -i
 format-check: setup-check
-	@$(FORMATTED) | xargs -0 clang-format-19 --dry-run --Werror && echo "format: clean"
+	@$(FORMATTED) | xargs -0 clang-format-19 --dry-run --Werror
+	@! $(FORMATTED) '*.cuh' | xargs -0 grep -nE '^.{101,}' /dev/null && echo "format: clean"
 
 # The race against the peers (bench/README.md): everything takes hours; BENCH="cora-* arxiv-gcn-train" picks workloads,
 # BENCH_ARGS gives more options, BENCH_DATA says where planetoid/ and npz/ are ($GNNC_DATA).

@@ -1,8 +1,10 @@
-/* What a launch costs besides its work: a program of 64 launches that do next to nothing, launch by launch and as one
- * parallel region (runtime/run/region.h).  `cmake --build build --target bench_launches && build/bench_launches`.
+/* What a launch costs besides its work: a program of 64 launches that do next to nothing, launch by
+ * launch and as one parallel region (runtime/run/region.h).  `cmake --build build --target
+ * bench_launches && build/bench_launches`.
  *
- * chain: each reads what all threads wrote just before.  mixed: every second launch is one thread's alone, and reads what
- * the other ones made.  alone: shared launches that have nothing to do with what lies between them, one thread's. */
+ * chain: each reads what all threads wrote just before.  mixed: every second launch is one thread's
+ * alone, and reads what the other ones made.  alone: shared launches that have nothing to do with
+ * what lies between them, one thread's. */
 #include "base/clock.h"
 #include "runtime/run/exec.h"
 
@@ -97,8 +99,8 @@ static double measure(gn_instance *in)
 int main(void)
 {
     static const char *const name[] = {"chain", "mixed", "alone"};
-    printf("nanoseconds a launch, medians of %d\n%-8s %8s %16s %12s %6s\n", TRIES, "", "threads", "launch by launch",
-           "one region", "waits");
+    printf("nanoseconds a launch, medians of %d\n%-8s %8s %16s %12s %6s\n", TRIES, "", "threads",
+           "launch by launch", "one region", "waits");
     for (int kind = 0; kind < KINDS; kind++)
         for (int threads = 1; threads <= 2; threads++) {
             gn_artifact a;

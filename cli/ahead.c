@@ -12,7 +12,8 @@ gn_status *gn_cli_wants_ahead(const gn_cli *cli, bool *out)
     const gn_cli_options *o = &cli->opt;
     *out = o->output && !o->emit;
     if (*out && gn_aot_kind_of(o->output) == GN_AOT_NO_KIND)
-        GN_FAIL(GN_ERR_USAGE, "-o %s: expected a name that ends in .o, .a or .so; stages take --emit", o->output);
+        GN_FAIL(GN_ERR_USAGE,
+                "-o %s: expected a name that ends in .o, .a or .so; stages take --emit", o->output);
     const char *alone = o->header      ? "--header"
                         : o->prefix    ? "--prefix"
                         : o->cpu       ? "--cpu"
@@ -20,14 +21,18 @@ gn_status *gn_cli_wants_ahead(const gn_cli *cli, bool *out)
                         : o->inference ? "--inference"
                                        : NULL;
     if (alone && !*out)
-        GN_FAIL(GN_ERR_USAGE, "%s goes with -o FILE.o, .a or .so%s", alone, o->emit ? " and without --emit" : "");
+        GN_FAIL(GN_ERR_USAGE, "%s goes with -o FILE.o, .a or .so%s", alone,
+                o->emit ? " and without --emit" : "");
     if (o->prefix && !gn_aot_is_prefix(o->prefix))
-        GN_FAIL(GN_ERR_USAGE, "--prefix %s: expected a letter, and up to 63 letters, digits and _", o->prefix);
+        GN_FAIL(GN_ERR_USAGE, "--prefix %s: expected a letter, and up to 63 letters, digits and _",
+                o->prefix);
     if (*out && (o->arch || (o->device && strcmp(o->device, "cpu") != 0)))
-        GN_FAIL(GN_ERR_USAGE, "%s: a .o, .a or .so is code for the CPU; text for a device takes --emit",
+        GN_FAIL(GN_ERR_USAGE,
+                "%s: a .o, .a or .so is code for the CPU; text for a device takes --emit",
                 o->arch ? "--arch" : "--device");
     if (*out && (o->range || (o->dynamic && strcmp(o->dynamic, "true") != 0)))
-        GN_FAIL(GN_ERR_USAGE, "%s: a .o, .a or .so takes graphs of any size", o->range ? "--range" : "--dynamic");
+        GN_FAIL(GN_ERR_USAGE, "%s: a .o, .a or .so takes graphs of any size",
+                o->range ? "--range" : "--dynamic");
     if (*out && o->header && !strcmp(o->header, o->output))
         GN_FAIL(GN_ERR_USAGE, "--header %s: that is where the code goes", o->header);
     return NULL;
@@ -75,9 +80,11 @@ static void report(const gn_cli *cli, const gn_session *s, const gn_aot_object *
         gn_json_end(&j);
         return;
     }
-    printf("%s: %s of model %s for %s, %s; %d kernels, an object of %zu bytes; names begin with %s_\n", cli->opt.output,
-           g->step ? "inference and training" : "inference", g->model, g->cpu,
-           cli->opt.weights ? "with its weights" : "without weights", o->kernels, o->bytes.n, o->prefix);
+    printf(
+        "%s: %s of model %s for %s, %s; %d kernels, an object of %zu bytes; names begin with %s_\n",
+        cli->opt.output, g->step ? "inference and training" : "inference", g->model, g->cpu,
+        cli->opt.weights ? "with its weights" : "without weights", o->kernels, o->bytes.n,
+        o->prefix);
     printf("compiled in %.1f ms%s\n", s->frontend_ms + s->build.ms, gn_cli_cached(s));
 }
 
@@ -89,7 +96,8 @@ gn_status *gn_cli_compile_ahead(gn_cli *cli, gn_session_options *o)
     GN_TRY(gn_cli_check_output(cli, "--header", cli->opt.header));
     o->train = o->keep_static = !cli->opt.inference;
     o->no_code = o->objects = true;
-    o->cpu = cli->opt.cpu && strcmp(cli->opt.cpu, "native") ? cli->opt.cpu : NULL; /* NULL: this one */
+    /* NULL: this one */
+    o->cpu = cli->opt.cpu && strcmp(cli->opt.cpu, "native") ? cli->opt.cpu : NULL;
     GN_TRY(gn_session_new(cli->arena, o, &s));
     gn_cli_describe(cli, s);
     gn_status *status = make(cli, s, &object);

@@ -17,8 +17,8 @@ typedef struct parser {
     char *const *argv;
 } parser;
 
-const char *gn_args_suggest(gn_arena *arena, const char *prefix, const char *name, const char *const *candidates,
-                            size_t n)
+const char *gn_args_suggest(gn_arena *arena, const char *prefix, const char *name,
+                            const char *const *candidates, size_t n)
 {
     const char *near = gn_nearest(name, candidates, n);
     return near ? gn_arena_printf(arena, "; did you mean '%s%s'?", prefix, near) : "";
@@ -27,7 +27,8 @@ const char *gn_args_suggest(gn_arena *arena, const char *prefix, const char *nam
 bool gn_args_int(const char *text, int64_t *out)
 {
     char *end;
-    if (!(*text == '-' ? text[1] >= '0' && text[1] <= '9' : *text >= '0' && *text <= '9')) return false;
+    if (!(*text == '-' ? text[1] >= '0' && text[1] <= '9' : *text >= '0' && *text <= '9'))
+        return false;
     errno = 0;
     long long v = strtoll(text, &end, 10);
     if (errno || *end) return false;
@@ -43,7 +44,8 @@ bool gn_option_takes_value(const gn_option *o)
 /* How the user knows the option: "--epochs", or "-D" where it has no long name. */
 static const char *spelled(const gn_option *o, gn_arena *arena)
 {
-    return o->name ? gn_arena_printf(arena, "--%s", o->name) : gn_arena_printf(arena, "-%c", o->letter);
+    return o->name ? gn_arena_printf(arena, "--%s", o->name)
+                   : gn_arena_printf(arena, "-%c", o->letter);
 }
 
 /* Splits "alias=canonical" at the equals sign; length of the alias. */
@@ -69,8 +71,8 @@ static gn_status *find_choice(parser *p, const gn_option *o, const char *value, 
         gn_buf_printf(&all, "%s%.*s", n ? ", " : "", (int)len, *c);
         if (n < sizeof names / sizeof *names) names[n++] = gn_arena_strndup(p->arena, *c, len);
     }
-    GN_FAIL(GN_ERR_USAGE, "%s: unknown value '%s'%s\n  it is one of %s", spelled(o, p->arena), value,
-            gn_args_suggest(p->arena, "", value, names, n), all.p);
+    GN_FAIL(GN_ERR_USAGE, "%s: unknown value '%s'%s\n  it is one of %s", spelled(o, p->arena),
+            value, gn_args_suggest(p->arena, "", value, names, n), all.p);
 }
 
 static gn_status *set_choice(parser *p, const gn_option *o, const char *value)
@@ -96,9 +98,12 @@ static gn_status *set_choices(parser *p, const gn_option *o, const char *value)
 static gn_status *set_int(parser *p, const gn_option *o, const char *value)
 {
     int64_t v;
-    if (!gn_args_int(value, &v)) GN_FAIL(GN_ERR_USAGE, "%s: '%s' is not a whole number", spelled(o, p->arena), value);
-    if (v < o->min) GN_FAIL(GN_ERR_USAGE, "%s: %" PRId64 " is below %" PRId64, spelled(o, p->arena), v, o->min);
-    if (v > o->max) GN_FAIL(GN_ERR_USAGE, "%s: %" PRId64 " is above %" PRId64, spelled(o, p->arena), v, o->max);
+    if (!gn_args_int(value, &v))
+        GN_FAIL(GN_ERR_USAGE, "%s: '%s' is not a whole number", spelled(o, p->arena), value);
+    if (v < o->min)
+        GN_FAIL(GN_ERR_USAGE, "%s: %" PRId64 " is below %" PRId64, spelled(o, p->arena), v, o->min);
+    if (v > o->max)
+        GN_FAIL(GN_ERR_USAGE, "%s: %" PRId64 " is above %" PRId64, spelled(o, p->arena), v, o->max);
     *(int64_t *)(void *)(p->out + o->offset) = v;
     return NULL;
 }
@@ -109,8 +114,10 @@ static gn_status *set_real(parser *p, const gn_option *o, const char *value)
     double v = strtod(value, &end);
     if (end == value || *end || !isfinite(v))
         GN_FAIL(GN_ERR_USAGE, "%s: '%s' is not a number", spelled(o, p->arena), value);
-    if (v < (double)o->min) GN_FAIL(GN_ERR_USAGE, "%s: %g is below %" PRId64, spelled(o, p->arena), v, o->min);
-    if (v > (double)o->max) GN_FAIL(GN_ERR_USAGE, "%s: %g is above %" PRId64, spelled(o, p->arena), v, o->max);
+    if (v < (double)o->min)
+        GN_FAIL(GN_ERR_USAGE, "%s: %g is below %" PRId64, spelled(o, p->arena), v, o->min);
+    if (v > (double)o->max)
+        GN_FAIL(GN_ERR_USAGE, "%s: %g is above %" PRId64, spelled(o, p->arena), v, o->max);
     *(double *)(void *)(p->out + o->offset) = v;
     return NULL;
 }
@@ -118,7 +125,8 @@ static gn_status *set_real(parser *p, const gn_option *o, const char *value)
 static gn_status *check_define(parser *p, const gn_option *o, const char *value)
 {
     const char *eq = strchr(value, '=');
-    if (!eq || eq == value || !eq[1]) GN_FAIL(GN_ERR_USAGE, "%s: '%s' is not name=value", spelled(o, p->arena), value);
+    if (!eq || eq == value || !eq[1])
+        GN_FAIL(GN_ERR_USAGE, "%s: '%s' is not name=value", spelled(o, p->arena), value);
     return NULL;
 }
 
@@ -155,7 +163,8 @@ static gn_status *check_command(parser *p, const gn_option *o)
         if (o->name && other->name && !strcmp(o->name, other->name)) all |= other->commands;
     }
     for (uint32_t i = 0; p->table->commands[i]; i++) {
-        if (all >> i & 1) gn_buf_printf(&whose, "%s'%s'", whose.n ? ", " : "", p->table->commands[i]);
+        if (all >> i & 1)
+            gn_buf_printf(&whose, "%s'%s'", whose.n ? ", " : "", p->table->commands[i]);
         if (p->command == 1u << i) mine = p->table->commands[i];
     }
     GN_FAIL(GN_ERR_USAGE, "'%s' takes no option %s; it belongs to %s", mine, spelled(o, p->arena),
@@ -169,7 +178,8 @@ static gn_status *value_of(parser *p, const gn_option *o, const char *attached, 
         *value = attached;
         return NULL;
     }
-    if (p->at + 1 >= p->argc) GN_FAIL(GN_ERR_USAGE, "%s needs a value: %s", spelled(o, p->arena), o->value);
+    if (p->at + 1 >= p->argc)
+        GN_FAIL(GN_ERR_USAGE, "%s needs a value: %s", spelled(o, p->arena), o->value);
     *value = p->argv[++p->at];
     return NULL;
 }
@@ -182,10 +192,12 @@ static gn_status *unknown_long(parser *p, const char *name)
         const gn_option *o = &p->table->options[i];
         if (o->name && (o->commands & p->command)) names[n++] = o->name;
     }
-    GN_FAIL(GN_ERR_USAGE, "unknown option '--%s'%s", name, gn_args_suggest(p->arena, "--", name, names, n));
+    GN_FAIL(GN_ERR_USAGE, "unknown option '--%s'%s", name,
+            gn_args_suggest(p->arena, "--", name, names, n));
 }
 
-/* By long name (NULL: by letter): this command's where it has one, else another's; NULL: nobody's. */
+/* By long name (NULL: by letter): this command's where it has one, else another's; NULL:
+ * nobody's. */
 static const gn_option *find(const parser *p, const char *name, char letter)
 {
     const gn_option *other = NULL;
@@ -227,10 +239,11 @@ static gn_status *parse_short(parser *p, const char *text)
     return NULL;
 }
 
-gn_status *gn_args_parse(const gn_option_table *table, uint32_t command, int argc, char *const *argv, gn_arena *arena,
-                         void *out, gn_string_list *operands)
+gn_status *gn_args_parse(const gn_option_table *table, uint32_t command, int argc,
+                         char *const *argv, gn_arena *arena, void *out, gn_string_list *operands)
 {
-    parser p = {.table = table, .command = command, .arena = arena, .out = out, .argc = argc, .argv = argv};
+    parser p = {
+        .table = table, .command = command, .arena = arena, .out = out, .argc = argc, .argv = argv};
     bool options = true;
     for (; p.at < argc; p.at++) {
         const char *arg = argv[p.at];

@@ -20,7 +20,8 @@ typedef enum gn_option_kind {
     GN_OPTION_INT,     /* int64_t in [min, max] */
     GN_OPTION_REAL,    /* double in [min, max] */
     GN_OPTION_CHOICE,  /* const char *: one of `choices`, canonical spelling */
-    GN_OPTION_CHOICES, /* const char *: some of `choices`, separated by commas, canonical spelling */
+    GN_OPTION_CHOICES, /* const char *: some of `choices`, separated by commas, canonical spelling
+                        */
     GN_OPTION_LIST,    /* gn_string_list, in order */
     GN_OPTION_DEFINE,  /* gn_string_list of name=value; both sides are checked */
 } gn_option_kind;
@@ -38,7 +39,8 @@ typedef struct gn_option {
     uint32_t commands;          /* bits of the commands that take it */
     const char *value;          /* placeholder in the help: "FILE" */
     const char *help;           /* one line or several, without a full stop */
-    const char *const *choices; /* CHOICE, CHOICES: ends with NULL; "alias=canonical" accepts alias for canonical */
+    const char *const *choices; /* CHOICE, CHOICES: ends with NULL; "alias=canonical" accepts alias
+                                   for canonical */
     int64_t min, max;           /* INT, REAL */
 } gn_option;
 
@@ -50,8 +52,9 @@ typedef struct gn_option_table {
 
 /* Parses argv[0..argc) (no program name) for the command with bit `command`; fills `out` and the
  * operands. GN_ERR_USAGE says what is wrong and what was probably meant. */
-GN_NODISCARD gn_status *gn_args_parse(const gn_option_table *table, uint32_t command, int argc, char *const *argv,
-                                      gn_arena *arena, void *out, gn_string_list *operands);
+GN_NODISCARD gn_status *gn_args_parse(const gn_option_table *table, uint32_t command, int argc,
+                                      char *const *argv, gn_arena *arena, void *out,
+                                      gn_string_list *operands);
 
 /* The options of a command, aligned; one option a line, or more where its help has more. */
 void gn_args_help(const gn_option_table *table, uint32_t command, FILE *to);
@@ -64,8 +67,8 @@ bool gn_option_takes_value(const gn_option *o);
 const char *gn_option_group(const gn_option_table *table, uint32_t command, size_t at);
 
 /* "; did you mean 'x'?" in the arena, or "" when nothing is near. `prefix` goes before x ("--"). */
-const char *gn_args_suggest(gn_arena *arena, const char *prefix, const char *name, const char *const *candidates,
-                            size_t n);
+const char *gn_args_suggest(gn_arena *arena, const char *prefix, const char *name,
+                            const char *const *candidates, size_t n);
 
 /* A whole number, all of the text; false when it is none or does not fit. */
 bool gn_args_int(const char *text, int64_t *out);

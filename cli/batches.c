@@ -23,7 +23,8 @@ typedef struct batches {
     gn_pool *pool;
     gn_state state;
     bool say;               /* -d recompiles */
-    int64_t *node, *number; /* [nodes] those of the batch come first; a node's number in the batch, -1: not in it */
+    int64_t *node, *number; /* [nodes] those of the batch come first; a node's number in the batch,
+                               -1: not in it */
     int64_t *src, *dst;     /* [edges] */
     int64_t *edge;          /* [edges] of the batch: which of all they are */
     float *x, *unsorted;
@@ -39,8 +40,8 @@ static void say(void *ctx, const char *text)
     fprintf(stderr, "recompiles: %s\n", text);
 }
 
-static gn_status *add_input(batches *z, const char *name, int64_t rows, int64_t dim, const float *data, bool on_nodes,
-                            bool on_edges)
+static gn_status *add_input(batches *z, const char *name, int64_t rows, int64_t dim,
+                            const float *data, bool on_nodes, bool on_edges)
 {
     input in = {{name, GN_F32, rows, dim, (void *)(uintptr_t)data}, on_nodes, on_edges, NULL};
     if (on_nodes || on_edges) {
@@ -56,8 +57,10 @@ static gn_status *add_inputs(batches *z)
 {
     const gn_dataset *d = z->s->data;
     int64_t widest = 1;
-    if (d->edge_weight) GN_TRY(add_input(z, GN_NAME_WEIGHT, d->n_edges, 1, d->edge_weight, false, true));
-    if (d->edge_attr) GN_TRY(add_input(z, GN_NAME_ATTR, d->n_edges, d->edge_dim, d->edge_attr, false, true));
+    if (d->edge_weight)
+        GN_TRY(add_input(z, GN_NAME_WEIGHT, d->n_edges, 1, d->edge_weight, false, true));
+    if (d->edge_attr)
+        GN_TRY(add_input(z, GN_NAME_ATTR, d->n_edges, d->edge_dim, d->edge_attr, false, true));
     for (int k = 0; k < d->n_more; k++) {
         const gn_data_array *a = &d->more[k];
         int64_t dim = 1;
@@ -66,9 +69,11 @@ static gn_status *add_inputs(batches *z)
         if (a->taken) GN_TRY(add_input(z, a->name, rows, dim, a->data, a->on_nodes, a->on_edges));
     }
     for (uint32_t k = 0; k < z->inputs.n; k++)
-        if (z->inputs.p[k].on_edges && z->inputs.p[k].all.row_elems > widest) widest = z->inputs.p[k].all.row_elems;
+        if (z->inputs.p[k].on_edges && z->inputs.p[k].all.row_elems > widest)
+            widest = z->inputs.p[k].all.row_elems;
     z->unsorted = malloc((size_t)(d->n_edges * widest + 1) * sizeof *z->unsorted);
-    if (!z->unsorted) GN_FAIL(GN_ERR_NOMEM, "out of memory: batches of up to %lld edges", (long long)d->n_edges);
+    if (!z->unsorted)
+        GN_FAIL(GN_ERR_NOMEM, "out of memory: batches of up to %lld edges", (long long)d->n_edges);
     return NULL;
 }
 
@@ -92,11 +97,13 @@ static void draw(batches *z, int64_t k)
 {
     const gn_dataset *d = z->s->data;
     uint32_t key = gn_rng_key(z->s->opt.seed, (uint64_t)k);
-    z->n = d->n_nodes ? 1 + (int64_t)((double)gn_random_uniform(key, 0, 0) * (double)d->n_nodes) : 0;
+    z->n = d->n_nodes ? 1 + (int64_t)((double)gn_random_uniform(key, 0, 0) * (double)d->n_nodes)
+                      : 0;
     if (z->n > d->n_nodes) z->n = d->n_nodes;
     for (int64_t v = 0; v < d->n_nodes; v++) z->number[v] = -1;
     for (int64_t i = 0; i < z->n; i++) {
-        int64_t j = i + (int64_t)((double)gn_random_uniform(key, 1, (uint64_t)i) * (double)(d->n_nodes - i));
+        int64_t j = i + (int64_t)((double)gn_random_uniform(key, 1, (uint64_t)i) *
+                                  (double)(d->n_nodes - i));
         if (j >= d->n_nodes) j = d->n_nodes - 1;
         int64_t v = z->node[j];
         z->node[j] = z->node[i];
@@ -130,7 +137,8 @@ static void gather_features(batches *z)
 static void gather_rows(batches *z, const gn_graph *g, input *in)
 {
     const float *from = in->all.data;
-    int64_t dim = in->all.row_elems, bytes = dim * (int64_t)sizeof *from, n = in->on_nodes ? z->n : z->e;
+    int64_t dim = in->all.row_elems, bytes = dim * (int64_t)sizeof *from,
+            n = in->on_nodes ? z->n : z->e;
     const int64_t *which = in->on_nodes ? z->node : z->edge;
     float *to = in->on_nodes ? in->rows : z->unsorted;
     for (int64_t i = 0; i < n; i++) memcpy(to + i * dim, from + which[i] * dim, (size_t)bytes);
@@ -140,7 +148,8 @@ static void gather_rows(batches *z, const gn_graph *g, input *in)
 static gn_status *bind(batches *z, gn_graph *g, gn_unit *u)
 {
     GN_TRY(gn_session_missing_inputs(z->s, u));
-    gn_binding *b = calloc((size_t)(1 + (int)z->inputs.n + z->state.n + gn_unit_kept(u) + 1), sizeof *b);
+    gn_binding *b = calloc((size_t)(1 + (int)z->inputs.n + z->state.n + gn_unit_kept(u) + 1),
+                           sizeof *b);
     if (!b) GN_FAIL(GN_ERR_NOMEM, "out of memory: bindings");
     int n = 0;
     b[n++] = (gn_binding){GN_NAME_X, GN_F32, z->n, z->s->data->n_features, z->x};
@@ -155,7 +164,8 @@ static gn_status *bind(batches *z, gn_graph *g, gn_unit *u)
         n++;
     }
     gn_state_bindings(&z->state, b + n);
-    gn_status *s = gn_unit_bind(u, 1, &(gn_graph_binding){GN_NAME_G, g}, n + z->state.n, b, z->pool, NULL);
+    gn_status *s = gn_unit_bind(u, 1, &(gn_graph_binding){GN_NAME_G, g}, n + z->state.n, b, z->pool,
+                                NULL);
     free(b);
     return s;
 }
@@ -216,7 +226,8 @@ static gn_status *start(batches *z, const gn_session_options *o)
     GN_TRY(gn_pool_new(o->threads > 0 ? o->threads : gn_cores(), &z->pool));
     GN_TRY(gn_model_add_state(z->s->model, &z->s->build, &z->state));
     GN_TRY(gn_model_reset(z->s->model, &z->state, o->seed));
-    return z->s->weights ? gn_weights_take(z->s->model, z->s->weights, o->weights, "", &z->state) : NULL;
+    return z->s->weights ? gn_weights_take(z->s->model, z->s->weights, o->weights, "", &z->state)
+                         : NULL;
 }
 
 static void end(batches *z)
@@ -258,13 +269,14 @@ static void report(const batches *z)
         return;
     }
     printf("%lld batches, dynamic %s: %d program%s, %d recompilation%s, compiled in %.1f ms\n",
-           (long long)z->cli->opt.batches, dynamic, programs, programs == 1 ? "" : "s", again, again == 1 ? "" : "s",
-           ms);
+           (long long)z->cli->opt.batches, dynamic, programs, programs == 1 ? "" : "s", again,
+           again == 1 ? "" : "s", ms);
     if (z->timed)
-        printf("a batch (median of %lld that nothing was compiled for): to find its program %.2f us, bind %.1f us, run "
+        printf("a batch (median of %lld that nothing was compiled for): to find its program %.2f "
+               "us, bind %.1f us, run "
                "%.1f us\n",
-               (long long)z->timed, gn_cli_median(z->find_us, z->timed), gn_cli_median(z->bind_us, z->timed),
-               gn_cli_median(z->run_us, z->timed));
+               (long long)z->timed, gn_cli_median(z->find_us, z->timed),
+               gn_cli_median(z->bind_us, z->timed), gn_cli_median(z->run_us, z->timed));
 }
 
 gn_status *gn_cli_run_batches(gn_cli *cli, const gn_session_options *options)
@@ -275,11 +287,14 @@ gn_status *gn_cli_run_batches(gn_cli *cli, const gn_session_options *options)
     gn_device_choice device;
     GN_TRY(gn_cli_device_of(cli, &device));
     if (device.gpu)
-        GN_FAIL(GN_ERR_USAGE, "--batches does not go with --device %s: it runs on this processor", cli->opt.device);
+        GN_FAIL(GN_ERR_USAGE, "--batches does not go with --device %s: it runs on this processor",
+                cli->opt.device);
     if (cli->opt.tune_lock)
-        GN_FAIL(GN_ERR_USAGE, "--batches does not go with --tune-lock: choices are of one graph, its graphs are drawn");
+        GN_FAIL(GN_ERR_USAGE, "--batches does not go with --tune-lock: choices are of one graph, "
+                              "its graphs are drawn");
     if (cli->opt.predictions || cli->opt.repeat > 0)
-        GN_FAIL(GN_ERR_USAGE, "--batches goes with neither --predictions nor --repeat: its graphs are drawn");
+        GN_FAIL(GN_ERR_USAGE,
+                "--batches goes with neither --predictions nor --repeat: its graphs are drawn");
     GN_TRY(gn_stance_by_name(cli->opt.stance, &stance));
     GN_TRY(gn_cli_debugging(cli, "recompiles", &z.say));
     o.no_code = true;

@@ -16,7 +16,8 @@
 
 static volatile sig_atomic_t interrupted;
 
-/* The first one lets the running cell go and writes what there is; a second one ends the program at once. */
+/* The first one lets the running cell go and writes what there is; a second one ends the program at
+ * once. */
 static void on_signal(int signal_number)
 {
     interrupted = 1;
@@ -41,14 +42,16 @@ static const char *cpu_name(gn_arena *a)
 /* For a shell: words with anything but plain characters in single quotes. */
 static void add_word(gn_buf *b, const char *word)
 {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+,./:@%";
+    static const char
+        plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+,./:@%";
     if (b->n) gn_buf_add(b, " ");
     if (*word && !word[strspn(word, plain)]) {
         gn_buf_add(b, word);
         return;
     }
     gn_buf_add(b, "'");
-    for (const char *c = word; *c; c++) gn_buf_addn(b, *c == '\'' ? "'\\''" : c, *c == '\'' ? 4 : 1);
+    for (const char *c = word; *c; c++)
+        gn_buf_addn(b, *c == '\'' ? "'\\''" : c, *c == '\'' ? 4 : 1);
     gn_buf_add(b, "'");
 }
 
@@ -75,7 +78,8 @@ static void describe(gn_bench *b)
     b->started = gn_arena_strdup(b->arena, text);
     b->command = command_line(b->arena);
     b->cpu = cpu_name(b->arena);
-    b->system = uname(&u) ? "" : gn_arena_printf(b->arena, "%s %s %s", u.sysname, u.release, u.machine);
+    b->system = uname(&u) ? ""
+                          : gn_arena_printf(b->arena, "%s %s %s", u.sysname, u.release, u.machine);
     b->cores = gn_cores();
     b->memory_bytes = (int64_t)sysconf(_SC_PHYS_PAGES) * (int64_t)sysconf(_SC_PAGESIZE);
 }
@@ -83,8 +87,10 @@ static void describe(gn_bench *b)
 /* "bench-gcn" of samples/gcn.gnn. */
 static const char *folder_for(gn_arena *a, const char *model)
 {
-    const char *slash = strrchr(model, '/'), *name = slash ? slash + 1 : model, *dot = strrchr(name, '.');
-    return gn_arena_printf(a, "bench-%.*s", (int)(dot && dot > name ? dot - name : (long)strlen(name)), name);
+    const char *slash = strrchr(model, '/'), *name = slash ? slash + 1 : model,
+               *dot = strrchr(name, '.');
+    return gn_arena_printf(a, "bench-%.*s",
+                           (int)(dot && dot > name ? dot - name : (long)strlen(name)), name);
 }
 
 static int64_t or_else(int64_t given, int64_t otherwise) { return given < 0 ? otherwise : given; }
@@ -98,7 +104,8 @@ static gn_status *conclude(const gn_bench *b)
         well += b->cells[k].end == GN_CELL_OK;
     }
     if (b->partial)
-        GN_FAIL(GN_ERR_INTERRUPTED, "interrupted: %d of %d cells are done, and %s holds them; --resume goes on", ended,
+        GN_FAIL(GN_ERR_INTERRUPTED,
+                "interrupted: %d of %d cells are done, and %s holds them; --resume goes on", ended,
                 b->n_cells, b->out);
     if (well) return NULL;
     const char *code = b->cells[0].cold.error_code;
@@ -119,18 +126,22 @@ static gn_status *compare(gn_cli *cli, const gn_grid *grid)
     const gn_cli_options *o = &cli->opt;
     gn_bench b = {.cli = cli, .arena = cli->arena, .model = cli->args.p[0], .grid = *grid};
     gn_device_choice device;
-    if (o->cache_dir) GN_FAIL(GN_ERR_USAGE, "--cache-dir: cells have caches of their own, which are empty at first");
+    if (o->cache_dir)
+        GN_FAIL(GN_ERR_USAGE,
+                "--cache-dir: cells have caches of their own, which are empty at first");
     GN_TRY(gn_cli_device_of(cli, &device));
     if (device.gpu && grid->dynamic.n > 1)
         GN_FAIL(GN_ERR_USAGE,
-                "--device %s: one setting of --dynamic alone; several are compared on graphs that change, which run "
+                "--device %s: one setting of --dynamic alone; several are compared on graphs that "
+                "change, which run "
                 "on this processor",
                 o->device);
     bool less = o->precision && strcmp(o->precision, "highest") != 0 && !device.gpu;
     bool pairs = gn_cpu_limits(o->cpu).pairs, medium = less && !strcmp(o->precision, "medium");
     if (less && !o->quiet && !(pairs && medium))
         fprintf(stderr, GN_CLI_EXACT, o->precision,
-                pairs ? "this processor rounds them to bf16, which is less" : "this processor has no others");
+                pairs ? "this processor rounds them to bf16, which is less"
+                      : "this processor has no others");
     b.out = o->output ? o->output : folder_for(b.arena, b.model);
     b.eval_only = o->what && !strcmp(o->what, "eval");
     b.compile_only = o->compile_only;
@@ -141,7 +152,9 @@ static gn_status *compare(gn_cli *cli, const gn_grid *grid)
     b.epochs = o->epochs;
     b.timeout_s = or_else(o->timeout, GN_BENCH_TIMEOUT);
     if (!o->resume && gn_bench_has_results(b.arena, b.out))
-        GN_FAIL(GN_ERR_USAGE, "%s holds results already: --resume goes on with them, -o names another folder", b.out);
+        GN_FAIL(GN_ERR_USAGE,
+                "%s holds results already: --resume goes on with them, -o names another folder",
+                b.out);
     own_caches();
     describe(&b);
     GN_TRY(gn_bench_plan(&b));
@@ -150,7 +163,8 @@ static gn_status *compare(gn_cli *cli, const gn_grid *grid)
     GN_TRY(gn_bench_run(&b, o->resume, &interrupted));
     GN_TRY(gn_bench_write(&b));
     o->json ? gn_write_results(&b, stdout) : gn_write_recommendations(&b, stdout);
-    if (!gn_has_workbook() && !o->quiet) fprintf(stderr, "no workbook: %s\n", gn_workbook_missing());
+    if (!gn_has_workbook() && !o->quiet)
+        fprintf(stderr, "no workbook: %s\n", gn_workbook_missing());
     if (!o->quiet) fprintf(stderr, "%s/report.html has charts and tables\n", b.out);
     return conclude(&b);
 }
@@ -159,7 +173,8 @@ static gn_status *bench(gn_cli *cli)
 {
     gn_cli_options *o = &cli->opt;
     gn_grid grid;
-    gn_grid_text text = {.data = o->data, .modes = o->modes, .dynamic = o->dynamic_list, .threads = o->thread_list};
+    gn_grid_text text = {
+        .data = o->data, .modes = o->modes, .dynamic = o->dynamic_list, .threads = o->thread_list};
     GN_TRY(gn_grid_parse(cli->arena, &text, &grid));
     o->warmup = or_else(o->warmup, GN_BENCH_WARMUP);
     o->repeat = or_else(o->repeat, GN_BENCH_REPEAT);
@@ -171,16 +186,22 @@ const gn_command gn_command_bench = {
     .name = "bench",
     .usage = "bench MODEL.gnn [options]",
     .summary = "compare compile modes on graphs",
-    .about = "Measures a model under every combination of modes, graphs, threads and dynamic settings: compilation "
+    .about = "Measures a model under every combination of modes, graphs, threads and dynamic "
+             "settings: compilation "
              "(with an\n"
-             "empty cache, and with the kernels in it), inference, training steps, memory.  Every combination runs\n"
-             "in processes of its own, so that one that fails is a row and not the end.  Results are compared with\n"
+             "empty cache, and with the kernels in it), inference, training steps, memory.  Every "
+             "combination runs\n"
+             "in processes of its own, so that one that fails is a row and not the end.  Results "
+             "are compared with\n"
              "those of eager (of the first mode where eager is not among them).\n"
-             "The folder gets report.html, results.json, results.csv, tables.tex, tables.md, report.xlsx,\n"
-             "recommendations.txt (printed too) and config.json.  Exit status 0: some cell ended well.\n",
+             "The folder gets report.html, results.json, results.csv, tables.tex, tables.md, "
+             "report.xlsx,\n"
+             "recommendations.txt (printed too) and config.json.  Exit status 0: some cell ended "
+             "well.\n",
     .examples = "  gnnc bench gcn.gnn                                 on the built-in graph\n"
                 "  gnnc bench gcn.gnn --data cora,citeseer --modes all --threads 1,2 -o results\n"
-                "  gnnc bench gcn.gnn --data cora,citeseer --modes all --threads 1,2 -o results --resume\n"
+                "  gnnc bench gcn.gnn --data cora,citeseer --modes all --threads 1,2 -o results "
+                "--resume\n"
                 "  gnnc bench gat.gnn --data synthetic:nodes=10000,edges=100000 --timeout 60\n"
                 "  gnnc bench gcn.gnn --data cora --device cuda --modes default,reduce-overhead\n",
     .takes_model = true,

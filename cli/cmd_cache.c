@@ -30,10 +30,11 @@ static gn_status *stats(const gn_cli *cli)
         gn_json_end(&j);
         return NULL;
     }
-    printf("%s: %" PRId64 " kernels, %.1f of %.1f MB\n", s.dir, s.entries, (double)s.bytes / (1 << 20),
-           (double)s.limit / (1 << 20));
+    printf("%s: %" PRId64 " kernels, %.1f of %.1f MB\n", s.dir, s.entries,
+           (double)s.bytes / (1 << 20), (double)s.limit / (1 << 20));
     if (s.base)
-        printf("%s (base): %" PRId64 " kernels, %.1f MB\n", s.base, s.base_entries, (double)s.base_bytes / (1 << 20));
+        printf("%s (base): %" PRId64 " kernels, %.1f MB\n", s.base, s.base_entries,
+               (double)s.base_bytes / (1 << 20));
     return NULL;
 }
 
@@ -57,13 +58,14 @@ static gn_status *verify(const gn_cli *cli)
         printf("%" PRId64 " kernels are sound, %" PRId64 " damaged\n", v.sound, v.damaged);
     }
     if (v.damaged)
-        GN_FAIL(GN_ERR_DATA, "%" PRId64 " of %" PRId64 " kernels are damaged; they are not used", v.damaged,
-                v.sound + v.damaged);
+        GN_FAIL(GN_ERR_DATA, "%" PRId64 " of %" PRId64 " kernels are damaged; they are not used",
+                v.damaged, v.sound + v.damaged);
     return NULL;
 }
 
 /* What was done, to how many entries. */
-static void report(const gn_cli *cli, const char *what, const char *done, int64_t n, const char *other, int64_t m)
+static void report(const gn_cli *cli, const char *what, const char *done, int64_t n,
+                   const char *other, int64_t m)
 {
     if (cli->opt.json) {
         gn_json j;
@@ -106,7 +108,8 @@ static const struct action {
     uint32_t args;
     gn_status *(*run)(const gn_cli *cli);
 } actions[] = {
-    {"stats", 0, stats}, {"verify", 0, verify}, {"clear", 0, clear}, {"export", 1, export}, {"import", 1, import},
+    {"stats", 0, stats},   {"verify", 0, verify}, {"clear", 0, clear},
+    {"export", 1, export}, {"import", 1, import},
 };
 enum { ACTIONS = sizeof actions / sizeof *actions };
 
@@ -122,14 +125,16 @@ static gn_status *cache(gn_cli *cli)
         GN_FAIL(GN_ERR_USAGE, "'cache' has no '%s'%s\n  usage: gnnc %s", word,
                 gn_args_suggest(cli->arena, "", word, names, ACTIONS), gn_command_cache.usage);
     if (cli->args.n != a->args + 1)
-        GN_FAIL(GN_ERR_USAGE, "'cache %s' takes %s\n  usage: gnnc %s", word, a->args ? "a file" : "nothing more",
-                gn_command_cache.usage);
+        GN_FAIL(GN_ERR_USAGE, "'cache %s' takes %s\n  usage: gnnc %s", word,
+                a->args ? "a file" : "nothing more", gn_command_cache.usage);
     GN_TRY(gn_cli_open_cache(cli));
-    if (!cli->cache) GN_FAIL(GN_ERR_USAGE, "the cache is switched off (GNNC_CACHE); --cache-dir DIR names one");
+    if (!cli->cache)
+        GN_FAIL(GN_ERR_USAGE, "the cache is switched off (GNNC_CACHE); --cache-dir DIR names one");
     gn_cache_stats s = {0};
     gn_status *status = gn_cache_measure(cli->cache, &s);
     if (!status && !s.dir)
-        status = GN_ERROR(GN_ERR_USAGE, "there is no cache folder: HOME is not set; --cache-dir DIR names one");
+        status = GN_ERROR(GN_ERR_USAGE,
+                          "there is no cache folder: HOME is not set; --cache-dir DIR names one");
     return status ? status : a->run(cli);
 }
 
@@ -137,9 +142,12 @@ const gn_command gn_command_cache = {
     .name = "cache",
     .usage = "cache stats|verify|clear|export FILE|import FILE [options]",
     .summary = "look after the compiled kernels that are kept",
-    .about = "Compiled kernels are kept in a folder, and a model whose kernels are all there is not compiled again.\n"
-             "stats says how many there are, verify reads every one and its checksum, clear removes all, export\n"
-             "writes those that are sound to a file and import adds those of a file.  An exported file holds code\n"
+    .about = "Compiled kernels are kept in a folder, and a model whose kernels are all there is "
+             "not compiled again.\n"
+             "stats says how many there are, verify reads every one and its checksum, clear "
+             "removes all, export\n"
+             "writes those that are sound to a file and import adds those of a file.  An exported "
+             "file holds code\n"
              "that will be run: import what you made yourself or trust.\n",
     .examples = "  gnnc cache stats --json\n"
                 "  gnnc cache verify --cache-dir /var/cache/gnnc\n"

@@ -9,9 +9,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Stages ------------------------------------------------------------------------------------------------------------ */
+/* Stages --------------------------------------------------------------------------------------- */
 
-/* Programs that the front end makes and that are compiled as a part of others: NULL, where the name is of none. */
+/* Programs that the front end makes and that are compiled as a part of others: NULL, where the name
+ * is of none. */
 static const gir_program *uncompiled(const gn_session *s, const char *name)
 {
     if (name && !strcmp(name, "loss")) return s->model->loss;
@@ -27,10 +28,13 @@ static gn_status *check_program(const gn_cli *cli, const gn_session *s)
     if (!name || gn_build_chosen(&s->build, name, u)) return NULL;
     if (!uncompiled(s, name))
         GN_FAIL(GN_ERR_USAGE, "--program %s: model %s has no such program%s", name, s->model->name,
-                !strcmp(name, "validate") ? "; `monitor = val_loss` in its train block makes one" : " with this data");
+                !strcmp(name, "validate") ? "; `monitor = val_loss` in its train block makes one"
+                                          : " with this data");
     if (strcmp(cli->opt.emit, "gir") != 0)
         GN_FAIL(GN_ERR_USAGE,
-                "--program %s: it is a part of step or eval where it is compiled; --emit=gir shows it alone", name);
+                "--program %s: it is a part of step or eval where it is compiled; --emit=gir shows "
+                "it alone",
+                name);
     return NULL;
 }
 
@@ -42,22 +46,24 @@ static void emit_dot(const gn_session *s, const char *only, gn_buf *out)
     for (int k = 0; k < n; k++) {
         const fusion *f = u[k].code->f;
         for (uint32_t r = 0; r < f->regions.n; r++) {
-            gn_buf_printf(out, "  subgraph cluster_%s_%u {\n    label = \"%s region %u\";\n", u[k].name, r, u[k].name,
-                          r);
+            gn_buf_printf(out, "  subgraph cluster_%s_%u {\n    label = \"%s region %u\";\n",
+                          u[k].name, r, u[k].name, r);
             for (uint32_t m = 0; m < f->regions.p[r].members.n; m++) {
                 gir_id v = f->regions.p[r].members.p[m];
                 gn_buf_printf(out, "    %s_%u [label = \"%%%u %s\"%s];\n", u[k].name, v, v,
-                              gir_ops[gir_at(f->p, v)->op].text, f->stored[v] ? ", style = bold" : "");
+                              gir_ops[gir_at(f->p, v)->op].text,
+                              f->stored[v] ? ", style = bold" : "");
             }
             gn_buf_add(out, "  }\n");
         }
         for (gir_id v = 1; v < f->p->nodes.n; v++) {
             if (f->place[v] == FU_UNUSED) continue;
             if (f->place[v] != FU_REAL)
-                gn_buf_printf(out, "  %s_%u [label = \"%%%u %s\", style = dashed];\n", u[k].name, v, v,
-                              gir_ops[gir_at(f->p, v)->op].text);
+                gn_buf_printf(out, "  %s_%u [label = \"%%%u %s\", style = dashed];\n", u[k].name, v,
+                              v, gir_ops[gir_at(f->p, v)->op].text);
             for (int i = 0; i < gir_at(f->p, v)->n_in; i++)
-                gn_buf_printf(out, "  %s_%u -> %s_%u;\n", u[k].name, gir_in(f->p, v, i), u[k].name, v);
+                gn_buf_printf(out, "  %s_%u -> %s_%u;\n", u[k].name, gir_in(f->p, v, i), u[k].name,
+                              v);
         }
     }
     gn_buf_add(out, "}\n");
@@ -82,7 +88,8 @@ static gn_status *emit_stage(const gn_cli *cli, const gn_session *s, const char 
         return gn_cli_emit_cuda(cli, n, programs, what, out);
     } else {
         if (stage > GN_STAGE_OBJ) stage = GN_STAGE_OBJ;
-        return gn_build_emit(&s->build, s->opt.mode, s->opt.without.decisions, (gn_stage)stage, cli->opt.program, out);
+        return gn_build_emit(&s->build, s->opt.mode, s->opt.without.decisions, (gn_stage)stage,
+                             cli->opt.program, out);
     }
     return NULL;
 }
@@ -98,13 +105,13 @@ static gn_status *emit_stages(const gn_cli *cli, const gn_session *s, gn_buf *ou
     return NULL;
 }
 
-/* Report ------------------------------------------------------------------------------------------------------------ */
+/* Report --------------------------------------------------------------------------------------- */
 
 static void report_unit(const gn_named_program *u, const gn_instance *in)
 {
     const gn_compiled *c = u->code;
-    printf("%s: %u operators in %u regions, %d kernels; passes %.1f ms, lowering %.1f ms", u->name, c->gir->nodes.n - 1,
-           c->f->regions.n, c->n_kernels, c->pass_ms, c->lower_ms);
+    printf("%s: %u operators in %u regions, %d kernels; passes %.1f ms, lowering %.1f ms", u->name,
+           c->gir->nodes.n - 1, c->f->regions.n, c->n_kernels, c->pass_ms, c->lower_ms);
     if (in) printf("; %" PRId64 " bytes planned", gn_instance_arena_bytes(in));
     printf("\n");
 }
@@ -130,9 +137,10 @@ static void report(const gn_cli *cli, const gn_session *s)
     printf("%d kernels, %d distinct%s, %" PRId64
            " bytes of code in %.1f ms (LLVM, all threads: build %.1f, optimise %.1f, "
            "emit %.1f; load %.1f)\n",
-           s->build.code.kernels, s->build.code.distinct, gn_cli_cached(s), c->code_bytes, s->build.code.ms,
-           c->build_ms, c->optimise_ms, c->emit_ms, c->load_ms);
-    printf("front end %.1f ms, compiled in %.1f ms\n", s->frontend_ms, s->frontend_ms + s->build.ms);
+           s->build.code.kernels, s->build.code.distinct, gn_cli_cached(s), c->code_bytes,
+           s->build.code.ms, c->build_ms, c->optimise_ms, c->emit_ms, c->load_ms);
+    printf("front end %.1f ms, compiled in %.1f ms\n", s->frontend_ms,
+           s->frontend_ms + s->build.ms);
 }
 
 static void json_unit(gn_json *j, const gn_named_program *u)
@@ -157,7 +165,8 @@ static void report_json(const gn_session *s)
     gn_json_object(&j, NULL);
     gn_cli_json_head(&j, s);
     gn_json_array(&j, "defaults");
-    for (int k = 0; k < s->model->n_defaults; k++) gn_json_string(&j, NULL, s->model->defaults_used[k]);
+    for (int k = 0; k < s->model->n_defaults; k++)
+        gn_json_string(&j, NULL, s->model->defaults_used[k]);
     gn_json_end(&j);
     gn_json_array(&j, "programs");
     for (int k = 0; k < n; k++) json_unit(&j, &u[k]);
@@ -180,9 +189,9 @@ static gn_status *report_cuda(gn_cli *cli, gn_session *s)
     int n = gn_build_named(&s->build, u);
     printf("model %s, mode %s\n", s->model->name, gn_mode_name[s->opt.mode]);
     if (gn_modes[s->opt.mode].tune)
-        printf(
-            "nothing is run, so nothing is timed: schedules are those of the rules, and cost models say which programs "
-            "are one kernel and which products may be cuBLASLt's\n");
+        printf("nothing is run, so nothing is timed: schedules are those of the rules, and cost "
+               "models say which programs "
+               "are one kernel and which products may be cuBLASLt's\n");
     for (int k = 0; k < n; k++) {
         names[k] = u[k].name;
         programs[k] = (gn_compiled *)u[k].code;
@@ -196,9 +205,13 @@ static gn_status *report_cuda(gn_cli *cli, gn_session *s)
 static void remark_on_name(const gn_cli *cli)
 {
     const gn_cli_options *o = &cli->opt;
-    if (o->quiet || !o->output || !strstr(o->emit, "obj") || gn_aot_kind_of(o->output) == GN_AOT_NO_KIND) return;
-    fprintf(stderr, "%s: kernels alone, without entry points; what C programs link is made without --emit\n",
-            o->output);
+    if (o->quiet || !o->output || !strstr(o->emit, "obj") ||
+        gn_aot_kind_of(o->output) == GN_AOT_NO_KIND)
+        return;
+    fprintf(
+        stderr,
+        "%s: kernels alone, without entry points; what C programs link is made without --emit\n",
+        o->output);
 }
 
 static gn_status *compile(gn_cli *cli)
@@ -207,7 +220,8 @@ static gn_status *compile(gn_cli *cli)
     bool ahead;
     GN_TRY(gn_cli_wants_ahead(cli, &ahead));
     if (cli->opt.program && !cli->opt.emit)
-        GN_FAIL(GN_ERR_USAGE, "--program %s: --emit says which stage of it is printed", cli->opt.program);
+        GN_FAIL(GN_ERR_USAGE, "--program %s: --emit says which stage of it is printed",
+                cli->opt.program);
     GN_TRY(gn_cli_session_options(cli, &o));
     if (ahead) return gn_cli_compile_ahead(cli, &o);
     o.train = true;
@@ -243,18 +257,22 @@ const gn_command gn_command_compile = {
     .name = "compile",
     .usage = "[compile] MODEL.gnn [options]",
     .summary = "compile a model; --emit shows a stage, -o makes a file",
-    .about = "Compiles a model for the shapes of its data and says what came of it: operators, kernels,\n"
-             "memory, and with -v what was fused.  Nothing is run.  With -o it becomes an object, an\n"
+    .about = "Compiles a model for the shapes of its data and says what came of it: operators, "
+             "kernels,\n"
+             "memory, and with -v what was fused.  Nothing is run.  With -o it becomes an object, "
+             "an\n"
              "archive or a shared library that C programs link and that needs nothing of gnnc.\n",
     .examples = "  gnnc gcn.gnn                           what the model becomes\n"
                 "  gnnc gcn.gnn --emit=gir -O eager       the tensor IR, unoptimised\n"
-                "  gnnc gcn.gnn --emit=gir --program loss | gnnc opt -   one program, as `opt` takes it\n"
+                "  gnnc gcn.gnn --emit=gir --program loss | gnnc opt -   one program, as `opt` "
+                "takes it\n"
                 "  gnnc gcn.gnn --emit=asm -o gcn.s       machine code\n"
                 "  gnnc gcn.gnn -o gcn.o --header gcn.h   for C, for graphs of any size\n"
                 "  gnnc gcn.gnn --data cora --weights w.safetensors --inference \\\n"
                 "      --cpu x86-64-v3 -o gcn.a --header gcn.h    trained weights, other machines\n"
                 "  gnnc gat.gnn -D heads=4 -D hidden=16   other hyperparameters\n"
-                "  gnnc gcn.gnn --arch sm_90 --emit=cuda,ptx   code for a GPU; this machine needs none\n"
+                "  gnnc gcn.gnn --arch sm_90 --emit=cuda,ptx   code for a GPU; this machine needs "
+                "none\n"
                 "  gnnc gcn.gnn --emit=dot | dot -Tsvg    a drawing\n",
     .takes_model = true,
     .min_args = 1,

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The report -------------------------------------------------------------------------------------------------------- */
+/* The report ----------------------------------------------------------------------------------- */
 
 static void print_head(const gn_cli *cli, const gn_session *s, const gn_unit_report *u)
 {
@@ -16,23 +16,28 @@ static void print_head(const gn_cli *cli, const gn_session *s, const gn_unit_rep
            *without ? ", without " : "", without);
 }
 
-static void print_here(const gn_cli *cli, const gn_session *s, const gn_unit_report *u, const gn_ceilings *c)
+static void print_here(const gn_cli *cli, const gn_session *s, const gn_unit_report *u,
+                       const gn_ceilings *c)
 {
     printf("%d thread%s\n", c->threads, c->threads > 1 ? "s" : "");
     gn_cli_explain_tuned(cli->arena, s);
     int launches, shared, waits;
     if (gn_instance_in_region(u->unit->instance, &launches, &shared, &waits))
-        gn_cli_print_words("region",
-                           gn_arena_printf(cli->arena,
-                                           "a run is one parallel region: %d launches, %d shared, waits before %d "
-                                           "(times below are launch by launch)",
-                                           launches, shared, waits));
+        gn_cli_print_words(
+            "region",
+            gn_arena_printf(cli->arena,
+                            "a run is one parallel region: %d launches, %d shared, waits before %d "
+                            "(times below are launch by launch)",
+                            launches, shared, waits));
     printf("this machine: %.0f Gflop/s%s; GB/s from", c->gflops,
-           c->pair_gflops > 0 ? gn_arena_printf(cli->arena, ", %.0f in pairs of bf16", c->pair_gflops) : "");
+           c->pair_gflops > 0
+               ? gn_arena_printf(cli->arena, ", %.0f in pairs of bf16", c->pair_gflops)
+               : "");
     for (int k = 0; k < GN_LEVELS; k++)
         printf(" %s%s %.0f%s", gn_level_name[k],
                isfinite(c->level_bytes[k])
-                   ? gn_arena_printf(cli->arena, " (%s)", gn_cli_amount(cli->arena, c->level_bytes[k], "B"))
+                   ? gn_arena_printf(cli->arena, " (%s)",
+                                     gn_cli_amount(cli->arena, c->level_bytes[k], "B"))
                    : "",
                c->gbytes[k], k + 1 < GN_LEVELS ? "," : "\n");
 }
@@ -43,7 +48,8 @@ static void print_sizes(const gn_unit_report *u)
     const char *sep = "sizes: ";
     for (int k = 0; k < a->n_syms; k++) {
         if (a->syms[k].kind == GN_SYM_ELEMENTS || a->syms[k].kind == GN_SYM_CEIL) continue;
-        printf("%s%s %lld", sep, a->syms[k].name, (long long)gn_instance_symbol(u->unit->instance, k));
+        printf("%s%s %lld", sep, a->syms[k].name,
+               (long long)gn_instance_symbol(u->unit->instance, k));
         sep = ", ";
     }
     printf("\n");
@@ -60,7 +66,8 @@ static void print_guards(gn_arena *a, const gn_session *s)
 static void print_memory(gn_arena *a, const gn_session *s, const gn_unit_report *u)
 {
     gn_memory m = gn_session_memory(s);
-    printf("memory: %s in all: data %s, graphs %s, states %s, prepared %s, outputs %s, temporaries %s\n"
+    printf("memory: %s in all: data %s, graphs %s, states %s, prepared %s, outputs %s, temporaries "
+           "%s\n"
            "        (%s of them here)\n",
            gn_cli_amount(a, (double)m.total, "B"), gn_cli_amount(a, (double)m.data, "B"),
            gn_cli_amount(a, (double)m.graphs, "B"), gn_cli_amount(a, (double)m.states, "B"),
@@ -112,8 +119,10 @@ static void print_peak(gn_arena *a, const gn_unit_report *u)
         const char *name = held(&low->buffers.p[best], at);
         gir_id v = name && name[0] == 'v' ? (gir_id)atoi(name + 1) : 0;
         bool known = v > 0 && v < u->code->gir->nodes.n;
-        printf("     %-10s %-20s %-16s %s\n", gn_cli_amount(a, (double)gn_instance_slot_room(in, best), "B"),
-               known ? gn_cli_place(a, u->code->gir, v) : "", known ? gir_ops[gir_at(u->code->gir, v)->op].text : name,
+        printf("     %-10s %-20s %-16s %s\n",
+               gn_cli_amount(a, (double)gn_instance_slot_room(in, best), "B"),
+               known ? gn_cli_place(a, u->code->gir, v) : "",
+               known ? gir_ops[gir_at(u->code->gir, v)->op].text : name,
                known ? gir_type_text(u->code->gir, gir_type_of(u->code->gir, v)) : "");
     }
 }
@@ -140,7 +149,8 @@ static void print_passes(gn_arena *a, const gn_session *s, const gn_unit_report 
         const gn_pass_note *n = &s->build.notes.p[k];
         if (!gn_cli_note_of(u, n)) continue;
         gn_buf b = {.arena = a};
-        gn_buf_printf(&b, "%s%d to %d:", strcmp(n->program, u->name) ? "(once) " : "", n->before, n->after);
+        gn_buf_printf(&b, "%s%d to %d:", strcmp(n->program, u->name) ? "(once) " : "", n->before,
+                      n->after);
         for (int op = 1; op < GIR_OP_COUNT; op++)
             if (n->change[op]) gn_buf_printf(&b, " %+d*%s", n->change[op], gir_ops[op].text);
         gn_cli_print_words(n->pass, b.p);
@@ -149,20 +159,22 @@ static void print_passes(gn_arena *a, const gn_session *s, const gn_unit_report 
 
 static void print_table(gn_arena *a, const gn_unit_report *u)
 {
-    printf("\n %3s %-13s %-17s %9s %9s %6s  %-9s %9s %9s %9s %9s\n", "", "kernel", "begins at", "us", "bound", "ratio",
-           "bound by", "moved", "gathered", "flops", "functions");
+    printf("\n %3s %-13s %-17s %9s %9s %6s  %-9s %9s %9s %9s %9s\n", "", "kernel", "begins at",
+           "us", "bound", "ratio", "bound by", "moved", "gathered", "flops", "functions");
     for (int k = 0; k < u->n; k++) {
         const gn_kernel_report *r = &u->kernels[k];
-        printf(" %3d %-13.13s %-17.17s %9.2f %9.2f ", k, gn_cli_kernel_name(u, k), gn_cli_kernel_place(a, u, k), r->us,
-               r->bound_us);
+        printf(" %3d %-13.13s %-17.17s %9.2f %9.2f ", k, gn_cli_kernel_name(u, k),
+               gn_cli_kernel_place(a, u, k), r->us, r->bound_us);
         double ratio = r->us / r->bound_us;
-        r->bound_us > 0 ? printf("%6.*f", ratio < 99 ? 2 : 0, fmin(ratio, 999999)) : printf("%6s", "-");
-        printf("  %-9s %9s %9s %9s %9s\n", gn_bound_text[r->by], gn_cli_amount(a, r->cost.moved, "B"),
-               gn_cli_amount(a, r->cost.gathered, "B"), gn_cli_amount(a, r->cost.flops, ""),
+        r->bound_us > 0 ? printf("%6.*f", ratio < 99 ? 2 : 0, fmin(ratio, 999999))
+                        : printf("%6s", "-");
+        printf("  %-9s %9s %9s %9s %9s\n", gn_bound_text[r->by],
+               gn_cli_amount(a, r->cost.moved, "B"), gn_cli_amount(a, r->cost.gathered, "B"),
+               gn_cli_amount(a, r->cost.flops, ""),
                gn_cli_amount(a, r->cost.functions + r->cost.draws, ""));
     }
-    printf(" %3s %-31s %9.2f %9.2f %6.2f  least of %lld runs\n", "", "all", u->us, u->bound_us, u->us / u->bound_us,
-           (long long)u->runs);
+    printf(" %3s %-31s %9.2f %9.2f %6.2f  least of %lld runs\n", "", "all", u->us, u->bound_us,
+           u->us / u->bound_us, (long long)u->runs);
 }
 
 static void print_stored(gn_arena *a, const gn_unit_report *u, uint32_t r)
@@ -183,7 +195,8 @@ static void print_stored(gn_arena *a, const gn_unit_report *u, uint32_t r)
         }
         for (uint32_t k = 0; k < f->p->outputs.n; k++)
             if (f->p->outputs.p[k].value == v)
-                gn_buf_printf(&b, ", %s %s", f->p->outputs.p[k].kind == GIR_UPDATE ? "new" : "output",
+                gn_buf_printf(&b, ", %s %s",
+                              f->p->outputs.p[k].kind == GIR_UPDATE ? "new" : "output",
                               f->p->outputs.p[k].name);
         gn_cli_print_words("stores", b.p);
     }
@@ -195,11 +208,12 @@ static void print_refusals(gn_arena *a, const gn_unit_report *u, uint32_t r)
     for (uint32_t k = 0; k < f->refusals.n; k++) {
         const fu_refusal *x = &f->refusals.p[k];
         if (f->region_of[x->value] != (int32_t)r) continue;
-        gn_cli_print_words("apart",
-                           gn_arena_printf(a, "from %d: %s %s %s (%s %s)", gn_cli_kernel_of(u->code, x->region),
-                                           gir_ops[gir_at(f->p, x->value)->op].text, gn_cli_place(a, f->p, x->value),
-                                           fu_reason_text[x->reason], gir_ops[gir_at(f->p, x->because)->op].text,
-                                           gn_cli_place(a, f->p, x->because)));
+        gn_cli_print_words(
+            "apart", gn_arena_printf(
+                         a, "from %d: %s %s %s (%s %s)", gn_cli_kernel_of(u->code, x->region),
+                         gir_ops[gir_at(f->p, x->value)->op].text, gn_cli_place(a, f->p, x->value),
+                         fu_reason_text[x->reason], gir_ops[gir_at(f->p, x->because)->op].text,
+                         gn_cli_place(a, f->p, x->because)));
     }
 }
 
@@ -209,8 +223,8 @@ static void print_chain(gn_arena *a, const gn_unit_report *u, int k)
     int64_t rows = gn_instance_chain(u->unit->instance, k, &head);
     if (!rows) return;
     int last = head + u->code->artifact->launches[head].chain - 1;
-    gn_cli_print_words("in blocks",
-                       gn_arena_printf(a, "of %lld rows, kernels %d to %d in turn", (long long)rows, head, last));
+    gn_cli_print_words("in blocks", gn_arena_printf(a, "of %lld rows, kernels %d to %d in turn",
+                                                    (long long)rows, head, last));
 }
 
 static void print_gathers(gn_arena *a, const gn_kernel_report *r, const gn_cli_gpu *gpu)
@@ -218,7 +232,9 @@ static void print_gathers(gn_arena *a, const gn_kernel_report *r, const gn_cli_g
     const char *what = gn_arena_printf(a, "%s out of %s", gn_cli_amount(a, r->cost.gathered, "B"),
                                        gn_cli_amount(a, r->cost.table, "B"));
     if (r->cost.gathered <= 0) return;
-    if (!gpu) what = gn_arena_printf(a, "%s, at %.0f us; the rest moves in %.0f us", what, r->gather_us, r->memory_us);
+    if (!gpu)
+        what = gn_arena_printf(a, "%s, at %.0f us; the rest moves in %.0f us", what, r->gather_us,
+                               r->memory_us);
     gn_cli_print_words("gathers", what);
 }
 
@@ -237,7 +253,8 @@ static void print_region(gn_arena *a, const gn_unit_report *u, const gn_kernel_r
 
 static void print_kernel(gn_arena *a, const gn_unit_report *u, int k, const gn_cli_gpu *gpu)
 {
-    static const char *const kind[] = {"rows of ", "elements: ", "product, rows of ", "contraction over ", "carry to "};
+    static const char *const kind[] = {"rows of ", "elements: ", "product, rows of ",
+                                       "contraction over ", "carry to "};
     const gn_kernel_report *r = &u->kernels[k];
     if (r->region < 0) return;
     const fusion *f = u->code->f;
@@ -260,16 +277,18 @@ static void print_kernel(gn_arena *a, const gn_unit_report *u, int k, const gn_c
     print_chain(a, u, k);
     print_gathers(a, r, gpu);
     if (r->cost.sampled < 1)
-        gn_cli_print_words("counted", gn_arena_printf(a, "over %.2g%% of its rows", 100 * r->cost.sampled));
+        gn_cli_print_words("counted",
+                           gn_arena_printf(a, "over %.2g%% of its rows", 100 * r->cost.sampled));
     if (r->cost.guessed) gn_cli_print_words("counted", "as if every condition on floats held");
     if (gpu) gn_cli_explain_gpu_kernel(a, u, gpu, k);
     const low_launch *l = &u->code->low->launches.p[k];
     if (l->rounded) gn_cli_print_words("precision", l->rounded);
-    if (l->why_exact) gn_cli_print_words("precision", gn_arena_printf(a, "float32: %s", l->why_exact));
+    if (l->why_exact)
+        gn_cli_print_words("precision", gn_arena_printf(a, "float32: %s", l->why_exact));
 }
 
-static void print_text(const gn_cli *cli, const gn_session *s, const gn_unit_report *u, const gn_ceilings *c,
-                       const gn_cli_gpu *gpu)
+static void print_text(const gn_cli *cli, const gn_session *s, const gn_unit_report *u,
+                       const gn_ceilings *c, const gn_cli_gpu *gpu)
 {
     print_head(cli, s, u);
     if (gpu)
@@ -299,7 +318,8 @@ static gn_status *report(gn_cli *cli, gn_session *s, gn_cli_gpu *gpu)
         GN_TRY(gn_cli_explain_facts(cli, s, unit->code, gpu));
     else
         GN_TRY(gn_ceilings_measure(cli->arena, s->pool, &c));
-    GN_TRY(gn_explain_unit(cli->arena, step ? "step" : "eval", unit, gpu ? NULL : &c, gpu && !gpu->name ? 0 : 300, &u));
+    GN_TRY(gn_explain_unit(cli->arena, step ? "step" : "eval", unit, gpu ? NULL : &c,
+                           gpu && !gpu->name ? 0 : 300, &u));
     if (cli->opt.json)
         gn_cli_explain_json(cli, s, gpu ? NULL : &c, gpu, &u);
     else
@@ -334,22 +354,29 @@ const gn_command gn_command_explain = {
     .name = "explain",
     .usage = "explain MODEL.gnn [options]",
     .summary = "say what became of a model, kernel by kernel",
-    .about =
-        "Compiles a model, runs it, and says of every kernel what was fused into it and why no more, what it\n"
-        "stores and for whom, the bytes it moves and the operations it does (counted over its loops), the least\n"
-        "time this machine needs for that (measured ceilings: a roofline), and the time that it took.\n"
-        "Also: what passes changed, what is computed once, sizes and memory.\n"
-        "`moved` counts every byte once, `gathered` those read through an index, as often as they are read; the\n"
-        "bound takes gathers to be spread evenly over what they read from.  A function (an exponential, a\n"
-        "division) counts as 8 operations, a random number as 20: less than they take.\n"
-        "With --device cuda the same of the kernels for a GPU, and how each is launched, the registers and shared\n"
-        "memory it takes and what it spills, which needs NVRTC; times where there is a GPU, and\n"
-        "the bytes a second of each kernel beside those of copies there, instead of bounds.\n",
+    .about = "Compiles a model, runs it, and says of every kernel what was fused into it and why "
+             "no more, what it\n"
+             "stores and for whom, the bytes it moves and the operations it does (counted over its "
+             "loops), the least\n"
+             "time this machine needs for that (measured ceilings: a roofline), and the time that "
+             "it took.\n"
+             "Also: what passes changed, what is computed once, sizes and memory.\n"
+             "`moved` counts every byte once, `gathered` those read through an index, as often as "
+             "they are read; the\n"
+             "bound takes gathers to be spread evenly over what they read from.  A function (an "
+             "exponential, a\n"
+             "division) counts as 8 operations, a random number as 20: less than they take.\n"
+             "With --device cuda the same of the kernels for a GPU, and how each is launched, the "
+             "registers and shared\n"
+             "memory it takes and what it spills, which needs NVRTC; times where there is a GPU, "
+             "and\n"
+             "the bytes a second of each kernel beside those of copies there, instead of bounds.\n",
     .examples = "  gnnc explain gcn.gnn --data cora --threads 1\n"
                 "  gnnc explain gat.gnn --data cora --what eval\n"
                 "  gnnc explain gcn.gnn --without fuse          what fusion is worth\n"
                 "  gnnc explain gcn.gnn --json\n"
-                "  gnnc explain gat.gnn --device cuda --arch sm_90   for a GPU; this machine needs none\n",
+                "  gnnc explain gat.gnn --device cuda --arch sm_90   for a GPU; this machine needs "
+                "none\n",
     .takes_model = true,
     .min_args = 1,
     .max_args = 1,

@@ -5,19 +5,22 @@
 #include "cli/device_code.h"
 #include "session/explain.h"
 
-const char *gn_cli_place(gn_arena *a, const gir_program *p, gir_id v); /* "conv.gnn:12", "" where it is not known */
+const char *gn_cli_place(gn_arena *a, const gir_program *p, gir_id v); /* "conv.gnn:12", "" where it
+                                                                          is not known */
 int gn_cli_kernel_of(const gn_compiled *c, uint32_t r);                /* region's first launch */
 const char *gn_cli_members(gn_arena *a, const gir_program *p, uint32_t n, const gir_id *v);
 /* Values computed in a region for its members, and stored by none. */
 uint32_t gn_cli_recomputed(gn_arena *a, const fusion *f, const region *r, gir_id **out);
-bool gn_cli_note_of(const gn_unit_report *u, const gn_pass_note *n); /* is it of the unit, or of what it prepares? */
+/* is it of the unit, or of what it prepares? */
+bool gn_cli_note_of(const gn_unit_report *u, const gn_pass_note *n);
 
 const char *gn_cli_kernel_name(const gn_unit_report *u, int k); /* without the program's */
 const char *gn_cli_kernel_place(gn_arena *a, const gn_unit_report *u, int k);
 const char *gn_cli_amount(gn_arena *a, double x, const char *unit); /* "1.2 MB"; "-" for 0 */
 /* A line, broken where it gets long: a label, and words. */
 void gn_cli_print_words(const char *label, const char *text);
-void gn_cli_explain_tuned(gn_arena *a, const gn_session *s); /* what a search chose; nothing where none did */
+/* what a search chose; nothing where none did */
+void gn_cli_explain_tuned(gn_arena *a, const gn_session *s);
 
 /* explain_gpu.c: of a GPU's kernels. */
 typedef struct gn_cli_gpu {
@@ -28,19 +31,22 @@ typedef struct gn_cli_gpu {
     gn_cli_facts *launch, *whole; /* gn_cli_cuda_facts */
 } gn_cli_gpu;
 
-/* What --device and --arch ask for.  *gpu false: this processor.  Opens the device, where there is one and no --arch. */
+/* What --device and --arch ask for.  *gpu false: this processor.  Opens the device, where there is
+ * one and no --arch. */
 GN_NODISCARD gn_status *gn_cli_explain_where(gn_cli *cli, gn_cli_gpu *out, bool *gpu);
 /* Compiles all that the session would run, and finds the facts of one program. */
-GN_NODISCARD gn_status *gn_cli_explain_facts(const gn_cli *cli, const gn_session *s, const gn_compiled *code,
-                                             gn_cli_gpu *out);
-void gn_cli_explain_gpu_head(gn_arena *a, const gn_session *s, const gn_unit_report *u, const gn_cli_gpu *g);
+GN_NODISCARD gn_status *gn_cli_explain_facts(const gn_cli *cli, const gn_session *s,
+                                             const gn_compiled *code, gn_cli_gpu *out);
+void gn_cli_explain_gpu_head(gn_arena *a, const gn_session *s, const gn_unit_report *u,
+                             const gn_cli_gpu *g);
 void gn_cli_explain_gpu_table(gn_arena *a, const gn_unit_report *u, const gn_cli_gpu *g);
 void gn_cli_explain_gpu_kernel(gn_arena *a, const gn_unit_report *u, const gn_cli_gpu *g, int k);
 void gn_cli_explain_gpu_json(gn_json *j, const gn_unit_report *u, const gn_cli_gpu *g);
-void gn_cli_explain_gpu_kernel_json(gn_json *j, const gn_unit_report *u, const gn_cli_gpu *g, int k);
+void gn_cli_explain_gpu_kernel_json(gn_json *j, const gn_unit_report *u, const gn_cli_gpu *g,
+                                    int k);
 
 /* Either c or gpu is NULL. */
-void gn_cli_explain_json(const gn_cli *cli, const gn_session *s, const gn_ceilings *c, const gn_cli_gpu *gpu,
-                         const gn_unit_report *u);
+void gn_cli_explain_json(const gn_cli *cli, const gn_session *s, const gn_ceilings *c,
+                         const gn_cli_gpu *gpu, const gn_unit_report *u);
 
 #endif

@@ -16,7 +16,8 @@ static gn_status *unknown_pass(const char *name)
     for (int k = 0; k < gn_pass_count && n < 60; k++) names[n++] = gn_passes[k].name;
     names[n++] = "fuse";
     names[n++] = "lower";
-    GN_FAIL(GN_ERR_USAGE, "--passes: there is no pass '%s'%s", name, gn_did_you_mean(name, names, n).text);
+    GN_FAIL(GN_ERR_USAGE, "--passes: there is no pass '%s'%s", name,
+            gn_did_you_mean(name, names, n).text);
 }
 
 static gn_status *read_levels(const char *text, int *out)
@@ -61,12 +62,15 @@ static gn_status *read_rows(const char *text, gn_pass_options *o)
         if (n < GN_MOST_LEVELS) o->facts.level[n] = c;
         at = end + 1;
     }
-    GN_FAIL(GN_ERR_USAGE, "-D rows=%s: expected ROWS:EDGES of each level, %d at most, and of all rows, as in 2:3,10:20",
+    GN_FAIL(GN_ERR_USAGE,
+            "-D rows=%s: expected ROWS:EDGES of each level, %d at most, and of all rows, as in "
+            "2:3,10:20",
             text, GN_MOST_LEVELS);
 }
 
-/* Inputs named by -D sparse=NAME are bound as CSR, those of -D fixed=NAME the same in every run; -D levels=N: of rows that
- * restrict_rows may pick; -D values=KIND (of the sparse ones), -D nonzeros=N and -D rows=ROWS:EDGES,... are facts of the data. */
+/* Inputs named by -D sparse=NAME are bound as CSR, those of -D fixed=NAME the same in every run; -D
+ * levels=N: of rows that restrict_rows may pick; -D values=KIND (of the sparse ones), -D nonzeros=N
+ * and -D rows=ROWS:EDGES,... are facts of the data. */
 static gn_status *pass_options(const gn_cli *cli, gn_pass_options *out)
 {
     gn_pass_options o = {.limit = (int)cli->opt.pass_limit, .verify = true};
@@ -89,7 +93,8 @@ static gn_status *pass_options(const gn_cli *cli, gn_pass_options *out)
             fixed[o.n_fixed++] = d + 6;
         else
             GN_FAIL(GN_ERR_USAGE,
-                    "-D %s: expected sparse=NAME, values=rows or ones, fixed=NAME, levels=N, nonzeros=N or "
+                    "-D %s: expected sparse=NAME, values=rows or ones, fixed=NAME, levels=N, "
+                    "nonzeros=N or "
                     "rows=ROWS:EDGES,...",
                     d);
     }
@@ -105,7 +110,8 @@ static gn_status *pass_options(const gn_cli *cli, gn_pass_options *out)
     return NULL;
 }
 
-static gn_status *lower_and_print(const gn_cli *cli, const gir_program *p, gn_switches off, bool kernels, gn_buf *out)
+static gn_status *lower_and_print(const gn_cli *cli, const gir_program *p, gn_switches off,
+                                  bool kernels, gn_buf *out)
 {
     fu_options fo = {.eager = cli->opt.mode && !strcmp(cli->opt.mode, "eager"), .off = off};
     fusion *f = gn_fuse(cli->arena, p, &fo);
@@ -121,7 +127,8 @@ static gn_status *lower_and_print(const gn_cli *cli, const gir_program *p, gn_sw
     return NULL;
 }
 
-/* The passes of --passes in order; fuse and lower end the list, since what they make is no tensor IR. */
+/* The passes of --passes in order; fuse and lower end the list, since what they make is no tensor
+ * IR. */
 static gn_status *run_list(const gn_cli *cli, gir_program *p, const gn_pass_options *o, gn_buf *out)
 {
     char *list = gn_arena_strdup(cli->arena, cli->opt.passes), *rest = list;
@@ -147,7 +154,8 @@ static gn_status *opt(gn_cli *cli)
         gn_switches_list(&out);
         return gn_cli_write_text(cli->opt.output, &out);
     }
-    if (cli->args.n == 0) GN_FAIL(GN_ERR_USAGE, "'opt' needs a file\n  usage: gnnc %s", gn_command_opt.usage);
+    if (cli->args.n == 0)
+        GN_FAIL(GN_ERR_USAGE, "'opt' needs a file\n  usage: gnnc %s", gn_command_opt.usage);
     GN_TRY(gn_cli_read_ir(cli, cli->args.p[0], &ir));
     gn_buf_add(&out, "");
     if (ir.kernel) {
@@ -167,21 +175,27 @@ const gn_command gn_command_opt = {
     .name = "opt",
     .usage = "opt FILE [options]",
     .summary = "run passes over IR text",
-    .about =
-        "Reads tensor IR as text, runs passes over it and prints what they leave; - reads standard input.\n"
-        "The names of the passes are those of src/passes/passes.h; `fuse` prints regions and `lower` kernels,\n"
-        "and end a list.  A file that holds a kernel in loop IR is cleaned up and printed.\n"
-        "-D sparse=NAME says that an input is bound as CSR, -D fixed=NAME that it is the same in every run, and\n"
-        "-D levels=N that restrict_rows may pick rows up to N levels from a mask.  -D values=rows says that the\n"
-        "non-zeros of a row of sparse inputs are equal, values=ones that all are 1.  -D nonzeros=N, of sparse\n"
-        "inputs, and -D rows=R:E,...,R:E, of each level and of all, with the edges into them, are what dense-once\n"
-        "decides by.\n",
+    .about = "Reads tensor IR as text, runs passes over it and prints what they leave; - reads "
+             "standard input.\n"
+             "The names of the passes are those of src/passes/passes.h; `fuse` prints regions and "
+             "`lower` kernels,\n"
+             "and end a list.  A file that holds a kernel in loop IR is cleaned up and printed.\n"
+             "-D sparse=NAME says that an input is bound as CSR, -D fixed=NAME that it is the same "
+             "in every run, and\n"
+             "-D levels=N that restrict_rows may pick rows up to N levels from a mask.  -D "
+             "values=rows says that the\n"
+             "non-zeros of a row of sparse inputs are equal, values=ones that all are 1.  -D "
+             "nonzeros=N, of sparse\n"
+             "inputs, and -D rows=R:E,...,R:E, of each level and of all, with the edges into them, "
+             "are what dense-once\n"
+             "decides by.\n",
     .examples = "  gnnc opt f.gir                            the pipeline of the default mode\n"
                 "  gnnc opt f.gir --passes simplify,factor   two passes\n"
                 "  gnnc opt f.gir --passes simplify,lower    the kernels\n"
                 "  gnnc opt f.gir --pass-limit 3             which pass breaks it?\n"
                 "  gnnc opt f.gir --without factor           the pipeline but for one pass\n"
-                "  gnnc opt --list                           passes and decisions that have a switch\n",
+                "  gnnc opt --list                           passes and decisions that have a "
+                "switch\n",
     .min_args = 0,
     .max_args = 1,
     .run = opt,

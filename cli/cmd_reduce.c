@@ -66,7 +66,8 @@ static gn_status *shrink(const gn_cli *cli, candidate *c, const gn_ir *ir, gn_bu
     bool holds = ir->kernel ? kernel_shows(c, ir->kernel) : program_shows(c, ir->program);
     if (c->error) return c->error;
     if (!holds)
-        GN_FAIL(GN_ERR_USAGE, "%s does not show the defect: '%s' did not exit with 0", cli->args.p[0], c->argv[0]);
+        GN_FAIL(GN_ERR_USAGE, "%s does not show the defect: '%s' did not exit with 0",
+                cli->args.p[0], c->argv[0]);
     if (ir->kernel)
         kir_print(kir_reduce(cli->arena, ir->kernel, kernel_shows, c, 0), out);
     else
@@ -97,7 +98,8 @@ const gn_command gn_command_reduce = {
     .name = "reduce",
     .usage = "reduce FILE [options] -- COMMAND...",
     .summary = "shrink a program that shows a defect",
-    .about = "Makes a program in tensor IR, or a kernel in loop IR, smaller while COMMAND, with the path of the\n"
+    .about = "Makes a program in tensor IR, or a kernel in loop IR, smaller while COMMAND, with "
+             "the path of the\n"
              "candidate as its last argument, still exits with 0; prints the smallest one found.\n",
     .examples = "  gnnc reduce bad.gir -o small.gir -- ./shows-the-defect.sh\n",
     .min_args = 2,

@@ -45,15 +45,17 @@ static gn_status *report_text(const gn_cli *cli, const gn_session *s, timing *t)
     char train[GN_CLI_PERCENT], val[GN_CLI_PERCENT], test[GN_CLI_PERCENT];
     const gn_dataset *d = s->data;
     if (!cli->opt.weights)
-        printf("weights are random (seed %llu): --weights FILE loads trained ones\n", (unsigned long long)s->opt.seed);
+        printf("weights are random (seed %llu): --weights FILE loads trained ones\n",
+               (unsigned long long)s->opt.seed);
     if (d->y && gn_session_classes(s))
-        printf("accuracy train %s val %s test %s\n", gn_cli_percent(train, gn_session_accuracy(s, d->train_mask), 2),
+        printf("accuracy train %s val %s test %s\n",
+               gn_cli_percent(train, gn_session_accuracy(s, d->train_mask), 2),
                gn_cli_percent(val, gn_session_accuracy(s, d->val_mask), 2),
                gn_cli_percent(test, gn_session_accuracy(s, d->test_mask), 2));
     GN_TRY(gn_cli_print_metrics(cli, s));
     if (t->n)
-        printf("inference %.1f us (median of %lld, after a first run of %.1f us)", gn_cli_median(t->us, t->n),
-               (long long)t->n, t->first);
+        printf("inference %.1f us (median of %lld, after a first run of %.1f us)",
+               gn_cli_median(t->us, t->n), (long long)t->n, t->first);
     else
         printf("inference %.1f us (one run, the first; --repeat N times others)", t->first);
     printf(", compiled in %.1f ms%s\n", s->frontend_ms + s->build.ms, gn_cli_cached(s));
@@ -118,10 +120,12 @@ const gn_command gn_command_run = {
     .name = "run",
     .usage = "run MODEL.gnn [--weights FILE] [options]",
     .summary = "run a model forward",
-    .about = "Runs a model forward, with trained weights where they are given and random ones else, and reports\n"
+    .about = "Runs a model forward, with trained weights where they are given and random ones "
+             "else, and reports\n"
              "its accuracy where the data has labels; with -v all scores.\n",
     .examples = "  gnnc run gcn.gnn --weights w.safetensors\n"
-                "  gnnc run gcn.gnn --batches 40 --dynamic auto -d recompiles   graphs that change\n"
+                "  gnnc run gcn.gnn --batches 40 --dynamic auto -d recompiles   graphs that "
+                "change\n"
                 "  gnnc run gcn.gnn --weights w.safetensors --predictions out.npz\n"
                 "  gnnc run gcn.gnn --weights w.safetensors --repeat 1000 --threads 1   time it\n",
     .takes_model = true,

@@ -37,8 +37,8 @@ static void add_time(gn_buf *b, const listener *l, const gn_epoch *e)
     if (is_last(e))
         gn_buf_printf(b, "  took %s", gn_text_time(b->arena, e->seconds * 1e6));
     else
-        gn_buf_printf(b, "  %s of %s%s left", gn_text_time(b->arena, left * 1e6), e->patience ? "at most " : "",
-                      gn_text_time(b->arena, total * 1e6));
+        gn_buf_printf(b, "  %s of %s%s left", gn_text_time(b->arena, left * 1e6),
+                      e->patience ? "at most " : "", gn_text_time(b->arena, total * 1e6));
 }
 
 static void show(listener *l, const gn_epoch *e)
@@ -56,8 +56,11 @@ static void show(listener *l, const gn_epoch *e)
     if (!isnan(e->train_acc) || !isnan(e->val_acc))
         gn_buf_printf(&b, "  train %s  val %s  test %s", gn_cli_percent(train, e->train_acc, 1),
                       gn_cli_percent(val, e->val_acc, 1), gn_cli_percent(test, e->test_acc, 1));
-    if (!isnan(e->val_auc)) gn_buf_printf(&b, "  val ROC AUC %s", gn_cli_percent(val, e->val_auc, 1));
-    if (e->patience) gn_buf_printf(&b, "  no better for %lld of %lld", (long long)e->misses, (long long)e->patience);
+    if (!isnan(e->val_auc))
+        gn_buf_printf(&b, "  val ROC AUC %s", gn_cli_percent(val, e->val_auc, 1));
+    if (e->patience)
+        gn_buf_printf(&b, "  no better for %lld of %lld", (long long)e->misses,
+                      (long long)e->patience);
     gn_progress_show(&l->line, b.p);
     gn_arena_free(&a);
 }
@@ -95,7 +98,8 @@ static gn_status *end_listening(gn_cli *cli, const gn_session *s, listener *l, g
 {
     const char *data = s->data->name ? s->data->name : "data";
     gn_status *more[] = {gn_train_log_end(&l->log), NULL};
-    more[1] = gn_train_plot_write(&l->plot, gn_arena_printf(cli->arena, "%s on %s", s->model->name, data));
+    more[1] = gn_train_plot_write(&l->plot,
+                                  gn_arena_printf(cli->arena, "%s on %s", s->model->name, data));
     for (int k = 0; k < 2; k++) {
         if (!status)
             status = more[k];
@@ -111,7 +115,8 @@ static gn_status *end_listening(gn_cli *cli, const gn_session *s, listener *l, g
 static void spread(const gn_fit *fits, int64_t n, size_t offset, double *mean, double *std)
 {
     double sum = 0, sq = 0;
-    for (int64_t k = 0; k < n; k++) sum += *(const double *)(const void *)((const char *)&fits[k] + offset);
+    for (int64_t k = 0; k < n; k++)
+        sum += *(const double *)(const void *)((const char *)&fits[k] + offset);
     *mean = sum / (double)n;
     for (int64_t k = 0; k < n; k++) {
         double d = *(const double *)(const void *)((const char *)&fits[k] + offset) - *mean;
@@ -138,7 +143,8 @@ static double *all_steps(const gn_cli *cli, const gn_fit *fits, int64_t n, int64
     double *x = GN_NEW_N(cli->arena, double, total + 1);
     *count = 0;
     for (int64_t k = 0; k < n; k++)
-        for (int64_t e = fits[k].n_steps > 1 ? 1 : 0; e < fits[k].n_steps; e++) x[(*count)++] = fits[k].step_us[e];
+        for (int64_t e = fits[k].n_steps > 1 ? 1 : 0; e < fits[k].n_steps; e++)
+            x[(*count)++] = fits[k].step_us[e];
     return x;
 }
 
@@ -172,7 +178,8 @@ static gn_status *report_json(const gn_cli *cli, const gn_session *s, const gn_f
     }
     gn_json_end(&j);
     json_spread(&j, "test_acc", fits, n, offsetof(gn_fit, test_acc));
-    if (gn_session_unbalanced(s)) json_spread(&j, "test_roc_auc", fits, n, offsetof(gn_fit, test_auc));
+    if (gn_session_unbalanced(s))
+        json_spread(&j, "test_roc_auc", fits, n, offsetof(gn_fit, test_auc));
     GN_TRY(gn_cli_json_metrics(&j, s));
     gn_cli_json_not_finite(&j, s);
     int64_t steps;
@@ -190,7 +197,8 @@ static gn_status *report_json(const gn_cli *cli, const gn_session *s, const gn_f
 static void report_fit(const gn_session *s, const gn_fit *f)
 {
     char train[GN_CLI_PERCENT], val[GN_CLI_PERCENT], test[GN_CLI_PERCENT];
-    printf("seed %llu: %lld epoch%s", (unsigned long long)f->seed, (long long)f->epochs, f->epochs == 1 ? "" : "s");
+    printf("seed %llu: %lld epoch%s", (unsigned long long)f->seed, (long long)f->epochs,
+           f->epochs == 1 ? "" : "s");
     if (f->resumed) printf(" (%lld before it went on)", (long long)f->resumed);
     if (f->chosen) printf(", best %lld: loss %.4f", (long long)f->best_epoch, f->best_loss);
     if (!f->chosen && f->epochs) printf(", loss %.4f", f->loss);
@@ -203,14 +211,16 @@ static void report_fit(const gn_session *s, const gn_fit *f)
                gn_cli_percent(train, f->train_auc, 2), gn_cli_percent(val, f->val_auc, 2),
                gn_cli_percent(test, f->test_auc, 2));
     if (f->stop == GN_STOP_PATIENCE)
-        printf("  stopped by patience: %lld epochs in a row without a gain\n", (long long)f->misses);
+        printf("  stopped by patience: %lld epochs in a row without a gain\n",
+               (long long)f->misses);
 }
 
 static void print_spread(const char *what, const gn_fit *fits, int64_t n, size_t offset)
 {
     double mean, std;
     spread(fits, n, offset, &mean, &std);
-    if (n > 1 && !isnan(mean)) printf("%s %.2f%% +- %.2f over %lld seeds\n", what, 100 * mean, 100 * std, (long long)n);
+    if (n > 1 && !isnan(mean))
+        printf("%s %.2f%% +- %.2f over %lld seeds\n", what, 100 * mean, 100 * std, (long long)n);
 }
 
 static gn_status *report_text(const gn_cli *cli, const gn_session *s, const gn_fit *fits, int64_t n)
@@ -261,9 +271,11 @@ static gn_status *say_interrupted(const gn_cli *cli, const gn_session *s, const 
 {
     int64_t all = s->opt.epochs >= 0 ? s->opt.epochs : s->model->train.epochs;
     const char *save = cli->opt.save, *seed = "";
-    if (cli->opt.seeds > 1) seed = gn_arena_printf(cli->arena, "seed %llu: ", (unsigned long long)f->seed);
-    GN_FAIL(GN_ERR_INTERRUPTED, "%sinterrupted after epoch %lld of %lld%s%s%s", seed, (long long)f->epochs,
-            (long long)all, save ? "; the weights that there are then are in " : "", save ? save : "", way_on(cli));
+    if (cli->opt.seeds > 1)
+        seed = gn_arena_printf(cli->arena, "seed %llu: ", (unsigned long long)f->seed);
+    GN_FAIL(GN_ERR_INTERRUPTED, "%sinterrupted after epoch %lld of %lld%s%s%s", seed,
+            (long long)f->epochs, (long long)all,
+            save ? "; the weights that there are then are in " : "", save ? save : "", way_on(cli));
 }
 
 /* What was computed is reported whatever becomes of the files. */
@@ -277,7 +289,8 @@ static gn_status *train_session(gn_cli *cli, gn_session *s)
     gn_cli_interrupt_end();
     if (cli->opt.verbose) gn_cli_profile("step", &s->build.step);
     gn_status *said = NULL;
-    if (done) said = cli->opt.json ? report_json(cli, s, fits, done) : report_text(cli, s, fits, done);
+    if (done)
+        said = cli->opt.json ? report_json(cli, s, fits, done) : report_text(cli, s, fits, done);
     if (!status)
         status = said;
     else
@@ -291,21 +304,27 @@ static gn_status *train_session(gn_cli *cli, gn_session *s)
         else
             gn_status_free(fits[k].unwritten);
     }
-    if (!status && done && fits[done - 1].interrupted) status = say_interrupted(cli, s, &fits[done - 1]);
+    if (!status && done && fits[done - 1].interrupted)
+        status = say_interrupted(cli, s, &fits[done - 1]);
     return status;
 }
 
 /* A checkpoint is of one run, from which it has its seed, and that of a split that was drawn. */
 static gn_status *set_checkpoints(gn_cli *cli, gn_session_options *o)
 {
-    const char *to = cli->opt.checkpoint, *from = cli->opt.resume_from, *option = to ? "--checkpoint" : "--resume";
-    if (cli->opt.checkpoint_every > 0 && !to) GN_FAIL(GN_ERR_USAGE, "--checkpoint-every: --checkpoint FILE says where");
-    if ((to || from) && cli->opt.seeds > 1) GN_FAIL(GN_ERR_USAGE, "%s: is of one run; --seeds makes several", option);
+    const char *to = cli->opt.checkpoint, *from = cli->opt.resume_from,
+               *option = to ? "--checkpoint" : "--resume";
+    if (cli->opt.checkpoint_every > 0 && !to)
+        GN_FAIL(GN_ERR_USAGE, "--checkpoint-every: --checkpoint FILE says where");
+    if ((to || from) && cli->opt.seeds > 1)
+        GN_FAIL(GN_ERR_USAGE, "%s: is of one run; --seeds makes several", option);
     if (from && cli->opt.weights)
-        GN_FAIL(GN_ERR_USAGE, "--resume: goes on from the weights of %s; --weights starts from others", from);
+        GN_FAIL(GN_ERR_USAGE,
+                "--resume: goes on from the weights of %s; --weights starts from others", from);
     GN_TRY(gn_cli_check_output(cli, "--checkpoint", to));
     if (to && cli->opt.save && (!strcmp(to, cli->opt.save) || gn_cli_same_file(to, cli->opt.save)))
-        GN_FAIL(GN_ERR_USAGE, "--checkpoint %s: --save would replace it with the weights alone", to);
+        GN_FAIL(GN_ERR_USAGE, "--checkpoint %s: --save would replace it with the weights alone",
+                to);
     o->checkpoint = to;
     o->checkpoint_every = cli->opt.checkpoint_every > 0 ? cli->opt.checkpoint_every : 0;
     o->resume = from;
@@ -313,7 +332,8 @@ static gn_status *set_checkpoints(gn_cli *cli, gn_session_options *o)
     uint64_t seed;
     GN_TRY(gn_checkpoint_seed(from, &seed));
     if (cli->opt.seed >= 0 && (uint64_t)cli->opt.seed != seed)
-        GN_FAIL(GN_ERR_USAGE, "%s: is of seed %llu, which --seed cannot change", from, (unsigned long long)seed);
+        GN_FAIL(GN_ERR_USAGE, "%s: is of seed %llu, which --seed cannot change", from,
+                (unsigned long long)seed);
     o->seed = o->data.seed = seed;
     return NULL;
 }
@@ -336,8 +356,10 @@ static gn_status *check_outputs(const gn_cli *cli)
     for (int k = 0; k < OUTPUTS; k++) {
         GN_TRY(gn_cli_check_output(cli, out[k].option, out[k].path));
         for (int i = k == OUTPUTS - 1; i < k && out[k].path; i++)
-            if (out[i].path && (!strcmp(out[i].path, out[k].path) || gn_cli_same_file(out[i].path, out[k].path)))
-                GN_FAIL(GN_ERR_USAGE, "%s %s: %s writes the same file", out[k].option, out[k].path, out[i].option);
+            if (out[i].path &&
+                (!strcmp(out[i].path, out[k].path) || gn_cli_same_file(out[i].path, out[k].path)))
+                GN_FAIL(GN_ERR_USAGE, "%s %s: %s writes the same file", out[k].option, out[k].path,
+                        out[i].option);
     }
     return NULL;
 }
@@ -366,18 +388,24 @@ const gn_command gn_command_train = {
     .name = "train",
     .usage = "train MODEL.gnn [options]",
     .summary = "train a model on a graph",
-    .about =
-        "Trains a model as its train block says and reports loss and accuracy.  The same seed gives the\n"
-        "same bits, on any number of threads.  Ctrl-C ends it after the epoch that it is in, and what was asked\n"
-        "for is written; a second one ends it at once.  In the search of -O max-autotune it ends that, and what was\n"
-        "found is kept.  With --checkpoint training that was interrupted, or whose machine went down, goes on with\n"
-        "--resume, and ends with the weights that it would have ended with.\n",
+    .about = "Trains a model as its train block says and reports loss and accuracy.  The same seed "
+             "gives the\n"
+             "same bits, on any number of threads.  Ctrl-C ends it after the epoch that it is in, "
+             "and what was asked\n"
+             "for is written; a second one ends it at once.  In the search of -O max-autotune it "
+             "ends that, and what was\n"
+             "found is kept.  With --checkpoint training that was interrupted, or whose machine "
+             "went down, goes on with\n"
+             "--resume, and ends with the weights that it would have ended with.\n",
     .examples = "  gnnc train gcn.gnn                                 on the built-in graph\n"
                 "  gnnc train gcn.gnn --data cora --save w.safetensors\n"
-                "  gnnc train gcn.gnn --checkpoint c.safetensors     and after a break, with all that was given:\n"
+                "  gnnc train gcn.gnn --checkpoint c.safetensors     and after a break, with all "
+                "that was given:\n"
                 "  gnnc train gcn.gnn --checkpoint c.safetensors --resume c.safetensors\n"
-                "  gnnc train gat.gnn --data cora --seeds 10 --json   mean and deviation of ten runs\n"
-                "  gnnc train gcn.gnn --lr 0.005 --log gcn.csv --plot gcn.svg   every epoch, and a picture\n"
+                "  gnnc train gat.gnn --data cora --seeds 10 --json   mean and deviation of ten "
+                "runs\n"
+                "  gnnc train gcn.gnn --lr 0.005 --log gcn.csv --plot gcn.svg   every epoch, and a "
+                "picture\n"
                 "  gnnc train gcn.gnn -D hidden=64 --epochs 100 -O max-autotune\n",
     .takes_model = true,
     .min_args = 1,

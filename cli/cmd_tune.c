@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* What is kept ------------------------------------------------------------------------------------------------------ */
+/* What is kept --------------------------------------------------------------------------------- */
 
 typedef struct shown {
     gn_cli *cli;
@@ -21,7 +21,8 @@ static const char *line_of(gn_arena *a, const char *parts, const char *name)
 {
     size_t n = strlen(name);
     for (const char *p = parts; *p; p += strcspn(p, "\n"), p += *p == '\n')
-        if (!strncmp(p, name, n) && p[n] == ' ') return gn_arena_strndup(a, p + n + 1, strcspn(p, "\n") - n - 1);
+        if (!strncmp(p, name, n) && p[n] == ' ')
+            return gn_arena_strndup(a, p + n + 1, strcspn(p, "\n") - n - 1);
     return "";
 }
 
@@ -74,7 +75,8 @@ static void print_record(gn_arena *a, const gn_tuned *t, const place *p)
            t->default_us > 0 ? t->best_us / t->default_us : 1, t->noise);
     printf("  %s%s%s\n", *choices ? choices : "as rules say", t->reorder ? ", order " : "",
            t->reorder ? gn_order_name[t->reorder] : "");
-    printf("  %u candidates in %.1f s%s", t->tried.n, t->seconds, t->finished ? ", all that there are" : "");
+    printf("  %u candidates in %.1f s%s", t->tried.n, t->seconds,
+           t->finished ? ", all that there are" : "");
     if (t->wrong) printf(", %" PRId64 " rejected", t->wrong);
     printf("\n");
 }
@@ -98,7 +100,8 @@ static gn_status *show_all(gn_cli *cli)
     gn_json j;
     shown z = {.cli = cli, .j = cli->opt.json ? &j : NULL};
     GN_TRY(gn_cli_open_cache(cli));
-    if (!cli->cache) GN_FAIL(GN_ERR_USAGE, "the cache is switched off (GNNC_CACHE); --cache-dir DIR names one");
+    if (!cli->cache)
+        GN_FAIL(GN_ERR_USAGE, "the cache is switched off (GNNC_CACHE); --cache-dir DIR names one");
     if (z.j) {
         gn_json_init(&j, stdout, true);
         gn_json_object(&j, NULL);
@@ -114,7 +117,7 @@ static gn_status *show_all(gn_cli *cli)
     return NULL;
 }
 
-/* Searching --------------------------------------------------------------------------------------------------------- */
+/* Searching ------------------------------------------------------------------------------------ */
 
 static void report(gn_cli *cli, const gn_session *s, bool interrupted)
 {
@@ -145,9 +148,13 @@ static void report(gn_cli *cli, const gn_session *s, bool interrupted)
 /* A search is worth what is kept of it. */
 static void say_lost(const gn_cli *cli)
 {
-    if (cli->opt.quiet || cli->opt.tune_lock || (cli->cache && !gn_cache_counted(cli->cache).unkept)) return;
-    fprintf(stderr, "warning: nothing keeps what was found: %s; --tune-lock FILE writes it to a file\n",
-            cli->cache ? "the cache cannot be written (-d cache says why)" : "there is no cache (GNNC_CACHE)");
+    if (cli->opt.quiet || cli->opt.tune_lock ||
+        (cli->cache && !gn_cache_counted(cli->cache).unkept))
+        return;
+    fprintf(stderr,
+            "warning: nothing keeps what was found: %s; --tune-lock FILE writes it to a file\n",
+            cli->cache ? "the cache cannot be written (-d cache says why)"
+                       : "there is no cache (GNNC_CACHE)");
 }
 
 static gn_status *tune(gn_cli *cli)
@@ -156,13 +163,15 @@ static gn_status *tune(gn_cli *cli)
     gn_session *s;
     const char *lock = cli->opt.tune_lock;
     if (!cli->args.n) {
-        if (!cli->opt.show) GN_FAIL(GN_ERR_USAGE, "'tune' needs a file\n  usage: gnnc %s", gn_command_tune.usage);
+        if (!cli->opt.show)
+            GN_FAIL(GN_ERR_USAGE, "'tune' needs a file\n  usage: gnnc %s", gn_command_tune.usage);
         return show_all(cli);
     }
     GN_TRY(gn_cli_session_options(cli, &o));
     if (!cli->opt.mode) o.mode = GN_MODE_MAX_AUTOTUNE;
     if (!gn_modes[o.mode].tune)
-        GN_FAIL(GN_ERR_USAGE, "mode %s does not search; max-autotune and max-autotune-no-cudagraphs do",
+        GN_FAIL(GN_ERR_USAGE,
+                "mode %s does not search; max-autotune and max-autotune-no-cudagraphs do",
                 gn_mode_name[o.mode]);
     o.tune_lock = NULL;
     o.tune_on = !cli->opt.show;
@@ -177,15 +186,17 @@ static gn_status *tune(gn_cli *cli)
     if (!cli->opt.show) gn_cli_interrupt_end();
     GN_TRY(status);
     gn_cli_describe(cli, s);
-    bool over = o.over && *o.over, whole = !over || (s->tuned[GN_UNIT_EVAL] && (!o.train || s->tuned[GN_UNIT_STEP]));
+    bool over = o.over && *o.over,
+         whole = !over || (s->tuned[GN_UNIT_EVAL] && (!o.train || s->tuned[GN_UNIT_STEP]));
     report(cli, s, over);
     if (!cli->opt.show) say_lost(cli);
     if (lock && whole) status = gn_tuned_lock_write(s, lock);
     if (!status && over)
-        status = GN_ERROR(GN_ERR_INTERRUPTED, "interrupted: %s%s",
-                          cli->cache ? "what was found until then is kept, and another search goes on there"
-                                     : "without a cache nothing is kept",
-                          lock && !whole ? "; no lock is written, for not every program was searched" : "");
+        status = GN_ERROR(
+            GN_ERR_INTERRUPTED, "interrupted: %s%s",
+            cli->cache ? "what was found until then is kept, and another search goes on there"
+                       : "without a cache nothing is kept",
+            lock && !whole ? "; no lock is written, for not every program was searched" : "");
     gn_session_free(s);
     return status;
 }
@@ -194,15 +205,21 @@ const gn_command gn_command_tune = {
     .name = "tune",
     .usage = "tune MODEL.gnn [options], tune --show",
     .summary = "search for faster schedules on a graph",
-    .about = "Measures other schedules, decisions, numbers of threads and orders of nodes than the default's, on this\n"
-             "model, this graph and this machine, or its GPU (--device cuda); what gives other results than the\n"
-             "default, beyond the rounding of sums in another order, is rejected, and what is not faster beyond noise\n"
-             "is not taken.  What was found is kept beside the compiled kernels and used by -O max-autotune; another\n"
+    .about = "Measures other schedules, decisions, numbers of threads and orders of nodes than the "
+             "default's, on this\n"
+             "model, this graph and this machine, or its GPU (--device cuda); what gives other "
+             "results than the\n"
+             "default, beyond the rounding of sums in another order, is rejected, and what is not "
+             "faster beyond noise\n"
+             "is not taken.  What was found is kept beside the compiled kernels and used by -O "
+             "max-autotune; another\n"
              "search goes on where this one ended.\n"
-             "--show says what is kept.  --tune-lock FILE writes the choices to a file, which train, run, compile and\n"
+             "--show says what is kept.  --tune-lock FILE writes the choices to a file, which "
+             "train, run, compile and\n"
              "explain take with the same option, and refuse where it does not fit.\n",
     .examples = "  gnnc tune gcn.gnn --data cora --tune-budget 20\n"
-                "  gnnc tune gat.gnn --data cora --what eval -v         only inference; what was tried\n"
+                "  gnnc tune gat.gnn --data cora --what eval -v         only inference; what was "
+                "tried\n"
                 "  gnnc tune gcn.gnn --data cora --tune-lock gcn.lock\n"
                 "  gnnc train gcn.gnn --data cora --tune-lock gcn.lock\n"
                 "  gnnc tune gcn.gnn --data cora --device cuda\n"

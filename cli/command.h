@@ -1,7 +1,7 @@
 /* A subcommand: cli/<name>.c holds one gn_command, and options.h lists the names.
  *
- * Data goes to standard output, everything else to standard error.  A command reports failure by its status; main
- * prints it and turns its code into the exit status (gn_code_exit). */
+ * Data goes to standard output, everything else to standard error.  A command reports failure by
+ * its status; main prints it and turns its code into the exit status (gn_code_exit). */
 #ifndef GN_CLI_COMMAND_H
 #define GN_CLI_COMMAND_H
 

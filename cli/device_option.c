@@ -11,7 +11,8 @@ gn_status *gn_cli_device_of(const gn_cli *cli, gn_device_choice *out)
 {
     const char *d = cli->opt.device;
     if (gn_device_parse(d, out)) return NULL;
-    const char *meant = strncmp(d, "gpu", 3) ? d : "cuda"; /* other tools' name of it, and near `cpu` */
+    /* other tools' name of it, and near `cpu` */
+    const char *meant = strncmp(d, "gpu", 3) ? d : "cuda";
     GN_FAIL(GN_ERR_USAGE, "--device %s: expected cpu, cuda, cuda:N or auto%s", d,
             gn_args_suggest(cli->arena, "", meant, gn_device_names, GN_DEVICE_NAMES));
 }
@@ -20,7 +21,8 @@ static gn_status *open_target(gn_cli *cli, int ordinal)
 {
     gn_buf compiler = {.arena = cli->arena};
     gn_status *s = gn_target_open(NULL, ordinal, &cli->target);
-    if (!s && !cli->cache) s = gn_cuda_describe(&compiler); /* a cache may have all that is needed */
+    if (!s && !cli->cache)
+        s = gn_cuda_describe(&compiler); /* a cache may have all that is needed */
     return s;
 }
 
@@ -41,7 +43,7 @@ gn_status *gn_cli_open_device(gn_cli *cli)
     gn_memory_keep(); /* NVRTC frees what it takes, object by object */
     const gn_cuda_info *about = gn_cuda_device_about(cli->target->device);
     if (!cli->opt.quiet)
-        fprintf(stderr, "device: cuda:%d, %s (sm_%d), %.1f GB\n", about->ordinal, about->name, cli->target->arch,
-                (double)about->total_bytes / 1e9);
+        fprintf(stderr, "device: cuda:%d, %s (sm_%d), %.1f GB\n", about->ordinal, about->name,
+                cli->target->arch, (double)about->total_bytes / 1e9);
     return NULL;
 }

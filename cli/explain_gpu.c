@@ -1,4 +1,5 @@
-/* explain --device cuda: what is told of kernels for a GPU instead of what is told of this processor's. */
+/* explain --device cuda: what is told of kernels for a GPU instead of what is told of this
+ * processor's. */
 #include "cli/device_code.h"
 #include "cli/device_option.h"
 #include "cli/cmd_explain.h"
@@ -6,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Where --------------------------------------------------------------------------------------------------------------- */
+/* Where ---------------------------------------------------------------------------------------- */
 
 static gn_status *no_device(gn_cli *cli, gn_status *why, gn_cli_gpu *out)
 {
@@ -38,7 +39,8 @@ gn_status *gn_cli_explain_where(gn_cli *cli, gn_cli_gpu *out, bool *gpu)
     return gn_cuda_copy_rate(cli->target->device, &out->copies);
 }
 
-gn_status *gn_cli_explain_facts(const gn_cli *cli, const gn_session *s, const gn_compiled *code, gn_cli_gpu *out)
+gn_status *gn_cli_explain_facts(const gn_cli *cli, const gn_session *s, const gn_compiled *code,
+                                gn_cli_gpu *out)
 {
     gn_compiled *all[GN_BUILD_PROGRAMS];
     int n = gn_build_programs(&s->build, all), p = 0;
@@ -46,45 +48,52 @@ gn_status *gn_cli_explain_facts(const gn_cli *cli, const gn_session *s, const gn
     return gn_cli_cuda_facts(cli, n, all, p, out->arch, &out->launch, &out->whole);
 }
 
-/* Text ---------------------------------------------------------------------------------------------------------------- */
+/* Text ----------------------------------------------------------------------------------------- */
 
 static const char *spills(gn_arena *a, const gn_cuda_usage *u)
 {
     if (!u->spill_stores && !u->spill_loads) return "no spills";
-    return gn_arena_printf(a, "spills %d bytes and reads %d of them again", u->spill_stores, u->spill_loads);
+    return gn_arena_printf(a, "spills %d bytes and reads %d of them again", u->spill_stores,
+                           u->spill_loads);
 }
 
 static const char *resources(gn_arena *a, const gn_cli_facts *f)
 {
-    const char *stack = f->usage.stack ? gn_arena_printf(a, ", %d bytes of stack", f->usage.stack) : "";
+    const char *stack = f->usage.stack ? gn_arena_printf(a, ", %d bytes of stack", f->usage.stack)
+                                       : "";
     return gn_arena_printf(a, "%d registers, %d bytes of shared memory%s, %s", f->usage.registers,
                            f->usage.shared_bytes, stack, spills(a, &f->usage));
 }
 
-void gn_cli_explain_gpu_head(gn_arena *a, const gn_session *s, const gn_unit_report *u, const gn_cli_gpu *g)
+void gn_cli_explain_gpu_head(gn_arena *a, const gn_session *s, const gn_unit_report *u,
+                             const gn_cli_gpu *g)
 {
     printf("for %s%ssm_%d\n", g->name ? g->name : "", g->name ? ", " : "", g->arch);
     if (!g->name) gn_cli_print_words("not timed", gn_arena_printf(a, "no device: %s", g->why));
     if (g->copies > 0)
-        gn_cli_print_words("copies", gn_arena_printf(a,
-                                                     "move %.1f GB/s, read and written, of which `of copies` is the "
-                                                     "share that a kernel moves: what it gathers, repeats counted, and "
-                                                     "all else once",
-                                                     g->copies));
+        gn_cli_print_words(
+            "copies",
+            gn_arena_printf(a,
+                            "move %.1f GB/s, read and written, of which `of copies` is the "
+                            "share that a kernel moves: what it gathers, repeats counted, and "
+                            "all else once",
+                            g->copies));
     else
         gn_cli_print_words("no bounds", "what a GPU's memory and arithmetic allow is not measured");
     gn_cli_explain_tuned(a, s);
     if (u->code->whole_why) gn_cli_print_words("runs", u->code->whole_why);
     if (g->whole)
-        gn_cli_print_words("the kernel", gn_arena_printf(a, "%d threads a block, %s", g->whole->geometry.threads,
-                                                         resources(a, g->whole)));
+        gn_cli_print_words("the kernel",
+                           gn_arena_printf(a, "%d threads a block, %s", g->whole->geometry.threads,
+                                           resources(a, g->whole)));
     if (s->opt.precision != GN_PRECISION_HIGHEST)
         gn_cli_print_words("products", "on tensor cores where they say tf32 or bf16");
 }
 
 static int64_t blocks_of(const gn_unit_report *u, const gn_cli_gpu *g, int k)
 {
-    int64_t trips = gn_instance_launch(u->unit->instance, k).trips, each = g->launch[k].geometry.per_block;
+    int64_t trips = gn_instance_launch(u->unit->instance, k).trips,
+            each = g->launch[k].geometry.per_block;
     return each > 0 ? trips / each + (trips % each != 0) : 0;
 }
 
@@ -92,28 +101,33 @@ static int64_t blocks_of(const gn_unit_report *u, const gn_cli_gpu *g, int k)
 static const char *rate(gn_arena *a, const gn_kernel_report *r, const gn_cli_gpu *g)
 {
     if (g->copies <= 0) return "";
-    return isnan(r->gbytes) ? gn_arena_printf(a, " %7s %9s", "-", "-")
-                            : gn_arena_printf(a, " %7.1f %7.0f %%", r->gbytes, 100 * r->gbytes / g->copies);
+    return isnan(r->gbytes)
+               ? gn_arena_printf(a, " %7s %9s", "-", "-")
+               : gn_arena_printf(a, " %7.1f %7.0f %%", r->gbytes, 100 * r->gbytes / g->copies);
 }
 
 void gn_cli_explain_gpu_table(gn_arena *a, const gn_unit_report *u, const gn_cli_gpu *g)
 {
-    printf("\n %3s %-13s %-17s %9s %9s %9s %9s %9s %7s %7s %5s %7s%s\n", "", "kernel", "begins at", "us", "moved",
-           "gathered", "flops", "functions", "blocks", "threads", "regs", "shared",
+    printf("\n %3s %-13s %-17s %9s %9s %9s %9s %9s %7s %7s %5s %7s%s\n", "", "kernel", "begins at",
+           "us", "moved", "gathered", "flops", "functions", "blocks", "threads", "regs", "shared",
            g->copies > 0 ? "    GB/s of copies" : "");
     for (int k = 0; k < u->n; k++) {
         const gn_kernel_report *r = &u->kernels[k];
         const gn_cli_facts *f = &g->launch[k];
         char regs[16], us[32];
         snprintf(us, sizeof us, isnan(r->us) ? "-" : "%.2f", r->us);
-        snprintf(regs, sizeof regs, f->usage.registers && !g->whole ? "%d" : "-", f->usage.registers);
-        printf(" %3d %-13.13s %-17.17s %9s %9s %9s %9s %9s %7lld %7d %5s %7s%s\n", k, gn_cli_kernel_name(u, k),
-               gn_cli_kernel_place(a, u, k), us, gn_cli_amount(a, r->cost.moved, "B"),
-               gn_cli_amount(a, r->cost.gathered, "B"), gn_cli_amount(a, r->cost.flops, ""),
-               gn_cli_amount(a, r->cost.functions + r->cost.draws, ""), (long long)blocks_of(u, g, k),
-               f->geometry.threads, regs, gn_cli_amount(a, (double)f->geometry.shared_bytes, "B"), rate(a, r, g));
+        snprintf(regs, sizeof regs, f->usage.registers && !g->whole ? "%d" : "-",
+                 f->usage.registers);
+        printf(" %3d %-13.13s %-17.17s %9s %9s %9s %9s %9s %7lld %7d %5s %7s%s\n", k,
+               gn_cli_kernel_name(u, k), gn_cli_kernel_place(a, u, k), us,
+               gn_cli_amount(a, r->cost.moved, "B"), gn_cli_amount(a, r->cost.gathered, "B"),
+               gn_cli_amount(a, r->cost.flops, ""),
+               gn_cli_amount(a, r->cost.functions + r->cost.draws, ""),
+               (long long)blocks_of(u, g, k), f->geometry.threads, regs,
+               gn_cli_amount(a, (double)f->geometry.shared_bytes, "B"), rate(a, r, g));
     }
-    if (g->name) printf(" %3s %-31s %9.2f  least of %lld runs\n", "", "all", u->us, (long long)u->runs);
+    if (g->name)
+        printf(" %3s %-31s %9.2f  least of %lld runs\n", "", "all", u->us, (long long)u->runs);
 }
 
 static const char *plural(int64_t n) { return n == 1 ? "" : "s"; }
@@ -122,11 +136,14 @@ static const char *launch_text(gn_arena *a, const gn_unit_report *u, const gn_cl
 {
     const gn_cuda_geometry *o = &g->launch[k].geometry;
     int64_t blocks = blocks_of(u, g, k), each = o->per_block;
-    const char *how = gn_arena_printf(a, "%lld iteration%s a block%s, %d thread%s each", (long long)each, plural(each),
-                                      g->whole ? " at a time" : "", o->group, plural(o->group));
-    if (g->whole) return gn_arena_printf(a, "%s, %lld bytes of shared memory", how, (long long)o->shared_bytes);
-    return gn_arena_printf(a, "%lld block%s of %d threads, %s; %s", (long long)blocks, plural(blocks), o->threads, how,
-                           resources(a, &g->launch[k]));
+    const char *how = gn_arena_printf(a, "%lld iteration%s a block%s, %d thread%s each",
+                                      (long long)each, plural(each), g->whole ? " at a time" : "",
+                                      o->group, plural(o->group));
+    if (g->whole)
+        return gn_arena_printf(a, "%s, %lld bytes of shared memory", how,
+                               (long long)o->shared_bytes);
+    return gn_arena_printf(a, "%lld block%s of %d threads, %s; %s", (long long)blocks,
+                           plural(blocks), o->threads, how, resources(a, &g->launch[k]));
 }
 
 /* Are sums over edges what groups of lanes take one after another? */
@@ -137,7 +154,8 @@ static bool has_steps(const gn_unit_report *u, int k)
     return r && r->kind == RG_ROWS && r->graph && u->kernels[k].cost.longest > 0;
 }
 
-/* Steps that the rows of a warp are held for: as many each as the longest of them takes. 0: not known. */
+/* Steps that the rows of a warp are held for: as many each as the longest of them takes. 0: not
+ * known. */
 static double steps_held(const gn_kernel_report *r, const gn_cli_facts *f)
 {
     int k = 0;
@@ -158,12 +176,13 @@ void gn_cli_explain_gpu_kernel(gn_arena *a, const gn_unit_report *u, const gn_cl
 {
     const low_launch *l = &u->code->low->launches.p[k];
     gn_cli_print_words(g->whole ? "phase" : "launch", launch_text(a, u, g, k));
-    if (u->code->product_why && u->code->product_why[k]) gn_cli_print_words("product", u->code->product_why[k]);
+    if (u->code->product_why && u->code->product_why[k])
+        gn_cli_print_words("product", u->code->product_why[k]);
     if (l->edges) gn_cli_print_words("edges", l->edges);
     if (has_steps(u, k)) gn_cli_print_words("steps", steps_text(a, &u->kernels[k], &g->launch[k]));
 }
 
-/* JSON ---------------------------------------------------------------------------------------------------------------- */
+/* JSON ----------------------------------------------------------------------------------------- */
 
 static void json_usage(gn_json *j, const gn_cuda_usage *u)
 {

@@ -111,7 +111,8 @@ static void stored(gn_json *j, gn_arena *a, const gn_unit_report *u, const regio
         value(j, a, f->p, NULL, v);
         gn_json_array(j, "read_by");
         for (uint32_t k = 0; k < f->readers.n; k++)
-            if (f->readers.p[k].value == v) gn_json_int(j, NULL, gn_cli_kernel_of(u->code, f->readers.p[k].region));
+            if (f->readers.p[k].value == v)
+                gn_json_int(j, NULL, gn_cli_kernel_of(u->code, f->readers.p[k].region));
         gn_json_end(j);
         gn_json_end(j);
     }
@@ -137,7 +138,8 @@ static void refusals(gn_json *j, gn_arena *a, const gn_unit_report *u, int r)
     gn_json_end(j);
 }
 
-static void values(gn_json *j, gn_arena *a, const gir_program *p, const char *key, uint32_t n, const gir_id *v)
+static void values(gn_json *j, gn_arena *a, const gir_program *p, const char *key, uint32_t n,
+                   const gir_id *v)
 {
     gn_json_array(j, key);
     for (uint32_t k = 0; k < n; k++) {
@@ -184,8 +186,8 @@ static void kernel(gn_json *j, gn_arena *a, const gn_unit_report *u, const gn_cl
     gn_json_end(j);
 }
 
-void gn_cli_explain_json(const gn_cli *cli, const gn_session *s, const gn_ceilings *c, const gn_cli_gpu *gpu,
-                         const gn_unit_report *u)
+void gn_cli_explain_json(const gn_cli *cli, const gn_session *s, const gn_ceilings *c,
+                         const gn_cli_gpu *gpu, const gn_unit_report *u)
 {
     gn_json j;
     gn_json_init(&j, stdout, true);

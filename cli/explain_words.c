@@ -25,10 +25,12 @@ const char *gn_cli_amount(gn_arena *a, double x, const char *unit)
         k++;
     }
     if (x == 0) return "-";
-    return gn_arena_printf(a, x < 10 && (k || x != floor(x)) ? "%.1f %s%s" : "%.0f %s%s", x, prefix[k], unit);
+    return gn_arena_printf(a, x < 10 && (k || x != floor(x)) ? "%.1f %s%s" : "%.0f %s%s", x,
+                           prefix[k], unit);
 }
 
-/* Words separated by blanks, in lines of at most WIDTH columns that begin with `indent` blanks and a label. */
+/* Words separated by blanks, in lines of at most WIDTH columns that begin with `indent` blanks and
+ * a label. */
 void gn_cli_print_words(const char *label, const char *text)
 {
     enum { INDENT = 16 };
@@ -100,16 +102,18 @@ void gn_cli_explain_tuned(gn_arena *a, const gn_session *s)
     const gn_tuned *t = s->tuned[s->opt.train ? GN_UNIT_STEP : GN_UNIT_EVAL];
     if (!t) return;
     const char *choices = gn_pick_text(a, &t->pick);
-    gn_cli_print_words("tuned",
-                       gn_arena_printf(a, "%s%s%s (%.1f us, the default %.1f, when it was measured)",
-                                       *choices ? choices : "as rules say", t->reorder ? ", order " : "",
-                                       t->reorder ? gn_order_name[t->reorder] : "", t->best_us, t->default_us));
+    gn_cli_print_words(
+        "tuned",
+        gn_arena_printf(a, "%s%s%s (%.1f us, the default %.1f, when it was measured)",
+                        *choices ? choices : "as rules say", t->reorder ? ", order " : "",
+                        t->reorder ? gn_order_name[t->reorder] : "", t->best_us, t->default_us));
 }
 
 bool gn_cli_note_of(const gn_unit_report *u, const gn_pass_note *n)
 {
     size_t len = strlen(u->name);
-    return !strncmp(n->program, u->name, len) && (!n->program[len] || !strcmp(n->program + len, "_prepare"));
+    return !strncmp(n->program, u->name, len) &&
+           (!n->program[len] || !strcmp(n->program + len, "_prepare"));
 }
 
 const char *gn_cli_kernel_name(const gn_unit_report *u, int k)

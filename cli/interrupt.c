@@ -17,7 +17,8 @@ const atomic_bool *gn_cli_interrupt_begin(void)
     struct sigaction a = {.sa_handler = ask, .sa_flags = SA_RESETHAND | SA_RESTART};
     sigemptyset(&a.sa_mask);
     atomic_store(&asked, false);
-    if (sigaction(SIGINT, NULL, &before) == 0 && before.sa_handler != SIG_IGN) (void)sigaction(SIGINT, &a, NULL);
+    if (sigaction(SIGINT, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+        (void)sigaction(SIGINT, &a, NULL);
     return &asked;
 }
 

@@ -18,7 +18,8 @@ static gn_status *read_all(const gn_cli *cli, const char *path, gn_buf *out)
     size_t got;
     *out = (gn_buf){.arena = cli->arena};
     gn_buf_add(out, "");
-    while (out->n < LIMIT && (got = fread(part, 1, sizeof part, f)) > 0) gn_buf_addn(out, part, got);
+    while (out->n < LIMIT && (got = fread(part, 1, sizeof part, f)) > 0)
+        gn_buf_addn(out, part, got);
     int error = ferror(f) ? errno : 0;
     if (!standard) fclose(f);
     if (error) GN_FAIL(GN_ERR_IO, "%s: %s", path, strerror(error));

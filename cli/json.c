@@ -125,5 +125,8 @@ void gn_json_float(gn_json *j, const char *key, float value)
     word(j, key, text);
 }
 
-void gn_json_bool(gn_json *j, const char *key, bool value) { word(j, key, value ? "true" : "false"); }
+void gn_json_bool(gn_json *j, const char *key, bool value)
+{
+    word(j, key, value ? "true" : "false");
+}
 void gn_json_null(gn_json *j, const char *key) { word(j, key, "null"); }

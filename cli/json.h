@@ -1,8 +1,9 @@
 /* JSON writer: RFC 8259 to a FILE, indented by two spaces a level, or on one line.
  *
- * Keys are given where a member of an object is written and are NULL elsewhere.  Doubles are written with the fewest
- * digits that read back the same; JSON has no NaN and no infinity, which become null.  Bytes that are not UTF-8 become
- * U+FFFD.  Write errors stay in the FILE: check ferror at the end. */
+ * Keys are given where a member of an object is written and are NULL elsewhere.  Doubles are
+ * written with the fewest digits that read back the same; JSON has no NaN and no infinity, which
+ * become null.  Bytes that are not UTF-8 become U+FFFD.  Write errors stay in the FILE: check
+ * ferror at the end. */
 #ifndef GN_CLI_JSON_H
 #define GN_CLI_JSON_H
 
@@ -29,7 +30,8 @@ void gn_json_end(gn_json *j); /* closes the innermost; the last one ends the lin
 void gn_json_string(gn_json *j, const char *key, const char *value); /* NULL: null */
 void gn_json_int(gn_json *j, const char *key, int64_t value);
 void gn_json_double(gn_json *j, const char *key, double value);
-void gn_json_float(gn_json *j, const char *key, float value); /* digits that read back the same float */
+/* digits that read back the same float */
+void gn_json_float(gn_json *j, const char *key, float value);
 void gn_json_bool(gn_json *j, const char *key, bool value);
 void gn_json_null(gn_json *j, const char *key);
 

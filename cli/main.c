@@ -23,7 +23,8 @@ static void print_overview(FILE *to)
     fprintf(to, "gnnc compiles graph neural networks.\n\n"
                 "usage: gnnc MODEL.gnn [options]\n"
                 "       gnnc COMMAND [options]\n\ncommands:\n");
-    for (int i = 0; i < GN_COMMAND_COUNT; i++) fprintf(to, "  %-8s  %s\n", commands[i]->name, commands[i]->summary);
+    for (int i = 0; i < GN_COMMAND_COUNT; i++)
+        fprintf(to, "  %-8s  %s\n", commands[i]->name, commands[i]->summary);
     fprintf(to, "\nA model without a command is compiled.  gnnc COMMAND --help says more.\n\n"
                 "examples:\n"
                 "  gnnc train gcn.gnn               train on the built-in graph\n"
@@ -50,7 +51,8 @@ static void print_version(gn_arena *arena, FILE *to)
     gn_status_free(s);
     gn_buf devices = {.arena = arena}, lines = {.arena = arena};
     s = gn_doctor_devices(&devices);
-    gn_doctor_lines(&lines, "CUDA driver", s ? "none (gnnc doctor says what was looked for)" : devices.p);
+    gn_doctor_lines(&lines, "CUDA driver",
+                    s ? "none (gnnc doctor says what was looked for)" : devices.p);
     fputs(lines.p, to);
     gn_status_free(s);
     gn_buf products = {.arena = arena};
@@ -97,7 +99,8 @@ static gn_status *run_command(gn_arena *arena, int at, int argc, char **argv)
         return NULL;
     }
     if ((int)cli.args.n < c->min_args)
-        GN_FAIL(GN_ERR_USAGE, "'%s' needs %s\n  usage: gnnc %s", c->name, cli.args.n ? "more" : "a file", c->usage);
+        GN_FAIL(GN_ERR_USAGE, "'%s' needs %s\n  usage: gnnc %s", c->name,
+                cli.args.n ? "more" : "a file", c->usage);
     if (c->max_args >= 0 && (int)cli.args.n > c->max_args)
         GN_FAIL(GN_ERR_USAGE, "'%s' does not know what to do with '%s'\n  usage: gnnc %s", c->name,
                 cli.args.p[c->max_args], c->usage);
@@ -123,11 +126,14 @@ static gn_status *help(gn_arena *arena, int argc, char **argv)
     return NULL;
 }
 
-/* Pages and completions are made when gnnc is built: `gnnc --man train`, `gnnc --completion bash`. */
+/* Pages and completions are made when gnnc is built: `gnnc --man train`, `gnnc --completion
+ * bash`. */
 static gn_status *print_written(gn_arena *arena, int argc, char **argv)
 {
     static const char *const shells[] = {"bash", "zsh", "fish"};
-    if (argc != 2) GN_FAIL(GN_ERR_USAGE, "%s: expected %s", argv[0], argv[0][2] == 'm' ? "a command" : "a shell");
+    if (argc != 2)
+        GN_FAIL(GN_ERR_USAGE, "%s: expected %s", argv[0],
+                argv[0][2] == 'm' ? "a command" : "a shell");
     if (argv[0][2] == 'm') {
         int at = find_command(argv[1]);
         if (at < 0) GN_FAIL(GN_ERR_USAGE, "--man: no command '%s'", argv[1]);
@@ -151,8 +157,10 @@ static gn_status *dispatch(gn_arena *arena, int argc, char **argv)
         print_version(arena, stdout);
         return NULL;
     }
-    if (!strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "help")) return help(arena, argc - 2, argv + 2);
-    if (!strcmp(word, "--man") || !strcmp(word, "--completion")) return print_written(arena, argc - 1, argv + 1);
+    if (!strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "help"))
+        return help(arena, argc - 2, argv + 2);
+    if (!strcmp(word, "--man") || !strcmp(word, "--completion"))
+        return print_written(arena, argc - 1, argv + 1);
     int at = word[0] == '-' ? -1 : find_command(word);
     if (at >= 0) return run_command(arena, at, argc - 2, argv + 2);
     if (word[0] != '-') GN_TRY(check_word(arena, word));
@@ -171,7 +179,8 @@ int main(int argc, char **argv)
         s = GN_ERROR(GN_ERR_NOMEM, "out of memory: %zu bytes were asked for", arena.wanted);
     else
         s = dispatch(&arena, argc, argv);
-    if (!s && (fflush(stdout) || ferror(stdout))) s = GN_ERROR(GN_ERR_IO, "standard output could not be written");
+    if (!s && (fflush(stdout) || ferror(stdout)))
+        s = GN_ERROR(GN_ERR_IO, "standard output could not be written");
     int status = gn_cli_report(s, stderr);
     gn_arena_free(&arena);
     return status;

@@ -23,7 +23,8 @@ gn_status *gn_cli_debugging(const gn_cli *cli, const char *topic, bool *on)
             size_t k = 0;
             while (k < TOPICS && strcmp(name, topics[k]) != 0) k++;
             if (k == TOPICS)
-                GN_FAIL(GN_ERR_USAGE, "--debug: there is no topic '%s'%s\n  it is one of cache, recompiles", name,
+                GN_FAIL(GN_ERR_USAGE,
+                        "--debug: there is no topic '%s'%s\n  it is one of cache, recompiles", name,
                         gn_args_suggest(cli->arena, "", name, topics, TOPICS));
             *on = *on || !strcmp(name, topic);
         }

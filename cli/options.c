@@ -10,10 +10,12 @@
 enum {
     ALL = (1 << GN_COMMAND_COUNT) - 1,
     /* take a model and data */
-    MODEL = GN_COMMAND_compile | GN_COMMAND_train | GN_COMMAND_run | GN_COMMAND_explain | GN_COMMAND_tune,
+    MODEL = GN_COMMAND_compile | GN_COMMAND_train | GN_COMMAND_run | GN_COMMAND_explain |
+            GN_COMMAND_tune,
     TRAIN = GN_COMMAND_train | GN_COMMAND_run,
     DATA = TRAIN | GN_COMMAND_explain, /* run it */
-    BENCH = GN_COMMAND_bench,          /* runs many of them: what names one of an axis elsewhere names several there */
+    BENCH = GN_COMMAND_bench, /* runs many of them: what names one of an axis elsewhere names
+                                 several there */
 };
 
 #define AT(field) offsetof(gn_cli_options, field)
@@ -27,7 +29,8 @@ static const char *const modes[] = {
 #undef X
             NULL,
 };
-static const char *const emits[] = {"ast", "gir", "kir", "llvm", "asm", "obj", "cuda", "ptx", "cubin", "dot", NULL};
+static const char *const emits[] = {"ast",  "gir", "kir",   "llvm", "asm", "obj",
+                                    "cuda", "ptx", "cubin", "dot",  NULL};
 static const char *const dynamics[] = {
 #define X(id, name) name,
     GN_DYNAMICS(X)
@@ -67,7 +70,8 @@ static const char *const features[] = {
         NULL};
 static const char *const auto_on_off[] = {"auto", "on", "off", NULL};
 
-static const char *const programs[] = {"eval", "loss", "step", "validate", "eval_prepare", "step_prepare", NULL};
+static const char *const programs[] = {"eval",         "loss",         "step", "validate",
+                                       "eval_prepare", "step_prepare", NULL};
 
 /* What follows stands under a title in the help. */
 #define GROUP(title) {NULL, 0, GN_OPTION_GROUP, 0, ALL, NULL, title, NULL, 0, 0}
@@ -79,20 +83,24 @@ static const gn_option options[] = {
     {"define", 'D', GN_OPTION_DEFINE, AT(defines), MODEL | BENCH, "NAME=VALUE",
      "set a hyperparameter of the model; repeatable"},
     {"define", 'D', GN_OPTION_DEFINE, AT(defines), GN_COMMAND_opt, "NAME=VALUE",
-     "sparse=INPUT: that input is bound as a sparse matrix;\nvalues=rows or ones: what its non-zeros are;\n"
-     "fixed=INPUT: it is the same in every run; levels=N: of rows\nthat restrict_rows may pick; nonzeros=N and\n"
+     "sparse=INPUT: that input is bound as a sparse matrix;\nvalues=rows or ones: what its "
+     "non-zeros are;\n"
+     "fixed=INPUT: it is the same in every run; levels=N: of rows\nthat restrict_rows may pick; "
+     "nonzeros=N and\n"
      "rows=ROWS:EDGES,...: what dense-once decides by; repeatable"},
     GROUP("the data"),
     {"data", 0, GN_OPTION_STRING, AT(data), MODEL, "PATH",
      "the graph, a file or a folder (default: a small built-in one)"},
     {"data", 0, GN_OPTION_STRING, AT(data), BENCH, "LIST",
      "graphs, separated by commas (default: a small built-in one)"},
-    {"split", 0, GN_OPTION_INT, AT(split), DATA | BENCH, "K", "which of the data's splits to use, from 0", NULL, 0,
-     INT32_MAX},
+    {"split", 0, GN_OPTION_INT, AT(split), DATA | BENCH, "K",
+     "which of the data's splits to use, from 0", NULL, 0, INT32_MAX},
     {"classes", 0, GN_OPTION_INT, AT(classes), MODEL | BENCH, "N",
-     "how many classes there are (default: as the labels say, or the\nweights that are loaded)", NULL, 1, 1 << 24},
+     "how many classes there are (default: as the labels say, or the\nweights that are loaded)",
+     NULL, 1, 1 << 24},
     {"features", 0, GN_OPTION_CHOICE, AT(features), MODEL | BENCH, "WHAT",
-     "features of nodes: data (the default), or made up: identity\n(which node it is), degree (how many edges come in) "
+     "features of nodes: data (the default), or made up: identity\n(which node it is), degree (how "
+     "many edges come in) "
      "or ones",
      features},
     {"normalize-features", 0, GN_OPTION_CHOICE, AT(normalize), MODEL | BENCH, "WHEN",
@@ -100,16 +108,17 @@ static const gn_option options[] = {
     {"undirected", 0, GN_OPTION_CHOICE, AT(undirected), MODEL | BENCH, "WHEN",
      "add the reverse of every edge: auto, on or off", auto_on_off},
     {"reorder", 0, GN_OPTION_CHOICE, AT(reorder), MODEL | BENCH, "HOW",
-     "renumber nodes at load so that what is read together lies\ntogether: none (the default), degree, rcm or "
+     "renumber nodes at load so that what is read together lies\ntogether: none (the default), "
+     "degree, rcm or "
      "communities",
      orders},
     GROUP("training"),
-    {"epochs", 0, GN_OPTION_INT, AT(epochs), GN_COMMAND_train, "N", "train for N epochs, whatever the model says", NULL,
-     0, INT64_MAX},
+    {"epochs", 0, GN_OPTION_INT, AT(epochs), GN_COMMAND_train, "N",
+     "train for N epochs, whatever the model says", NULL, 0, INT64_MAX},
     {"lr", 0, GN_OPTION_REAL, AT(rate), GN_COMMAND_train, "RATE",
      "learning rate, instead of the model's; a schedule keeps its shape", NULL, 0, INT64_MAX},
-    {"seed", 0, GN_OPTION_INT, AT(seed), DATA | BENCH, "S", "seed of every random number (default: 0)", NULL, 0,
-     INT64_MAX},
+    {"seed", 0, GN_OPTION_INT, AT(seed), DATA | BENCH, "S",
+     "seed of every random number (default: 0)", NULL, 0, INT64_MAX},
     {"seeds", 0, GN_OPTION_INT, AT(seeds), GN_COMMAND_train, "K",
      "train K times, with seeds S, S+1, ..., and report\nmean and deviation", NULL, 1, 100000},
     {"weights", 0, GN_OPTION_STRING, AT(weights), TRAIN | BENCH | GN_COMMAND_compile, "FILE",
@@ -121,35 +130,45 @@ static const gn_option options[] = {
     {"resume", 0, GN_OPTION_STRING, AT(resume_from), GN_COMMAND_train, "FILE",
      "go on from this checkpoint, to the bits that there would be\nwithout a break"},
     GROUP("what is written"),
-    {"save", 0, GN_OPTION_STRING, AT(save), GN_COMMAND_train, "FILE", "write the trained weights (.safetensors)"},
+    {"save", 0, GN_OPTION_STRING, AT(save), GN_COMMAND_train, "FILE",
+     "write the trained weights (.safetensors)"},
     {"predictions", 0, GN_OPTION_STRING, AT(predictions), TRAIN, "FILE",
-     "write what the model gives: classes of nodes (.csv), with logits\n(.npz); other results in their shape"},
+     "write what the model gives: classes of nodes (.csv), with logits\n(.npz); other results in "
+     "their shape"},
     {"log", 0, GN_OPTION_STRING, AT(log), GN_COMMAND_train, "FILE",
-     "write a line for each epoch: losses, scores, learning rate and\ntime (.csv, or .jsonl: JSON lines); --resume "
+     "write a line for each epoch: losses, scores, learning rate and\ntime (.csv, or .jsonl: JSON "
+     "lines); --resume "
      "goes on in it"},
     {"plot", 0, GN_OPTION_STRING, AT(plot), GN_COMMAND_train, "FILE",
      "draw losses and scores over epochs (.svg or .html)"},
     {"emit", 0, GN_OPTION_CHOICES, AT(emit), GN_COMMAND_compile, "WHAT",
-     "print stages, separated by commas, and stop: ast, gir (tensor\nIR), kir (loop IR), llvm, asm, obj; cuda, ptx, "
+     "print stages, separated by commas, and stop: ast, gir (tensor\nIR), kir (loop IR), llvm, "
+     "asm, obj; cuda, ptx, "
      "cubin; or dot\n"
      "(the tensor IR as a drawing)",
      emits},
     {"program", 0, GN_OPTION_CHOICE, AT(program), GN_COMMAND_compile, "PROGRAM",
-     "with --emit: one program alone, eval or step, or what they prepare\nonce (eval_prepare, step_prepare); of gir "
+     "with --emit: one program alone, eval or step, or what they prepare\nonce (eval_prepare, "
+     "step_prepare); of gir "
      "loss or validate too,\nas the model says it",
      programs},
-    {"output", 'o', GN_OPTION_STRING, AT(output), GN_COMMAND_compile | GN_COMMAND_opt | GN_COMMAND_reduce, "FILE",
-     "where the result goes (default: standard output); without\n--emit, what it becomes: .o, .a or .so"},
+    {"output", 'o', GN_OPTION_STRING, AT(output),
+     GN_COMMAND_compile | GN_COMMAND_opt | GN_COMMAND_reduce, "FILE",
+     "where the result goes (default: standard output); without\n--emit, what it becomes: .o, .a "
+     "or .so"},
     {"output", 'o', GN_OPTION_STRING, AT(output), BENCH, "DIR",
      "the folder of the results (default: bench- and the model's name)"},
-    {"header", 0, GN_OPTION_STRING, AT(header), GN_COMMAND_compile, "FILE", "with -o: write the C header of the code"},
+    {"header", 0, GN_OPTION_STRING, AT(header), GN_COMMAND_compile, "FILE",
+     "with -o: write the C header of the code"},
     {"prefix", 0, GN_OPTION_STRING, AT(prefix), GN_COMMAND_compile, "NAME",
      "with -o: what C names begin with (default: the model's name)"},
     {"cpu", 0, GN_OPTION_CHOICE, AT(cpu), GN_COMMAND_compile, "CPU",
-     "with -o: the processors to compile for: native (the default:\nall that this one has), x86-64-v2, x86-64-v3 or "
+     "with -o: the processors to compile for: native (the default:\nall that this one has), "
+     "x86-64-v2, x86-64-v3 or "
      "x86-64-v4",
      cpus},
-    {"inference", 0, GN_OPTION_FLAG, AT(inference), GN_COMMAND_compile, NULL, "with -o: no training step"},
+    {"inference", 0, GN_OPTION_FLAG, AT(inference), GN_COMMAND_compile, NULL,
+     "with -o: no training step"},
     GROUP("how it is compiled"),
     {"mode", 'O', GN_OPTION_CHOICE, AT(mode), MODEL | GN_COMMAND_opt, "MODE",
      "how hard to optimise: eager (0), default (1), reduce-overhead (2),\n"
@@ -161,25 +180,30 @@ static const gn_option options[] = {
      "changed since the first graph; false: never",
      dynamics},
     {"dynamic", 0, GN_OPTION_STRING, AT(dynamic_list), BENCH, "LIST",
-     "settings of dynamic shapes, separated by commas: true (the\ndefault), auto, false; several are also compared on "
+     "settings of dynamic shapes, separated by commas: true (the\ndefault), auto, false; several "
+     "are also compared on "
      "graphs\nthat change"},
     {"range", 0, GN_OPTION_STRING, AT(range), MODEL, "SIZES",
      "what they may be, as 'N in 1..100000, E in 0..2000000';\nother graphs are refused"},
     {"matmul-precision", 0, GN_OPTION_CHOICE, AT(precision), MODEL | BENCH, "HOW",
-     "of products of matrices: highest (the default, float32), high or\nmedium: operands rounded to TF32 or BF16 where "
+     "of products of matrices: highest (the default, float32), high or\nmedium: operands rounded "
+     "to TF32 or BF16 where "
      "that is faster\n(tensor cores; on processors with AVX512-BF16 medium alone)",
      precisions},
     {"gather-storage", 0, GN_OPTION_CHOICE, AT(gathers), MODEL | BENCH | GN_COMMAND_opt, "TYPE",
-     "how what edges read of nodes lies in memory: float32 (the\ndefault) or bfloat16: rounded, half the bytes; sums "
+     "how what edges read of nodes lies in memory: float32 (the\ndefault) or bfloat16: rounded, "
+     "half the bytes; sums "
      "stay float32",
      storages},
     {"without", 0, GN_OPTION_LIST, AT(without), MODEL | BENCH | GN_COMMAND_opt, "NAMES",
-     "leave these optimisations out (`gnnc opt --list` has their\nnames), separated by commas; repeatable"},
+     "leave these optimisations out (`gnnc opt --list` has their\nnames), separated by commas; "
+     "repeatable"},
     {"only", 0, GN_OPTION_STRING, AT(only), MODEL | BENCH | GN_COMMAND_opt, "NAMES",
      "leave all optimisations out but these, and what cannot be"},
     {"passes", 0, GN_OPTION_STRING, AT(passes), GN_COMMAND_opt, "NAMES",
      "run these passes in this order, separated by commas"},
-    {"list", 0, GN_OPTION_FLAG, AT(list), GN_COMMAND_opt, NULL, "list the optimisations, a line each"},
+    {"list", 0, GN_OPTION_FLAG, AT(list), GN_COMMAND_opt, NULL,
+     "list the optimisations, a line each"},
     {"pass-limit", 0, GN_OPTION_INT, AT(pass_limit), MODEL | GN_COMMAND_opt, "N",
      "stop after the first N runs of a pass, to bisect one", NULL, 0, INT32_MAX},
     GROUP("where it runs"),
@@ -188,58 +212,71 @@ static const gn_option options[] = {
     {"device", 0, GN_OPTION_STRING, AT(device), TRAIN | GN_COMMAND_tune | BENCH, "DEVICE",
      "where to run: cpu (the default), cuda, cuda:N, or auto, which\nis a GPU where there is one"},
     {"device", 0, GN_OPTION_STRING, AT(device), GN_COMMAND_explain, "DEVICE",
-     "what to explain: cpu (the default), cuda or cuda:N, which is\ntimed where there is a GPU, or auto"},
+     "what to explain: cpu (the default), cuda or cuda:N, which is\ntimed where there is a GPU, or "
+     "auto"},
     {"arch", 0, GN_OPTION_STRING, AT(arch), GN_COMMAND_compile | GN_COMMAND_explain, "SM",
      "of --device cuda: the architecture, sm_80 (the default) or above"},
     {"products", 0, GN_OPTION_CHOICE, AT(products), MODEL | BENCH, "HOW",
-     "who makes products of matrices on a GPU that cuBLASLt has too:\nkernel, library (cuBLASLt), or timed (the faster "
+     "who makes products of matrices on a GPU that cuBLASLt has too:\nkernel, library (cuBLASLt), "
+     "or timed (the faster "
      "in the "
      "first\nrun); default: timed where the mode searches, else kernel",
      products},
-    {"threads", 0, GN_OPTION_INT, AT(threads), MODEL, "T", "run on up to T threads (default: one a core)", NULL, 1,
-     4096},
+    {"threads", 0, GN_OPTION_INT, AT(threads), MODEL, "T",
+     "run on up to T threads (default: one a core)", NULL, 1, 4096},
     {"threads", 0, GN_OPTION_STRING, AT(thread_list), BENCH, "LIST",
      "numbers of threads, separated by commas (default: one a core)"},
     GROUP("what is run"),
     {"what", 0, GN_OPTION_CHOICE, AT(what), GN_COMMAND_explain | GN_COMMAND_tune | BENCH, "PROGRAM",
-     "step (a training step; the default where there are labels)\nor eval (the forward pass alone)", units},
-    {"repeat", 0, GN_OPTION_INT, AT(repeat), BENCH, "N", "time N runs of inference (default: 30)", NULL, 1, 1000000},
+     "step (a training step; the default where there are labels)\nor eval (the forward pass alone)",
+     units},
+    {"repeat", 0, GN_OPTION_INT, AT(repeat), BENCH, "N", "time N runs of inference (default: 30)",
+     NULL, 1, 1000000},
     {"repeat", 0, GN_OPTION_INT, AT(repeat), GN_COMMAND_run, "N", "time N runs", NULL, 1, 10000000},
     {"batches", 0, GN_OPTION_INT, AT(batches), GN_COMMAND_run, "K",
-     "run on K random parts of the graph, one after another,\nand report what was compiled for them", NULL, 1,
-     10000000},
+     "run on K random parts of the graph, one after another,\nand report what was compiled for "
+     "them",
+     NULL, 1, 10000000},
     {"stance", 0, GN_OPTION_CHOICE, AT(stance), GN_COMMAND_run, "WHAT",
-     "what a batch does that no program fits: recompile (the\ndefault), fail-on-recompile, eager-on-recompile or\n"
+     "what a batch does that no program fits: recompile (the\ndefault), fail-on-recompile, "
+     "eager-on-recompile or\n"
      "run-what-is-compiled",
      stances},
     {"recompile-limit", 0, GN_OPTION_INT, AT(recompile_limit), GN_COMMAND_run, "N",
      "how often batches may be compiled for again (default: 8)", NULL, 1, INT32_MAX},
     {"modes", 0, GN_OPTION_STRING, AT(modes), BENCH, "LIST",
-     "compile modes, separated by commas, or all (default:\neager,default,reduce-overhead,max-autotune)"},
+     "compile modes, separated by commas, or all "
+     "(default:\neager,default,reduce-overhead,max-autotune)"},
     {"warmup", 0, GN_OPTION_INT, AT(warmup), BENCH, "N",
      "runs and steps that are not timed, before others (default: 5)", NULL, 0, 1000000},
     {"compile-only", 0, GN_OPTION_FLAG, AT(compile_only), BENCH, NULL, "compile and run nothing"},
-    {"timeout", 0, GN_OPTION_INT, AT(timeout), BENCH, "SECONDS", "end a cell that takes longer (default: 600)", NULL, 1,
-     10000000},
+    {"timeout", 0, GN_OPTION_INT, AT(timeout), BENCH, "SECONDS",
+     "end a cell that takes longer (default: 600)", NULL, 1, 10000000},
     {"cell", 0, GN_OPTION_STRING, AT(cell), BENCH, "FILE",
      "measure one cell in this process and write it as JSON: how the\n"
      "cells of a grid are run"},
     {"epochs", 0, GN_OPTION_INT, AT(epochs), BENCH, "N",
      "time N training steps, each over the whole graph (default: 20)", NULL, 1, 1000000},
-    {"resume", 0, GN_OPTION_FLAG, AT(resume), BENCH, NULL, "keep the cells that the folder has, of these settings"},
+    {"resume", 0, GN_OPTION_FLAG, AT(resume), BENCH, NULL,
+     "keep the cells that the folder has, of these settings"},
     GROUP("searching"),
     {"tune-budget", 0, GN_OPTION_REAL, AT(tune_budget), MODEL | BENCH, "SECONDS",
      "how long max-autotune and tune search (default: 5)", NULL, 0, 1000000},
     {"tune-lock", 0, GN_OPTION_STRING, AT(tune_lock), MODEL, "FILE",
-     "take the choices of schedules from this file, or stop where\nit does not fit; tune: write it"},
-    {"show", 0, GN_OPTION_FLAG, AT(show), GN_COMMAND_tune, NULL, "say what is kept, and search nothing"},
+     "take the choices of schedules from this file, or stop where\nit does not fit; tune: write "
+     "it"},
+    {"show", 0, GN_OPTION_FLAG, AT(show), GN_COMMAND_tune, NULL,
+     "say what is kept, and search nothing"},
     GROUP("the rest"),
     {"cache-dir", 0, GN_OPTION_STRING, AT(cache_dir), MODEL | BENCH | GN_COMMAND_cache, "DIR",
-     "where compiled kernels are kept (default: GNNC_CACHE_DIR, or\ngnnc in the user's cache folder; GNNC_CACHE=0: "
+     "where compiled kernels are kept (default: GNNC_CACHE_DIR, or\ngnnc in the user's cache "
+     "folder; GNNC_CACHE=0: "
      "nowhere)"},
-    {"json", 0, GN_OPTION_FLAG, AT(json), MODEL | BENCH | GN_COMMAND_cache, NULL, "print the report as JSON"},
+    {"json", 0, GN_OPTION_FLAG, AT(json), MODEL | BENCH | GN_COMMAND_cache, NULL,
+     "print the report as JSON"},
     {"debug", 'd', GN_OPTION_LIST, AT(debug), MODEL, "TOPICS",
-     "say on standard error what happens, of these topics,\nseparated by commas: cache, recompiles"},
+     "say on standard error what happens, of these topics,\nseparated by commas: cache, "
+     "recompiles"},
     {"quiet", 'q', GN_OPTION_FLAG, AT(quiet), ALL, NULL, "no progress, no remarks"},
     {"verbose", 'v', GN_OPTION_COUNT, AT(verbose), ALL, NULL, "say more; twice, even more"},
     {"help", 'h', GN_OPTION_FLAG, AT(help), ALL, NULL, "this page"},

@@ -5,16 +5,16 @@
 #include "cli/args.h"
 
 /* The subcommands: one file each, one bit each in gn_option.commands, in the order of the help. */
-#define GN_COMMANDS(X)                                                                                                 \
-    X(compile)                                                                                                         \
-    X(train)                                                                                                           \
-    X(run)                                                                                                             \
-    X(bench)                                                                                                           \
-    X(explain)                                                                                                         \
-    X(tune)                                                                                                            \
-    X(opt)                                                                                                             \
-    X(reduce)                                                                                                          \
-    X(cache)                                                                                                           \
+#define GN_COMMANDS(X)                                                                             \
+    X(compile)                                                                                     \
+    X(train)                                                                                       \
+    X(run)                                                                                         \
+    X(bench)                                                                                       \
+    X(explain)                                                                                     \
+    X(tune)                                                                                        \
+    X(opt)                                                                                         \
+    X(reduce)                                                                                      \
+    X(cache)                                                                                       \
     X(doctor)
 
 enum {
@@ -31,7 +31,8 @@ enum {
 
 typedef struct gn_cli_options {
     const char *mode; /* canonical name of a compile mode, NULL: not given */
-    const char *emit; /* of ast, gir, kir, llvm, asm, obj, cuda, ptx, cubin, dot, some, with commas; NULL: not given */
+    const char *emit; /* of ast, gir, kir, llvm, asm, obj, cuda, ptx, cubin, dot, some, with commas;
+                         NULL: not given */
     const char *device;      /* cpu, cuda, cuda:N, auto; NULL: not given */
     const char *precision;   /* highest, high, medium; NULL: not given */
     const char *products;    /* kernel, timed, library; NULL: not given */

@@ -50,7 +50,8 @@ void gn_page_man(const gn_command *c, uint32_t bit, FILE *to)
 {
     fputs(".TH GNNC\\-", to);
     put_upper(to, c->name);
-    fprintf(to, " 1 \"\" \"gnnc %s\" \"User Commands\"\n.SH NAME\ngnnc\\-%s \\- ", GNNC_VERSION, c->name);
+    fprintf(to, " 1 \"\" \"gnnc %s\" \"User Commands\"\n.SH NAME\ngnnc\\-%s \\- ", GNNC_VERSION,
+            c->name);
     put(to, c->summary, false);
     fputs("\n.SH SYNOPSIS\n.nf\ngnnc ", to);
     put(to, c->usage, false);

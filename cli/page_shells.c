@@ -60,7 +60,10 @@ static void bash_values(gn_arena *a, const gn_command *c, uint32_t bit, FILE *to
         if (o->letter) fprintf(to, "'%s -%c'%s", c->name, o->letter, o->name ? "|" : "");
         if (o->name) fprintf(to, "'%s --%s'", c->name, o->name);
         switch (kind_of(o)) {
-        case WORDS: fprintf(to, ") mapfile -t COMPREPLY < <(compgen -W '%s' -- \"$cur\") ;;\n", words_of(a, o)); break;
+        case WORDS:
+            fprintf(to, ") mapfile -t COMPREPLY < <(compgen -W '%s' -- \"$cur\") ;;\n",
+                    words_of(a, o));
+            break;
         case FILES: fprintf(to, ") mapfile -t COMPREPLY < <(compgen -f -- \"$cur\") ;;\n"); break;
         case NOTHING: fprintf(to, ") ;;\n"); break;
         }
@@ -69,13 +72,15 @@ static void bash_values(gn_arena *a, const gn_command *c, uint32_t bit, FILE *to
 
 static void command_names(const gn_command *const *commands, const char *between, FILE *to)
 {
-    for (int k = 0; k < GN_COMMAND_COUNT; k++) fprintf(to, "%s%s", k ? between : "", commands[k]->name);
+    for (int k = 0; k < GN_COMMAND_COUNT; k++)
+        fprintf(to, "%s%s", k ? between : "", commands[k]->name);
 }
 
 void gn_page_bash(gn_arena *a, const gn_command *const *commands, FILE *to)
 {
     fputs("# Completion of gnnc for bash, written by gnnc --completion bash.\n_gnnc() {\n"
-          "  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command=compile options\n"
+          "  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command=compile "
+          "options\n"
           "  if [[ $cur == = ]]; then cur=\n"
           "  elif [[ $prev == = ]]; then prev=${COMP_WORDS[COMP_CWORD-2]}; fi\n"
           "  COMPREPLY=()\n  case ${COMP_WORDS[1]} in\n    ",
@@ -86,20 +91,25 @@ void gn_page_bash(gn_arena *a, const gn_command *const *commands, FILE *to)
     fputs("    *)\n      case $command in\n", to);
     for (int k = 0; k < GN_COMMAND_COUNT; k++)
         fprintf(to, "        %s) options='%s' ;;\n", commands[k]->name, names_of(a, 1u << k));
-    fputs("      esac\n      if [[ $cur == -* ]]; then mapfile -t COMPREPLY < <(compgen -W \"$options\" -- \"$cur\")\n"
+    fputs("      esac\n      if [[ $cur == -* ]]; then mapfile -t COMPREPLY < <(compgen -W "
+          "\"$options\" -- \"$cur\")\n"
           "      else mapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n"
           "        if (( COMP_CWORD == 1 )); then COMPREPLY+=($(compgen -W '",
           to);
     command_names(commands, " ", to);
-    fputs(" help version' -- \"$cur\")); fi\n      fi ;;\n  esac\n}\ncomplete -o filenames -F _gnnc gnnc\n", to);
+    fputs(" help version' -- \"$cur\")); fi\n      fi ;;\n  esac\n}\ncomplete -o filenames -F "
+          "_gnnc gnnc\n",
+          to);
 }
 
 /* zsh ------------------------------------------------------------------------------------------ */
 
 static void zsh_option(gn_arena *a, const gn_option *o, FILE *to)
 {
-    bool many = o->kind == GN_OPTION_LIST || o->kind == GN_OPTION_DEFINE || o->kind == GN_OPTION_COUNT;
-    const char *spelled = o->name ? gn_arena_printf(a, "--%s", o->name) : gn_arena_printf(a, "-%c", o->letter);
+    bool many = o->kind == GN_OPTION_LIST || o->kind == GN_OPTION_DEFINE ||
+                o->kind == GN_OPTION_COUNT;
+    const char *spelled = o->name ? gn_arena_printf(a, "--%s", o->name)
+                                  : gn_arena_printf(a, "-%c", o->letter);
     fputs(" \\\n        ", to);
     if (many)
         fputs("'*'", to);
@@ -120,12 +130,14 @@ static void zsh_option(gn_arena *a, const gn_option *o, FILE *to)
 
 void gn_page_zsh(gn_arena *a, const gn_command *const *commands, FILE *to)
 {
-    fputs("#compdef gnnc\n# Completion of gnnc for zsh, written by gnnc --completion zsh.\n_gnnc() {\n"
+    fputs("#compdef gnnc\n# Completion of gnnc for zsh, written by gnnc --completion zsh.\n_gnnc() "
+          "{\n"
           "  local -a commands\n  commands=(\n",
           to);
     for (int k = 0; k < GN_COMMAND_COUNT; k++)
         fprintf(to, "    '%s:%s'\n", commands[k]->name, words(a, commands[k]->summary));
-    fputs("  )\n  if (( CURRENT == 2 )) && [[ $words[2] != -* ]]; then\n    _describe command commands\n    _files\n"
+    fputs("  )\n  if (( CURRENT == 2 )) && [[ $words[2] != -* ]]; then\n    _describe command "
+          "commands\n    _files\n"
           "    return\n  fi\n  local command=compile\n"
           "  if (( ${commands[(I)$words[2]:*]} )); then\n    command=$words[2]\n    shift words\n"
           "    (( CURRENT-- ))\n  fi\n  case $command in\n",
@@ -154,12 +166,16 @@ static void fish_option(gn_arena *a, const char *where, const gn_option *o, FILE
 
 void gn_page_fish(gn_arena *a, const gn_command *const *commands, FILE *to)
 {
-    fputs("# Completion of gnnc for fish, written by gnnc --completion fish.\nset -l gnnc_commands ", to);
+    fputs(
+        "# Completion of gnnc for fish, written by gnnc --completion fish.\nset -l gnnc_commands ",
+        to);
     command_names(commands, " ", to);
     fputc('\n', to);
     for (int k = 0; k < GN_COMMAND_COUNT; k++) {
         const char *where = gn_arena_printf(a, "__fish_seen_subcommand_from %s", commands[k]->name);
-        fprintf(to, "complete -c gnnc -n \"not __fish_seen_subcommand_from $gnnc_commands\" -a %s -d '%s'\n",
+        fprintf(to,
+                "complete -c gnnc -n \"not __fish_seen_subcommand_from $gnnc_commands\" -a %s -d "
+                "'%s'\n",
                 commands[k]->name, words(a, commands[k]->summary));
         for (size_t i = 0; i < gn_cli_option_table.n; i++)
             if (gn_option_is_of(&gn_cli_option_table.options[i], 1u << k))

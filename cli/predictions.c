@@ -12,9 +12,13 @@ gn_status *gn_cli_check_predictions(const char *path)
     GN_FAIL(GN_ERR_USAGE, "--predictions %s: expected a name that ends in .npz or .csv", path);
 }
 
-static gn_named_tensor tensor(const char *name, gn_elem elem, int rank, const int64_t *dim, const void *data)
+static gn_named_tensor tensor(const char *name, gn_elem elem, int rank, const int64_t *dim,
+                              const void *data)
 {
-    gn_named_tensor t = {.name = (char *)(uintptr_t)name, .elem = elem, .rank = rank, .data = (void *)(uintptr_t)data};
+    gn_named_tensor t = {.name = (char *)(uintptr_t)name,
+                         .elem = elem,
+                         .rank = rank,
+                         .data = (void *)(uintptr_t)data};
     for (int k = 0; k < rank; k++) t.dim[k] = dim[k];
     return t;
 }
@@ -26,11 +30,13 @@ static gn_status *write_classes(const gn_cli *cli, const gn_result *r)
     const float *logits = r->data;
     int64_t classes = r->row_elems;
     int32_t *label = GN_NEW_N(cli->arena, int32_t, r->n_rows + 1);
-    for (int64_t i = 0; i < r->n_rows; i++) label[i] = (int32_t)gn_predicted(logits + i * classes, classes);
+    for (int64_t i = 0; i < r->n_rows; i++)
+        label[i] = (int32_t)gn_predicted(logits + i * classes, classes);
     gn_named_tensor t[2] = {tensor("logits", GN_F32, 2, r->dim, logits),
                             tensor("prediction", GN_I32, 1, r->dim, label)};
     gn_tensor_file f = {.n = 2, .tensors = t};
-    return gn_text_ends(path, ".csv") ? gn_csv_write(path, "prediction", &t[1]) : gn_npz_write(path, &f);
+    return gn_text_ends(path, ".csv") ? gn_csv_write(path, "prediction", &t[1])
+                                      : gn_npz_write(path, &f);
 }
 
 /* "out", or "out_0,out_1", or "out_0_0,out_0_1": an index for each dimension of a row. */

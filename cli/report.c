@@ -18,11 +18,13 @@ static void coloured_line(const char *line, size_t n, FILE *to)
 {
     static const struct {
         const char *kind, *colour;
-    } kinds[] = {{": error: ", "\033[1;31m"}, {": warning: ", "\033[1;35m"}, {": note: ", "\033[1;36m"}};
+    } kinds[] = {
+        {": error: ", "\033[1;31m"}, {": warning: ", "\033[1;35m"}, {": note: ", "\033[1;36m"}};
     const char *bar = memchr(line, '|', n), *caret = memchr(line, '^', n), *end = line + n;
     const char *first = line + strspn(line, " ");
     if (caret && bar && bar == first && bar + 1 + strspn(bar + 1, " ") == caret) {
-        fprintf(to, "%.*s\033[1;32m%.*s\033[0m", (int)(caret - line), line, (int)(end - caret), caret);
+        fprintf(to, "%.*s\033[1;32m%.*s\033[0m", (int)(caret - line), line, (int)(end - caret),
+                caret);
         return;
     }
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
@@ -30,8 +32,8 @@ static void coloured_line(const char *line, size_t n, FILE *to)
         const char *at = memmem(line, n, kinds[k].kind, length);
         if (!at || (bar && bar < at)) continue;
         const char *word = at + 2, *after = at + length;
-        fprintf(to, "\033[1m%.*s%s%.*s\033[0m\033[1m%.*s\033[0m", (int)(word - line), line, kinds[k].colour,
-                (int)length - 2, word, (int)(end - after), after);
+        fprintf(to, "\033[1m%.*s%s%.*s\033[0m\033[1m%.*s\033[0m", (int)(word - line), line,
+                kinds[k].colour, (int)length - 2, word, (int)(end - after), after);
         return;
     }
     fwrite(line, 1, n, to);
@@ -56,7 +58,8 @@ int gn_cli_report(gn_status *s, FILE *to)
     gn_code code = gn_status_code(s);
     const char *message = gn_status_message(s);
     bool color = gn_cli_color(to);
-    /* A diagnostic that begins with its own place, "model.gnn:3:5: error: ...", stands as it is: tools parse that. */
+    /* A diagnostic that begins with its own place, "model.gnn:3:5: error: ...", stands as it is:
+     * tools parse that. */
     const char *tag = strstr(message, ": error: "), *eol = strchr(message, '\n');
     bool placed = tag && !(eol && eol < tag);
     if (code == GN_ERR_INTERRUPTED)
@@ -67,7 +70,8 @@ int gn_cli_report(gn_status *s, FILE *to)
         gn_cli_diagnostics(message, to);
     else
         fprintf(to, "%s%s", message, *message && message[strlen(message) - 1] == '\n' ? "" : "\n");
-    if (code == GN_ERR_INTERNAL) fprintf(to, "  raised at %s:%d; this is a defect of gnnc\n", s->file, s->line);
+    if (code == GN_ERR_INTERNAL)
+        fprintf(to, "  raised at %s:%d; this is a defect of gnnc\n", s->file, s->line);
     gn_status_free(s);
     return gn_code_exit(code);
 }

@@ -63,7 +63,8 @@ gn_status *gn_cli_json_metrics(gn_json *j, const gn_session *s)
         GN_TRY(compute(s, k, &m));
         gn_json_object(j, mask_name[k]);
         gn_json_int(j, "n", m.n);
-        for (int i = 0; i < SCORES; i++) gn_json_double(j, scores[i].name, value_of(&m, &scores[i]));
+        for (int i = 0; i < SCORES; i++)
+            gn_json_double(j, scores[i].name, value_of(&m, &scores[i]));
         gn_json_end(j);
     }
     gn_json_end(j);
@@ -88,7 +89,9 @@ gn_status *gn_cli_print_metrics(const gn_cli *cli, const gn_session *s)
         printf("%s", scores[i].words);
         for (int k = 0; k < MASKS; k++) {
             char text[GN_CLI_PERCENT];
-            if (mask_of(s, k)) printf(" %s %s", mask_name[k], gn_cli_percent(text, value_of(&m[k], &scores[i]), 2));
+            if (mask_of(s, k))
+                printf(" %s %s", mask_name[k],
+                       gn_cli_percent(text, value_of(&m[k], &scores[i]), 2));
         }
         printf("\n");
     }
@@ -99,7 +102,8 @@ void gn_cli_warn_not_finite(const gn_cli *cli, const gn_session *s)
 {
     gn_not_finite n = gn_session_not_finite(s);
     if (cli->opt.quiet || !(n.nan + n.infinite)) return;
-    fprintf(stderr, "warning: %s gives numbers that are not finite in %lld of %lld rows (%lld with a NaN)",
+    fprintf(stderr,
+            "warning: %s gives numbers that are not finite in %lld of %lld rows (%lld with a NaN)",
             s->model->name, (long long)(n.nan + n.infinite), (long long)n.rows, (long long)n.nan);
     if (n.nan && gn_session_classes(s))
         fprintf(stderr, ": a row with a NaN has no prediction (-1 in files) and counts as wrong");

@@ -21,7 +21,8 @@ static gn_status *defines_of(const gn_cli *cli, gn_session_options *out)
     gn_define *d = GN_NEW_N(cli->arena, gn_define, cli->opt.defines.n + 1);
     for (uint32_t k = 0; k < (uint32_t)cli->opt.defines.n; k++) {
         const char *text = cli->opt.defines.p[k], *eq = strchr(text, '=');
-        if (!eq || eq == text) GN_FAIL(GN_ERR_USAGE, "-D %s: expected name=value, as in -D hidden=64", text);
+        if (!eq || eq == text)
+            GN_FAIL(GN_ERR_USAGE, "-D %s: expected name=value, as in -D hidden=64", text);
         d[k] = (gn_define){gn_arena_strndup(cli->arena, text, (size_t)(eq - text)), eq + 1};
     }
     out->n_defines = (int)cli->opt.defines.n;
@@ -32,9 +33,11 @@ static gn_status *defines_of(const gn_cli *cli, gn_session_options *out)
 gn_status *gn_cli_without(const gn_cli *cli, gn_without *out)
 {
     *out = (gn_without){0};
-    if (cli->opt.only) GN_TRY(gn_status_annotate(gn_without_add(cli->arena, cli->opt.only, true, out), "--only"));
+    if (cli->opt.only)
+        GN_TRY(gn_status_annotate(gn_without_add(cli->arena, cli->opt.only, true, out), "--only"));
     for (uint32_t k = 0; k < cli->opt.without.n; k++)
-        GN_TRY(gn_status_annotate(gn_without_add(cli->arena, cli->opt.without.p[k], false, out), "--without"));
+        GN_TRY(gn_status_annotate(gn_without_add(cli->arena, cli->opt.without.p[k], false, out),
+                                  "--without"));
     return NULL;
 }
 
@@ -55,9 +58,11 @@ static void tell(void *ctx, const gn_tune_news *n)
     a.oom = cli->arena->oom;
     gn_buf b = {.arena = &a};
     gn_buf_printf(&b, "search, %s: %s left", gn_unit_name[n->unit],
-                  gn_text_time(&a, n->seconds_left < 1 ? n->seconds_left * 1e6 : ceil(n->seconds_left) * 1e6));
+                  gn_text_time(&a, n->seconds_left < 1 ? n->seconds_left * 1e6
+                                                       : ceil(n->seconds_left) * 1e6));
     if (n->best_us > 0)
-        gn_buf_printf(&b, "  best %s (default %s)", gn_text_time(&a, n->best_us), gn_text_time(&a, n->default_us));
+        gn_buf_printf(&b, "  best %s (default %s)", gn_text_time(&a, n->best_us),
+                      gn_text_time(&a, n->default_us));
     gn_buf_printf(&b, "  trying %s", n->trying);
     gn_progress_show(line, b.p);
     gn_arena_free(&a);
@@ -66,8 +71,10 @@ static void tell(void *ctx, const gn_tune_news *n)
 gn_status *gn_cli_session_options(gn_cli *cli, gn_session_options *out)
 {
     const gn_cli_options *o = &cli->opt;
-    *out = (gn_session_options){
-        .path = cli->args.p[0], .model = o->model, .epochs = o->epochs, .pass_limit = (int)o->pass_limit};
+    *out = (gn_session_options){.path = cli->args.p[0],
+                                .model = o->model,
+                                .epochs = o->epochs,
+                                .pass_limit = (int)o->pass_limit};
     out->data = (gn_data_options){.path = o->data,
                                   .classes = o->classes < 0 ? 0 : o->classes,
                                   .split = o->split < 0 ? 0 : (int)o->split,
@@ -104,7 +111,8 @@ gn_status *gn_cli_session_options(gn_cli *cli, gn_session_options *out)
 bool gn_cli_same_file(const char *a, const char *b)
 {
     struct stat at, bt;
-    return a && b && !stat(a, &at) && !stat(b, &bt) && at.st_dev == bt.st_dev && at.st_ino == bt.st_ino;
+    return a && b && !stat(a, &at) && !stat(b, &bt) && at.st_dev == bt.st_dev &&
+           at.st_ino == bt.st_ino;
 }
 
 gn_status *gn_cli_check_output(const gn_cli *cli, const char *option, const char *path)
@@ -112,7 +120,8 @@ gn_status *gn_cli_check_output(const gn_cli *cli, const char *option, const char
     if (!path) return NULL;
     bool model = cli->args.n && gn_cli_same_file(path, cli->args.p[0]);
     if (model || gn_cli_same_file(path, cli->opt.data))
-        GN_FAIL(GN_ERR_USAGE, "%s %s: that is the %s, which would be lost", option, path, model ? "model" : "data");
+        GN_FAIL(GN_ERR_USAGE, "%s %s: that is the %s, which would be lost", option, path,
+                model ? "model" : "data");
     return gn_status_annotate(gn_out_check(path), "%s", option);
 }
 
@@ -142,7 +151,8 @@ gn_status *gn_cli_session_new(gn_cli *cli, gn_session_options *o, gn_session **o
     o->train = !what || !strcmp(what, "step");
     gn_status *s = gn_cli_session_open(cli, o, out);
     if (!s || what || gn_status_code(s) != GN_ERR_DATA) return s;
-    gn_status_free(s); /* no labels: then inference; what else may be wrong with the data is said again */
+    gn_status_free(s); /* no labels: then inference; what else may be wrong with the data is said
+                          again */
     o->train = false;
     return gn_cli_session_open(cli, o, out);
 }
@@ -163,7 +173,8 @@ static int64_t marked_in_vain(const gn_dataset *d)
     return all;
 }
 
-/* How many classes have a node; *first: whether class 0 does.  All of them, where there are too many to look. */
+/* How many classes have a node; *first: whether class 0 does.  All of them, where there are too
+ * many to look. */
 static int64_t classes_seen(const gn_dataset *d, bool *first)
 {
     bool seen[1024] = {false};
@@ -201,10 +212,12 @@ static void describe_data(const gn_session *s)
     bool first;
     int64_t seen = classes_seen(d, &first);
     fprintf(stderr, ", %lld classes", (long long)d->n_classes);
-    if (seen > 0 && seen < (d->n_classes + 1) / 2) fprintf(stderr, ", of which %lld occur", (long long)seen);
+    if (seen > 0 && seen < (d->n_classes + 1) / 2)
+        fprintf(stderr, ", of which %lld occur", (long long)seen);
     for (int k = 0; k < d->n_more; k++)
         if (d->more[k].taken) fprintf(stderr, ", %s", d->more[k].name);
-    fprintf(stderr, "%s\n", d->embedded ? " (the built-in graph gave the shapes; --data PATH gives another)" : "");
+    fprintf(stderr, "%s\n",
+            d->embedded ? " (the built-in graph gave the shapes; --data PATH gives another)" : "");
     if (d->train_mask) {
         print_marked(d->train_mask, d->train_times, d->n_nodes, "nodes to train on");
         print_marked(d->val_mask, d->val_times, d->n_nodes, "for validation");
@@ -214,10 +227,12 @@ static void describe_data(const gn_session *s)
     if (d->split_drawn) fprintf(stderr, " with seed %llu\n", (unsigned long long)s->opt.data.seed);
     int64_t vain = d->train_mask ? marked_in_vain(d) : 0;
     if (vain)
-        fprintf(stderr, "%lld of these %s no label (-1): losses of labels and accuracies leave %s out\n",
+        fprintf(stderr,
+                "%lld of these %s no label (-1): losses of labels and accuracies leave %s out\n",
                 (long long)vain, vain == 1 ? "has" : "have", vain == 1 ? "it" : "them");
     if (s->opt.train && d->n_classes > 1 && !first && seen == d->n_classes - 1)
-        fprintf(stderr, "warning: no node is of class 0, as if classes were counted from 1: there is one too many\n");
+        fprintf(stderr, "warning: no node is of class 0, as if classes were counted from 1: there "
+                        "is one too many\n");
     for (int k = 0; k < d->n_remarks; k++) fprintf(stderr, "warning: %s\n", d->remark[k]);
     if (s->opt.train && d->train_mask && !marked(d->train_mask, d->n_nodes))
         fprintf(stderr, "warning: train_mask is empty: a loss over it learns nothing\n");
@@ -226,21 +241,24 @@ static void describe_data(const gn_session *s)
 /* Arrays that nobody has asked for: one of them may be misspelt. */
 static void describe_unused(const gn_session *s)
 {
-    static const char *const keys[] = {"x",          "y",         "edge_index",  "edge_weight", "edge_attr",
-                                       "train_mask", "val_mask",  "test_mask",   "num_nodes",   "node_features",
-                                       "edges",      "edge_list", "node_labels", "train_masks", "val_masks",
-                                       "test_masks", "train_idx", "valid_idx",   "test_idx",    "edge_feat"};
+    static const char *const keys[] = {
+        "x",          "y",         "edge_index",  "edge_weight", "edge_attr",
+        "train_mask", "val_mask",  "test_mask",   "num_nodes",   "node_features",
+        "edges",      "edge_list", "node_labels", "train_masks", "val_masks",
+        "test_masks", "train_idx", "valid_idx",   "test_idx",    "edge_feat"};
     const gn_dataset *d = s->data;
     for (int k = 0; k < d->n_more; k++) {
         if (d->more[k].taken || d->more[k].also) continue;
         const char *near = gn_nearest(d->more[k].name, keys, sizeof keys / sizeof *keys);
         if (near && !strcmp(near, d->more[k].name)) near = NULL; /* `train_idx` beside masks */
-        fprintf(stderr, "warning: nothing reads the array `%s` of the data%s%s%s\n", d->more[k].name,
-                near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "");
+        fprintf(stderr, "warning: nothing reads the array `%s` of the data%s%s%s\n",
+                d->more[k].name, near ? "; did you mean `" : "", near ? near : "",
+                near ? "`?" : "");
     }
 }
 
-/* What lies on edges and no program reads: many a layer takes weights or features of edges only where it is given them. */
+/* What lies on edges and no program reads: many a layer takes weights or features of edges only
+ * where it is given them. */
 static void describe_unread(const gn_session *s)
 {
     const gn_build *b = &s->build;
@@ -266,13 +284,16 @@ static void describe_unread(const gn_session *s)
 static void describe_unread_weights(const gn_session *s)
 {
     char text[GN_UNREAD] = "";
-    if (s->weights && s->weights->note) fprintf(stderr, "%s: %s\n", s->opt.weights, s->weights->note);
+    if (s->weights && s->weights->note)
+        fprintf(stderr, "%s: %s\n", s->opt.weights, s->weights->note);
     if (s->weights) gn_weights_unread(s->model, s->weights, text);
     if (*text)
-        fprintf(stderr, "warning: %s: tensors that %s does not have: %s\n", s->opt.weights, s->model->name, text);
+        fprintf(stderr, "warning: %s: tensors that %s does not have: %s\n", s->opt.weights,
+                s->model->name, text);
 }
 
-/* Why none of its products is rounded, though that was asked for: what is said of the first; NULL: one is. */
+/* Why none of its products is rounded, though that was asked for: what is said of the first; NULL:
+ * one is. */
 static const char *why_all_exact(const gn_session *s)
 {
     const gn_unit *units[] = {&s->build.eval, &s->build.step};
@@ -297,7 +318,8 @@ void gn_cli_describe(const gn_cli *cli, const gn_session *s)
     describe_unread_weights(s);
     char all[GN_CLI_BYTES], temporaries[GN_CLI_BYTES];
     if (s->pool)
-        fprintf(stderr, "memory: %s, of which %s temporaries\n", gn_cli_bytes(all, gn_session_peak_bytes(s)),
+        fprintf(stderr, "memory: %s, of which %s temporaries\n",
+                gn_cli_bytes(all, gn_session_peak_bytes(s)),
                 gn_cli_bytes(temporaries, gn_session_memory(s).arena));
     const char *exact = s->opt.precision ? why_all_exact(s) : NULL;
     if (exact) fprintf(stderr, GN_CLI_EXACT, gn_precision_name[s->opt.precision], exact);
@@ -328,7 +350,8 @@ static void json_cache(gn_json *j, const gn_session *s)
 const char *gn_cli_cached(const gn_session *s)
 {
     const gn_code_report *r = &s->build.code;
-    return r->cached ? gn_arena_printf(s->arena, " (%d of %d kernels cached)", r->hits, r->distinct) : "";
+    return r->cached ? gn_arena_printf(s->arena, " (%d of %d kernels cached)", r->hits, r->distinct)
+                     : "";
 }
 
 /* Threads that runs were found to be worth, and what a run takes with all and with one. */
@@ -366,7 +389,8 @@ void gn_cli_json_head(gn_json *j, const gn_session *s)
     if (s->opt.gathers) gn_json_string(j, "gather_storage", gn_storage_name[s->opt.gathers]);
     if (s->opt.target)
         gn_json_string(j, "products",
-                       gn_products_name[gn_products_way(s->opt.products, s->opt.mode, s->opt.without.decisions)]);
+                       gn_products_name[gn_products_way(s->opt.products, s->opt.mode,
+                                                        s->opt.without.decisions)]);
     gn_json_string(j, "without", gn_without_text(s->arena, s->opt.without));
     for (int k = 0; k < GN_UNITS; k++)
         if (s->tuned[k])
@@ -438,14 +462,16 @@ static void print_copies(const gn_unit *u, const int64_t *ns, int64_t runs)
     int n = 0;
     for (int k = 0; k < a->n_launches; k++)
         if (a->launches[k].kind == GN_LAUNCH_COPY) all += ns[k], n++;
-    if (n) fprintf(stderr, "  %10.2f  %d cop%s\n", (double)all / (double)runs * 1e-3, n, n == 1 ? "y" : "ies");
+    if (n)
+        fprintf(stderr, "  %10.2f  %d cop%s\n", (double)all / (double)runs * 1e-3, n,
+                n == 1 ? "y" : "ies");
 }
 
 static void print_launch(double us, const gn_unit *u, int k)
 {
     const char *form = gn_instance_form(u->instance, k);
-    fprintf(stderr, "  %10.2f  %s%s%s%s\n", us, u->code->artifact->launches[k].name, form ? " (" : "", form ? form : "",
-            form ? ")" : "");
+    fprintf(stderr, "  %10.2f  %s%s%s%s\n", us, u->code->artifact->launches[k].name,
+            form ? " (" : "", form ? form : "", form ? ")" : "");
 }
 
 void gn_cli_profile(const char *name, const gn_unit *u)
@@ -461,8 +487,9 @@ void gn_cli_profile(const char *name, const gn_unit *u)
     bool alone;
     int64_t all_ns, alone_ns;
     if (gn_instance_paced(u->instance, &alone, &all_ns, &alone_ns))
-        fprintf(stderr, "%s runs on %s: all take %.1f us, one alone %.1f\n", name, alone ? "one thread" : "all threads",
-                (double)all_ns * 1e-3, (double)alone_ns * 1e-3);
+        fprintf(stderr, "%s runs on %s: all take %.1f us, one alone %.1f\n", name,
+                alone ? "one thread" : "all threads", (double)all_ns * 1e-3,
+                (double)alone_ns * 1e-3);
     if (runs) fprintf(stderr, "%s, microseconds a run:\n", name);
     for (int k = 0; k < n && runs; k++)
         if (u->code->artifact->launches[k].kind != GN_LAUNCH_COPY)

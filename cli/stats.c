@@ -56,8 +56,10 @@ double gn_rank_score(const gn_stats *a, const gn_stats *b)
 {
     double n = (double)a->n, m = (double)b->n, rank = 1, sum = 0, ties = 0;
     if (!a->n || !b->n) return NAN;
-    for (int64_t i = 0, k = 0; i < a->n || k < b->n;) { /* runs of equal values share the mean of their ranks */
-        double x = k == b->n || (i < a->n && a->sorted[i] <= b->sorted[k]) ? a->sorted[i] : b->sorted[k];
+    /* runs of equal values share the mean of their ranks */
+    for (int64_t i = 0, k = 0; i < a->n || k < b->n;) {
+        double x = k == b->n || (i < a->n && a->sorted[i] <= b->sorted[k]) ? a->sorted[i]
+                                                                           : b->sorted[k];
         int64_t of_a = 0, of_b = 0;
         for (; i < a->n && a->sorted[i] == x; i++) of_a++;
         for (; k < b->n && b->sorted[k] == x; k++) of_b++;

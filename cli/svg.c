@@ -17,7 +17,10 @@ gn_scale gn_scale_for(double least, double most, double from, double to)
 static double step_of(double range)
 {
     double raw = range / 6, power = pow(10, floor(log10(raw)));
-    return power * (raw <= 1.0001 * power ? 1 : raw <= 2.0001 * power ? 2 : raw <= 5.0001 * power ? 5 : 10);
+    return power * (raw <= 1.0001 * power   ? 1
+                    : raw <= 2.0001 * power ? 2
+                    : raw <= 5.0001 * power ? 5
+                                            : 10);
 }
 
 gn_scale gn_scale_linear(double least, double most, double from, double to)
@@ -65,9 +68,12 @@ int gn_scale_ticks(const gn_scale *s, int room, double *at)
 
 const char *gn_tick_text(gn_arena *a, gn_unit_of_axis unit, double value)
 {
-    static const char *const times[] = {"us", "ms", "s"}, *const bytes[] = {"B", "kB", "MB", "GB", "TB"},
+    static const char *const times[] = {"us", "ms", "s"},
+                             *const bytes[] = {"B", "kB", "MB", "GB", "TB"},
                              *const counts[] = {"", "k", "M", "G", "T"};
-    const char *const *names = unit == GN_AXIS_TIME ? times : unit == GN_AXIS_BYTES ? bytes : counts;
+    const char *const *names = unit == GN_AXIS_TIME    ? times
+                               : unit == GN_AXIS_BYTES ? bytes
+                                                       : counts;
     int most = unit == GN_AXIS_TIME ? 2 : 4, k = 0;
     while (value > 999.999 && k < most) {
         value /= 1000;
@@ -86,7 +92,8 @@ void gn_svg_begin(FILE *to, double width, double height, const char *label)
 void gn_svg_begin_alone(FILE *to, double width, double height, const char *label, const char *style)
 {
     fprintf(to,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" height=\"%.0f\" "
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" "
+            "height=\"%.0f\" "
             "role=\"img\" aria-label=\"",
             width, height, width, height);
     gn_text_html(to, label);
@@ -97,7 +104,8 @@ void gn_svg_end(FILE *to) { fputs("</svg>\n", to); }
 
 void gn_svg_line(FILE *to, const char *class, double x1, double y1, double x2, double y2)
 {
-    fprintf(to, "<line class=\"%s\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n", class, x1, y1, x2, y2);
+    fprintf(to, "<line class=\"%s\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n", class, x1,
+            y1, x2, y2);
 }
 
 void gn_svg_text(FILE *to, const char *class, double x, double y, const char *text)
@@ -118,9 +126,11 @@ static void close_with_title(FILE *to, const char *element, const char *title)
     fprintf(to, "</title></%s>\n", element);
 }
 
-void gn_svg_rect(FILE *to, const char *class, double x, double y, double w, double h, const char *title)
+void gn_svg_rect(FILE *to, const char *class, double x, double y, double w, double h,
+                 const char *title)
 {
-    fprintf(to, "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"", class, x, y, w, h);
+    fprintf(to, "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"", class, x,
+            y, w, h);
     close_with_title(to, "rect", title);
 }
 
@@ -133,6 +143,7 @@ void gn_svg_dot(FILE *to, const char *class, double x, double y, double r, const
 void gn_svg_curve(FILE *to, const char *class, int64_t n, const double *xy)
 {
     fprintf(to, "<polyline class=\"%s\" points=\"", class);
-    for (int64_t k = 0; k < n; k++) fprintf(to, "%s%.1f,%.1f", k ? " " : "", xy[2 * k], xy[2 * k + 1]);
+    for (int64_t k = 0; k < n; k++)
+        fprintf(to, "%s%.1f,%.1f", k ? " " : "", xy[2 * k], xy[2 * k + 1]);
     fputs("\"/>\n", to);
 }

@@ -34,9 +34,11 @@ typedef enum gn_unit_of_axis {
 } gn_unit_of_axis;
 const char *gn_tick_text(gn_arena *a, gn_unit_of_axis unit, double value);
 
-void gn_svg_begin(FILE *to, double width, double height, const char *label); /* label: for those who do not see it */
+/* label: for those who do not see it */
+void gn_svg_begin(FILE *to, double width, double height, const char *label);
 /* The same as a document of its own, with a style sheet. */
-void gn_svg_begin_alone(FILE *to, double width, double height, const char *label, const char *style);
+void gn_svg_begin_alone(FILE *to, double width, double height, const char *label,
+                        const char *style);
 void gn_svg_end(FILE *to);
 void gn_svg_line(FILE *to, const char *class, double x1, double y1, double x2, double y2);
 void gn_svg_text(FILE *to, const char *class, double x, double y, const char *text);

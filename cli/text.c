@@ -19,7 +19,8 @@ static const char *grouped(gn_arena *a, double x)
     int n = snprintf(digits, sizeof digits, "%.0f", fabs(x));
     gn_buf b = {.arena = a};
     gn_buf_add(&b, x < 0 ? "-" : "");
-    for (int k = 0; k < n; k++) gn_buf_printf(&b, "%s%c", k && (n - k) % 3 == 0 ? "," : "", digits[k]);
+    for (int k = 0; k < n; k++)
+        gn_buf_printf(&b, "%s%c", k && (n - k) % 3 == 0 ? "," : "", digits[k]);
     return b.p;
 }
 
@@ -37,7 +38,8 @@ const char *gn_text_number(gn_arena *a, double x)
     if (isinf(x)) return "never";
     if (m == 0) return "0";
     if (m < 0.001) return gn_arena_printf(a, "%.2g", x);
-    if (m < 999.5) return gn_arena_printf(a, "%.*f", m < 0.995 ? 3 : m < 9.995 ? 2 : m < 99.95 ? 1 : 0, x);
+    if (m < 999.5)
+        return gn_arena_printf(a, "%.*f", m < 0.995 ? 3 : m < 9.995 ? 2 : m < 99.95 ? 1 : 0, x);
     if (m >= 1e15) return gn_arena_printf(a, "%.3g", x);
     return grouped(a, x);
 }
@@ -66,11 +68,12 @@ const char *gn_text_bytes(gn_arena *a, double bytes)
     return gn_arena_printf(a, "%s %s", gn_text_number(a, bytes), unit[k]);
 }
 
-/* Escaping ---------------------------------------------------------------------------------------------------------- */
+/* Escaping ------------------------------------------------------------------------------------- */
 
 static const char replacement[] = "\xEF\xBF\xBD"; /* U+FFFD */
 
-/* Length of the character at s, 0 where it is no UTF-8 or a control character but for tab and line feed. */
+/* Length of the character at s, 0 where it is no UTF-8 or a control character but for tab and line
+ * feed. */
 static size_t character(const char *s)
 {
     bool control = ((unsigned char)*s < ' ' && *s != '\t' && *s != '\n') || *s == 0x7f;
@@ -91,7 +94,8 @@ const char *gn_text_fit(gn_arena *a, const char *text, size_t most)
     return b.p;
 }
 
-/* Character by character; `of` gives what stands for one of a byte, after which other, NULL: itself. */
+/* Character by character; `of` gives what stands for one of a byte, after which other, NULL:
+ * itself. */
 static void escape(FILE *to, const char *text, const char *(*of)(char before, char c))
 {
     char before = 0;

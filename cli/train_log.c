@@ -72,7 +72,8 @@ gn_status *gn_train_log_check(const char *path)
     bool log = n == 0 || !strncmp(line, begin, strlen(begin));
     gn_arena_free(&a);
     if (log) return NULL;
-    GN_FAIL(GN_ERR_USAGE, "--log %s: there is a file of that name which is no log of training, and would be lost",
+    GN_FAIL(GN_ERR_USAGE,
+            "--log %s: there is a file of that name which is no log of training, and would be lost",
             path);
 }
 

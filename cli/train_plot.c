@@ -46,19 +46,26 @@ void gn_train_plot_epoch(gn_train_plot *t, uint64_t seed, const gn_epoch *e)
 /* Drawing -------------------------------------------------------------------------------------- */
 
 /* Pixels. */
-static const double WIDTH = 860, LEFT = 70, RIGHT = 24, TOP = 44, PANEL = 220, GAP = 64, BOTTOM = 52;
+static const double WIDTH = 860, LEFT = 70, RIGHT = 24, TOP = 44, PANEL = 220, GAP = 64,
+                    BOTTOM = 52;
 
-static const char style[] =
-    "svg{color-scheme:light dark;--paper:#fff;--ink:#1b1f24;--soft:#5b6470;--line:#dde1e6;--c0:#2563c9;--c1:#b45309;"
-    "--c2:#047857;background:var(--paper);max-width:100%;height:auto}\n"
-    "@media(prefers-color-scheme:dark){svg{--paper:#14171b;--ink:#e6e9ed;--soft:#9aa4b0;--line:#333a43;--c0:#6ea4ff;"
-    "--c1:#f3a54a;--c2:#3fc7a9}}\n"
-    ".paper{fill:var(--paper)}text{font:13px system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif;"
-    "fill:var(--ink)}\n"
-    ".title{font-weight:600;font-size:15px}.panel{font-weight:600}.tick{fill:var(--soft);font-size:12px}\n"
-    ".end{text-anchor:end}.middle{text-anchor:middle}.grid{stroke:var(--line)}\n"
-    ".best{stroke:var(--soft);stroke-dasharray:2 3}.curve{fill:none;stroke-width:1.8;stroke-linejoin:round}\n"
-    ".key{stroke-width:3}.c0{stroke:var(--c0)}.c1{stroke:var(--c1)}.c2{stroke:var(--c2);stroke-dasharray:7 3}\n";
+static const char style
+    [] = "svg{color-scheme:light "
+         "dark;--paper:#fff;--ink:#1b1f24;--soft:#5b6470;--line:#dde1e6;--c0:#2563c9;--c1:#b45309;"
+         "--c2:#047857;background:var(--paper);max-width:100%;height:auto}\n"
+         "@media(prefers-color-scheme:dark){svg{--paper:#14171b;--ink:#e6e9ed;--soft:#9aa4b0;--"
+         "line:#333a43;--c0:#6ea4ff;"
+         "--c1:#f3a54a;--c2:#3fc7a9}}\n"
+         ".paper{fill:var(--paper)}text{font:13px system-ui,-apple-system,'Segoe "
+         "UI',Roboto,'DejaVu Sans',sans-serif;"
+         "fill:var(--ink)}\n"
+         ".title{font-weight:600;font-size:15px}.panel{font-weight:600}.tick{fill:var(--soft);font-"
+         "size:12px}\n"
+         ".end{text-anchor:end}.middle{text-anchor:middle}.grid{stroke:var(--line)}\n"
+         ".best{stroke:var(--soft);stroke-dasharray:2 "
+         "3}.curve{fill:none;stroke-width:1.8;stroke-linejoin:round}\n"
+         ".key{stroke-width:3}.c0{stroke:var(--c0)}.c1{stroke:var(--c1)}.c2{stroke:var(--c2);"
+         "stroke-dasharray:7 3}\n";
 
 typedef struct curve {
     const char *name;
@@ -75,7 +82,10 @@ typedef struct panel {
 #define AT(member) offsetof(gn_epoch, member)
 static const panel panels[] = {
     {"loss", false, 2, {{"train", AT(loss)}, {"validation", AT(val_loss)}}},
-    {"accuracy", true, 3, {{"train", AT(train_acc)}, {"validation", AT(val_acc)}, {"test", AT(test_acc)}}},
+    {"accuracy",
+     true,
+     3,
+     {{"train", AT(train_acc)}, {"validation", AT(val_acc)}, {"test", AT(test_acc)}}},
     {"area under the ROC curve",
      true,
      3,
@@ -118,8 +128,8 @@ static gn_scale scale_of(const gn_train_plot *t, const panel *p, double from, do
     return gn_scale_linear(fmin(least, 0), most, from, to);
 }
 
-static void draw_curve(const gn_train_plot *t, FILE *to, const curve *c, int colour, const gn_scale *x,
-                       const gn_scale *y)
+static void draw_curve(const gn_train_plot *t, FILE *to, const curve *c, int colour,
+                       const gn_scale *x, const gn_scale *y)
 {
     const char *class = gn_arena_printf(t->arena, "curve c%d", colour);
     double *xy = GN_NEW_N(t->arena, double, 2 * t->n + 2);
@@ -136,7 +146,8 @@ static void draw_curve(const gn_train_plot *t, FILE *to, const curve *c, int col
     if (n) gn_svg_curve(to, class, n, xy);
 }
 
-static void draw_axes(const gn_train_plot *t, FILE *to, const panel *p, const gn_scale *x, const gn_scale *y)
+static void draw_axes(const gn_train_plot *t, FILE *to, const panel *p, const gn_scale *x,
+                      const gn_scale *y)
 {
     double at[32];
     int n = gn_scale_ticks(y, 32, at);
@@ -151,18 +162,21 @@ static void draw_axes(const gn_train_plot *t, FILE *to, const panel *p, const gn
     for (int k = 0; k < n; k++) {
         double px = gn_scale_at(x, at[k]);
         gn_svg_line(to, "grid", px, y->to, px, y->from);
-        gn_svg_text(to, "tick middle", px, y->from + 18, gn_tick_text(t->arena, GN_AXIS_COUNT, at[k]));
+        gn_svg_text(to, "tick middle", px, y->from + 18,
+                    gn_tick_text(t->arena, GN_AXIS_COUNT, at[k]));
     }
 }
 
-static void draw_panel(const gn_train_plot *t, FILE *to, const panel *p, const gn_scale *x, double top)
+static void draw_panel(const gn_train_plot *t, FILE *to, const panel *p, const gn_scale *x,
+                       double top)
 {
     gn_scale y = scale_of(t, p, top + PANEL, top);
     double key = LEFT + 220;
     gn_svg_text(to, "panel", LEFT, top - 12, p->title);
     draw_axes(t, to, p, x, &y);
     if (t->best)
-        gn_svg_line(to, "best", gn_scale_at(x, (double)t->best), top, gn_scale_at(x, (double)t->best), top + PANEL);
+        gn_svg_line(to, "best", gn_scale_at(x, (double)t->best), top,
+                    gn_scale_at(x, (double)t->best), top + PANEL);
     for (int c = 0; c < p->n; c++) {
         if (!has_curve(t, &p->curves[c])) continue;
         draw_curve(t, to, &p->curves[c], c, x, &y);
@@ -189,7 +203,9 @@ static void draw(const gn_train_plot *t, FILE *to, const char *title)
         top += PANEL + GAP;
     }
     const char *note = "epoch";
-    if (t->best) note = gn_arena_printf(t->arena, "epoch (the dotted line: %lld, the best)", (long long)t->best);
+    if (t->best)
+        note = gn_arena_printf(t->arena, "epoch (the dotted line: %lld, the best)",
+                               (long long)t->best);
     gn_svg_text(to, "tick middle", (LEFT + WIDTH - RIGHT) / 2, height - 12, note);
     gn_svg_end(to);
 }
@@ -206,7 +222,9 @@ gn_status *gn_train_plot_write(const gn_train_plot *t, const char *title)
               "<meta name=\"color-scheme\" content=\"light dark\">\n<title>",
               o.f);
         gn_text_html(o.f, title);
-        fputs("</title>\n<style>body{margin:16px auto;max-width:900px;padding:0 8px}</style>\n</head>\n<body>\n", o.f);
+        fputs("</title>\n<style>body{margin:16px auto;max-width:900px;padding:0 "
+              "8px}</style>\n</head>\n<body>\n",
+              o.f);
     }
     draw(t, o.f, title);
     if (html) fputs("</body>\n</html>\n", o.f);

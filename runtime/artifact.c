@@ -33,7 +33,8 @@ static gn_status *check_syms(const gn_artifact *a)
 {
     for (int k = 0; k < a->n_syms; k++) {
         const gn_sym *s = &a->syms[k];
-        if ((unsigned)s->kind > GN_SYM_PARTS) BAD("artifact %s: symbol %d is of no kind", a->name, k);
+        if ((unsigned)s->kind > GN_SYM_PARTS)
+            BAD("artifact %s: symbol %d is of no kind", a->name, k);
         if (s->kind == GN_SYM_CEIL && (s->value < 1 || !within(s->of, k)))
             BAD("artifact %s: symbol %s is no quotient of an earlier one", a->name, s->name);
         if (s->kind == GN_SYM_ROWS && (!within(s->of, a->n_slots) || !a->slots[s->of].name))
@@ -41,11 +42,13 @@ static gn_status *check_syms(const gn_artifact *a)
         if (s->kind == GN_SYM_PARTS && (s->value < 1 || !is_part_ptr(s->array)))
             BAD("artifact %s: symbol %s counts no parts", a->name, s->name);
         if ((s->kind < GN_SYM_CONST || s->kind == GN_SYM_PARTS) && !within(s->graph, a->n_graphs))
-            BAD("artifact %s: symbol %s is a size of graph %d of %d", a->name, s->name, s->graph, a->n_graphs);
+            BAD("artifact %s: symbol %s is a size of graph %d of %d", a->name, s->name, s->graph,
+                a->n_graphs);
     }
     for (int k = 0; k < a->n_checks; k++) {
         const gn_size_check *c = &a->checks[k];
-        if (!within(c->graph, a->n_graphs) || (unsigned)c->end > GN_SYM_N_EDGE || !term_ok(a, c->want))
+        if (!within(c->graph, a->n_graphs) || (unsigned)c->end > GN_SYM_N_EDGE ||
+            !term_ok(a, c->want))
             BAD("artifact %s: check %d is of no size", a->name, k);
     }
     return NULL;
@@ -55,14 +58,17 @@ static gn_status *check_graphs(const gn_artifact *a)
 {
     for (int k = 0; k < a->n_graphs; k++) {
         const gn_graph_slot *g = &a->graphs[k];
-        if (g->arrays >> GN_GRAPH_ARRAY_COUNT) BAD("artifact %s: graph %d asks for unknown arrays", a->name, k);
+        if (g->arrays >> GN_GRAPH_ARRAY_COUNT)
+            BAD("artifact %s: graph %d asks for unknown arrays", a->name, k);
         if (g->name || g->pattern_of) continue;
-        if ((unsigned)g->how > GN_RESTRICT) BAD("artifact %s: graph %d is derived in no known way", a->name, k);
+        if ((unsigned)g->how > GN_RESTRICT)
+            BAD("artifact %s: graph %d is derived in no known way", a->name, k);
         if (g->how == GN_SUBSET) {
             if (!g->mask_of) BAD("artifact %s: graph %d picks rows by no mask", a->name, k);
             continue;
         }
-        if (!within(g->parent, k)) BAD("artifact %s: graph %d comes from graph %d", a->name, k, g->parent);
+        if (!within(g->parent, k))
+            BAD("artifact %s: graph %d comes from graph %d", a->name, k, g->parent);
         int least = g->how == GN_GROW ? 0 : -1;
         for (int j = 0; g->how >= GN_GROW && j < (g->how == GN_GROW ? 1 : 2); j++)
             if (g->with[j] < least || g->with[j] >= k)
@@ -77,12 +83,15 @@ static gn_status *check_slot(const gn_artifact *a, int k)
     bool named = s->kind == GN_SLOT_INPUT || s->kind == GN_SLOT_STATE || s->kind == GN_SLOT_OUTPUT;
     if ((unsigned)s->kind > GN_SLOT_ALIAS || (unsigned)s->elem >= GN_ELEM_COUNT)
         BAD("artifact %s: slot %d is of no kind", a->name, k);
-    if (!term_ok(a, s->elems)) BAD("artifact %s: slot %d has symbol %d of %d", a->name, k, s->elems.sym, a->n_syms);
+    if (!term_ok(a, s->elems))
+        BAD("artifact %s: slot %d has symbol %d of %d", a->name, k, s->elems.sym, a->n_syms);
     if (named && !s->name) BAD("artifact %s: slot %d is bound by name and has none", a->name, k);
-    if (named && s->row_elems < 0) BAD("artifact %s: slot %s has rows of negative size", a->name, s->name);
+    if (named && s->row_elems < 0)
+        BAD("artifact %s: slot %s has rows of negative size", a->name, s->name);
     if (s->kind == GN_SLOT_TEMP && s->last < s->first)
         BAD("artifact %s: slot %d lives from launch %d to %d", a->name, k, s->first, s->last);
-    if (s->kind == GN_SLOT_GRAPH && (!within(s->graph, a->n_graphs) || (unsigned)s->array >= GN_GRAPH_ARRAY_COUNT))
+    if (s->kind == GN_SLOT_GRAPH &&
+        (!within(s->graph, a->n_graphs) || (unsigned)s->array >= GN_GRAPH_ARRAY_COUNT))
         BAD("artifact %s: slot %d is array %d of graph %d", a->name, k, (int)s->array, s->graph);
     int at = k, steps = 0;
     while (a->slots[at].kind == GN_SLOT_ALIAS) {
@@ -99,19 +108,24 @@ static int root_of(const gn_artifact *a, int slot)
     return slot;
 }
 
-/* Strides are read as those of row-major matrices, one of them turned: where its elements lie instances check against sizes. */
+/* Strides are read as those of row-major matrices, one of them turned: where its elements lie
+ * instances check against sizes. */
 static gn_status *check_product(const gn_artifact *a, int k)
 {
     const gn_launch *l = &a->launches[k];
     const gn_product *p = l->product;
     bool there = within(p->out, l->n_buf) && within(p->a, l->n_buf) && within(p->b, l->n_buf) &&
-                 (p->bias < 0 || within(p->bias, l->n_buf)) && l->kind == GN_LAUNCH_KERNEL && l->parallel;
-    if (!there) BAD("artifact %s: launch %d is a product of buffers that it does not have", a->name, k);
-    bool of = p->cols > 0 && p->depth > 0 && p->a_row > 0 && p->a_term > 0 && p->b_term > 0 && p->b_col > 0 &&
-              (p->a_row == 1 || p->a_term == 1) && (p->b_term == 1 || p->b_col == 1);
+                 (p->bias < 0 || within(p->bias, l->n_buf)) && l->kind == GN_LAUNCH_KERNEL &&
+                 l->parallel;
+    if (!there)
+        BAD("artifact %s: launch %d is a product of buffers that it does not have", a->name, k);
+    bool of = p->cols > 0 && p->depth > 0 && p->a_row > 0 && p->a_term > 0 && p->b_term > 0 &&
+              p->b_col > 0 && (p->a_row == 1 || p->a_term == 1) &&
+              (p->b_term == 1 || p->b_col == 1);
     if (!of) BAD("artifact %s: launch %d is a product whose sizes are none", a->name, k);
     for (int b = 0; b < l->n_buf; b++)
-        if (b == p->out ? !l->access || l->access[b] != GN_WRITES : root_of(a, l->buf[b]) == root_of(a, l->buf[p->out]))
+        if (b == p->out ? !l->access || l->access[b] != GN_WRITES
+                        : root_of(a, l->buf[b]) == root_of(a, l->buf[p->out]))
             BAD("artifact %s: launch %d is a product that is not only written", a->name, k);
     return NULL;
 }
@@ -122,7 +136,8 @@ static gn_status *check_launch(const gn_artifact *a, int k)
     bool copy = l->kind == GN_LAUNCH_COPY;
     if (!copy && !within(l->kernel, a->n_code))
         BAD("artifact %s: launch %d runs kernel %d of %d", a->name, k, l->kernel, a->n_code);
-    if (copy && l->n_buf != 2) BAD("artifact %s: launch %d copies between %d slots", a->name, k, l->n_buf);
+    if (copy && l->n_buf != 2)
+        BAD("artifact %s: launch %d copies between %d slots", a->name, k, l->n_buf);
     for (int b = 0; b < l->n_buf; b++)
         if (!within(l->buf[b], a->n_slots))
             BAD("artifact %s: launch %d has slot %d of %d", a->name, k, l->buf[b], a->n_slots);
@@ -136,24 +151,30 @@ static gn_status *check_launch(const gn_artifact *a, int k)
     if (l->balance_graph < 0) return NULL;
     bool ptr = l->balance_array == GN_GRAPH_ROW_PTR || l->balance_array == GN_GRAPH_COL_PTR;
     if (!within(l->balance_graph, a->n_graphs) || !ptr)
-        BAD("artifact %s: launch %d is balanced by array %d of graph %d", a->name, k, (int)l->balance_array,
-            l->balance_graph);
+        BAD("artifact %s: launch %d is balanced by array %d of graph %d", a->name, k,
+            (int)l->balance_array, l->balance_graph);
     return NULL;
 }
 
-static bool same_term(gn_term x, gn_term y) { return x.coef == y.coef && x.sym == y.sym && x.plus == y.plus; }
+static bool same_term(gn_term x, gn_term y)
+{
+    return x.coef == y.coef && x.sym == y.sym && x.plus == y.plus;
+}
 
 static gn_status *check_chain(const gn_artifact *a, int k)
 {
     const gn_launch *head = &a->launches[k];
     if (!head->chain) return NULL;
-    if (head->chain < 2 || head->chain > a->n_launches - k || head->chain_row < 1 || a->chain_bytes < 1)
+    if (head->chain < 2 || head->chain > a->n_launches - k || head->chain_row < 1 ||
+        a->chain_bytes < 1)
         BAD("artifact %s: launch %d begins a chain of %d", a->name, k, head->chain);
     for (int l = k; l < k + head->chain; l++) {
         const gn_launch *m = &a->launches[l];
-        bool rows = m->kind == GN_LAUNCH_KERNEL && m->parallel && m->trip.coef == 1 && m->trip.plus == 0 &&
-                    m->trip.sym >= 0 && same_term(m->trip, head->trip) && m->n_buf <= GN_CHAIN_BUFFERS;
-        if (!rows || (l > k && m->chain)) BAD("artifact %s: launch %d is in a chain and can't be", a->name, l);
+        bool rows = m->kind == GN_LAUNCH_KERNEL && m->parallel && m->trip.coef == 1 &&
+                    m->trip.plus == 0 && m->trip.sym >= 0 && same_term(m->trip, head->trip) &&
+                    m->n_buf <= GN_CHAIN_BUFFERS;
+        if (!rows || (l > k && m->chain))
+            BAD("artifact %s: launch %d is in a chain and can't be", a->name, l);
     }
     return NULL;
 }
@@ -164,7 +185,8 @@ static gn_status *check_passed_on(const gn_artifact *a, int k)
     const gn_slot *s = &a->slots[k];
     if (!s->passed_on) return NULL;
     int from = 0, end = 0, home = -1; /* the chain at hand; the one that touches it */
-    bool ok = s->kind == GN_SLOT_TEMP && s->elems.coef > 0 && s->elems.coef <= INT32_MAX && s->elems.plus == 0;
+    bool ok = s->kind == GN_SLOT_TEMP && s->elems.coef > 0 && s->elems.coef <= INT32_MAX &&
+              s->elems.plus == 0;
     for (int l = 0; l < a->n_launches; l++) {
         if (a->launches[l].chain) {
             from = l;
@@ -172,11 +194,13 @@ static gn_status *check_passed_on(const gn_artifact *a, int k)
         }
         for (int b = 0; b < a->launches[l].n_buf; b++) {
             if (a->launches[l].buf[b] != k) continue;
-            ok = ok && l < end && (home < 0 || home == from) && a->launches[l].trip.sym == s->elems.sym;
+            ok = ok && l < end && (home < 0 || home == from) &&
+                 a->launches[l].trip.sym == s->elems.sym;
             home = from;
         }
     }
-    for (int j = 0; j < a->n_slots; j++) ok = ok && (a->slots[j].kind != GN_SLOT_ALIAS || a->slots[j].alias != k);
+    for (int j = 0; j < a->n_slots; j++)
+        ok = ok && (a->slots[j].kind != GN_SLOT_ALIAS || a->slots[j].alias != k);
     if (!ok) BAD("artifact %s: slot %d is passed on by no chain", a->name, k);
     return NULL;
 }

@@ -1,7 +1,9 @@
-/* Artifact: a compiled program as data, and the one thing that crosses from the compiler to the runtime.
+/* Artifact: a compiled program as data, and the one thing that crosses from the compiler to the
+ * runtime.
  *
- * Slots are the buffers of a program, launches the kernels in order.  Sizes are terms in symbols (numbers of rows of
- * spaces), so that one artifact serves any graph.  Holds no addresses but the kernels' code. Immutable once made. */
+ * Slots are the buffers of a program, launches the kernels in order.  Sizes are terms in symbols
+ * (numbers of rows of spaces), so that one artifact serves any graph.  Holds no addresses but the
+ * kernels' code. Immutable once made. */
 #ifndef GN_RUNTIME_ARTIFACT_H
 #define GN_RUNTIME_ARTIFACT_H
 
@@ -25,7 +27,8 @@ typedef enum gn_slot_kind {
     GN_SLOT_TEMP,   /* in the planned arena; alive from launch `first` to launch `last` inclusive */
     GN_SLOT_INPUT,  /* bound by name; read only */
     GN_SLOT_STATE,  /* bound by name; read, and written by launches that update it in place */
-    GN_SLOT_OUTPUT, /* bound by name, or owned by the instance when nothing is bound; holds its value after a run */
+    GN_SLOT_OUTPUT, /* bound by name, or owned by the instance when nothing is bound; holds its
+                       value after a run */
     GN_SLOT_GRAPH,  /* array `array` of graph number `graph` */
     GN_SLOT_ALIAS,  /* the same bytes as slot `alias` */
 } gn_slot_kind;
@@ -34,15 +37,17 @@ typedef struct gn_slot {
     gn_slot_kind kind;
     const char *name; /* INPUT, STATE, OUTPUT; else NULL */
     gn_elem elem;
-    gn_term elems;        /* number of elements */
-    int64_t row_elems;    /* elements a row, for shape checks; elems.coef = rows' coef * row_elems */
-    int graph;            /* GRAPH */
+    gn_term elems;     /* number of elements */
+    int64_t row_elems; /* elements a row, for shape checks; elems.coef = rows' coef * row_elems */
+    int graph;         /* GRAPH */
     gn_graph_array array; /* GRAPH */
     int alias;            /* ALIAS */
-    int first, last;      /* TEMP: launches between which it is alive; GRAPH: below 0 where none reads it */
-    bool passed_on;       /* TEMP: of one chain alone, whose launches touch only rows of their own in it */
-    int edge_graph;       /* INPUT/OUTPUT over an edge space: the graph whose edges, to be brought into and out of CSR
-                           * order by the binder; -1 otherwise */
+    int first, last; /* TEMP: launches between which it is alive; GRAPH: below 0 where none reads it
+                      */
+    bool passed_on;  /* TEMP: of one chain alone, whose launches touch only rows of their own in it
+                      */
+    int edge_graph;  /* INPUT/OUTPUT over an edge space: the graph whose edges, to be brought into
+                      * and out of CSR  order by the binder; -1 otherwise */
 } gn_slot;
 
 /* Does a launch read this slot, and is it an array of that graph? */
@@ -57,8 +62,9 @@ typedef enum gn_access { GN_READS = 1, GN_WRITES = 2 } gn_access;
 
 typedef enum gn_launch_kind { GN_LAUNCH_KERNEL, GN_LAUNCH_COPY } gn_launch_kind;
 
-/* What a launch makes, where that is what libraries of matrix products have too: buf[out] has at i * cols + j the sum over
- * s < depth of a(i, s) b(s, j), plus bias[j], and with `relu` at least 0, for every i below the value of the launch's trip. f32. */
+/* What a launch makes, where that is what libraries of matrix products have too: buf[out] has at i
+ * * cols + j the sum over s < depth of a(i, s) b(s, j), plus bias[j], and with `relu` at least 0,
+ * for every i below the value of the launch's trip. f32. */
 typedef struct gn_product {
     int out, a, b, bias; /* numbers of the launch's buffers; bias -1: none */
     bool relu;
@@ -74,14 +80,17 @@ typedef struct gn_launch {
     int *buf;                  /* slots, in the kernel's order; COPY: [to, from] */
     int *sym;                  /* symbols, in the kernel's order */
     const uint8_t *access;     /* of each buffer: bit set of gn_access; NULL: any may be written */
-    const gn_product *product; /* KERNEL: what a device may have a library make instead; NULL: nothing */
-    gn_term trip; /* iterations of the THREAD loop = ceil(trip / step); trip.sym = -1, coef 1 when it has none */
+    const gn_product *product; /* KERNEL: what a device may have a library make instead; NULL:
+                                  nothing */
+    gn_term trip; /* iterations of the THREAD loop = ceil(trip / step); trip.sym = -1, coef 1 when
+                     it has none */
     int64_t step;
     bool parallel;     /* has a THREAD loop */
-    int balance_graph; /* >= 0: iterations are rows (times step) of this graph's ROW_PTR (or COL_PTR, see next): ranges are
-                            * balanced by edges */
+    int balance_graph; /* >= 0: iterations are rows (times step) of this graph's ROW_PTR (or
+                        * COL_PTR, see next): ranges are balanced by edges */
     gn_graph_array balance_array;
-    int chain; /* > 1: so many launches from here on may run together, block by block of rows (chain.h); else 0 */
+    int chain; /* > 1: so many launches from here on may run together, block by block of rows
+                  (chain.h); else 0 */
     int64_t chain_row; /* chain: bytes a row of what goes from one of them to another */
 } gn_launch;
 
@@ -93,15 +102,16 @@ typedef enum gn_sym_kind {
     GN_SYM_ELEMENTS, /* a constant too, but no number of rows: elements of a tensor */
     GN_SYM_ROWS,     /* rows of the tensor bound to slot `of`: where no graph tells */
     GN_SYM_CEIL,     /* symbol `of`, an earlier one, divided by `value` and rounded up */
-    GN_SYM_PARTS,    /* groups of `value` parts of rows of the graph: gn_graph_part_groups of `array` */
+    GN_SYM_PARTS, /* groups of `value` parts of rows of the graph: gn_graph_part_groups of `array`
+                   */
 } gn_sym_kind;
 
 typedef struct gn_sym {
     const char *name;
     gn_sym_kind kind;
-    int graph;            /* which graph gives the number */
-    int64_t value;        /* CONST, ELEMENTS: the number; CEIL: the divisor, positive; PARTS: likewise */
-    int of;               /* ROWS: a slot; CEIL: a symbol */
+    int graph;     /* which graph gives the number */
+    int64_t value; /* CONST, ELEMENTS: the number; CEIL: the divisor, positive; PARTS: likewise */
+    int of;        /* ROWS: a slot; CEIL: a symbol */
     gn_graph_array array; /* PARTS: PART_PTR or CSC_PART_PTR */
 } gn_sym;
 
@@ -109,14 +119,16 @@ typedef struct gn_graph_slot {
     const char *name; /* bound by name; NULL for a derived one */
     int parent;       /* derived: from this graph; unused for SUBSET */
     gn_graph_derive how;
-    int with[2]; /* GROW: [0] the graph along which; RESTRICT: the picks of sources and destinations, -1: none */
+    int with[2];            /* GROW: [0] the graph along which; RESTRICT: the picks of sources and
+                               destinations, -1: none */
     const char *mask_of;    /* SUBSET: the input of this name, bool, one a row */
     const char *pattern_of; /* not NULL: the pattern of the input of this name, bound as CSR */
     unsigned arrays;        /* bit set of gn_graph_array that launches use */
 } gn_graph_slot;
 
-/* A size that must hold for the code to be right: that two graphs meet in one space, that a pattern has as many sources
- * as there are features, that a count was compiled in.  The number `end` of graph `graph` is `want`. */
+/* A size that must hold for the code to be right: that two graphs meet in one space, that a pattern
+ * has as many sources as there are features, that a count was compiled in.  The number `end` of
+ * graph `graph` is `want`. */
 typedef struct gn_size_check {
     int graph;
     gn_sym_kind end; /* N_SRC, N_DST or N_EDGE */
@@ -126,7 +138,8 @@ typedef struct gn_size_check {
 typedef struct gn_artifact {
     const char *name;
     int n_syms, n_slots, n_launches, n_graphs, n_checks, n_code;
-    int64_t chain_bytes; /* what a block of a chain should pass on at most: a share of a thread's cache */
+    int64_t chain_bytes; /* what a block of a chain should pass on at most: a share of a thread's
+                            cache */
     gn_sym *syms;
     gn_slot *slots;
     gn_launch *launches;
@@ -137,11 +150,13 @@ typedef struct gn_artifact {
     const void *remote_code;
 } gn_artifact;
 
-/* Every number in it refers to something, aliases end, parents come before children, lifetimes make sense.
- * GN_ERR_INTERNAL says what does not.  Whatever takes an artifact may rely on it after this. */
+/* Every number in it refers to something, aliases end, parents come before children, lifetimes make
+ * sense. GN_ERR_INTERNAL says what does not.  Whatever takes an artifact may rely on it after
+ * this. */
 GN_NODISCARD gn_status *gn_artifact_check(const gn_artifact *a);
 
-/* Numbers the slots that launches use, from 0, in order; the others -1.  number: [n_slots].  How many they are. */
+/* Numbers the slots that launches use, from 0, in order; the others -1.  number: [n_slots].  How
+ * many they are. */
 int gn_artifact_used(const gn_artifact *a, int *number);
 
 /* coef * sym + plus; false when that overflows or is negative. */

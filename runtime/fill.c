@@ -6,10 +6,10 @@
 #include <math.h>
 #include <string.h>
 
-/* Element types ---------------------------------------------------------------------------------------------------- */
+/* Element types -------------------------------------------------------------------------------- */
 
-/* v as a float that a further rounding to fewer bits takes to where it would have taken v: what is inexact gets its last
- * bit set (rounding to odd). */
+/* v as a float that a further rounding to fewer bits takes to where it would have taken v: what is
+ * inexact gets its last bit set (rounding to odd). */
 static float narrow(double v)
 {
     float f = (float)v;
@@ -21,7 +21,9 @@ static float narrow(double v)
 static int64_t integer(double v, double least, double most)
 {
     if (isnan(v)) return 0;
-    return v <= least ? (int64_t)least : v >= most ? (most >= 0x1p63 ? INT64_MAX : (int64_t)most) : (int64_t)v;
+    return v <= least  ? (int64_t)least
+           : v >= most ? (most >= 0x1p63 ? INT64_MAX : (int64_t)most)
+                       : (int64_t)v;
 }
 
 void gn_fill_store(void *data, gn_elem elem, int64_t i, double v)
@@ -57,7 +59,7 @@ double gn_fill_load(const void *data, gn_elem elem, int64_t i)
     return 0;
 }
 
-/* Draws ------------------------------------------------------------------------------------------------------------ */
+/* Draws ---------------------------------------------------------------------------------------- */
 
 /* Steps of training count from 0: draws at this one meet none of theirs. */
 static const uint64_t fill_step = UINT64_MAX;
@@ -71,7 +73,8 @@ static double uniform(const gn_fill *f, gn_elem elem, uint32_t key, uint32_t sit
     return v;
 }
 
-/* Box and Muller, "A note on the generation of random normal deviates", 1958: two draws give elements 2p and 2p + 1. */
+/* Box and Muller, "A note on the generation of random normal deviates", 1958: two draws give
+ * elements 2p and 2p + 1. */
 static double normal(uint32_t key, uint32_t site, uint64_t i)
 {
     uint64_t pair = i & ~(uint64_t)1;
@@ -84,7 +87,8 @@ static gn_status *check(const gn_fill *f, gn_elem elem)
 {
     bool random = f->kind == GN_FILL_UNIFORM || f->kind == GN_FILL_NORMAL;
     if (random && !gn_elem_is_float(elem))
-        GN_FAIL(GN_ERR_USAGE, "random numbers are asked for in %s, which is no float", gn_elem_name(elem));
+        GN_FAIL(GN_ERR_USAGE, "random numbers are asked for in %s, which is no float",
+                gn_elem_name(elem));
     if (random && !(isfinite(f->a) && isfinite(f->b)))
         GN_FAIL(GN_ERR_USAGE, "random numbers are asked for with %g and %g", f->a, f->b);
     if (f->kind == GN_FILL_UNIFORM && f->b < f->a)
@@ -94,7 +98,8 @@ static gn_status *check(const gn_fill *f, gn_elem elem)
     return NULL;
 }
 
-gn_status *gn_fill_tensor(gn_fill f, uint64_t seed, const char *name, gn_elem elem, int64_t n, void *data)
+gn_status *gn_fill_tensor(gn_fill f, uint64_t seed, const char *name, gn_elem elem, int64_t n,
+                          void *data)
 {
     GN_TRY(check(&f, elem));
     uint64_t hash = gn_hash_bytes(name, strlen(name), 0);

@@ -22,10 +22,11 @@ typedef struct gn_fill {
 
 /* Element i depends on seed, name, kind, a, b and i alone; element types differ by rounding only.
  * GN_ERR_USAGE: random integers, or no number to fill with (a NaN, b < a, a negative deviation). */
-GN_NODISCARD gn_status *gn_fill_tensor(gn_fill fill, uint64_t seed, const char *name, gn_elem elem, int64_t n,
-                                       void *data);
+GN_NODISCARD gn_status *gn_fill_tensor(gn_fill fill, uint64_t seed, const char *name, gn_elem elem,
+                                       int64_t n, void *data);
 
-/* Element i as a double; and the double nearest in the element type (integers: truncated, held to their range). */
+/* Element i as a double; and the double nearest in the element type (integers: truncated, held to
+ * their range). */
 double gn_fill_load(const void *data, gn_elem elem, int64_t i);
 void gn_fill_store(void *data, gn_elem elem, int64_t i, double value);
 

@@ -26,7 +26,10 @@ static gn_state_tensor *find(const gn_state *s, const char *name)
 const gn_state_tensor *gn_state_find(const gn_state *s, const char *name) { return find(s, name); }
 
 static int64_t count(const gn_state_tensor *t) { return t->rows * t->row_elems; }
-static size_t bytes_of(const gn_state_tensor *t) { return (size_t)count(t) * gn_elem_size(t->elem); }
+static size_t bytes_of(const gn_state_tensor *t)
+{
+    return (size_t)count(t) * gn_elem_size(t->elem);
+}
 
 int64_t gn_state_bytes(const gn_state *s)
 {
@@ -47,15 +50,17 @@ static gn_status *grow(gn_state *s)
     return NULL;
 }
 
-gn_status *gn_state_add(gn_state *s, const char *name, gn_elem elem, int64_t rows, int64_t row_elems)
+gn_status *gn_state_add(gn_state *s, const char *name, gn_elem elem, int64_t rows,
+                        int64_t row_elems)
 {
     int64_t elems;
     if (find(s, name)) GN_FAIL(GN_ERR_USAGE, "state '%s' is there already", name);
     if (rows < 0 || row_elems < 0)
-        GN_FAIL(GN_ERR_USAGE, "state '%s' of %lld rows of %lld elements", name, (long long)rows, (long long)row_elems);
-    if (__builtin_mul_overflow(rows, row_elems, &elems))
-        GN_FAIL(GN_ERR_NOMEM, "out of memory: state '%s' of %lld rows of %lld elements", name, (long long)rows,
+        GN_FAIL(GN_ERR_USAGE, "state '%s' of %lld rows of %lld elements", name, (long long)rows,
                 (long long)row_elems);
+    if (__builtin_mul_overflow(rows, row_elems, &elems))
+        GN_FAIL(GN_ERR_NOMEM, "out of memory: state '%s' of %lld rows of %lld elements", name,
+                (long long)rows, (long long)row_elems);
     if (s->n == s->cap) GN_TRY(grow(s));
     void *copy, *data;
     int64_t length = (int64_t)strlen(name) + 1;
@@ -77,7 +82,7 @@ static gn_status *want(const gn_state *s, const char *name, gn_state_tensor **ou
     GN_FAIL(GN_ERR_USAGE, "there is no state '%s'", name);
 }
 
-/* Scalars ---------------------------------------------------------------------------------------------------------- */
+/* Scalars -------------------------------------------------------------------------------------- */
 
 static gn_status *want_scalar(const gn_state *s, const char *name, gn_state_tensor **out)
 {
@@ -109,7 +114,8 @@ gn_status *gn_state_get_int(const gn_state *s, const char *name, int64_t *value)
 {
     gn_state_tensor *t;
     GN_TRY(want_scalar(s, name, &t));
-    *value = t->elem == GN_I64 ? *(const int64_t *)t->data : (int64_t)gn_fill_load(t->data, t->elem, 0);
+    *value = t->elem == GN_I64 ? *(const int64_t *)t->data
+                               : (int64_t)gn_fill_load(t->data, t->elem, 0);
     return NULL;
 }
 
@@ -121,7 +127,7 @@ gn_status *gn_state_fill(gn_state *s, const char *name, gn_fill fill, uint64_t s
     return gn_status_annotate(e, "state '%s'", name);
 }
 
-/* All at once ------------------------------------------------------------------------------------------------------ */
+/* All at once ---------------------------------------------------------------------------------- */
 
 gn_status *gn_state_snapshot(const gn_state *s, gn_state *out)
 {
@@ -142,11 +148,12 @@ gn_status *gn_state_restore(gn_state *s, const gn_state *from)
     bool same = s->n == from->n;
     for (int k = 0; same && k < s->n; k++) {
         const gn_state_tensor *a = &s->tensors[k], *b = &from->tensors[k];
-        same =
-            strcmp(a->name, b->name) == 0 && a->elem == b->elem && a->rows == b->rows && a->row_elems == b->row_elems;
+        same = strcmp(a->name, b->name) == 0 && a->elem == b->elem && a->rows == b->rows &&
+               a->row_elems == b->row_elems;
     }
     if (!same) GN_FAIL(GN_ERR_USAGE, "the snapshot is of another state");
-    for (int k = 0; k < s->n; k++) memcpy(s->tensors[k].data, from->tensors[k].data, bytes_of(&s->tensors[k]));
+    for (int k = 0; k < s->n; k++)
+        memcpy(s->tensors[k].data, from->tensors[k].data, bytes_of(&s->tensors[k]));
     return NULL;
 }
 

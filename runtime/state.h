@@ -1,6 +1,8 @@
-/* State: named tensors that outlive a run -- weights, moments, running statistics, counters -- in memory of their own.
+/* State: named tensors that outlive a run -- weights, moments, running statistics, counters -- in
+ * memory of their own.
  *
- * A store owns its tensors; their data stays where it is until the store is freed.  One thread at a time. */
+ * A store owns its tensors; their data stays where it is until the store is freed.  One thread at a
+ * time. */
 #ifndef GN_RUNTIME_STATE_H
 #define GN_RUNTIME_STATE_H
 
@@ -25,29 +27,34 @@ void gn_state_init(gn_state *s);
 void gn_state_free(gn_state *s); /* idempotent */
 
 /* Adds a tensor of zeros.  GN_ERR_USAGE when there is one of that name; GN_ERR_NOMEM. */
-GN_NODISCARD gn_status *gn_state_add(gn_state *s, const char *name, gn_elem elem, int64_t rows, int64_t row_elems);
-const gn_state_tensor *gn_state_find(const gn_state *s,
-                                     const char *name); /* NULL when absent; valid until the next add */
+GN_NODISCARD gn_status *gn_state_add(gn_state *s, const char *name, gn_elem elem, int64_t rows,
+                                     int64_t row_elems);
+/* NULL when absent; valid until the next add */
+const gn_state_tensor *gn_state_find(const gn_state *s, const char *name);
 int64_t gn_state_bytes(const gn_state *s);
 
-/* Fills a tensor.  Random numbers depend on seed, name and place in the tensor alone: not on other tensors, and up to
- * rounding not on the element type.  GN_ERR_USAGE: no tensor of that name, or random integers are asked for. */
+/* Fills a tensor.  Random numbers depend on seed, name and place in the tensor alone: not on other
+ * tensors, and up to rounding not on the element type.  GN_ERR_USAGE: no tensor of that name, or
+ * random integers are asked for. */
 GN_NODISCARD gn_status *gn_state_fill(gn_state *s, const char *name, gn_fill fill, uint64_t seed);
 
-/* One number, counter or rate; converted to and from the element type.  GN_ERR_USAGE: there is none, or no scalar. */
+/* One number, counter or rate; converted to and from the element type.  GN_ERR_USAGE: there is
+ * none, or no scalar. */
 GN_NODISCARD gn_status *gn_state_set_int(gn_state *s, const char *name, int64_t value);
 GN_NODISCARD gn_status *gn_state_set_float(gn_state *s, const char *name, double value);
 GN_NODISCARD gn_status *gn_state_get_int(const gn_state *s, const char *name, int64_t *value);
 
-/* A copy of everything, and the way back: no memory is taken by restore.  restore: GN_ERR_USAGE when the two do not have
- * the same tensors in the same order. */
-GN_NODISCARD gn_status *gn_state_snapshot(const gn_state *s, gn_state *out); /* out: initialised, empty */
+/* A copy of everything, and the way back: no memory is taken by restore.  restore: GN_ERR_USAGE
+ * when the two do not have the same tensors in the same order. */
+/* out: initialised, empty */
+GN_NODISCARD gn_status *gn_state_snapshot(const gn_state *s, gn_state *out);
 GN_NODISCARD gn_status *gn_state_restore(gn_state *s, const gn_state *from);
 
 /* To its shadows on a device, and from there.  `r` NULL: there is none. */
 GN_NODISCARD gn_status *gn_state_push(const gn_state *s, gn_remote *r);
 GN_NODISCARD gn_status *gn_state_pull(const gn_state *s, gn_remote *r);
 
-void gn_state_bindings(const gn_state *s, gn_binding *out); /* [n], for gn_instance_new; names stay the store's */
+/* [n], for gn_instance_new; names stay the store's */
+void gn_state_bindings(const gn_state *s, gn_binding *out);
 
 #endif

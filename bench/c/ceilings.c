@@ -1,5 +1,5 @@
-/* What this machine can do at most: bandwidths from L1, L2, L3 and memory, fused multiply-adds, and the clock.
- * Prints one JSON object; figures of one thread and of two. See bench/README.md. */
+/* What this machine can do at most: bandwidths from L1, L2, L3 and memory, fused multiply-adds, and
+ * the clock. Prints one JSON object; figures of one thread and of two. See bench/README.md. */
 #include "common.h"
 
 #include <pthread.h>
@@ -76,9 +76,9 @@ static double ticks(job *j)
 {
     uint64_t x = (uint64_t)j->thread;
     for (int i = 0; i < 100000; i++)
-        __asm__ volatile(
-            "add $1, %0\nadd $1, %0\nadd $1, %0\nadd $1, %0\nadd $1, %0\nadd $1, %0\nadd $1, %0\nadd $1, %0"
-            : "+r"(x));
+        __asm__ volatile("add $1, %0\nadd $1, %0\nadd $1, %0\nadd $1, %0\nadd $1, %0\nadd $1, "
+                         "%0\nadd $1, %0\nadd $1, %0"
+                         : "+r"(x));
     sink = (float)x;
     return 800000;
 }
@@ -102,7 +102,8 @@ static void *work(void *p)
 {
     job *j = p;
     settle(j->thread);
-    j->a = room(j->bytes), j->b = j->a + j->bytes / 12 / 16 * 16, j->c = j->b + j->bytes / 12 / 16 * 16;
+    j->a = room(j->bytes), j->b = j->a + j->bytes / 12 / 16 * 16,
+    j->c = j->b + j->bytes / 12 / 16 * 16;
     for (int64_t i = 0; i < j->bytes / 4; i++) j->a[i] = (float)(i % 17);
     j->run(j);
     pthread_barrier_wait(&start);

@@ -1,4 +1,5 @@
-/* What the C programs of the harness share: the time, files of raw numbers, and the protocol of a contender. */
+/* What the C programs of the harness share: the time, files of raw numbers, and the protocol of a
+ * contender. */
 #ifndef BENCH_COMMON_H
 #define BENCH_COMMON_H
 
@@ -15,16 +16,17 @@
 #define INLINE static inline __attribute__((always_inline, unused))
 #define UNUSED __attribute__((unused))
 
-/* A register of the widest vectors that a Cora-size row fills; the compiler splits it where the machine's are narrower.
- * The second may stand at any address that is a multiple of four. */
+/* A register of the widest vectors that a Cora-size row fills; the compiler splits it where the
+ * machine's are narrower. The second may stand at any address that is a multiple of four. */
 typedef float v16 __attribute__((vector_size(64)));
 typedef float v16u __attribute__((vector_size(64), aligned(4)));
 typedef float v8 __attribute__((vector_size(32)));
 typedef float v8u __attribute__((vector_size(32), aligned(4)));
 typedef int32_t i16 __attribute__((vector_size(64)));
 
-/* Element by element, of vectors of any length: by the builtins of clang, of which clang 14 has no FMA and gcc none.  Elsewhere
- * -ffp-contract=fast makes the same of a product and a sum, and masks choose. */
+/* Element by element, of vectors of any length: by the builtins of clang, of which clang 14 has no
+ * FMA and gcc none.  Elsewhere -ffp-contract=fast makes the same of a product and a sum, and masks
+ * choose. */
 #ifdef __has_builtin
 #define HAS(builtin) __has_builtin(builtin)
 #else
@@ -41,25 +43,26 @@ typedef int32_t i16 __attribute__((vector_size(64)));
 #define ABS(a) __builtin_elementwise_abs(a)
 #define ROUND(a) __builtin_elementwise_roundeven(a)
 #else
-#define CHOOSE(mask, a, b)                                                                                             \
-    __extension__({                                                                                                    \
-        __auto_type mask_ = (mask);                                                                                    \
-        (__typeof__(a))((mask_ & (__typeof__(mask_))(a)) | (~mask_ & (__typeof__(mask_))(b)));                         \
+#define CHOOSE(mask, a, b)                                                                         \
+    __extension__({                                                                                \
+        __auto_type mask_ = (mask);                                                                \
+        (__typeof__(a))((mask_ & (__typeof__(mask_))(a)) | (~mask_ & (__typeof__(mask_))(b)));     \
     })
-#define MAX(a, b)                                                                                                      \
-    __extension__({                                                                                                    \
-        __auto_type a_ = (a);                                                                                          \
-        __auto_type b_ = (b);                                                                                          \
-        CHOOSE(a_ > b_, a_, b_);                                                                                       \
+#define MAX(a, b)                                                                                  \
+    __extension__({                                                                                \
+        __auto_type a_ = (a);                                                                      \
+        __auto_type b_ = (b);                                                                      \
+        CHOOSE(a_ > b_, a_, b_);                                                                   \
     })
-#define MIN(a, b)                                                                                                      \
-    __extension__({                                                                                                    \
-        __auto_type a_ = (a);                                                                                          \
-        __auto_type b_ = (b);                                                                                          \
-        CHOOSE(a_ < b_, a_, b_);                                                                                       \
+#define MIN(a, b)                                                                                  \
+    __extension__({                                                                                \
+        __auto_type a_ = (a);                                                                      \
+        __auto_type b_ = (b);                                                                      \
+        CHOOSE(a_ < b_, a_, b_);                                                                   \
     })
 #define ABS(a) MAX(a, -(a))
-#define ROUND(a) ((a) + 12582912.0f - 12582912.0f) /* 1.5 * 2^23: below that the sum rounds to whole numbers */
+#define ROUND(a)                                                                                   \
+    ((a) + 12582912.0f - 12582912.0f) /* 1.5 * 2^23: below that the sum rounds to whole numbers */
 #endif
 #ifdef __clang__
 #define UNROLL _Pragma("clang loop unroll(full)")
@@ -70,12 +73,13 @@ typedef int32_t i16 __attribute__((vector_size(64)));
 #if HAS(__builtin_reduce_max)
 #define LARGEST(x) __builtin_reduce_max(x)
 #else
-#define LARGEST(x)                                                                                                     \
-    __extension__({                                                                                                    \
-        __auto_type all_ = (x);                                                                                        \
-        float top_ = all_[0];                                                                                          \
-        for (unsigned k_ = 1; k_ < sizeof all_ / sizeof top_; k_++) top_ = all_[k_] > top_ ? all_[k_] : top_;          \
-        top_;                                                                                                          \
+#define LARGEST(x)                                                                                 \
+    __extension__({                                                                                \
+        __auto_type all_ = (x);                                                                    \
+        float top_ = all_[0];                                                                      \
+        for (unsigned k_ = 1; k_ < sizeof all_ / sizeof top_; k_++)                                \
+            top_ = all_[k_] > top_ ? all_[k_] : top_;                                              \
+        top_;                                                                                      \
     })
 #endif
 
@@ -105,7 +109,8 @@ static UNUSED void *room(int64_t bytes)
     size_t all = (size_t)(bytes + 127) / 64 * 64, page = (size_t)2 << 20;
     bool big = all >= 4 * page;
     void *p = big ? aligned_alloc(page, (all + page - 1) / page * page) : aligned_alloc(64, all);
-    if (p && big) madvise(p, all, MADV_HUGEPAGE); /* rows of a large graph are read here and there */
+    if (p && big)
+        madvise(p, all, MADV_HUGEPAGE); /* rows of a large graph are read here and there */
     if (!p) {
         fprintf(stderr, "out of memory: %lld bytes\n", (long long)bytes);
         exit(1);
@@ -144,8 +149,9 @@ static UNUSED int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The contender's side of the protocol (bench/README.md): says that it is ready, then answers `go N` with the times of N
- * steps, each round from the same start, until `quit`. `ready` is the inside of a JSON object. */
+/* The contender's side of the protocol (bench/README.md): says that it is ready, then answers `go
+ * N` with the times of N steps, each round from the same start, until `quit`. `ready` is the inside
+ * of a JSON object. */
 static UNUSED void serve(const char *ready, void (*reset)(void), void (*step)(void))
 {
     char line[256];

@@ -1,9 +1,11 @@
-/* Writes a dataset as gnnc's readers find it to a folder of raw numbers, so that everybody who races works on the same:
+/* Writes a dataset as gnnc's readers find it to a folder of raw numbers, so that everybody who
+ * races works on the same:
  *
  *   bench_dump DATA FOLDER [SEED]
  *
- * DATA is what `gnnc --data` takes. FOLDER gets src.i32, dst.i32 (edges in the user's order), y.i32, train.u8, and the
- * features as x.f32, or as x_ptr.i32, x_col.i32, x_val.f32 (rows) where they are read sparse; meta.json names the counts. */
+ * DATA is what `gnnc --data` takes. FOLDER gets src.i32, dst.i32 (edges in the user's order),
+ * y.i32, train.u8, and the features as x.f32, or as x_ptr.i32, x_col.i32, x_val.f32 (rows) where
+ * they are read sparse; meta.json names the counts. */
 #include "base/status.h"
 #include "runtime/data/dataset.h"
 
@@ -76,9 +78,11 @@ int main(int argc, char **argv)
         write_all("x.f32", d->x, d->n_nodes * d->n_features, sizeof *d->x);
     }
     FILE *f = file("meta.json");
-    fprintf(f, "{\"nodes\": %lld, \"edges\": %lld, \"features\": %lld, \"classes\": %lld, \"sparse\": %s}\n",
-            (long long)d->n_nodes, (long long)d->n_edges, (long long)d->n_features, (long long)d->n_classes,
-            d->x_csr ? "true" : "false");
+    fprintf(f,
+            "{\"nodes\": %lld, \"edges\": %lld, \"features\": %lld, \"classes\": %lld, \"sparse\": "
+            "%s}\n",
+            (long long)d->n_nodes, (long long)d->n_edges, (long long)d->n_features,
+            (long long)d->n_classes, d->x_csr ? "true" : "false");
     fclose(f);
     gn_dataset_free(d);
     return 0;

@@ -1,7 +1,9 @@
-/* What the hand-written programs share: the folder that bench_dump and the harness write, and matrices as lists of rows.
+/* What the hand-written programs share: the folder that bench_dump and the harness write, and
+ * matrices as lists of rows.
  *
- * Rows are kept in order of their length, so that a loop over their entries ends when the branch predictor expects it:
- * a graph like Cora has five entries a row, and one wrong guess a row costs more than the entries. */
+ * Rows are kept in order of their length, so that a loop over their entries ends when the branch
+ * predictor expects it: a graph like Cora has five entries a row, and one wrong guess a row costs
+ * more than the entries. */
 #ifndef BENCH_HAND_H
 #define BENCH_HAND_H
 
@@ -43,7 +45,8 @@ static UNUSED data read_data(const char *folder, const char *case_folder)
     d.y = slurp(folder, "y.i32", NULL, true), d.train = slurp(folder, "train.u8", NULL, true);
     d.x_ptr = slurp(folder, "x_ptr.i32", NULL, false);
     if (d.x_ptr) {
-        d.x_col = slurp(folder, "x_col.i32", NULL, true), d.x_val = slurp(folder, "x_val.f32", NULL, true);
+        d.x_col = slurp(folder, "x_col.i32", NULL, true),
+        d.x_val = slurp(folder, "x_val.f32", NULL, true);
         d.nnz = d.x_ptr[d.nodes];
     } else {
         d.x = slurp(folder, "x.f32", NULL, true);
@@ -54,15 +57,18 @@ static UNUSED data read_data(const char *folder, const char *case_folder)
     return d;
 }
 
-/* A parameter by its name in weight files, [a, b] there; transposed to [b, a] and its rows padded to `wide`. */
-static UNUSED float *parameter(const data *d, const char *name, int64_t a, int64_t b, bool transposed, int64_t wide)
+/* A parameter by its name in weight files, [a, b] there; transposed to [b, a] and its rows padded
+ * to `wide`. */
+static UNUSED float *parameter(const data *d, const char *name, int64_t a, int64_t b,
+                               bool transposed, int64_t wide)
 {
     char file[256];
     int64_t bytes;
     snprintf(file, sizeof file, "%s.f32", name);
     float *in = slurp(d->folder, file, &bytes, true);
     if (bytes != a * b * 4) {
-        fprintf(stderr, "%s: %lld bytes, expected %lld\n", name, (long long)bytes, (long long)(a * b * 4));
+        fprintf(stderr, "%s: %lld bytes, expected %lld\n", name, (long long)bytes,
+                (long long)(a * b * 4));
         exit(3);
     }
     int64_t n = transposed ? b : a;
@@ -78,14 +84,17 @@ static UNUSED float *parameter(const data *d, const char *name, int64_t a, int64
     return out;
 }
 
-/* [rows, cols] as pointers and columns -> lists, of the rows and columns that are wanted (NULL: all); empty rows stay. */
-static UNUSED rows rows_of(int64_t n, const int32_t *ptr, const int32_t *col, const uint8_t *row_wanted,
-                           const uint8_t *col_wanted)
+/* [rows, cols] as pointers and columns -> lists, of the rows and columns that are wanted (NULL:
+ * all); empty rows stay. */
+static UNUSED rows rows_of(int64_t n, const int32_t *ptr, const int32_t *col,
+                           const uint8_t *row_wanted, const uint8_t *col_wanted)
 {
-    rows r = {.row = room(n * 4), .ptr = room((n + 1) * 4), .col = room(((int64_t)ptr[n] + 16) * 4)};
+    rows r = {
+        .row = room(n * 4), .ptr = room((n + 1) * 4), .col = room(((int64_t)ptr[n] + 16) * 4)};
     int32_t *length = room(n * 4), longest = 0;
     for (int64_t i = 0; i < n; i++) {
-        for (int32_t e = ptr[i]; e < ptr[i + 1]; e++) length[i] += !col_wanted || col_wanted[col[e]];
+        for (int32_t e = ptr[i]; e < ptr[i + 1]; e++)
+            length[i] += !col_wanted || col_wanted[col[e]];
         if (length[i] > longest) longest = length[i];
     }
     int64_t *start = room((longest + 2) * 8);
@@ -106,10 +115,11 @@ static UNUSED rows rows_of(int64_t n, const int32_t *ptr, const int32_t *col, co
 }
 
 /* Pairs (row, col), in any order -> pointers and columns, columns ascending. */
-static UNUSED void pairs_to_csr(int64_t n, int64_t m, const int32_t *row, const int32_t *col, int64_t cols,
-                                int32_t **ptr, int32_t **out)
+static UNUSED void pairs_to_csr(int64_t n, int64_t m, const int32_t *row, const int32_t *col,
+                                int64_t cols, int32_t **ptr, int32_t **out)
 {
-    int32_t *by_col = room((cols + 1) * 4), *order = room(m * 4), *p = room((n + 2) * 4), *c = room(m * 4);
+    int32_t *by_col = room((cols + 1) * 4), *order = room(m * 4), *p = room((n + 2) * 4),
+            *c = room(m * 4);
     for (int64_t e = 0; e < m; e++) by_col[col[e]]++, p[row[e] + 2]++;
     for (int64_t i = 0, s = 0; i <= cols; i++) {
         int64_t k = i < cols ? by_col[i] : 0;
@@ -150,7 +160,8 @@ static UNUSED void must_be_symmetric(int64_t n, const int32_t *ptr, const int32_
 }
 
 /* Those who are read by the rows of `wanted`. */
-static UNUSED uint8_t *readers(int64_t n, const int32_t *ptr, const int32_t *col, const uint8_t *wanted)
+static UNUSED uint8_t *readers(int64_t n, const int32_t *ptr, const int32_t *col,
+                               const uint8_t *wanted)
 {
     uint8_t *out = room(n);
     for (int64_t i = 0; i < n; i++)
@@ -165,7 +176,8 @@ static UNUSED double difference(const data *d, const float *out, int64_t wide)
     if (!d->logits) return -1;
     for (int64_t i = 0; i < d->nodes; i++)
         for (int64_t c = 0; c < d->classes; c++) {
-            double a = out[i * wide + c], b = d->logits[i * d->classes + c], x = fabs(a - b) / (1 + fabs(b));
+            double a = out[i * wide + c], b = d->logits[i * d->classes + c],
+                   x = fabs(a - b) / (1 + fabs(b));
             if (!(x <= worst)) worst = x;
         }
     return worst;
@@ -178,7 +190,8 @@ typedef struct adam {
 
 static UNUSED adam adam_at(int64_t t, double lr, double decay)
 {
-    return (adam){(float)(lr / (1 - pow(0.9, (double)t))), (float)(1 / sqrt(1 - pow(0.999, (double)t))), (float)decay};
+    return (adam){(float)(lr / (1 - pow(0.9, (double)t))),
+                  (float)(1 / sqrt(1 - pow(0.999, (double)t))), (float)decay};
 }
 
 INLINE v16 sqrt16(v16 x)
@@ -200,16 +213,17 @@ INLINE void adam16(adam a, float *w, float *m, float *v, v16 g)
     store16(w, x - a.step * m1 / (sqrt16(v1) * a.root + 1e-8f));
 }
 
-/* exp(x) for x <= 88, -infinity included; two units in the last place. The polynomial is Cephes'. */
-#define EXP_OF(NAME, V, I)                                                                                             \
-    INLINE V NAME(V x)                                                                                                 \
-    {                                                                                                                  \
-        x = MAX(x, -87.3f - (V){0});                                                                                   \
-        V n = ROUND(x * 1.44269504f);                                                                                  \
-        V r = x - n * 0.693359375f + n * 2.12194440e-4f, p = 1.9875691500e-4f - (V){0};                                \
-        p = p * r + 1.3981999507e-3f, p = p * r + 8.3334519073e-3f, p = p * r + 4.1665795894e-2f;                      \
-        p = p * r + 1.6666665459e-1f, p = p * r + 5.0000001201e-1f, p = p * r * r + r + 1.0f;                          \
-        return (V)((I)p + (__builtin_convertvector(n, I) << 23));                                                      \
+/* exp(x) for x <= 88, -infinity included; two units in the last place. The polynomial is
+ * Cephes'. */
+#define EXP_OF(NAME, V, I)                                                                         \
+    INLINE V NAME(V x)                                                                             \
+    {                                                                                              \
+        x = MAX(x, -87.3f - (V){0});                                                               \
+        V n = ROUND(x * 1.44269504f);                                                              \
+        V r = x - n * 0.693359375f + n * 2.12194440e-4f, p = 1.9875691500e-4f - (V){0};            \
+        p = p * r + 1.3981999507e-3f, p = p * r + 8.3334519073e-3f, p = p * r + 4.1665795894e-2f;  \
+        p = p * r + 1.6666665459e-1f, p = p * r + 5.0000001201e-1f, p = p * r * r + r + 1.0f;      \
+        return (V)((I)p + (__builtin_convertvector(n, I) << 23));                                  \
     }
 typedef int32_t i8 __attribute__((vector_size(32)));
 EXP_OF(exp8, v8, i8)

@@ -1,11 +1,13 @@
-/* A two-layer GAT (8 heads of 8, then one of 7 classes) on a graph of Cora's size, written for exactly that.
+/* A two-layer GAT (8 heads of 8, then one of 7 classes) on a graph of Cora's size, written for
+ * exactly that.
  *
  *   hand_gat GRAPH CASE infer|train|train-seen
  *
- * train-seen computes no row that no loss reads. Two things make it fast: the heads are the innermost index, so that a
- * register holds two outputs of all heads and a head's coefficient is where it is needed; and no exponential is taken on
- * an edge, since exp(leaky(s + t)) = max(exp(s) exp(t), exp(0.2 s) exp(0.2 t)), exact while |s| and |t| are below 40.
- * For a single head the sums are taken apart by the sign of s + t, so that an edge is one masked addition. */
+ * train-seen computes no row that no loss reads. Two things make it fast: the heads are the
+ * innermost index, so that a register holds two outputs of all heads and a head's coefficient is
+ * where it is needed; and no exponential is taken on an edge, since exp(leaky(s + t)) = max(exp(s)
+ * exp(t), exp(0.2 s) exp(0.2 t)), exact while |s| and |t| are below 40. For a single head the sums
+ * are taken apart by the sign of s + t, so that an edge is one masked addition. */
 #include "hand.h"
 
 enum { HEADS = 8, OUT = 8, H = HEADS * OUT, Q = H / 16, C = 8, CLASSES = 7 };
@@ -22,13 +24,16 @@ static float *init[8], *m[8], *v[8];
 static int64_t sizes[8];
 static float **params[8] = {&w1, &as1, &at1, &b1, &w2, &as2, &at2, &b2};
 
-static float *hx, *es1, *et1;             /* layer 1: X W [N, H]; exponentials of s, 0.2 s and of t, 0.2 t [N, 16] */
-static float *x2, *o1, *q1, *den1, *qd1;  /* its output; for training: before bias and elu, positive part, [N, 16] */
+static float *hx, *es1, *et1; /* layer 1: X W [N, H]; exponentials of s, 0.2 s and of t, 0.2 t [N,
+                                 16] */
+static float *x2, *o1, *q1, *den1, *qd1;  /* its output; for training: before bias and elu, positive
+                                             part, [N, 16] */
 static float *row2, *h2, *s2, *t2, *out;  /* layer 2: [N, 16], [N, C], [N], [N], [N, C] */
 static float *es2, *et2;                  /* [N, 2]: exponentials of s and 0.2 s, of t and 0.2 t */
 static float *part2, *inv2;               /* for training: [N, 16], [N] */
 static float *gt2, *grow2;                /* gradients: [N] of t2; [N, 16] what neighbours read */
-static float *g1, *go1, *gt1, *bt1, *gxw; /* [N, H] of o1, [N, 16] g1 . o1, [N, 16] of t1, [N, 16], [N, H] of X W */
+static float *g1, *go1, *gt1, *bt1, *gxw; /* [N, H] of o1, [N, 16] g1 . o1, [N, 16] of t1, [N, 16],
+                                             [N, H] of X W */
 static int64_t t;
 static double loss;
 static v16 range;
@@ -38,7 +43,10 @@ INLINE v16 swap_halves(v16 x)
 {
     return __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7);
 }
-INLINE v16 twice(v8 x) { return __builtin_shufflevector(x, x, 0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7); }
+INLINE v16 twice(v8 x)
+{
+    return __builtin_shufflevector(x, x, 0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7);
+}
 INLINE v16 pair(v8 a, v8 b)
 {
     return __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
@@ -96,8 +104,8 @@ static void features_times_weights(void)
     }
 }
 
-/* One row of layer 1's attention: sums of coefficients times rows and their total. For training also those times the
- * slope of the leaky ReLU: what the gradient of t needs of the edges. */
+/* One row of layer 1's attention: sums of coefficients times rows and their total. For training
+ * also those times the slope of the leaky ReLU: what the gradient of t needs of the edges. */
 INLINE void attend(int64_t i, bool keep, wide *o)
 {
     int32_t r = fwd1.row[i];
@@ -160,8 +168,8 @@ INLINE v16 as_pairs(v16 x)
     return __builtin_shufflevector(x, x, 0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15);
 }
 
-/* What the neighbours of a node read in layer 2: its row times exp(s), and times exp(0.2 s); the last lane is a one. The
- * exponentials are taken of all nodes, eight at a time. */
+/* What the neighbours of a node read in layer 2: its row times exp(s), and times exp(0.2 s); the
+ * last lane is a one. The exponentials are taken of all nodes, eight at a time. */
 static void second_rows(void)
 {
     const v8 one = {0, 0, 0, 0, 0, 0, 0, 1};
@@ -178,17 +186,19 @@ static void second_rows(void)
 }
 
 /* Adds a row's lower half where mine + theirs > 0, else its upper half. */
-INLINE v16 sum_by_sign(const float *from, const float *theirs, float mine, const int32_t *col, int32_t n)
+INLINE v16 sum_by_sign(const float *from, const float *theirs, float mine, const int32_t *col,
+                       int32_t n)
 {
     const i16 upper = {0, 0, 0, 0, 0, 0, 0, 0, -1, -1, -1, -1, -1, -1, -1, -1};
     v16 a = {0}, least = splat16(-mine);
     for (int32_t k = 0; k < n; k++)
-        a += where16((splat16(theirs[col[k]]) > least) ^ upper, *(v16 *)(from + (int64_t)col[k] * 16));
+        a += where16((splat16(theirs[col[k]]) > least) ^ upper,
+                     *(v16 *)(from + (int64_t)col[k] * 16));
     return a;
 }
 
-/* For training, also one over the denominators, and twice the sums: as they are, and times the slope of the leaky ReLU,
- * each with the sum of its coefficients in the last lane. */
+/* For training, also one over the denominators, and twice the sums: as they are, and times the
+ * slope of the leaky ReLU, each with the sum of its coefficients in the last lane. */
 static void second_attention(bool keep)
 {
     v8 bias = *(v8 *)b2;
@@ -204,7 +214,8 @@ static void second_attention(bool keep)
     }
 }
 
-/* Loss and its gradient on the training nodes; there also the gradient of t2, and what their neighbours read. */
+/* Loss and its gradient on the training nodes; there also the gradient of t2, and what their
+ * neighbours read. */
 static v8 loss_gradient(void)
 {
     const i8 lane = {0, 1, 2, 3, 4, 5, 6, 7};
@@ -239,8 +250,8 @@ typedef struct second_grads {
     v8 s, t;
 } second_grads;
 
-/* Layer 2 backwards: gradient of its rows from the neighbours that read them, then of the weights and of x2, of what was
- * before the elu, and what layer 1's neighbours read. */
+/* Layer 2 backwards: gradient of its rows from the neighbours that read them, then of the weights
+ * and of x2, of what was before the elu, and what layer 1's neighbours read. */
 static wide back_through_second(second_grads *g)
 {
     const v8 minus = {0, 0, 0, 0, 0, 0, 0, -1};
@@ -255,13 +266,15 @@ static wide back_through_second(second_grads *g)
         int64_t n = back2.n - i0 < BLOCK ? back2.n - i0 : BLOCK;
         for (int64_t i = 0; i < n; i++) {
             int64_t r = back2.row[i0 + i], p = back2.ptr[i0 + i];
-            v16 a = sum_by_sign(grow2, t2, s2[r], back2.col + p, (int32_t)(back2.ptr[i0 + i + 1] - p));
+            v16 a = sum_by_sign(grow2, t2, s2[r], back2.col + p,
+                                (int32_t)(back2.ptr[i0 + i + 1] - p));
             v8 h = *(v8 *)(h2 + r * C), x = low(a) * es2[r * 2], y = high(a) * es2[r * 2 + 1];
             float gs = sum8((x + y * 0.2f) * (h + minus)), gt = gt2[r];
             g->s += h * gs, g->t += h * gt;
             *(v8 *)dh[i] = x + y + as * gs + at * gt;
         }
-        for (int j = 0; j < Q; j++) { /* a quarter of a row: 7 registers of weights, 7 of their gradient */
+        for (int j = 0; j < Q; j++) { /* a quarter of a row: 7 registers of weights, 7 of their
+                                         gradient */
             v16 dwj[CLASSES], sum = {0};
             for (int c = 0; c < CLASSES; c++) dwj[c] = dw[j][c];
             for (int64_t i = 0; i < n; i++) {
@@ -286,7 +299,8 @@ static wide back_through_second(second_grads *g)
             v16 inverse = *(v16 *)(den1 + r * 16), go = dot_heads(y, wide_at(o1 + r * H));
             *(v16 *)(go1 + r * 16) = go;
             *(v16 *)(bt1 + r * 16) = *(v16 *)(et1 + r * 16) * inverse;
-            *(v16 *)(gt1 + r * 16) = dot_heads(y, wide_at(q1 + r * H)) - go * *(v16 *)(qd1 + r * 16);
+            *(v16 *)(gt1 + r * 16) = dot_heads(y, wide_at(q1 + r * H)) -
+                                     go * *(v16 *)(qd1 + r * 16);
         }
     }
     for (int c = 0; c < CLASSES; c++)
@@ -294,8 +308,8 @@ static wide back_through_second(second_grads *g)
     return db;
 }
 
-/* Layer 1 backwards: the gradient of hx by the neighbours that read it and by both attention vectors, times the value
- * of the node's features. */
+/* Layer 1 backwards: the gradient of hx by the neighbours that read it and by both attention
+ * vectors, times the value of the node's features. */
 static void back_through_first(wide *das, wide *dat)
 {
     wide as = wide_at(as1), at = wide_at(at1), ds = {{{0}}}, dt = {{{0}}};
@@ -327,7 +341,8 @@ static void first_weights(adam a)
         int64_t at = (int64_t)x_cols.row[i] * H;
         int32_t p = x_cols.ptr[i];
         wide g = sum_rows(gxw, x_cols.col + p, x_cols.ptr[i + 1] - p);
-        for (int j = 0; j < Q; j++) adam16(a, w1 + at + j * 16, m[0] + at + j * 16, v[0] + at + j * 16, g.q[j]);
+        for (int j = 0; j < Q; j++)
+            adam16(a, w1 + at + j * 16, m[0] + at + j * 16, v[0] + at + j * 16, g.q[j]);
     }
 }
 
@@ -349,7 +364,8 @@ static void infer(void)
 
 static void update(adam a, int k, const float *g)
 {
-    for (int64_t i = 0; i < sizes[k]; i += 16) adam16(a, *params[k] + i, m[k] + i, v[k] + i, load16(g + i));
+    for (int64_t i = 0; i < sizes[k]; i += 16)
+        adam16(a, *params[k] + i, m[k] + i, v[k] + i, load16(g + i));
 }
 
 static void train(void)
@@ -368,7 +384,8 @@ static void train(void)
     *(v8u *)gas2 = g.s, *(v8u *)gat2 = g.t;
     adam a = adam_at(t, 0.005, 5e-4);
     first_weights(a);
-    update(a, 1, (float *)&das), update(a, 2, (float *)&dat), update(a, 3, (float *)&db1), update(a, 4, g.w);
+    update(a, 1, (float *)&das), update(a, 2, (float *)&dat), update(a, 3, (float *)&db1),
+        update(a, 4, g.w);
     update(a, 5, gas2), update(a, 6, gat2), update(a, 7, gb2);
     check_range();
 }
@@ -401,7 +418,8 @@ static void read_features(const uint8_t *seen)
     for (int64_t i = 0; i < d.nodes; i++) {
         for (int32_t e = d.x_ptr[i]; e < d.x_ptr[i + 1]; e++) {
             r[e] = (int32_t)i;
-            if (d.x_val[e] != d.x_val[d.x_ptr[i]]) fprintf(stderr, "a node's features differ in value\n"), exit(3);
+            if (d.x_val[e] != d.x_val[d.x_ptr[i]])
+                fprintf(stderr, "a node's features differ in value\n"), exit(3);
         }
         if (d.x_ptr[i] < d.x_ptr[i + 1]) x_scale[i] = d.x_val[d.x_ptr[i]];
     }
@@ -413,7 +431,8 @@ static void read_features(const uint8_t *seen)
 
 static void read_weights(void)
 {
-    init[0] = heads_inside(parameter(&d, "convs.0.lin.weight", H, d.features, true, H), d.features * H);
+    init[0] = heads_inside(parameter(&d, "convs.0.lin.weight", H, d.features, true, H),
+                           d.features * H);
     init[1] = heads_inside(parameter(&d, "convs.0.att_src", 1, H, false, H), H);
     init[2] = heads_inside(parameter(&d, "convs.0.att_dst", 1, H, false, H), H);
     init[3] = heads_inside(parameter(&d, "convs.0.bias", 1, H, false, H), H);
@@ -424,7 +443,8 @@ static void read_weights(void)
     float *old = room(H * C * 4);
     memcpy(old, init[4], H * C * 4);
     for (int h = 0; h < HEADS; h++)
-        for (int o = 0; o < OUT; o++) memcpy(init[4] + (o * HEADS + h) * C, old + (h * OUT + o) * C, C * 4);
+        for (int o = 0; o < OUT; o++)
+            memcpy(init[4] + (o * HEADS + h) * C, old + (h * OUT + o) * C, C * 4);
     free(old);
     const int64_t n[8] = {d.features * H, H, H, H, H * C, 16, 16, 16};
     for (int k = 0; k < 8; k++) {
@@ -461,7 +481,8 @@ int main(int argc, char **argv)
 {
     if (argc != 4) return fprintf(stderr, "usage: hand_gat GRAPH CASE infer|train|train-seen\n"), 2;
     d = read_data(argv[1], argv[2]);
-    if (!d.x_ptr || d.classes != CLASSES) return fprintf(stderr, "for sparse features and 7 classes\n"), 3;
+    if (!d.x_ptr || d.classes != CLASSES)
+        return fprintf(stderr, "for sparse features and 7 classes\n"), 3;
     prepare(!strcmp(argv[3], "train-seen"));
     reset();
     char ready[256];
@@ -473,8 +494,8 @@ int main(int argc, char **argv)
     }
     double losses[5];
     for (int k = 0; k < 5; k++) train(), losses[k] = loss;
-    snprintf(ready, sizeof ready, "\"losses\": [%.7g, %.7g, %.7g, %.7g, %.7g]", losses[0], losses[1], losses[2],
-             losses[3], losses[4]);
+    snprintf(ready, sizeof ready, "\"losses\": [%.7g, %.7g, %.7g, %.7g, %.7g]", losses[0],
+             losses[1], losses[2], losses[3], losses[4]);
     serve(ready, reset, train);
     return 0;
 }

@@ -1,21 +1,34 @@
-/* A three-layer GAT, 128 -> 8 x 32 -> 8 x 32 -> 40, on a graph of ogbn-arxiv's size, written for exactly that.
+/* A three-layer GAT, 128 -> 8 x 32 -> 8 x 32 -> 40, on a graph of ogbn-arxiv's size, written for
+ * exactly that.
  *
  *   hand_gat3 GRAPH CASE infer|train|train-seen
  *
- * Heads are the innermost index, exponentials are per node (see hand_gat.c), and blocks of 96 rows go through attention, ELU and
- * the next product while they are in L2. Training keeps the sums times the leaky ReLU's slope too, so that the gradient of the
- * destinations' terms needs no pass over the edges. */
+ * Heads are the innermost index, exponentials are per node (see hand_gat.c), and blocks of 96 rows
+ * go through attention, ELU and the next product while they are in L2. Training keeps the sums
+ * times the leaky ReLU's slope too, so that the gradient of the destinations' terms needs no pass
+ * over the edges. */
 #include "dense.h"
 
-enum { HEADS = 8, OUT = 32, H = HEADS * OUT, Q = H / 16, F = 128, C = 48, CLASSES = 40, AHEAD = 12 };
+enum {
+    HEADS = 8,
+    OUT = 32,
+    H = HEADS * OUT,
+    Q = H / 16,
+    F = 128,
+    C = 48,
+    CLASSES = 40,
+    AHEAD = 12
+};
 
 typedef struct layer { /* of 8 heads */
     int64_t inputs;
     weights w, as, at, b;
     float *packed, *packed_t;
     float *h, *es, *et;          /* [N, H]; exponentials of s and 0.2 s, of t and 0.2 t [N, 16] */
-    float *o, *q, *inverse, *qd; /* sums and those times the slope, over the denominators; 1 / denominators, [N, 16] */
-    float *g, *bt, *go, *gt;     /* gradient of o [N, H]; et over denominators, g . o, gradient of t [N, 16] */
+    float *o, *q, *inverse, *qd; /* sums and those times the slope, over the denominators; 1 /
+                                    denominators, [N, 16] */
+    float *g, *bt, *go, *gt; /* gradient of o [N, H]; et over denominators, g . o, gradient of t [N,
+                                16] */
 } layer;
 
 static data d;
@@ -24,8 +37,9 @@ static weights w3, as3, at3, b3;
 static float *pack3, *pack3t;
 static float *h3, *s3, *t3, *out; /* [N, C], [N], [N], [N, C] */
 static float *e3, *f3;            /* [N, 2]: exponentials of s and 0.2 s, of t and 0.2 t */
-static float *a3, *inv3, *qd3;    /* training: sums times the slope over denominators [N, C]; [N]; [N] */
-static float *g3, *go3, *gt3;     /* [N, C], [N], [N] */
+static float *a3, *inv3, *qd3; /* training: sums times the slope over denominators [N, C]; [N]; [N]
+                                */
+static float *g3, *go3, *gt3;  /* [N, C], [N], [N] */
 static rows fwd1, fwd2, fwd3, back3, back2, back1;
 static int32_t *train_of;
 static int64_t t;
@@ -33,17 +47,22 @@ static double loss;
 static v16 range;
 static const v16 slopes = {1, 1, 1, 1, 1, 1, 1, 1, .2f, .2f, .2f, .2f, .2f, .2f, .2f, .2f};
 
-static float in_block[BLOCK + 8][H] __attribute__((aligned(64))), out_block[BLOCK + 8][H] __attribute__((aligned(64)));
+static float in_block[BLOCK + 8][H] __attribute__((aligned(64))),
+    out_block[BLOCK + 8][H] __attribute__((aligned(64)));
 static float small_block[BLOCK + 8][C] __attribute__((aligned(64)));
 
 INLINE v16 swap_halves(v16 x)
 {
     return __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7);
 }
-INLINE v16 low_twice(v16 x) { return __builtin_shufflevector(x, x, 0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7); }
+INLINE v16 low_twice(v16 x)
+{
+    return __builtin_shufflevector(x, x, 0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7);
+}
 INLINE v16 high_twice(v16 x)
 {
-    return __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15, 8, 9, 10, 11, 12, 13, 14, 15);
+    return __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15, 8, 9, 10, 11, 12, 13, 14,
+                                   15);
 }
 INLINE int64_t part(const rows *r, int64_t i0) { return r->n - i0 < BLOCK ? r->n - i0 : BLOCK; }
 
@@ -51,7 +70,8 @@ INLINE int64_t part(const rows *r, int64_t i0) { return r->n - i0 < BLOCK ? r->n
 INLINE v16 dot_heads(const float *a, const float *b)
 {
     v16 s = {0}, u = {0};
-    for (int j = 0; j < H; j += 32) s += load16(a + j) * load16(b + j), u += load16(a + j + 16) * load16(b + j + 16);
+    for (int j = 0; j < H; j += 32)
+        s += load16(a + j) * load16(b + j), u += load16(a + j + 16) * load16(b + j + 16);
     s += u;
     return s + swap_halves(s);
 }
@@ -71,7 +91,8 @@ static void project(layer *l, const float *x, int64_t ldx, const int32_t *row, i
 
 INLINE v16 elu16(v16 x) { return max16(x, (v16){0}) + (exp16(MIN(x, (v16){0})) - 1.0f); }
 
-/* A row of attention; what it gives after bias and ELU goes to y. With `keep`, what the gradient needs is stored. */
+/* A row of attention; what it gives after bias and ELU goes to y. With `keep`, what the gradient
+ * needs is stored. */
 INLINE void attend(layer *l, const rows *g, int64_t i, bool keep, float *y)
 {
     int64_t r = g->row[i];
@@ -86,12 +107,15 @@ INLINE void attend(layer *l, const rows *g, int64_t i, bool keep, float *y)
         den += w;
         UNROLL for (int j = 0; j < Q; j++) a[j] = fma16(w, *(const v16 *)(h + j * 16), a[j]);
         if (!keep) continue;
-        v16 up = where16(low_twice(p) >= high_twice(p), w); /* sums where the slope is 1; the others follow */
+        /* sums where the slope is 1; the others follow */
+        v16 up = where16(low_twice(p) >= high_twice(p), w);
         qd += up;
         UNROLL for (int j = 0; j < Q; j++) q[j] = fma16(up, *(const v16 *)(h + j * 16), q[j]);
     }
     v16 inverse = 1.0f / den;
-    if (keep) *(v16 *)(l->inverse + r * 16) = inverse, *(v16 *)(l->qd + r * 16) = (den * 0.2f + qd * 0.8f) * inverse;
+    if (keep)
+        *(v16 *)(l->inverse + r * 16) = inverse,
+                                  *(v16 *)(l->qd + r * 16) = (den * 0.2f + qd * 0.8f) * inverse;
     UNROLL for (int j = 0; j < Q; j++)
     {
         v16 o = a[j] * inverse;
@@ -107,12 +131,14 @@ static void first_projection(void)
 {
     for (int64_t i0 = 0; i0 < fwd1.n; i0 += BLOCK) { /* fwd1: rows that the first attention reads */
         int64_t n = part(&fwd1, i0);
-        for (int64_t i = 0; i < n; i++) memcpy(in_block[i], d.x + (int64_t)fwd1.row[i0 + i] * F, F * 4);
+        for (int64_t i = 0; i < n; i++)
+            memcpy(in_block[i], d.x + (int64_t)fwd1.row[i0 + i] * F, F * 4);
         project(&one, in_block[0], H, fwd1.row + i0, n);
     }
 }
 
-/* Attention of layer l over the rows of g, then the projection of the next, which is `two` or the last. */
+/* Attention of layer l over the rows of g, then the projection of the next, which is `two` or the
+ * last. */
 static void attention(layer *l, const rows *g, layer *next, bool keep)
 {
     for (int64_t i0 = 0; i0 < g->n; i0 += BLOCK) {
@@ -145,10 +171,16 @@ static void exponentials(void)
     const v16 low_slope = slopes;
     for (int64_t r = 0; r < d.nodes; r += 8) {
         v8 s = *(v8u *)(s3 + r), u = *(v8u *)(t3 + r);
-        v16 a = exp16(__builtin_shufflevector(s, s, 0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7) * low_slope);
-        v16 b = exp16(__builtin_shufflevector(u, u, 0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7) * low_slope);
-        store16(e3 + r * 2, __builtin_shufflevector(a, a, 0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15));
-        store16(f3 + r * 2, __builtin_shufflevector(b, b, 0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15));
+        v16 a = exp16(
+            __builtin_shufflevector(s, s, 0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7) *
+            low_slope);
+        v16 b = exp16(
+            __builtin_shufflevector(u, u, 0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7) *
+            low_slope);
+        store16(e3 + r * 2, __builtin_shufflevector(a, a, 0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6,
+                                                    14, 7, 15));
+        store16(f3 + r * 2, __builtin_shufflevector(b, b, 0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6,
+                                                    14, 7, 15));
     }
 }
 
@@ -164,9 +196,11 @@ static void last_attention(bool keep)
             __builtin_prefetch(e3 + (int64_t)fwd3.col[e + 2 * AHEAD] * 2, 0, 2);
             float x = e3[u * 2] * f, y = e3[u * 2 + 1] * g, w = x > y ? x : y, up = x >= y ? x : 0;
             den += w, qd += up;
-            UNROLL for (int j = 0; j < 3; j++) a[j] = fma16(splat16(w), *(v16 *)(h3 + u * C + j * 16), a[j]);
+            UNROLL for (int j = 0; j < 3; j++)
+                a[j] = fma16(splat16(w), *(v16 *)(h3 + u * C + j * 16), a[j]);
             if (!keep) continue;
-            UNROLL for (int j = 0; j < 3; j++) q[j] = fma16(splat16(up), *(v16 *)(h3 + u * C + j * 16), q[j]);
+            UNROLL for (int j = 0; j < 3; j++)
+                q[j] = fma16(splat16(up), *(v16 *)(h3 + u * C + j * 16), q[j]);
         }
         float inverse = 1 / den;
         UNROLL for (int j = 0; j < 3; j++)
@@ -181,7 +215,8 @@ static void last_attention(bool keep)
 
 INLINE float dot48(const float *a, const float *b)
 {
-    v16 s = load16(a) * load16(b) + load16(a + 16) * load16(b + 16) + load16(a + 32) * load16(b + 32);
+    v16 s = load16(a) * load16(b) + load16(a + 16) * load16(b + 16) +
+            load16(a + 32) * load16(b + 32);
     return sum8(__builtin_shufflevector(s, s, 0, 1, 2, 3, 4, 5, 6, 7)) +
            sum8(__builtin_shufflevector(s, s, 8, 9, 10, 11, 12, 13, 14, 15));
 }
@@ -206,10 +241,12 @@ static void add_to(float *sum, const float *x, int64_t n, float times)
 /* A row of what a layer gave, again: cheaper than to have stored it. */
 INLINE void output(const layer *l, int64_t r, float *y)
 {
-    for (int j = 0; j < H; j += 16) store16(y + j, elu16(load16(l->o + r * H + j) + load16(l->b.w + j)));
+    for (int j = 0; j < H; j += 16)
+        store16(y + j, elu16(load16(l->o + r * H + j) + load16(l->b.w + j)));
 }
 
-/* A gradient of what a layer's rows gave (in `out_block`) through its ELU: what its neighbours read in the way back. */
+/* A gradient of what a layer's rows gave (in `out_block`) through its ELU: what its neighbours read
+ * in the way back. */
 static void through_elu(layer *l, const int32_t *row, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) {
@@ -242,10 +279,12 @@ static void back_last(void)
                 float x = s * f3[u * 2], y = s2 * f3[u * 2 + 1], alpha = (x > y ? x : y) * inv3[u];
                 float z = alpha * (dot48(g3 + u * C, h) - go3[u]);
                 gs += x >= y ? z : 0.2f * z;
-                UNROLL for (int j = 0; j < 3; j++) a[j] = fma16(splat16(alpha), *(v16 *)(g3 + u * C + j * 16), a[j]);
+                UNROLL for (int j = 0; j < 3; j++)
+                    a[j] = fma16(splat16(alpha), *(v16 *)(g3 + u * C + j * 16), a[j]);
             }
             for (int j = 0; j < 3; j++)
-                store16(small_block[i] + j * 16, a[j] + load16(as3.w + j * 16) * gs + load16(at3.w + j * 16) * gt);
+                store16(small_block[i] + j * 16,
+                        a[j] + load16(as3.w + j * 16) * gs + load16(at3.w + j * 16) * gt);
             add_to(as3.g, h, C, gs), add_to(at3.g, h, C, gt);
             output(&two, r, in_block[i]);
         }
@@ -255,7 +294,8 @@ static void back_last(void)
     }
 }
 
-/* Gradient of a layer's h over the rows of g, from the neighbours that read them; then of its weights, and of what it read. */
+/* Gradient of a layer's h over the rows of g, from the neighbours that read them; then of its
+ * weights, and of what it read. */
 static void back_attention(layer *l, const rows *g, layer *below)
 {
     for (int64_t i0 = 0; i0 < g->n; i0 += BLOCK) {
@@ -270,10 +310,12 @@ static void back_attention(layer *l, const rows *g, layer *below)
                 fetch_row(l->g, g->col[e + AHEAD], H);
                 __builtin_prefetch(l->bt + (int64_t)g->col[e + AHEAD] * 16, 0, 2);
                 __builtin_prefetch(l->go + (int64_t)g->col[e + AHEAD] * 16, 0, 2);
-                v16 p = *(v16 *)(l->bt + u * 16) * es, alpha = max16(p, swap_halves(p)), s = {0}, s2 = {0};
+                v16 p = *(v16 *)(l->bt + u * 16) * es, alpha = max16(p, swap_halves(p)), s = {0},
+                    s2 = {0};
                 UNROLL for (int j = 0; j < Q; j += 2)
                 {
-                    v16 x = *(v16 *)(l->g + u * H + j * 16), y = *(v16 *)(l->g + u * H + j * 16 + 16);
+                    v16 x = *(v16 *)(l->g + u * H + j * 16),
+                        y = *(v16 *)(l->g + u * H + j * 16 + 16);
                     a[j] = fma16(alpha, x, a[j]), a[j + 1] = fma16(alpha, y, a[j + 1]);
                     s = fma16(x, load16(h + j * 16), s), s2 = fma16(y, load16(h + j * 16 + 16), s2);
                 }
@@ -284,7 +326,8 @@ static void back_attention(layer *l, const rows *g, layer *below)
             }
             for (int j = 0; j < Q; j++) {
                 v16 x = load16(h + j * 16);
-                store16(in_block[i] + j * 16, a[j] + load16(l->as.w + j * 16) * gs + load16(l->at.w + j * 16) * gt);
+                store16(in_block[i] + j * 16,
+                        a[j] + load16(l->as.w + j * 16) * gs + load16(l->at.w + j * 16) * gt);
                 store16(l->as.g + j * 16, load16(l->as.g + j * 16) + x * gs);
                 store16(l->at.g + j * 16, load16(l->at.g + j * 16) + x * gt);
             }
@@ -361,7 +404,8 @@ static float *rows_inside(float *p, int64_t wide)
     float *old = room(H * wide * 4);
     memcpy(old, p, (size_t)(H * wide) * 4);
     for (int h = 0; h < HEADS; h++)
-        for (int o = 0; o < OUT; o++) memcpy(p + (o * HEADS + h) * wide, old + (h * OUT + o) * wide, (size_t)wide * 4);
+        for (int o = 0; o < OUT; o++)
+            memcpy(p + (o * HEADS + h) * wide, old + (h * OUT + o) * wide, (size_t)wide * 4);
     free(old);
     return p;
 }
@@ -381,11 +425,13 @@ static void make_layer(layer *l, int index, int64_t inputs, bool training)
     l->at = weights_of(heads_inside(parameter(&d, name, 1, H, false, H), H), H);
     snprintf(name, sizeof name, "convs.%d.bias", index);
     l->b = weights_of(heads_inside(parameter(&d, name, 1, H, false, H), H), H);
-    l->packed = room(inputs * H * 4), l->h = room(n * H * 4), l->es = room(n * 64), l->et = room(n * 64);
+    l->packed = room(inputs * H * 4), l->h = room(n * H * 4), l->es = room(n * 64),
+    l->et = room(n * 64);
     if (!training) return;
     l->packed_t = room(inputs * H * 4);
     l->o = room(n * H * 4), l->q = room(n * H * 4), l->g = room(n * H * 4);
-    l->inverse = room(n * 64), l->qd = room(n * 64), l->bt = room(n * 64), l->go = room(n * 64), l->gt = room(n * 64);
+    l->inverse = room(n * 64), l->qd = room(n * 64), l->bt = room(n * 64), l->go = room(n * 64),
+    l->gt = room(n * 64);
 }
 
 static void prepare(bool training, bool only_seen)
@@ -397,7 +443,8 @@ static void prepare(bool training, bool only_seen)
     train_of = room(d.n_train * 4);
     for (int64_t i = 0, k = 0; i < n; i++)
         if (d.train[i]) train_of[k++] = (int32_t)i;
-    uint8_t *none = NULL, *last = only_seen ? d.train : none, *middle = only_seen ? readers(n, ptr, col, last) : none;
+    uint8_t *none = NULL, *last = only_seen ? d.train : none,
+            *middle = only_seen ? readers(n, ptr, col, last) : none;
     uint8_t *second = only_seen ? readers(n, ptr, col, middle) : none,
             *first = only_seen ? readers(n, ptr, col, second) : none;
     fwd3 = in_order(n, ptr, col, last, NULL), fwd2 = in_order(n, ptr, col, second, NULL),
@@ -406,19 +453,22 @@ static void prepare(bool training, bool only_seen)
     back2 = in_order(n, ptr, col, second, middle), back1 = in_order(n, ptr, col, first, second);
     free(ptr), free(col);
     make_layer(&one, 0, F, training), make_layer(&two, 1, H, training);
-    w3 = weights_of(rows_inside(parameter(&d, "convs.2.lin.weight", CLASSES, H, true, C), C), H * C);
+    w3 = weights_of(rows_inside(parameter(&d, "convs.2.lin.weight", CLASSES, H, true, C), C),
+                    H * C);
     as3 = weights_of(parameter(&d, "convs.2.att_src", 1, CLASSES, false, C), C);
     at3 = weights_of(parameter(&d, "convs.2.att_dst", 1, CLASSES, false, C), C);
     b3 = weights_of(parameter(&d, "convs.2.bias", 1, CLASSES, false, C), C);
     pack3 = room(H * PANEL * 4), pack3t = room(C * H * 4);
-    float **wide[] = {&h3, &out, &a3, &g3}, **narrow[] = {&s3, &t3, &e3, &f3, &inv3, &qd3, &go3, &gt3};
+    float **wide[] = {&h3, &out, &a3, &g3},
+          **narrow[] = {&s3, &t3, &e3, &f3, &inv3, &qd3, &go3, &gt3};
     for (int k = 0; k < (training ? 4 : 2); k++) *wide[k] = room((n + 8) * C * 4);
     for (int k = 0; k < 8; k++) *narrow[k] = room((n + 16) * 8);
 }
 
 int main(int argc, char **argv)
 {
-    if (argc != 4) return fprintf(stderr, "usage: hand_gat3 GRAPH CASE infer|train|train-seen\n"), 2;
+    if (argc != 4)
+        return fprintf(stderr, "usage: hand_gat3 GRAPH CASE infer|train|train-seen\n"), 2;
     d = read_data(argv[1], argv[2]);
     if (!d.x || d.classes != CLASSES || d.features != F)
         return fprintf(stderr, "for 128 dense features, 40 classes\n"), 3;

@@ -1,9 +1,10 @@
-/* A two-layer GCN (16 hidden, 7 classes) on a graph of Cora's size, written for exactly that: features as rows
- * of non-zeros with one value a row, everything between two aggregations fused.
+/* A two-layer GCN (16 hidden, 7 classes) on a graph of Cora's size, written for exactly that:
+ * features as rows of non-zeros with one value a row, everything between two aggregations fused.
  *
  *   hand_gcn GRAPH CASE infer|train|train-seen
  *
- * train-seen computes no row that no loss reads. What each loop does for its speed is in bench/README.md. */
+ * train-seen computes no row that no loss reads. What each loop does for its speed is in
+ * bench/README.md. */
 #include "hand.h"
 
 enum { H = 16, C = 8, CLASSES = 7 }; /* a row of classes is half a register */
@@ -54,12 +55,13 @@ static void features_times_weights(void)
 {
     for (int64_t i = 0; i < x_rows.n; i++) {
         int32_t r = x_rows.row[i], p = x_rows.ptr[i];
-        store16(xw + (int64_t)r * H, sum_rows(w1, x_rows.col + p, x_rows.ptr[i + 1] - p) * x_scale[r]);
+        store16(xw + (int64_t)r * H,
+                sum_rows(w1, x_rows.col + p, x_rows.ptr[i + 1] - p) * x_scale[r]);
     }
 }
 
-/* h1 = relu(diag(scale) A xw + b1); h2 = diag(scale) h1 W2: 16 rows are aggregated, then multiplied, 8 at a time, with W2 in
- * registers. A row alone would wait for its own 16 steps. */
+/* h1 = relu(diag(scale) A xw + b1); h2 = diag(scale) h1 W2: 16 rows are aggregated, then
+ * multiplied, 8 at a time, with W2 in registers. A row alone would wait for its own 16 steps. */
 static void first_aggregation(bool keep)
 {
     enum { BLOCK = 16 };
@@ -71,15 +73,17 @@ static void first_aggregation(bool keep)
         int64_t n = agg1.n - i0 < BLOCK ? agg1.n - i0 : BLOCK;
         for (int64_t i = 0; i < n; i++) {
             int32_t r = agg1.row[i0 + i], p = agg1.ptr[i0 + i];
-            v16 h = max16(sum_rows(xw, agg1.col + p, agg1.ptr[i0 + i + 1] - p) * scale[r] + bias, (v16){0});
+            v16 h = max16(sum_rows(xw, agg1.col + p, agg1.ptr[i0 + i + 1] - p) * scale[r] + bias,
+                          (v16){0});
             if (keep) store16(h1 + (int64_t)r * H, h);
             store16(block[i], h * scale[r]);
         }
         for (int64_t i = 0; i < n; i += 8) {
             v8 s[8] = {{0}};
-            UNROLL for (int k = 0; k < H; k++) UNROLL for (int q = 0; q < 8; q++) s[q] =
-                FMA(block[i + q][k] - (v8){0}, w[k], s[q]);
-            for (int64_t q = 0; q < 8 && i + q < n; q++) *(v8 *)(h2 + (int64_t)agg1.row[i0 + i + q] * C) = s[q];
+            UNROLL for (int k = 0; k < H; k++) UNROLL for (int q = 0; q < 8; q++)
+                s[q] = FMA(block[i + q][k] - (v8){0}, w[k], s[q]);
+            for (int64_t q = 0; q < 8 && i + q < n; q++)
+                *(v8 *)(h2 + (int64_t)agg1.row[i0 + i + q] * C) = s[q];
         }
     }
 }
@@ -89,7 +93,9 @@ static void second_aggregation(void)
     v8 bias = *(v8 *)b2;
     for (int64_t i = 0; i < agg2.n; i++) {
         int32_t r = agg2.row[i], p = agg2.ptr[i];
-        *(v8 *)(out + (int64_t)r * C) = sum_half_rows(h2, agg2.col + p, agg2.ptr[i + 1] - p) * scale[r] + bias;
+        *(v8 *)(out + (int64_t)r * C) = sum_half_rows(h2, agg2.col + p, agg2.ptr[i + 1] - p) *
+                                            scale[r] +
+                                        bias;
     }
 }
 
@@ -116,7 +122,8 @@ static v8 loss_gradient(void)
     return db;
 }
 
-/* g = diag(scale) A g2; dW2 = h1' g; gz = (g W2') where h1 > 0, times scale. In blocks, as above. */
+/* g = diag(scale) A g2; dW2 = h1' g; gz = (g W2') where h1 > 0, times scale. In blocks, as
+ * above. */
 static v16 back_through_second(v16 dw[C])
 {
     enum { BLOCK = 16 };
@@ -130,7 +137,8 @@ static v16 back_through_second(v16 dw[C])
         int64_t n = back2.n - i0 < BLOCK ? back2.n - i0 : BLOCK;
         for (int64_t i = 0; i < n; i++) {
             int32_t p = back2.ptr[i0 + i];
-            *(v8 *)g[i] = sum_half_rows(g2, back2.col + p, back2.ptr[i0 + i + 1] - p) * scale[back2.row[i0 + i]];
+            *(v8 *)g[i] = sum_half_rows(g2, back2.col + p, back2.ptr[i0 + i + 1] - p) *
+                          scale[back2.row[i0 + i]];
         }
         for (int64_t i = 0; i < n; i++) {
             int32_t r = back2.row[i0 + i];
@@ -154,7 +162,8 @@ static void back_through_first(void)
 {
     for (int64_t i = 0; i < back1.n; i++) {
         int32_t r = back1.row[i], p = back1.ptr[i];
-        store16(gxw + (int64_t)r * H, sum_rows(gz, back1.col + p, back1.ptr[i + 1] - p) * x_scale[r]);
+        store16(gxw + (int64_t)r * H,
+                sum_rows(gz, back1.col + p, back1.ptr[i + 1] - p) * x_scale[r]);
     }
 }
 
@@ -164,7 +173,8 @@ static void first_weights(adam a)
     for (int64_t i = 0; i < x_cols.n; i++) {
         int32_t f = x_cols.row[i], p = x_cols.ptr[i];
         int64_t at = (int64_t)f * H;
-        adam16(a, w1 + at, m[0] + at, v[0] + at, sum_rows(gxw, x_cols.col + p, x_cols.ptr[i + 1] - p));
+        adam16(a, w1 + at, m[0] + at, v[0] + at,
+               sum_rows(gxw, x_cols.col + p, x_cols.ptr[i + 1] - p));
     }
 }
 
@@ -215,7 +225,8 @@ static void read_features(const uint8_t *seen)
     for (int64_t i = 0; i < d.nodes; i++) {
         for (int32_t e = d.x_ptr[i]; e < d.x_ptr[i + 1]; e++) {
             r[e] = (int32_t)i;
-            if (d.x_val[e] != d.x_val[d.x_ptr[i]]) fprintf(stderr, "a node's features differ in value\n"), exit(3);
+            if (d.x_val[e] != d.x_val[d.x_ptr[i]])
+                fprintf(stderr, "a node's features differ in value\n"), exit(3);
         }
         if (d.x_ptr[i] < d.x_ptr[i + 1]) x_scale[i] = d.x_val[d.x_ptr[i]] * scale[i];
     }
@@ -249,14 +260,16 @@ static void prepare(bool only_seen)
     init[2] = parameter(&d, "convs.1.lin.weight", d.classes, H, true, C);
     init[3] = parameter(&d, "convs.1.bias", 1, d.classes, false, 16);
     sizes[0] = d.features * H, sizes[1] = H, sizes[2] = H * C, sizes[3] = 16;
-    for (int k = 0; k < 4; k++) *params[k] = room(sizes[k] * 4), m[k] = room(sizes[k] * 4), v[k] = room(sizes[k] * 4);
+    for (int k = 0; k < 4; k++)
+        *params[k] = room(sizes[k] * 4), m[k] = room(sizes[k] * 4), v[k] = room(sizes[k] * 4);
 }
 
 int main(int argc, char **argv)
 {
     if (argc != 4) return fprintf(stderr, "usage: hand_gcn GRAPH CASE infer|train|train-seen\n"), 2;
     d = read_data(argv[1], argv[2]);
-    if (!d.x_ptr || d.classes != CLASSES) return fprintf(stderr, "for sparse features and 7 classes\n"), 3;
+    if (!d.x_ptr || d.classes != CLASSES)
+        return fprintf(stderr, "for sparse features and 7 classes\n"), 3;
     prepare(!strcmp(argv[3], "train-seen"));
     reset();
     char ready[256];
@@ -268,8 +281,8 @@ int main(int argc, char **argv)
     }
     double losses[5];
     for (int k = 0; k < 5; k++) train(), losses[k] = loss;
-    snprintf(ready, sizeof ready, "\"losses\": [%.7g, %.7g, %.7g, %.7g, %.7g]", losses[0], losses[1], losses[2],
-             losses[3], losses[4]);
+    snprintf(ready, sizeof ready, "\"losses\": [%.7g, %.7g, %.7g, %.7g, %.7g]", losses[0],
+             losses[1], losses[2], losses[3], losses[4]);
     serve(ready, reset, train);
     return 0;
 }

@@ -1,9 +1,11 @@
-/* A three-layer GCN, 128 -> 256 -> 256 -> 40, on a graph of ogbn-arxiv's size, written for exactly that.
+/* A three-layer GCN, 128 -> 256 -> 256 -> 40, on a graph of ogbn-arxiv's size, written for exactly
+ * that.
  *
  *   hand_gcn3 GRAPH CASE infer|train|train-seen
  *
- * Blocks of 96 rows go through aggregation, product, bias, ReLU and the next product while they are in L2. Training keeps A X,
- * which depends on nothing that is learnt. train-seen computes no row that no loss reads. */
+ * Blocks of 96 rows go through aggregation, product, bias, ReLU and the next product while they are
+ * in L2. Training keeps A X, which depends on nothing that is learnt. train-seen computes no row
+ * that no loss reads. */
 #include "dense.h"
 
 enum { F = 128, H = 256, C = 48, CLASSES = 40 };
@@ -11,7 +13,8 @@ enum { F = 128, H = 256, C = 48, CLASSES = 40 };
 static data d;
 static rows layer1, layer2, layer3, back3, back2;
 static float *scale, *xs, *ax;         /* 1 / sqrt(degree); x times that [N, F]; A X [N, F] */
-static float *h1, *p2, *h2, *q3, *out; /* [N, H] (times scale), [N, H], [N, H], [N, C] (times scale), [N, C] */
+static float *h1, *p2, *h2, *q3, *out; /* [N, H] (times scale), [N, H], [N, H], [N, C] (times
+                                          scale), [N, C] */
 static float *g3;                      /* [N, C] */
 static weights w1, w2, w3, b1, b2, b3;
 static float *pack1, *pack2, *pack3, *pack2t, *pack3t;
@@ -20,7 +23,8 @@ static int64_t t;
 static double loss;
 static bool hoisted;
 
-static float block_a[BLOCK + 8][H] __attribute__((aligned(64))), block_b[BLOCK + 8][H] __attribute__((aligned(64)));
+static float block_a[BLOCK + 8][H] __attribute__((aligned(64))),
+    block_b[BLOCK + 8][H] __attribute__((aligned(64)));
 static float block_c[BLOCK + 8][C] __attribute__((aligned(64)));
 
 INLINE int64_t length(const rows *r, int64_t i) { return r->ptr[i + 1] - r->ptr[i]; }
@@ -28,7 +32,8 @@ INLINE int64_t part(const rows *r, int64_t i0) { return r->n - i0 < BLOCK ? r->n
 
 static void pack_weights(void)
 {
-    pack(w1.w, F, H, H, false, pack1), pack(w2.w, H, H, H, false, pack2), pack(w3.w, H, C, C, false, pack3);
+    pack(w1.w, F, H, H, false, pack1), pack(w2.w, H, H, H, false, pack2),
+        pack(w3.w, H, C, C, false, pack3);
 }
 
 /* h1 = scale relu(A X W1 + b1) */
@@ -41,13 +46,15 @@ static void first(void)
             if (hoisted)
                 memcpy(block_a[i], ax + (int64_t)r * F, F * 4);
             else
-                sum_128(xs, layer1.col + layer1.ptr[i0 + i], length(&layer1, i0 + i), scale[r], block_a[i]);
+                sum_128(xs, layer1.col + layer1.ptr[i0 + i], length(&layer1, i0 + i), scale[r],
+                        block_a[i]);
         }
         multiply(block_a[0], H, n, pack1, F, H, block_b[0], H);
         for (int64_t i = 0; i < n; i++) {
             int32_t r = layer1.row[i0 + i];
             for (int j = 0; j < H; j += 16)
-                store16(h1 + (int64_t)r * H + j, max16(load16(block_b[i] + j) + load16(b1.w + j), (v16){0}) * scale[r]);
+                store16(h1 + (int64_t)r * H + j,
+                        max16(load16(block_b[i] + j) + load16(b1.w + j), (v16){0}) * scale[r]);
         }
     }
 }
@@ -59,7 +66,8 @@ static void second(bool keep)
         int64_t n = part(&layer2, i0);
         for (int64_t i = 0; i < n; i++) {
             int32_t r = layer2.row[i0 + i];
-            sum_256(h1, layer2.col + layer2.ptr[i0 + i], length(&layer2, i0 + i), scale[r], block_a[i]);
+            sum_256(h1, layer2.col + layer2.ptr[i0 + i], length(&layer2, i0 + i), scale[r],
+                    block_a[i]);
             if (keep) memcpy(p2 + (int64_t)r * H, block_a[i], H * 4);
         }
         multiply(block_a[0], H, n, pack2, H, H, block_b[0], H);
@@ -72,7 +80,8 @@ static void second(bool keep)
         multiply(block_b[0], H, n, pack3, H, C, block_c[0], C);
         for (int64_t i = 0; i < n; i++) {
             int32_t r = layer2.row[i0 + i];
-            for (int j = 0; j < C; j += 16) store16(q3 + (int64_t)r * C + j, load16(block_c[i] + j) * scale[r]);
+            for (int j = 0; j < C; j += 16)
+                store16(q3 + (int64_t)r * C + j, load16(block_c[i] + j) * scale[r]);
         }
     }
 }
@@ -87,15 +96,18 @@ static void third(void)
     }
 }
 
-/* dq3 = A g3; dW3 = h2' dq3; dz2 = dq3 W3' where h2 > 0; dW2 = p2' dz2; p2 becomes the gradient of what it was, times scale */
+/* dq3 = A g3; dW3 = h2' dq3; dz2 = dq3 W3' where h2 > 0; dW2 = p2' dz2; p2 becomes the gradient of
+ * what it was, times scale */
 static void back_second(void)
 {
     pack(w3.w, C, H, C, true, pack3t), pack(w2.w, H, H, H, true, pack2t);
     for (int64_t i0 = 0; i0 < back3.n; i0 += BLOCK) {
         int64_t n = part(&back3, i0);
         for (int64_t i = 0; i < n; i++)
-            sum_48(g3, back3.col + back3.ptr[i0 + i], length(&back3, i0 + i), scale[back3.row[i0 + i]], block_c[i]);
-        for (int64_t i = 0; i < n; i++) memcpy(block_a[i], h2 + (int64_t)back3.row[i0 + i] * H, H * 4);
+            sum_48(g3, back3.col + back3.ptr[i0 + i], length(&back3, i0 + i),
+                   scale[back3.row[i0 + i]], block_c[i]);
+        for (int64_t i = 0; i < n; i++)
+            memcpy(block_a[i], h2 + (int64_t)back3.row[i0 + i] * H, H * 4);
         multiply_transposed(block_a[0], H, H, block_c[0], C, C, n, w3.g);
         multiply(block_c[0], C, n, pack3t, C, H, block_b[0], H);
         for (int64_t i = 0; i < n; i++)
@@ -103,12 +115,14 @@ static void back_second(void)
                 v16 x = where16(load16(block_a[i] + j) > 0, load16(block_b[i] + j));
                 store16(block_b[i] + j, x), store16(b2.g + j, load16(b2.g + j) + x);
             }
-        for (int64_t i = 0; i < n; i++) memcpy(block_a[i], p2 + (int64_t)back3.row[i0 + i] * H, H * 4);
+        for (int64_t i = 0; i < n; i++)
+            memcpy(block_a[i], p2 + (int64_t)back3.row[i0 + i] * H, H * 4);
         multiply_transposed(block_a[0], H, H, block_b[0], H, H, n, w2.g);
         multiply(block_b[0], H, n, pack2t, H, H, block_a[0], H);
         for (int64_t i = 0; i < n; i++) {
             int32_t r = back3.row[i0 + i];
-            for (int j = 0; j < H; j += 16) store16(p2 + (int64_t)r * H + j, load16(block_a[i] + j) * scale[r]);
+            for (int j = 0; j < H; j += 16)
+                store16(p2 + (int64_t)r * H + j, load16(block_a[i] + j) * scale[r]);
         }
     }
 }
@@ -120,7 +134,8 @@ static void back_first(void)
         int64_t n = part(&back2, i0);
         for (int64_t i = 0; i < n; i++) {
             int32_t r = back2.row[i0 + i];
-            sum_256(p2, back2.col + back2.ptr[i0 + i], length(&back2, i0 + i), scale[r], block_b[i]);
+            sum_256(p2, back2.col + back2.ptr[i0 + i], length(&back2, i0 + i), scale[r],
+                    block_b[i]);
             for (int j = 0; j < H; j += 16) {
                 v16 x = where16(load16(h1 + (int64_t)r * H + j) > 0, load16(block_b[i] + j));
                 store16(block_b[i] + j, x), store16(b1.g + j, load16(b1.g + j) + x);
@@ -206,7 +221,8 @@ static void prepare(bool training, bool only_seen)
 
 int main(int argc, char **argv)
 {
-    if (argc != 4) return fprintf(stderr, "usage: hand_gcn3 GRAPH CASE infer|train|train-seen\n"), 2;
+    if (argc != 4)
+        return fprintf(stderr, "usage: hand_gcn3 GRAPH CASE infer|train|train-seen\n"), 2;
     d = read_data(argv[1], argv[2]);
     if (!d.x || d.classes != CLASSES || d.features != F)
         return fprintf(stderr, "for 128 dense features, 40 classes\n"), 3;

@@ -1,5 +1,6 @@
-/* Nanoseconds that a cache line takes from one core to the other and back. On some machines that is 85 for a while and 400
- * for the next while, and two threads on a small graph follow it; so it is measured around each batch of two threads. */
+/* Nanoseconds that a cache line takes from one core to the other and back. On some machines that is
+ * 85 for a while and 400 for the next while, and two threads on a small graph follow it; so it is
+ * measured around each batch of two threads. */
 #include "common.h"
 
 #include <pthread.h>
@@ -55,7 +56,7 @@ int main(void)
     }
     pthread_join(id, NULL);
     qsort(ns, BATCHES, sizeof *ns, by_value);
-    printf("{\"median_ns\": %.0f, \"p10_ns\": %.0f, \"p90_ns\": %.0f}\n", ns[BATCHES / 2], ns[BATCHES / 10],
-           ns[BATCHES * 9 / 10]);
+    printf("{\"median_ns\": %.0f, \"p10_ns\": %.0f, \"p90_ns\": %.0f}\n", ns[BATCHES / 2],
+           ns[BATCHES / 10], ns[BATCHES * 9 / 10]);
     return 0;
 }

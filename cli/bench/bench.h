@@ -1,4 +1,5 @@
-/* Bench: a model under several modes, on several datasets, each cell in processes of its own.  What the parts share. */
+/* Bench: a model under several modes, on several datasets, each cell in processes of its own.  What
+ * the parts share. */
 #ifndef GN_CLI_BENCH_BENCH_H
 #define GN_CLI_BENCH_BENCH_H
 
@@ -9,11 +10,19 @@
 #include <signal.h>
 
 /* Counts where none are given: those of gnn-compile-bench. */
-enum { GN_BENCH_WARMUP = 5, GN_BENCH_REPEAT = 30, GN_BENCH_EPOCHS = 20, GN_BENCH_TIMEOUT = 600, GN_BENCH_BATCHES = 40 };
+enum {
+    GN_BENCH_WARMUP = 5,
+    GN_BENCH_REPEAT = 30,
+    GN_BENCH_EPOCHS = 20,
+    GN_BENCH_TIMEOUT = 600,
+    GN_BENCH_BATCHES = 40
+};
 
-/* Modes agree to this: in the outputs of inference over the largest of them, in the losses of the first two steps. */
+/* Modes agree to this: in the outputs of inference over the largest of them, in the losses of the
+ * first two steps. */
 #define GN_BENCH_TOLERANCE 1e-5
-/* The same where what is gathered is rounded to BF16: another order of sums may round it to the other side. */
+/* The same where what is gathered is rounded to BF16: another order of sums may round it to the
+ * other side. */
 #define GN_BENCH_TOLERANCE_ROUNDED 2e-2
 
 typedef struct gn_bench {
@@ -35,8 +44,9 @@ typedef struct gn_bench {
     int64_t cores, memory_bytes;
 } gn_bench;
 
-/* measure.c: the one cell that the options name, in this process; what was measured goes to cli->opt.cell, outputs of
- * inference beside it (GN_BENCH_OUTPUTS).  An error is written there too. */
+/* measure.c: the one cell that the options name, in this process; what was measured goes to
+ * cli->opt.cell, outputs of inference beside it (GN_BENCH_OUTPUTS).  An error is written there
+ * too. */
 GN_NODISCARD gn_status *gn_bench_measure(gn_cli *cli, const gn_grid *g);
 #define GN_BENCH_OUTPUTS ".outputs" /* floats: the result, in the user's order */
 
@@ -45,15 +55,18 @@ GN_NODISCARD gn_status *gn_bench_plan(gn_bench *b);
 /* What tables call its data: its name, and what was asked for where several have that name. */
 const char *gn_bench_data_label(const gn_bench *b, const gn_cell *c);
 
-/* runner.c: runs what is open, keeps each cell's result in the folder as soon as it has ended.  With `resume` what is in
- * the folder already under the same key is taken from there.  *stop ends it: partial is set then. */
+/* runner.c: runs what is open, keeps each cell's result in the folder as soon as it has ended.
+ * With `resume` what is in the folder already under the same key is taken from there.  *stop ends
+ * it: partial is set then. */
 GN_NODISCARD gn_status *gn_bench_run(gn_bench *b, bool resume, const volatile sig_atomic_t *stop);
 
-/* compare.c: gains, differences and break-even steps; a cell whose outputs or losses differ from the baseline's by more
- * than the tolerance ends as GN_CELL_DISAGREES. `logits_diff` must be set. */
+/* compare.c: gains, differences and break-even steps; a cell whose outputs or losses differ from
+ * the baseline's by more than the tolerance ends as GN_CELL_DISAGREES. `logits_diff` must be
+ * set. */
 void gn_bench_compare(gn_bench *b);
-/* Largest difference of two files of floats over the largest in the first; infinite where one is no number or the sizes
- * differ.  GN_ERR_IO. */
-GN_NODISCARD gn_status *gn_bench_outputs_diff(const char *baseline, const char *other, double *diff);
+/* Largest difference of two files of floats over the largest in the first; infinite where one is no
+ * number or the sizes differ.  GN_ERR_IO. */
+GN_NODISCARD gn_status *gn_bench_outputs_diff(const char *baseline, const char *other,
+                                              double *diff);
 
 #endif

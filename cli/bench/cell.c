@@ -15,35 +15,35 @@ const char *const gn_cell_end_name[GN_CELL_END_COUNT] = {
 };
 
 /* The members of a measurement by kind: written and read from these lists. */
-#define MEASURED_TEXTS(X)                                                                                              \
-    X(model)                                                                                                           \
-    X(data)                                                                                                            \
-    X(device)                                                                                                          \
-    X(picked)                                                                                                          \
-    X(order)                                                                                                           \
-    X(code)                                                                                                            \
-    X(error_code)                                                                                                      \
+#define MEASURED_TEXTS(X)                                                                          \
+    X(model)                                                                                       \
+    X(data)                                                                                        \
+    X(device)                                                                                      \
+    X(picked)                                                                                      \
+    X(order)                                                                                       \
+    X(code)                                                                                        \
+    X(error_code)                                                                                  \
     X(error)
-#define MEASURED_COUNTS(X)                                                                                             \
-    X(nodes)                                                                                                           \
-    X(edges)                                                                                                           \
-    X(features)                                                                                                        \
-    X(classes)                                                                                                         \
-    X(kernels)                                                                                                         \
-    X(kernels_cached)                                                                                                  \
-    X(plan_bytes)                                                                                                      \
-    X(arena_bytes)                                                                                                     \
+#define MEASURED_COUNTS(X)                                                                         \
+    X(nodes)                                                                                       \
+    X(edges)                                                                                       \
+    X(features)                                                                                    \
+    X(classes)                                                                                     \
+    X(kernels)                                                                                     \
+    X(kernels_cached)                                                                              \
+    X(plan_bytes)                                                                                  \
+    X(arena_bytes)                                                                                 \
     X(rss_bytes)
-#define MEASURED_NUMBERS(X)                                                                                            \
-    X(read_ms)                                                                                                         \
-    X(compile_ms)                                                                                                      \
-    X(setup_ms)                                                                                                        \
-    X(train_acc)                                                                                                       \
-    X(val_acc)                                                                                                         \
+#define MEASURED_NUMBERS(X)                                                                        \
+    X(read_ms)                                                                                     \
+    X(compile_ms)                                                                                  \
+    X(setup_ms)                                                                                    \
+    X(train_acc)                                                                                   \
+    X(val_acc)                                                                                     \
     X(test_acc)
-#define MEASURED_LISTS(X)                                                                                              \
-    X(infer_us)                                                                                                        \
-    X(step_us)                                                                                                         \
+#define MEASURED_LISTS(X)                                                                          \
+    X(infer_us)                                                                                    \
+    X(step_us)                                                                                     \
     X(losses)
 
 void gn_measured_init(gn_measured *m)
@@ -59,7 +59,8 @@ void gn_measured_init(gn_measured *m)
 
 void gn_cell_init(gn_cell *c)
 {
-    *c = (gn_cell){.data = "", .mode = "", .dynamic = "", .reason = "", .last_line = "", .wall_ms = NAN};
+    *c = (gn_cell){
+        .data = "", .mode = "", .dynamic = "", .reason = "", .last_line = "", .wall_ms = NAN};
     gn_measured_init(&c->cold);
     gn_measured_init(&c->warm);
     c->changing = (gn_changing){-1, -1, -1, NAN, NAN};
@@ -82,20 +83,25 @@ static const char *order_of(const gn_cell *c) { return c->warm.order ? c->warm.o
 bool gn_same_program(const gn_cell *a, const gn_cell *b)
 {
     gn_mode m = gn_mode_by_name(a->mode), n = gn_mode_by_name(b->mode);
-    if (m == GN_MODE_COUNT || n == GN_MODE_COUNT || gn_modes[m].one_region != gn_modes[n].one_region) return false;
+    if (m == GN_MODE_COUNT || n == GN_MODE_COUNT ||
+        gn_modes[m].one_region != gn_modes[n].one_region)
+        return false;
     const char *picked = a->warm.picked ? a->warm.picked : "";
     if (strcmp(picked, b->warm.picked ? b->warm.picked : "") != 0) return false;
-    if (strcmp(order_of(a), order_of(b)) != 0) return false; /* what lies beside what: other times */
+    if (strcmp(order_of(a), order_of(b)) != 0)
+        return false; /* what lies beside what: other times */
     return a->warm.code && b->warm.code && *a->warm.code && !strcmp(a->warm.code, b->warm.code);
 }
 
 const char *gn_cell_why(gn_arena *a, const gn_cell *c)
 {
     if (!*c->reason) return gn_cell_end_name[c->end];
-    return c->end == GN_CELL_ERROR ? c->reason : gn_arena_printf(a, "%s: %s", gn_cell_end_name[c->end], c->reason);
+    return c->end == GN_CELL_ERROR
+               ? c->reason
+               : gn_arena_printf(a, "%s: %s", gn_cell_end_name[c->end], c->reason);
 }
 
-/* Writing ----------------------------------------------------------------------------------------------------------- */
+/* Writing -------------------------------------------------------------------------------------- */
 
 static void list_json(gn_json *j, const char *key, const gn_samples *s)
 {
@@ -215,7 +221,7 @@ void gn_cell_json(gn_json *j, const gn_cell *c)
     gn_json_end(j);
 }
 
-/* Reading ----------------------------------------------------------------------------------------------------------- */
+/* Reading -------------------------------------------------------------------------------------- */
 
 static const char *text_of(gn_arena *a, const json_t *o, const char *key, const char *otherwise)
 {

@@ -11,8 +11,8 @@
 #include <string.h>
 
 /* Pixels. */
-static const double WIDTH = 920, RIGHT = 110 /* figures */, TOP = 26 /* the axis */, ROW = 24 /* a cell */,
-                    TITLE = 30 /* of a group */;
+static const double WIDTH = 920, RIGHT = 110 /* figures */, TOP = 26 /* the axis */,
+                    ROW = 24 /* a cell */, TITLE = 30 /* of a group */;
 enum { TICKS = 32 };
 
 /* Where names end: the longest mode, and its dynamic setting where there are several. */
@@ -25,7 +25,7 @@ const char *gn_mode_class(const char *mode)
     return (size_t)m < sizeof classes / sizeof *classes ? classes[m] : "m0";
 }
 
-/* Bars -------------------------------------------------------------------------------------------------------------- */
+/* Bars ----------------------------------------------------------------------------------------- */
 
 typedef struct bar {
     double value, low, high; /* the bar, its whisker; NaN: none */
@@ -42,7 +42,9 @@ static bar bar_of(const gn_cell *c, gn_bar_chart what)
     case GN_BARS_INFER:
         if (s->n) b = (bar){s->median, s->p10, s->p90, NAN};
         break;
-    case GN_BARS_COMPILE: b = (bar){c->cold.compile_ms * 1e3, NAN, NAN, c->warm.compile_ms * 1e3}; break;
+    case GN_BARS_COMPILE:
+        b = (bar){c->cold.compile_ms * 1e3, NAN, NAN, c->warm.compile_ms * 1e3};
+        break;
     case GN_BARS_MEMORY:
         if (c->warm.rss_bytes > 0) b.value = (double)c->warm.rss_bytes;
         if (c->warm.plan_bytes > 0) b.second = (double)c->warm.plan_bytes;
@@ -70,7 +72,8 @@ static bool range_of(const gn_bench *b, gn_bar_chart what, double *least, double
 static double height_of(const gn_bench *b)
 {
     double h = TOP + 6;
-    for (int k = 0; k < b->n_cells; k++) h += ROW + (gn_first_of_peers(b, &b->cells[k]) ? TITLE : 0);
+    for (int k = 0; k < b->n_cells; k++)
+        h += ROW + (gn_first_of_peers(b, &b->cells[k]) ? TITLE : 0);
     return h;
 }
 
@@ -86,7 +89,8 @@ static void draw_axis(gn_bench *b, FILE *to, const gn_scale *x, gn_unit_of_axis 
 }
 
 /* The rows of a chart: titles of groups, names, and what each cell draws. */
-static void draw_rows(gn_bench *b, FILE *to, void (*row)(gn_bench *, FILE *, const gn_cell *, double y, const void *),
+static void draw_rows(gn_bench *b, FILE *to,
+                      void (*row)(gn_bench *, FILE *, const gn_cell *, double y, const void *),
                       const void *ctx)
 {
     double y = TOP;
@@ -127,20 +131,22 @@ static void draw_bar(gn_bench *b, FILE *to, const gn_cell *c, double y, const vo
                     ended ? "not measured" : gn_cell_end_name[c->end]);
         return;
     }
-    const char *title =
-        gn_arena_printf(a, "%s, %s: %s", gn_peers_title(b, c), gn_cell_variant(b, c), amount(a, d->what, v.value));
+    const char *title = gn_arena_printf(a, "%s, %s: %s", gn_peers_title(b, c),
+                                        gn_cell_variant(b, c), amount(a, d->what, v.value));
     if (!isnan(v.low))
-        title = gn_arena_printf(a, "%s (a tenth below %s, a tenth above %s)", title, amount(a, d->what, v.low),
-                                amount(a, d->what, v.high));
+        title = gn_arena_printf(a, "%s (a tenth below %s, a tenth above %s)", title,
+                                amount(a, d->what, v.low), amount(a, d->what, v.high));
     if (!isnan(v.second))
-        title = gn_arena_printf(a, "%s, %s %s", title, d->what == GN_BARS_MEMORY ? "planned" : "cached",
+        title = gn_arena_printf(a, "%s, %s %s", title,
+                                d->what == GN_BARS_MEMORY ? "planned" : "cached",
                                 amount(a, d->what, v.second));
-    gn_svg_rect(to, gn_arena_printf(a, "bar %s", gn_mode_class(c->mode)), left, y + 4, fmax(end - left, 1), ROW - 8,
-                title);
+    gn_svg_rect(to, gn_arena_printf(a, "bar %s", gn_mode_class(c->mode)), left, y + 4,
+                fmax(end - left, 1), ROW - 8, title);
     double right = end;
     if (!isnan(v.low)) {
         right = fmax(right, gn_scale_at(&d->x, v.high));
-        gn_svg_line(to, "whisker", gn_scale_at(&d->x, v.low), middle, gn_scale_at(&d->x, v.high), middle);
+        gn_svg_line(to, "whisker", gn_scale_at(&d->x, v.low), middle, gn_scale_at(&d->x, v.high),
+                    middle);
     }
     if (!isnan(v.second)) {
         double px = gn_scale_at(&d->x, v.second);
@@ -152,8 +158,8 @@ static void draw_bar(gn_bench *b, FILE *to, const gn_cell *c, double y, const vo
 
 bool gn_draw_bars(gn_bench *b, FILE *to, gn_bar_chart what)
 {
-    static const char *const names[] = {"Time of a training step", "Time of inference", "Time to compile",
-                                        "Resident memory"};
+    static const char *const names[] = {"Time of a training step", "Time of inference",
+                                        "Time to compile", "Resident memory"};
     double least, most, height = height_of(b);
     if (!range_of(b, what, &least, &most)) return false;
     bars d = {what, gn_scale_for(least, most, left_of(b), WIDTH - RIGHT)};
@@ -164,7 +170,7 @@ bool gn_draw_bars(gn_bench *b, FILE *to, gn_bar_chart what)
     return true;
 }
 
-/* Samples ----------------------------------------------------------------------------------------------------------- */
+/* Samples -------------------------------------------------------------------------------------- */
 
 typedef struct strips {
     bool infer;
@@ -185,11 +191,12 @@ static void draw_strip(gn_bench *b, FILE *to, const gn_cell *c, double y, const 
                     ended ? "not measured" : gn_cell_end_name[c->end]);
         return;
     }
-    double x1 = gn_scale_at(&d->x, t->p25), x2 = gn_scale_at(&d->x, t->p75), at = gn_scale_at(&d->x, t->median),
-           y0 = y + 4;
+    double x1 = gn_scale_at(&d->x, t->p25), x2 = gn_scale_at(&d->x, t->p75),
+           at = gn_scale_at(&d->x, t->median), y0 = y + 4;
     gn_svg_rect(to, gn_arena_printf(a, "box %s", m), x1, y0, fmax(x2 - x1, 1), ROW - 8,
-                gn_arena_printf(a, "%s: median %s, half of all between %s and %s", gn_cell_variant(b, c),
-                                gn_text_time(a, t->median), gn_text_time(a, t->p25), gn_text_time(a, t->p75)));
+                gn_arena_printf(a, "%s: median %s, half of all between %s and %s",
+                                gn_cell_variant(b, c), gn_text_time(a, t->median),
+                                gn_text_time(a, t->p25), gn_text_time(a, t->p75)));
     for (int64_t k = 0; k < s->n; k += 1 + s->n / MOST) {
         double turn = (double)k * 0.6180339887498949; /* spread evenly, the same way every time */
         gn_svg_dot(to, gn_arena_printf(a, "dot %s", m), gn_scale_at(&d->x, s->x[k]),

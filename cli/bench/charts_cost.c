@@ -18,15 +18,20 @@ typedef struct plot {
     bool infer; /* of runs of inference, where nothing was trained */
 } plot;
 
-static const gn_stats *figure(const plot *p, const gn_cell *c) { return p->infer ? &c->infer : &c->step; }
+static const gn_stats *figure(const plot *p, const gn_cell *c)
+{
+    return p->infer ? &c->infer : &c->step;
+}
 
-static void draw_curve(const plot *p, const char *class, double begin_us, double us, const char *title)
+static void draw_curve(const plot *p, const char *class, double begin_us, double us,
+                       const char *title)
 {
     fprintf(p->to, "<polyline class=\"%s\" points=\"", class);
     const double points = POINTS;
     for (int k = 0; k <= POINTS; k++) {
         double n = p->x.low * pow(p->x.high / p->x.low, k / points);
-        fprintf(p->to, "%s%.1f,%.1f", k ? " " : "", gn_scale_at(&p->x, n), gn_scale_at(&p->y, begin_us + n * us));
+        fprintf(p->to, "%s%.1f,%.1f", k ? " " : "", gn_scale_at(&p->x, n),
+                gn_scale_at(&p->y, begin_us + n * us));
     }
     fputs("\"><title>", p->to);
     gn_text_html(p->to, title);
@@ -41,7 +46,8 @@ static void draw_axes(const plot *p)
     for (int k = 0; k < n; k++) {
         double x = gn_scale_at(&p->x, at[k]);
         gn_svg_line(p->to, "grid", x, TOP, x, HEIGHT - BOTTOM);
-        gn_svg_text(p->to, "tick middle", x, HEIGHT - BOTTOM + 16, gn_tick_text(a, GN_AXIS_COUNT, at[k]));
+        gn_svg_text(p->to, "tick middle", x, HEIGHT - BOTTOM + 16,
+                    gn_tick_text(a, GN_AXIS_COUNT, at[k]));
     }
     n = gn_scale_ticks(&p->y, TICKS, at);
     for (int k = 0; k < n; k++) {
@@ -64,12 +70,13 @@ static void draw_cell(const plot *p, const gn_cell *c)
         draw_curve(p, "curve dashed m0", 0, us,
                    gn_arena_printf(a, "%s, %ss alone: %s each", name, unit, gn_text_time(a, us)));
     draw_curve(p, gn_arena_printf(a, "curve %s", gn_mode_class(c->mode)), compile, us,
-               gn_arena_printf(a, "%s: compiles in %s, then %s a %s", name, gn_text_time(a, compile),
-                               gn_text_time(a, us), unit));
+               gn_arena_printf(a, "%s: compiles in %s, then %s a %s", name,
+                               gn_text_time(a, compile), gn_text_time(a, us), unit));
     if (!base || !isfinite(even) || even > p->x.high) return;
     double x = gn_scale_at(&p->x, even), y = gn_scale_at(&p->y, even * figure(p, base)->median);
-    gn_svg_dot(p->to, gn_arena_printf(a, "even %s", gn_mode_class(c->mode)), x, y, 5,
-               gn_arena_printf(a, "%s: break-even after %s %ss", name, gn_text_count(a, even), unit));
+    gn_svg_dot(
+        p->to, gn_arena_printf(a, "even %s", gn_mode_class(c->mode)), x, y, 5,
+        gn_arena_printf(a, "%s: break-even after %s %ss", name, gn_text_count(a, even), unit));
 }
 
 /* In words: dots may lie on each other. */
@@ -99,14 +106,16 @@ static double most_steps(const plot *p, int n, const gn_cell *const *cells)
     return fmin(pow(10, ceil(log10(most))), 1e9);
 }
 
-static bool draw_plot(gn_bench *b, FILE *to, const gn_cell *first, int n, const gn_cell *const *cells)
+static bool draw_plot(gn_bench *b, FILE *to, const gn_cell *first, int n,
+                      const gn_cell *const *cells)
 {
     plot p = {.b = b, .to = to, .infer = true};
     int m = 0;
     const gn_cell **with = GN_NEW_N(b->arena, const gn_cell *, n + 1);
     for (int k = 0; k < n; k++) p.infer = p.infer && cells[k]->step.n == 0;
     for (int k = 0; k < n; k++)
-        if (figure(&p, cells[k])->n && figure(&p, cells[k])->median > 0 && cells[k]->cold.compile_ms > 0)
+        if (figure(&p, cells[k])->n && figure(&p, cells[k])->median > 0 &&
+            cells[k]->cold.compile_ms > 0)
             with[m++] = cells[k];
     if (!m) return false;
     double least = INFINITY, most = 0;
@@ -121,7 +130,8 @@ static bool draw_plot(gn_bench *b, FILE *to, const gn_cell *first, int n, const 
     fputs("<figure><figcaption>", to);
     gn_text_html(to, title);
     fputs("</figcaption>\n", to);
-    gn_svg_begin(to, WIDTH, HEIGHT, gn_arena_printf(b->arena, "Time in all against steps, %s", title));
+    gn_svg_begin(to, WIDTH, HEIGHT,
+                 gn_arena_printf(b->arena, "Time in all against steps, %s", title));
     draw_axes(&p);
     for (int k = 0; k < m; k++) draw_cell(&p, with[k]);
     gn_svg_end(to);

@@ -40,7 +40,8 @@ static void keep(tail *t, const char *bytes, size_t n)
 
 static bool breaks(char c) { return c == '\n' || c == '\r'; }
 
-/* The last line with a letter or a digit in it, without what a terminal would take for a command. */
+/* The last line with a letter or a digit in it, without what a terminal would take for a
+ * command. */
 static const char *last_line(gn_arena *a, const tail *t)
 {
     size_t end = t->n, begin;

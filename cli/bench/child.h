@@ -15,9 +15,9 @@ typedef enum gn_child_end {
 } gn_child_end;
 
 typedef struct gn_child_options {
-    const char *output;                /* file that its standard output goes to; NULL: nowhere */
-    char *const *argv;                 /* argv[0] is run as it stands, without a search; ends with NULL */
-    double timeout_s;                  /* from its start; then it is killed with all that it started */
+    const char *output; /* file that its standard output goes to; NULL: nowhere */
+    char *const *argv;  /* argv[0] is run as it stands, without a search; ends with NULL */
+    double timeout_s;   /* from its start; then it is killed with all that it started */
     const volatile sig_atomic_t *stop; /* looked at twenty times a second; NULL: nothing stops it */
 } gn_child_options;
 
@@ -26,12 +26,13 @@ typedef struct gn_child {
     int status;
     double ms;             /* from start to end */
     int64_t rss_bytes;     /* resident, at most, as the system counted (getrusage) */
-    const char *last_line; /* of standard error, the last with a letter or a digit, at most 500 bytes; in the arena */
+    const char *last_line; /* of standard error, the last with a letter or a digit, at most 500
+                              bytes; in the arena */
 } gn_child;
 
 /* Runs it to its end, with no standard input, in a process group of its own; on Linux it ends when
- * this process does.  One at a time (SIGCHLD must not be ignored).  GN_ERR_IO: it could not be started; a program that is
- * not there ends with status 127. */
+ * this process does.  One at a time (SIGCHLD must not be ignored).  GN_ERR_IO: it could not be
+ * started; a program that is not there ends with status 127. */
 GN_NODISCARD gn_status *gn_child_run(gn_arena *a, const gn_child_options *o, gn_child *out);
 
 #endif

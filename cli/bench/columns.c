@@ -12,17 +12,17 @@ static double count(int64_t n, double per) { return n < 0 ? NAN : (double)n / pe
 static bool ended(const gn_cell *c) { return c->end == GN_CELL_OK; }
 
 /* A figure of a cell that did not end well is none. */
-#define OF(name, expr)                                                                                                 \
-    static gn_value name(const gn_bench *b, const gn_cell *c)                                                          \
-    {                                                                                                                  \
-        (void)b;                                                                                                       \
-        return ended(c) ? NUMBER(expr) : NUMBER(NAN);                                                                  \
+#define OF(name, expr)                                                                             \
+    static gn_value name(const gn_bench *b, const gn_cell *c)                                      \
+    {                                                                                              \
+        (void)b;                                                                                   \
+        return ended(c) ? NUMBER(expr) : NUMBER(NAN);                                              \
     }
-#define SAYS(name, expr)                                                                                               \
-    static gn_value name(const gn_bench *b, const gn_cell *c)                                                          \
-    {                                                                                                                  \
-        (void)b;                                                                                                       \
-        return TEXT(expr);                                                                                             \
+#define SAYS(name, expr)                                                                           \
+    static gn_value name(const gn_bench *b, const gn_cell *c)                                      \
+    {                                                                                              \
+        (void)b;                                                                                   \
+        return TEXT(expr);                                                                         \
     }
 
 SAYS(of_data, gn_bench_data_label(b, c))
@@ -124,33 +124,40 @@ const gn_column gn_columns[] = {
     {"infer_p99_us", "99 %", "us", GN_VALUE_NUMBER, INFERENCE, infer_p99},
     {"infer_mean_us", "mean", "us", GN_VALUE_NUMBER, 0, infer_mean},
     {"infer_std_us", "deviation", "us", GN_VALUE_NUMBER, 0, infer_std},
-    {"infer_times_faster", "inference, times faster", "", GN_VALUE_NUMBER, INFERENCE | SUMMARY, infer_gain},
+    {"infer_times_faster", "inference, times faster", "", GN_VALUE_NUMBER, INFERENCE | SUMMARY,
+     infer_gain},
     {"compile_ms", "compile", "ms", GN_VALUE_NUMBER, COMPILING | SUMMARY, compile_cold},
-    {"compile_cached_ms", "compile, cached", "ms", GN_VALUE_NUMBER, COMPILING | SUMMARY, compile_cached},
+    {"compile_cached_ms", "compile, cached", "ms", GN_VALUE_NUMBER, COMPILING | SUMMARY,
+     compile_cached},
     {"kernels", "kernels", "", GN_VALUE_COUNT, COMPILING, kernels},
     {"code", "code", "", GN_VALUE_TEXT, COMPILING, of_code},
     {"picked", "chosen by a search", "", GN_VALUE_TEXT, COMPILING, of_picked},
-    {"break_even_steps", "break-even", "steps", GN_VALUE_COUNT, TRAINING | COMPILING | SUMMARY, break_even_step},
+    {"break_even_steps", "break-even", "steps", GN_VALUE_COUNT, TRAINING | COMPILING | SUMMARY,
+     break_even_step},
     {"break_even_steps_cached", "break-even, cached", "steps", GN_VALUE_COUNT, TRAINING | COMPILING,
      break_even_step_cached},
     {"break_even_steps_extra", "break-even, what is compiled besides", "steps", GN_VALUE_COUNT, 0,
      break_even_step_extra},
     {"break_even_runs", "break-even", "runs", GN_VALUE_COUNT, INFERENCE, break_even_infer},
-    {"break_even_runs_cached", "break-even, cached", "runs", GN_VALUE_COUNT, INFERENCE, break_even_infer_cached},
+    {"break_even_runs_cached", "break-even, cached", "runs", GN_VALUE_COUNT, INFERENCE,
+     break_even_infer_cached},
     {"peak_rss_mb", "resident, at most", "MB", GN_VALUE_NUMBER, MEMORY | SUMMARY, rss},
     {"peak_rss_compile_mb", "resident while compiling", "MB", GN_VALUE_NUMBER, MEMORY, rss_compile},
     {"plan_mb", "planned", "MB", GN_VALUE_NUMBER, MEMORY, plan},
     {"temporaries_mb", "of it temporaries", "MB", GN_VALUE_NUMBER, MEMORY, arena},
-    {"changing_programs", "changing graphs: programs", "", GN_VALUE_COUNT, GN_TABLE_DYNAMIC, changing_programs},
-    {"changing_compile_ms", "changing graphs: compile, in all", "ms", GN_VALUE_NUMBER, GN_TABLE_DYNAMIC,
-     changing_compile},
-    {"changing_run_us", "changing graphs: a run", "us", GN_VALUE_NUMBER, GN_TABLE_DYNAMIC, changing_run},
+    {"changing_programs", "changing graphs: programs", "", GN_VALUE_COUNT, GN_TABLE_DYNAMIC,
+     changing_programs},
+    {"changing_compile_ms", "changing graphs: compile, in all", "ms", GN_VALUE_NUMBER,
+     GN_TABLE_DYNAMIC, changing_compile},
+    {"changing_run_us", "changing graphs: a run", "us", GN_VALUE_NUMBER, GN_TABLE_DYNAMIC,
+     changing_run},
     {"order", "order of nodes", "", GN_VALUE_TEXT, AGREEMENT, of_order},
     {"test_accuracy", "test accuracy", "%", GN_VALUE_NUMBER, AGREEMENT, test_acc},
     {"outputs_diff", "outputs differ by", "", GN_VALUE_NUMBER, AGREEMENT, logits_diff},
     {"loss_diff", "first losses differ by", "", GN_VALUE_NUMBER, AGREEMENT, loss_diff},
     {"end_loss_diff", "last losses differ by", "", GN_VALUE_NUMBER, AGREEMENT, end_loss_diff},
-    {"end_accuracy_diff", "accuracies differ by", "points", GN_VALUE_NUMBER, AGREEMENT, end_acc_diff},
+    {"end_accuracy_diff", "accuracies differ by", "points", GN_VALUE_NUMBER, AGREEMENT,
+     end_acc_diff},
     {"failed_rss_mb", "resident, at most", "MB", GN_VALUE_NUMBER, ERRORS, of_rss_failed},
     {"wall_s", "took", "s", GN_VALUE_NUMBER, ERRORS, of_wall},
     {"reason", "reason", "", GN_VALUE_TEXT, ERRORS, of_reason},
@@ -172,7 +179,8 @@ bool gn_column_shown(const gn_bench *b, const gn_column *col, uint32_t tables)
 {
     if (!(col->tables & tables) || axis(b, col) == 1) return false;
     for (int k = 0; k < b->n_cells; k++) {
-        if (col->of == of_status && ended(&b->cells[k])) continue; /* said where some did not end well */
+        if (col->of == of_status && ended(&b->cells[k]))
+            continue; /* said where some did not end well */
         gn_value v = col->of(b, &b->cells[k]);
         if (col->kind == GN_VALUE_TEXT ? *v.text : !isnan(v.number)) return true;
     }

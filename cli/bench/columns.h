@@ -1,4 +1,5 @@
-/* Columns: what a row of the results says of a cell; the one list that CSV, LaTeX, Markdown, page and workbook take. */
+/* Columns: what a row of the results says of a cell; the one list that CSV, LaTeX, Markdown, page
+ * and workbook take. */
 #ifndef GN_CLI_BENCH_COLUMNS_H
 #define GN_CLI_BENCH_COLUMNS_H
 
@@ -40,12 +41,15 @@ typedef struct gn_column {
 extern const gn_column gn_columns[];
 extern const int gn_column_count;
 
-/* Does the column belong to one of the tables, and has it anything to say: some cell has a value, and where it names an axis,
- * the axis has more than one.  The status speaks where a cell did not end well. */
+/* Does the column belong to one of the tables, and has it anything to say: some cell has a value,
+ * and where it names an axis, the axis has more than one.  The status speaks where a cell did not
+ * end well. */
 bool gn_column_shown(const gn_bench *b, const gn_column *col, uint32_t tables);
-/* Does the cell belong to a table: those of errors hold what did not end well, the others of figures what was measured. */
+/* Does the cell belong to a table: those of errors hold what did not end well, the others of
+ * figures what was measured. */
 bool gn_cell_shown(const gn_cell *c, uint32_t table);
 
-const char *gn_value_text(gn_arena *a, const gn_column *col, gn_value v); /* for people; "" where not known */
+const char *gn_value_text(gn_arena *a, const gn_column *col, gn_value v); /* for people; "" where
+                                                                             not known */
 
 #endif

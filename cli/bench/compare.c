@@ -43,7 +43,8 @@ static double relative(double base, double x)
 
 static double last_of(const gn_samples *s) { return s->n ? s->x[s->n - 1] : NAN; }
 
-/* The losses of the first two steps: the second one has seen the gradients. Later ones drift apart as rounding grows. */
+/* The losses of the first two steps: the second one has seen the gradients. Later ones drift apart
+ * as rounding grows. */
 static double first_losses(const gn_measured *base, const gn_measured *m)
 {
     enum { FIRST = 2 };
@@ -73,7 +74,8 @@ static void gains(gn_cell *c)
     c->break_even_infer = gn_break_even(cold, b->infer.median, c->infer.median);
     c->break_even_step_cached = gn_break_even(cached, b->step.median, c->step.median);
     c->break_even_infer_cached = gn_break_even(cached, b->infer.median, c->infer.median);
-    c->break_even_step_extra = gn_break_even(cold - b->cold.compile_ms, b->step.median, c->step.median);
+    c->break_even_step_extra = gn_break_even(cold - b->cold.compile_ms, b->step.median,
+                                             c->step.median);
 }
 
 /* NaN stands for what was not measured; what was measured and is no number is infinitely far. */
@@ -84,7 +86,8 @@ static void judge(gn_bench *b, gn_cell *c)
                                                      : NULL;
     if (!what) return;
     c->end = GN_CELL_DISAGREES;
-    c->reason = gn_arena_printf(b->arena, "%s differ from those of %s by %s, more than %g", what, c->baseline->mode,
+    c->reason = gn_arena_printf(b->arena, "%s differ from those of %s by %s, more than %g", what,
+                                c->baseline->mode,
                                 isinf(fmax(c->logits_diff, c->loss_diff))
                                     ? "more than any number"
                                     : gn_text_number(b->arena, fmax(c->logits_diff, c->loss_diff)),
@@ -95,8 +98,8 @@ static const gn_cell *baseline_of(const gn_bench *b, const gn_cell *c)
 {
     for (int k = 0; k < b->n_cells; k++) {
         const gn_cell *o = &b->cells[k];
-        if (o->is_baseline && o->end == GN_CELL_OK && o->threads == c->threads && !strcmp(o->data, c->data) &&
-            !strcmp(o->dynamic, c->dynamic))
+        if (o->is_baseline && o->end == GN_CELL_OK && o->threads == c->threads &&
+            !strcmp(o->data, c->data) && !strcmp(o->dynamic, c->dynamic))
             return o;
     }
     return NULL;

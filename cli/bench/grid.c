@@ -50,7 +50,8 @@ static gn_status *check_list(const char *option, const gn_string_list *list)
     for (uint32_t k = 0; k < list->n; k++) {
         if (!*list->p[k]) GN_FAIL(GN_ERR_USAGE, "%s: an entry of the list is empty", option);
         for (uint32_t i = 0; i < k; i++)
-            if (!strcmp(list->p[i], list->p[k])) GN_FAIL(GN_ERR_USAGE, "%s: '%s' is there twice", option, list->p[k]);
+            if (!strcmp(list->p[i], list->p[k]))
+                GN_FAIL(GN_ERR_USAGE, "%s: '%s' is there twice", option, list->p[k]);
     }
     return NULL;
 }
@@ -65,7 +66,8 @@ static gn_status *parse_data(gn_arena *a, const char *text, gn_grid *g)
     return check_list("--data", &g->data);
 }
 
-static gn_status *known(gn_arena *a, const char *option, const char *name, const char *const *names, size_t n)
+static gn_status *known(gn_arena *a, const char *option, const char *name, const char *const *names,
+                        size_t n)
 {
     gn_buf all = {.arena = a};
     for (size_t k = 0; k < n; k++) {
@@ -107,7 +109,8 @@ static gn_status *parse_dynamic(gn_arena *a, const char *text, gn_grid *g)
     };
     split(a, text ? text : settings[0], &g->dynamic);
     for (uint32_t k = 0; k < g->dynamic.n; k++)
-        if (*g->dynamic.p[k]) GN_TRY(known(a, "--dynamic", g->dynamic.p[k], settings, GN_DYNAMIC_COUNT));
+        if (*g->dynamic.p[k])
+            GN_TRY(known(a, "--dynamic", g->dynamic.p[k], settings, GN_DYNAMIC_COUNT));
     return check_list("--dynamic", &g->dynamic);
 }
 
@@ -121,11 +124,14 @@ static gn_status *parse_threads(gn_arena *a, const char *text, gn_grid *g)
     split(a, text, &list);
     for (uint32_t k = 0; k < list.n; k++) {
         int64_t v = 0;
-        if (!gn_args_int(list.p[k], &v)) GN_FAIL(GN_ERR_USAGE, "--threads: '%s' is not a whole number", list.p[k]);
+        if (!gn_args_int(list.p[k], &v))
+            GN_FAIL(GN_ERR_USAGE, "--threads: '%s' is not a whole number", list.p[k]);
         if (v < 1) GN_FAIL(GN_ERR_USAGE, "--threads: %" PRId64 " is below 1", v);
-        if (v > MOST_THREADS) GN_FAIL(GN_ERR_USAGE, "--threads: %" PRId64 " is above %d", v, MOST_THREADS);
+        if (v > MOST_THREADS)
+            GN_FAIL(GN_ERR_USAGE, "--threads: %" PRId64 " is above %d", v, MOST_THREADS);
         for (uint32_t i = 0; i < g->threads.n; i++)
-            if (g->threads.p[i] == v) GN_FAIL(GN_ERR_USAGE, "--threads: '%" PRId64 "' is there twice", v);
+            if (g->threads.p[i] == v)
+                GN_FAIL(GN_ERR_USAGE, "--threads: '%" PRId64 "' is there twice", v);
         GN_PUSH(a, g->threads, v);
     }
     return NULL;

@@ -8,7 +8,8 @@ typedef struct gn_grid {
     gn_string_list data; /* "" is the built-in graph */
     gn_string_list modes, dynamic;
     GN_VEC(int64_t) threads;
-    const char *baseline; /* the mode that others are compared with: eager where it is among them, else the first */
+    const char *baseline; /* the mode that others are compared with: eager where it is among them,
+                             else the first */
 } gn_grid;
 
 /* What each axis was given as; NULL: not given. */
@@ -16,11 +17,12 @@ typedef struct gn_grid_text {
     const char *data, *modes, *dynamic, *threads;
 } gn_grid_text;
 
-/* GN_ERR_USAGE: an empty list or entry, an entry twice, a name that is none (and the nearest), a number out of range. */
+/* GN_ERR_USAGE: an empty list or entry, an entry twice, a name that is none (and the nearest), a
+ * number out of range. */
 GN_NODISCARD gn_status *gn_grid_parse(gn_arena *a, const gn_grid_text *text, gn_grid *out);
 
-/* `text` at its commas.  A comma in front of `name=` goes on with a `synthetic:` entry; a text that names a file as it
- * stands is one entry. */
+/* `text` at its commas.  A comma in front of `name=` goes on with a `synthetic:` entry; a text that
+ * names a file as it stands is one entry. */
 void gn_grid_split_data(gn_arena *a, const char *text, gn_string_list *out);
 
 #endif

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <sys/resource.h>
 
-/* Resident memory at its most, of this program alone: what the system counts for a process (getrusage) begins with what
- * its parent had. */
+/* Resident memory at its most, of this program alone: what the system counts for a process
+ * (getrusage) begins with what its parent had. */
 static int64_t resident_peak(void)
 {
     int64_t kib = -1;
@@ -31,7 +31,7 @@ static int64_t resident_peak(void)
 #endif
 }
 
-/* Files ------------------------------------------------------------------------------------------------------------- */
+/* Files ---------------------------------------------------------------------------------------- */
 
 static gn_status *write_measured(const gn_cli *cli, const gn_measured *m)
 {
@@ -48,7 +48,8 @@ static gn_status *write_outputs(const gn_cli *cli, const gn_session *s)
     gn_result r;
     gn_out o;
     GN_TRY(gn_session_result(s, &r));
-    gn_status *status = gn_out_open(&o, gn_arena_printf(cli->arena, "%s" GN_BENCH_OUTPUTS, cli->opt.cell));
+    gn_status *status = gn_out_open(
+        &o, gn_arena_printf(cli->arena, "%s" GN_BENCH_OUTPUTS, cli->opt.cell));
     for (int64_t k = 0; !status && k < r.n_rows * r.row_elems; k++) {
         float v = (float)gn_result_at(&r, k);
         fwrite(&v, sizeof v, 1, o.f);
@@ -57,7 +58,7 @@ static gn_status *write_outputs(const gn_cli *cli, const gn_session *s)
     return status ? status : gn_out_close(&o, NULL);
 }
 
-/* Measuring --------------------------------------------------------------------------------------------------------- */
+/* Measuring ------------------------------------------------------------------------------------ */
 
 static gn_samples room_for(const gn_cli *cli, int64_t n)
 {
@@ -86,7 +87,8 @@ static gn_status *train(const gn_cli *cli, gn_session *s, gn_measured *m)
         double t0 = gn_now_ms(), loss;
         GN_TRY(gn_session_step(s, &loss));
         double us = (gn_now_ms() - t0) * 1e3;
-        if (!isfinite(loss)) GN_FAIL(GN_ERR_MODEL, "the loss is %g after training step %" PRId64, loss, k + 1);
+        if (!isfinite(loss))
+            GN_FAIL(GN_ERR_MODEL, "the loss is %g after training step %" PRId64, loss, k + 1);
         if (k >= cli->opt.warmup) m->step_us.x[m->step_us.n++] = us;
         m->losses.x[m->losses.n++] = loss;
     }
@@ -171,6 +173,7 @@ gn_status *gn_bench_measure(gn_cli *cli, const gn_grid *g)
     gn_measured_init(&failed);
     failed.error_code = gn_code_name(gn_status_code(status));
     failed.error = gn_status_message(status);
-    gn_status_free(write_measured(cli, &failed)); /* where it cannot be written, standard error has it */
+    /* where it cannot be written, standard error has it */
+    gn_status_free(write_measured(cli, &failed));
     return status;
 }

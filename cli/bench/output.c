@@ -45,7 +45,8 @@ static gn_status *write_one(gn_bench *b, const output *o, const char *path)
 
 static gn_status *write_new(gn_bench *b)
 {
-    for (int k = 0; k < OUTPUTS; k++) GN_TRY(write_one(b, &outputs[k], in(b, ".new/", outputs[k].name)));
+    for (int k = 0; k < OUTPUTS; k++)
+        GN_TRY(write_one(b, &outputs[k], in(b, ".new/", outputs[k].name)));
     return gn_has_workbook() ? gn_write_workbook(b, in(b, ".new/", workbook)) : NULL;
 }
 
@@ -67,7 +68,8 @@ static gn_status *publish_all(const gn_bench *b)
 gn_status *gn_bench_write(gn_bench *b)
 {
     const char *folder = in(b, ".new", "");
-    if (mkdir(folder, 0777) && errno != EEXIST) GN_FAIL(GN_ERR_IO, "%s: %s", folder, strerror(errno));
+    if (mkdir(folder, 0777) && errno != EEXIST)
+        GN_FAIL(GN_ERR_IO, "%s: %s", folder, strerror(errno));
     gn_status *s = write_new(b);
     if (!s) s = publish_all(b);
     for (int k = 0; k < OUTPUTS; k++) remove(in(b, ".new/", outputs[k].name));

@@ -37,24 +37,29 @@ static void add_file(gn_buf *key, const char *name, const char *path)
 {
     struct stat s;
     if (stat(path, &s)) return;
-    gn_buf_printf(key, "%s size %lld time %lld.%09ld\n", name, (long long)s.st_size, (long long)s.st_mtim.tv_sec,
-                  (long)s.st_mtim.tv_nsec);
+    gn_buf_printf(key, "%s size %lld time %lld.%09ld\n", name, (long long)s.st_size,
+                  (long long)s.st_mtim.tv_sec, (long)s.st_mtim.tv_nsec);
 }
 
-static int by_name(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
 
 /* Every file that lies in a folder, by name; nothing where there is no such folder. */
 static void add_folder(gn_arena *a, gn_buf *key, const char *path)
 {
     gn_string_list names = {0};
     DIR *d = opendir(path);
-    for (const struct dirent *e; d && (e = readdir(d));) GN_PUSH(a, names, gn_arena_strdup(a, e->d_name));
+    for (const struct dirent *e; d && (e = readdir(d));)
+        GN_PUSH(a, names, gn_arena_strdup(a, e->d_name));
     if (d) closedir(d);
     if (names.n) qsort(names.p, names.n, sizeof *names.p, by_name);
     for (uint32_t k = 0; k < names.n; k++) {
         const char *file = gn_arena_printf(a, "%s/%s", path, names.p[k]);
         struct stat s;
-        if (!stat(file, &s) && S_ISREG(s.st_mode)) add_file(key, gn_arena_printf(a, "data %s", file), file);
+        if (!stat(file, &s) && S_ISREG(s.st_mode))
+            add_file(key, gn_arena_printf(a, "data %s", file), file);
     }
 }
 
@@ -99,14 +104,17 @@ static gn_status *common_key(const gn_bench *b, gn_buf *key)
     add_text(key, "only", o->only);
     if (o->model) add_text(key, "model_name", o->model);
     if (o->features) add_text(key, "features", o->features);
-    if (o->classes >= 0) add_text(key, "classes", gn_arena_printf(key->arena, "%lld", (long long)o->classes));
+    if (o->classes >= 0)
+        add_text(key, "classes", gn_arena_printf(key->arena, "%lld", (long long)o->classes));
     add_text(key, "normalize", o->normalize);
     add_text(key, "undirected", o->undirected);
     add_text(key, "reorder", o->reorder);
     if (o->device && strcmp(o->device, "cpu") != 0) add_text(key, "device", o->device);
-    if (o->precision && strcmp(o->precision, "highest") != 0) add_text(key, "matmul-precision", o->precision);
+    if (o->precision && strcmp(o->precision, "highest") != 0)
+        add_text(key, "matmul-precision", o->precision);
     if (o->products) add_text(key, "products", o->products);
-    if (o->gathers && strcmp(o->gathers, "float32") != 0) add_text(key, "gather-storage", o->gathers);
+    if (o->gathers && strcmp(o->gathers, "float32") != 0)
+        add_text(key, "gather-storage", o->gathers);
     add_text(key, "weights", o->weights);
     if (o->weights) add_file(key, "weights", o->weights);
     gn_buf_printf(key, "split %" PRId64 "\nseed %" PRId64 "\n", o->split, o->seed);
@@ -115,7 +123,8 @@ static gn_status *common_key(const gn_bench *b, gn_buf *key)
                   : o->what    ? "training"
                                : "training where there are labels",
                   b->compile_only ? ", compilation alone" : "");
-    gn_buf_printf(key, "warmup %" PRId64 "\nrepeat %" PRId64 "\nepochs %" PRId64 "\n", b->warmup, b->repeat, b->epochs);
+    gn_buf_printf(key, "warmup %" PRId64 "\nrepeat %" PRId64 "\nepochs %" PRId64 "\n", b->warmup,
+                  b->repeat, b->epochs);
     if (o->tune_budget >= 0) gn_buf_printf(key, "tune-budget %.9g\n", o->tune_budget);
     gn_buf_printf(key, "baseline %s\n", b->grid.baseline);
     if (b->grid.dynamic.n > 1) gn_buf_printf(key, "changing graphs %d\n", GN_BENCH_BATCHES);
@@ -130,7 +139,8 @@ static void finish(const gn_bench *b, gn_cell *c, const char *common)
     gn_buf_add(&key, common);
     gn_buf_printf(&key, "data %s\n", c->data);
     if (*c->data) add_data(b->arena, &key, c->data);
-    gn_buf_printf(&key, "mode %s\ndynamic %s\nthreads %" PRId64 "\n", c->mode, c->dynamic, c->threads);
+    gn_buf_printf(&key, "mode %s\ndynamic %s\nthreads %" PRId64 "\n", c->mode, c->dynamic,
+                  c->threads);
     gn_sha256_of(key.p, key.n, digest);
     gn_sha256_hex(digest, hex);
     c->key = key.p;
@@ -147,7 +157,8 @@ gn_status *gn_bench_plan(gn_bench *b)
     enum { MOST = 1 << 16 };
     GN_TRY(common_key(b, &common));
     for (int k = 0; k < 4; k++) {
-        if (n > MOST / by[k]) GN_FAIL(GN_ERR_USAGE, "more than %d cells: the lists are too long", MOST);
+        if (n > MOST / by[k])
+            GN_FAIL(GN_ERR_USAGE, "more than %d cells: the lists are too long", MOST);
         n *= by[k];
     }
     b->cells = GN_NEW_N(b->arena, gn_cell, n);

@@ -12,7 +12,10 @@
 static const gn_stats *figure(const gn_cell *c, bool infer) { return infer ? &c->infer : &c->step; }
 
 /* Does a's mode do less than b's?  The order of the table of modes. */
-static bool simpler(const gn_cell *a, const gn_cell *b) { return gn_mode_by_name(a->mode) < gn_mode_by_name(b->mode); }
+static bool simpler(const gn_cell *a, const gn_cell *b)
+{
+    return gn_mode_by_name(a->mode) < gn_mode_by_name(b->mode);
+}
 
 bool gn_as_fast(const gn_cell *c, const gn_cell *best, bool infer)
 {
@@ -22,8 +25,8 @@ bool gn_as_fast(const gn_cell *c, const gn_cell *best, bool infer)
     return gn_stats_spread(s) && gn_stats_spread(t) && !gn_stats_differ(s, t);
 }
 
-/* As fast as the best, or as most of what is the same program as the best: one of those that was measured in a bad minute
- * makes nothing else fast. */
+/* As fast as the best, or as most of what is the same program as the best: one of those that was
+ * measured in a bad minute makes nothing else fast. */
 static bool among_best(int n, const gn_cell *const *cells, int k, int best, bool infer)
 {
     int same = 0, as_fast = 0;
@@ -44,7 +47,8 @@ int gn_best_of(int n, const gn_cell *const *cells, bool infer)
         if (s->n && (best < 0 || s->median < figure(cells[best], infer)->median)) best = k;
     }
     for (int k = 0; k < n && best >= 0; k++)
-        if (among_best(n, cells, k, best, infer) && (pick < 0 || simpler(cells[k], cells[pick]))) pick = k;
+        if (among_best(n, cells, k, best, infer) && (pick < 0 || simpler(cells[k], cells[pick])))
+            pick = k;
     return pick;
 }
 
@@ -52,7 +56,8 @@ int gn_best_of(int n, const gn_cell *const *cells, bool infer)
 static double cost(const gn_cell *c, bool infer, double steps)
 {
     const gn_stats *s = figure(c, infer);
-    return s->n && !isnan(c->cold.compile_ms) ? c->cold.compile_ms * 1e3 + steps * s->median : INFINITY;
+    return s->n && !isnan(c->cold.compile_ms) ? c->cold.compile_ms * 1e3 + steps * s->median
+                                              : INFINITY;
 }
 
 /* What begins: near the least cost of one step. */
@@ -62,7 +67,9 @@ static int first_of(int n, const gn_cell *const *cells, bool infer)
     int pick = -1;
     for (int k = 0; k < n; k++) least = fmin(least, cost(cells[k], infer, 1));
     for (int k = 0; k < n && isfinite(least); k++)
-        if (cost(cells[k], infer, 1) <= 1.25 * least && (pick < 0 || simpler(cells[k], cells[pick]))) pick = k;
+        if (cost(cells[k], infer, 1) <= 1.25 * least &&
+            (pick < 0 || simpler(cells[k], cells[pick])))
+            pick = k;
     return pick;
 }
 
@@ -78,7 +85,9 @@ int gn_cheapest(int n, const gn_cell *const *cells, bool infer, double *from, in
         int next = -1;
         for (int k = 0; k < n; k++) { /* who gets cheaper first */
             double other = figure(cells[k], infer)->median;
-            if (!isfinite(cost(cells[k], infer, 1)) || !(other < us) || gn_as_fast(cells[k], c, infer)) continue;
+            if (!isfinite(cost(cells[k], infer, 1)) || !(other < us) ||
+                gn_as_fast(cells[k], c, infer))
+                continue;
             double meet = floor((cost(cells[k], infer, 0) - cost(c, infer, 0)) / (us - other)) + 1;
             if (meet <= at) meet = at + 1;
             if (meet < next_at || (meet == next_at && other < figure(cells[next], infer)->median)) {
@@ -92,7 +101,10 @@ int gn_cheapest(int n, const gn_cell *const *cells, bool infer, double *from, in
     return count;
 }
 
-static bool peers(const gn_cell *a, const gn_cell *b) { return a->threads == b->threads && !strcmp(a->data, b->data); }
+static bool peers(const gn_cell *a, const gn_cell *b)
+{
+    return a->threads == b->threads && !strcmp(a->data, b->data);
+}
 
 int gn_peers_of(const gn_bench *b, const gn_cell *like, const gn_cell **out)
 {
@@ -111,27 +123,31 @@ bool gn_first_of_peers(const gn_bench *b, const gn_cell *c)
 
 const char *gn_cell_variant(const gn_bench *b, const gn_cell *c)
 {
-    return b->grid.dynamic.n > 1 ? gn_arena_printf(b->arena, "%s (dynamic=%s)", c->mode, c->dynamic) : c->mode;
+    return b->grid.dynamic.n > 1 ? gn_arena_printf(b->arena, "%s (dynamic=%s)", c->mode, c->dynamic)
+                                 : c->mode;
 }
 
 const char *gn_peers_title(const gn_bench *b, const gn_cell *c)
 {
     const char *label = gn_bench_data_label(b, c);
     if (b->grid.threads.n < 2) return label;
-    return gn_arena_printf(b->arena, "%s, %" PRId64 " thread%s", label, c->threads, c->threads == 1 ? "" : "s");
+    return gn_arena_printf(b->arena, "%s, %" PRId64 " thread%s", label, c->threads,
+                           c->threads == 1 ? "" : "s");
 }
 
-/* Words ------------------------------------------------------------------------------------------------------------- */
+/* Words ---------------------------------------------------------------------------------------- */
 
 /* Those that are as fast as the pick. */
-static void say_equals(const gn_bench *b, FILE *to, int n, const gn_cell *const *cells, int pick, bool infer)
+static void say_equals(const gn_bench *b, FILE *to, int n, const gn_cell *const *cells, int pick,
+                       bool infer)
 {
     static const char *const words[] = {"as fast, within noise", "the same program"};
     for (int same = 0; same < 2; same++) {
         bool any = false;
         for (int k = 0; k < n; k++) {
             const gn_cell *c = cells[k];
-            if (k == pick || !gn_as_fast(c, cells[pick], infer) || gn_same_program(c, cells[pick]) != (same == 1))
+            if (k == pick || !gn_as_fast(c, cells[pick], infer) ||
+                gn_same_program(c, cells[pick]) != (same == 1))
                 continue;
             if (any)
                 fprintf(to, ", %s", gn_cell_variant(b, c));
@@ -165,18 +181,22 @@ static void say_break_even(const gn_bench *b, FILE *to, const gn_cell *c, bool i
     if (isinf(cold))
         fprintf(to, ", which never comes back against %s\n", c->baseline->mode);
     else
-        fprintf(to, ", which has come back against %s after %s %s (%s where the kernels are in the cache)\n",
-                c->baseline->mode, gn_text_count(b->arena, cold), unit, gn_text_count(b->arena, cached));
+        fprintf(to,
+                ", which has come back against %s after %s %s (%s where the kernels are in the "
+                "cache)\n",
+                c->baseline->mode, gn_text_count(b->arena, cold), unit,
+                gn_text_count(b->arena, cached));
 }
 
-static void say_best(const gn_bench *b, FILE *to, const char *use, int n, const gn_cell *const *cells, bool infer)
+static void say_best(const gn_bench *b, FILE *to, const char *use, int n,
+                     const gn_cell *const *cells, bool infer)
 {
     int pick = gn_best_of(n, cells, infer);
     if (pick < 0) return;
     const gn_cell *c = cells[pick];
     const gn_stats *s = figure(c, infer);
-    fprintf(to, "  %s: %s\n    %s a %s", use, gn_cell_variant(b, c), gn_text_time(b->arena, s->median),
-            infer ? "run" : "step");
+    fprintf(to, "  %s: %s\n    %s a %s", use, gn_cell_variant(b, c),
+            gn_text_time(b->arena, s->median), infer ? "run" : "step");
     if (infer) fprintf(to, " (99 %% below %s)", gn_text_time(b->arena, s->p99));
     say_gain(b, to, c, infer);
     fputc('\n', to);
@@ -184,7 +204,8 @@ static void say_best(const gn_bench *b, FILE *to, const char *use, int n, const 
     say_equals(b, to, n, cells, pick, infer);
 }
 
-static void say_cheapest(const gn_bench *b, FILE *to, int n, const gn_cell *const *cells, bool infer)
+static void say_cheapest(const gn_bench *b, FILE *to, int n, const gn_cell *const *cells,
+                         bool infer)
 {
     double *from = GN_NEW_N(b->arena, double, n + 1);
     int *pick = GN_NEW_N(b->arena, int, n + 1);
@@ -197,7 +218,8 @@ static void say_cheapest(const gn_bench *b, FILE *to, int n, const gn_cell *cons
         if (count == 1)
             fprintf(to, "    for any number of %s: %s\n", unit, name);
         else if (k + 1 < count)
-            fprintf(to, "    up to %s %s: %s\n", gn_text_count(b->arena, from[k + 1] - 1), unit, name);
+            fprintf(to, "    up to %s %s: %s\n", gn_text_count(b->arena, from[k + 1] - 1), unit,
+                    name);
         else
             fprintf(to, "    more: %s\n", name);
     }
@@ -217,7 +239,9 @@ static void say_changing(const gn_bench *b, FILE *to, int n, const gn_cell *cons
     }
     if (pick < 0) return;
     const gn_changing *c = &cells[pick]->changing;
-    fprintf(to, "  Graphs that change: %s\n    %" PRId64 " of them took %" PRId64 " program%s, compiled in %s in all\n",
+    fprintf(to,
+            "  Graphs that change: %s\n    %" PRId64 " of them took %" PRId64
+            " program%s, compiled in %s in all\n",
             gn_cell_variant(b, cells[pick]), c->batches, c->programs, c->programs == 1 ? "" : "s",
             gn_text_time(b->arena, c->compile_ms * 1e3));
 }
@@ -234,10 +258,13 @@ static void say_memory(const gn_bench *b, FILE *to, int n, const gn_cell *const 
     const gn_cell *l = cells[least], *m = cells[most];
     double near = (double)l->warm.rss_bytes * (1 + GN_NOISE);
     for (int k = 0; k < n; k++) /* of those that take as much, the one whose mode does least */
-        if (cells[k]->warm.rss_bytes >= 0 && (double)cells[k]->warm.rss_bytes <= near && simpler(cells[k], l))
+        if (cells[k]->warm.rss_bytes >= 0 && (double)cells[k]->warm.rss_bytes <= near &&
+            simpler(cells[k], l))
             l = cells[k];
     if ((double)m->warm.rss_bytes <= near) return;
-    fprintf(to, "  Least memory: %s\n    %s resident at most, of which the plan accounts for %s; %s takes %s\n",
+    fprintf(to,
+            "  Least memory: %s\n    %s resident at most, of which the plan accounts for %s; %s "
+            "takes %s\n",
             gn_cell_variant(b, l), gn_text_bytes(b->arena, (double)l->warm.rss_bytes),
             gn_text_bytes(b->arena, (double)l->warm.plan_bytes), gn_cell_variant(b, m),
             gn_text_bytes(b->arena, (double)m->warm.rss_bytes));
@@ -253,13 +280,16 @@ static void say_failures(const gn_bench *b, FILE *to, const gn_cell *like)
 }
 
 /* "Use `default`: a training step takes 1.97 us, 2.56 times faster than `eager`." */
-static void say_verdict(const gn_bench *b, FILE *to, int n, const gn_cell *const *cells, bool several)
+static void say_verdict(const gn_bench *b, FILE *to, int n, const gn_cell *const *cells,
+                        bool several)
 {
-    int step = gn_best_of(n, cells, false), run = gn_best_of(n, cells, true), pick = step >= 0 ? step : run;
+    int step = gn_best_of(n, cells, false), run = gn_best_of(n, cells, true),
+        pick = step >= 0 ? step : run;
     if (pick < 0) return;
     const gn_cell *c = cells[pick];
     if (several) fprintf(to, "%s: ", gn_peers_title(b, c));
-    fprintf(to, "Use %s: %s takes %s", gn_cell_variant(b, c), step >= 0 ? "a training step" : "a run of inference",
+    fprintf(to, "Use %s: %s takes %s", gn_cell_variant(b, c),
+            step >= 0 ? "a training step" : "a run of inference",
             gn_text_time(b->arena, figure(c, step < 0)->median));
     say_gain(b, to, c, step < 0);
     if (step >= 0 && run >= 0 && run != step && !gn_as_fast(c, cells[run], true))
@@ -285,7 +315,9 @@ void gn_write_reasons(gn_bench *b, FILE *to)
         if (!gn_first_of_peers(b, c)) continue;
         int n = gn_peers_of(b, c, cells);
         fprintf(to, "%s%s", k ? "\n" : "", gn_peers_title(b, c));
-        if (n) fprintf(to, " (%" PRId64 " nodes, %" PRId64 " edges)", cells[0]->warm.nodes, cells[0]->warm.edges);
+        if (n)
+            fprintf(to, " (%" PRId64 " nodes, %" PRId64 " edges)", cells[0]->warm.nodes,
+                    cells[0]->warm.edges);
         fputc('\n', to);
         if (!n) fputs("  Nothing to recommend: no cell ended well.\n", to);
         bool train = gn_best_of(n, cells, false) >= 0;

@@ -1,4 +1,5 @@
-/* runner: cell after cell, each in two processes: one that compiles with nothing cached, one that finds the kernels. */
+/* runner: cell after cell, each in two processes: one that compiles with nothing cached, one that
+ * finds the kernels. */
 #include "cli/bench/bench.h"
 #include "cli/bench/child.h"
 #include "cli/text.h"
@@ -25,7 +26,7 @@ typedef struct runner {
     double spent_ms; /* on those that were done in this process */
 } runner;
 
-/* Files ------------------------------------------------------------------------------------------------------------- */
+/* Files ---------------------------------------------------------------------------------------- */
 
 static const char *path_of(const runner *r, const gn_cell *c, const char *suffix)
 {
@@ -42,7 +43,8 @@ static int remove_one(const char *path, const struct stat *s, int kind, struct F
 /* A file or a folder with what is in it; links are not followed. */
 static void remove_all(const char *path) { nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS); }
 
-/* What processes that were killed left in cells/: files that they were writing, caches of theirs.  Nobody writes there now. */
+/* What processes that were killed left in cells/: files that they were writing, caches of theirs.
+ * Nobody writes there now. */
 static void remove_left(const runner *r)
 {
     const char *folder = gn_arena_printf(r->b->arena, "%s/cells", r->b->out);
@@ -71,14 +73,17 @@ static gn_status *keep_cell(const runner *r, const gn_cell *c)
     return gn_out_close(&o, NULL);
 }
 
-/* Starting a cell --------------------------------------------------------------------------------------------------- */
+/* Starting a cell ------------------------------------------------------------------------------ */
 
 typedef struct command {
     gn_arena *arena;
     GN_VEC(char *) argv;
 } command;
 
-static void add(command *c, const char *word) { GN_PUSH(c->arena, c->argv, gn_arena_strdup(c->arena, word)); }
+static void add(command *c, const char *word)
+{
+    GN_PUSH(c->arena, c->argv, gn_arena_strdup(c->arena, word));
+}
 
 static void add_option(command *c, const char *name, const char *value)
 {
@@ -117,7 +122,8 @@ static void add_settings(command *m, const runner *r, const gn_cell *c)
     add_option(m, "products", o->products);
     add_option(m, "gather-storage", o->gathers);
     add_option(m, "weights", o->weights);
-    if (o->tune_budget >= 0) add_option(m, "tune-budget", gn_arena_printf(r->b->arena, "%.9g", o->tune_budget));
+    if (o->tune_budget >= 0)
+        add_option(m, "tune-budget", gn_arena_printf(r->b->arena, "%.9g", o->tune_budget));
     add_count(m, "split", o->split);
     add_count(m, "seed", o->seed);
     add(m, "--quiet");
@@ -163,7 +169,7 @@ static char *const *changing_of(const runner *r, const gn_cell *c)
     return finish(&m, r);
 }
 
-/* How a process ended ----------------------------------------------------------------------------------------------- */
+/* How a process ended -------------------------------------------------------------------------- */
 
 static const char no_memory[] = "out of memory";
 
@@ -178,22 +184,26 @@ static void failed(const runner *r, gn_cell *c, const gn_child *p, const gn_meas
         return;
     case GN_CHILD_SIGNALLED:
         c->end = p->status == SIGKILL ? GN_CELL_KILLED : GN_CELL_CRASH;
-        c->reason = gn_arena_printf(a, "signal %d (%s)%s", p->status, strsignal(p->status),
-                                    p->status == SIGKILL ? ": as a rule, the system was out of memory" : "");
+        c->reason = gn_arena_printf(
+            a, "signal %d (%s)%s", p->status, strsignal(p->status),
+            p->status == SIGKILL ? ": as a rule, the system was out of memory" : "");
         return;
     case GN_CHILD_STOPPED: return; /* it stays open */
     case GN_CHILD_EXITED: break;
     }
     const char *why = m && m->error ? m->error : p->last_line;
-    bool nomem = strstr(why, no_memory) || (m && m->error_code && !strcmp(m->error_code, gn_code_name(GN_ERR_NOMEM)));
+    bool nomem = strstr(why, no_memory) ||
+                 (m && m->error_code && !strcmp(m->error_code, gn_code_name(GN_ERR_NOMEM)));
     c->end = nomem ? GN_CELL_NOMEM : GN_CELL_ERROR;
     if (nomem && !strncmp(why, no_memory, strlen(no_memory))) /* what follows it */
         why += strlen(no_memory) + strspn(why + strlen(no_memory), ": ");
-    c->reason = *why ? gn_arena_strndup(a, why, strcspn(why, "\n")) : gn_arena_printf(a, "exit status %d", p->status);
+    c->reason = *why ? gn_arena_strndup(a, why, strcspn(why, "\n"))
+                     : gn_arena_printf(a, "exit status %d", p->status);
 }
 
 /* One of the cell's processes. *went_on: it ended well and was measured. */
-static gn_status *run_process(runner *r, gn_cell *c, bool compile_only, gn_measured *out, bool *went_on)
+static gn_status *run_process(runner *r, gn_cell *c, bool compile_only, gn_measured *out,
+                              bool *went_on)
 {
     const char *to = path_of(r, c, ".measured");
     gn_child_options o = {.argv = command_of(r, c, to, compile_only),
@@ -218,12 +228,15 @@ static gn_status *run_process(runner *r, gn_cell *c, bool compile_only, gn_measu
     return NULL;
 }
 
-/* Changing graphs, with an empty cache again: only where settings are compared that differ in them. */
+/* Changing graphs, with an empty cache again: only where settings are compared that differ in
+ * them. */
 static gn_status *run_changing(runner *r, gn_cell *c)
 {
     const char *to = path_of(r, c, ".changing"), *cache = path_of(r, c, ".cache");
-    gn_child_options o = {
-        .argv = changing_of(r, c), .output = to, .timeout_s = (double)c->timeout_s - c->wall_ms / 1e3, .stop = r->stop};
+    gn_child_options o = {.argv = changing_of(r, c),
+                          .output = to,
+                          .timeout_s = (double)c->timeout_s - c->wall_ms / 1e3,
+                          .stop = r->stop};
     gn_child p;
     remove_all(cache);
     if (mkdir(cache, 0700)) GN_FAIL(GN_ERR_IO, "%s: %s", cache, strerror(errno));
@@ -246,7 +259,8 @@ static gn_cell *baseline_of(const runner *r, const gn_cell *c)
 {
     for (int k = 0; k < r->b->n_cells; k++) {
         gn_cell *o = &r->b->cells[k];
-        if (o->is_baseline && o->threads == c->threads && !strcmp(o->data, c->data) && !strcmp(o->dynamic, c->dynamic))
+        if (o->is_baseline && o->threads == c->threads && !strcmp(o->data, c->data) &&
+            !strcmp(o->dynamic, c->dynamic))
             return o;
     }
     return NULL;
@@ -255,11 +269,13 @@ static gn_cell *baseline_of(const runner *r, const gn_cell *c)
 /* Outputs of the baseline stay until all is done, others only until they have been compared. */
 static gn_status *settle_outputs(runner *r, gn_cell *c)
 {
-    const char *written = path_of(r, c, ".measured" GN_BENCH_OUTPUTS), *kept = path_of(r, c, GN_BENCH_OUTPUTS);
+    const char *written = path_of(r, c, ".measured" GN_BENCH_OUTPUTS),
+               *kept = path_of(r, c, GN_BENCH_OUTPUTS);
     const gn_cell *base = baseline_of(r, c);
     gn_status *s = NULL;
     if (c->end == GN_CELL_OK && !r->b->compile_only) {
-        if (c == base && rename(written, kept)) s = GN_ERROR(GN_ERR_IO, "%s: %s", kept, strerror(errno));
+        if (c == base && rename(written, kept))
+            s = GN_ERROR(GN_ERR_IO, "%s: %s", kept, strerror(errno));
         if (c != base && base && base->end == GN_CELL_OK)
             s = gn_bench_outputs_diff(path_of(r, base, GN_BENCH_OUTPUTS), written, &c->logits_diff);
     }
@@ -280,7 +296,8 @@ static gn_status *run_cell(runner *r, gn_cell *c)
         c->infer = gn_stats_of(r->b->arena, c->warm.infer_us.x, c->warm.infer_us.n);
         c->step = gn_stats_of(r->b->arena, c->warm.step_us.x, c->warm.step_us.n);
     }
-    if (!s && c->end == GN_CELL_OK && r->b->grid.dynamic.n > 1 && !r->b->compile_only) s = run_changing(r, c);
+    if (!s && c->end == GN_CELL_OK && r->b->grid.dynamic.n > 1 && !r->b->compile_only)
+        s = run_changing(r, c);
     if (!s) s = settle_outputs(r, c);
     remove_left(r);
     if (s || c->end == GN_CELL_OPEN) return s;
@@ -288,7 +305,7 @@ static gn_status *run_cell(runner *r, gn_cell *c)
     return keep_cell(r, c);
 }
 
-/* Progress ---------------------------------------------------------------------------------------------------------- */
+/* Progress ------------------------------------------------------------------------------------- */
 
 static const char *cell_name(const runner *r, const gn_cell *c)
 {
@@ -310,7 +327,8 @@ static double left_ms(const runner *r)
         if (c->end != GN_CELL_OPEN) continue;
         for (int i = 0; i < r->b->n_cells; i++) {
             const gn_cell *o = &r->b->cells[i];
-            if (o->end == GN_CELL_OPEN || strcmp(o->data, c->data) != 0 || !(o->wall_ms > 0)) continue;
+            if (o->end == GN_CELL_OPEN || strcmp(o->data, c->data) != 0 || !(o->wall_ms > 0))
+                continue;
             sum += o->wall_ms;
             n++;
         }
@@ -321,14 +339,16 @@ static double left_ms(const runner *r)
 
 static void say_start(const runner *r, const gn_cell *c)
 {
-    if (r->terminal) fprintf(stderr, "\r\033[K[%d/%d] %s ...", r->done + 1, r->todo, cell_name(r, c));
+    if (r->terminal)
+        fprintf(stderr, "\r\033[K[%d/%d] %s ...", r->done + 1, r->todo, cell_name(r, c));
 }
 
 static void say_end(const runner *r, const gn_cell *c)
 {
     gn_arena *a = r->b->arena;
     if (r->b->cli->opt.quiet) return;
-    fprintf(stderr, "%s[%d/%d] %s: ", r->terminal ? "\r\033[K" : "", r->done, r->todo, cell_name(r, c));
+    fprintf(stderr, "%s[%d/%d] %s: ", r->terminal ? "\r\033[K" : "", r->done, r->todo,
+            cell_name(r, c));
     if (c->end != GN_CELL_OK) {
         fputs(gn_cell_why(a, c), stderr);
     } else {
@@ -345,7 +365,7 @@ static void say_end(const runner *r, const gn_cell *c)
     fputc('\n', stderr);
 }
 
-/* Resuming ---------------------------------------------------------------------------------------------------------- */
+/* Resuming ------------------------------------------------------------------------------------- */
 
 static void reopen(gn_cell *c, int64_t timeout_s)
 {
@@ -362,7 +382,8 @@ static void reopen(gn_cell *c, int64_t timeout_s)
     *c = fresh;
 }
 
-/* Takes over what is there.  A cell that ran out of time is run again where there is more of it now. */
+/* Takes over what is there.  A cell that ran out of time is run again where there is more of it
+ * now. */
 static gn_status *take_over(runner *r)
 {
     gn_bench *b = r->b;
@@ -375,15 +396,18 @@ static gn_status *take_over(runner *r)
             gn_status_free(s);
             same = false;
         }
-        if (!same || (c->end == GN_CELL_TIMEOUT && c->timeout_s < b->timeout_s)) reopen(c, b->timeout_s);
+        if (!same || (c->end == GN_CELL_TIMEOUT && c->timeout_s < b->timeout_s))
+            reopen(c, b->timeout_s);
         found += c->end != GN_CELL_OPEN;
     }
-    if (!b->cli->opt.quiet) fprintf(stderr, "%d of %d cells are there already\n", found, b->n_cells);
+    if (!b->cli->opt.quiet)
+        fprintf(stderr, "%d of %d cells are there already\n", found, b->n_cells);
     /* A cell that ended while its baseline had not has been compared with nothing. */
     for (int k = 0; k < b->n_cells && !b->compile_only; k++) {
         gn_cell *c = &b->cells[k], *base = baseline_of(r, c);
         bool open = base && (base->end == GN_CELL_OK || base->end == GN_CELL_OPEN);
-        if (c->end == GN_CELL_OK && c != base && open && isnan(c->logits_diff)) reopen(c, b->timeout_s);
+        if (c->end == GN_CELL_OK && c != base && open && isnan(c->logits_diff))
+            reopen(c, b->timeout_s);
     }
     /* An open cell needs its baseline's outputs. */
     for (int k = 0; k < b->n_cells && !b->compile_only; k++) {
@@ -394,7 +418,7 @@ static gn_status *take_over(runner *r)
     return NULL;
 }
 
-/* ------------------------------------------------------------------------------------------------------------------- */
+/* ---------------------------------------------------------------------------------------------- */
 
 static gn_status *run_open(runner *r, gn_cell *c)
 {
@@ -408,8 +432,8 @@ static gn_status *run_open(runner *r, gn_cell *c)
     return NULL;
 }
 
-/* Two at once in a folder would take each other's caches away, and time each other. The lock goes with the process, however
- * that ends; where the file system has no locks nobody is kept away. */
+/* Two at once in a folder would take each other's caches away, and time each other. The lock goes
+ * with the process, however that ends; where the file system has no locks nobody is kept away. */
 static gn_status *lock_folder(const char *path, int *fd)
 {
     *fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -432,7 +456,8 @@ static gn_status *run_cells(runner *r, bool resume)
     }
     gn_bench_compare(b);
     for (int k = 0; k < b->n_cells; k++) b->partial = b->partial || b->cells[k].end == GN_CELL_OPEN;
-    for (int k = 0; k < b->n_cells && !b->partial; k++) remove(path_of(r, &b->cells[k], GN_BENCH_OUTPUTS));
+    for (int k = 0; k < b->n_cells && !b->partial; k++)
+        remove(path_of(r, &b->cells[k], GN_BENCH_OUTPUTS));
     if (r->terminal) fputs("\r\033[K", stderr);
     return NULL;
 }

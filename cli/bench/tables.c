@@ -8,31 +8,40 @@
 
 const gn_question gn_questions[] = {
     {GN_TABLE_MODES, "Modes", "Mode against mode",
-     "Medians. Times faster: than the baseline on the same data with as many threads. Break-even: after so many "
+     "Medians. Times faster: than the baseline on the same data with as many threads. Break-even: "
+     "after so many "
      "training steps "
      "the time to compile, all of it, has come back."},
     {GN_TABLE_DYNAMIC, "Dynamic", "Dynamic settings",
-     "The same figures for each setting of dynamic shapes. Changing graphs: 40 random parts of the data, one after "
+     "The same figures for each setting of dynamic shapes. Changing graphs: 40 random parts of the "
+     "data, one after "
      "another; "
-     "how many programs they took, what compiling those took, and a run that found its program (median)."},
+     "how many programs they took, what compiling those took, and a run that found its program "
+     "(median)."},
     {GN_TABLE_TRAINING, "Training", "Training",
-     "A step is forward pass, loss, gradients and optimizer over the whole graph. Median, and what a tenth of the "
+     "A step is forward pass, loss, gradients and optimizer over the whole graph. Median, and what "
+     "a tenth of the "
      "steps stayed "
      "below and above."},
     {GN_TABLE_INFERENCE, "Inference", "Inference", "A forward pass over the whole graph."},
     {GN_TABLE_COMPILING, "Compiling", "Compiling",
-     "From the text of the model to code that can be called: in a process that has nothing, and in one that finds the "
+     "From the text of the model to code that can be called: in a process that has nothing, and in "
+     "one that finds the "
      "kernels "
      "in the cache. Rows with the same code run the same kernels."},
     {GN_TABLE_MEMORY, "Memory", "Memory",
-     "Resident: what the system counted for the process, program and libraries too. Planned: data, graphs, weights and "
+     "Resident: what the system counted for the process, program and libraries too. Planned: data, "
+     "graphs, weights and "
      "temporaries as gnnc adds them up before it runs."},
     {GN_TABLE_AGREEMENT, "Agreement", "Do they compute the same?",
-     "Against the baseline. Outputs: largest difference of an output over the largest output. First losses: of two "
+     "Against the baseline. Outputs: largest difference of an output over the largest output. "
+     "First losses: of two "
      "training "
-     "steps, relative; none where a search chose another order of nodes, in which dropout draws otherwise. What "
+     "steps, relative; none where a search chose another order of nodes, in which dropout draws "
+     "otherwise. What "
      "rounding has become after all steps is no error."},
-    {GN_TABLE_ERRORS, "Errors", "What did not end well", "Each with how it ended and what it said last."},
+    {GN_TABLE_ERRORS, "Errors", "What did not end well",
+     "Each with how it ended and what it said last."},
 };
 const int gn_question_count = sizeof gn_questions / sizeof *gn_questions;
 
@@ -42,11 +51,12 @@ bool gn_question_shown(const gn_bench *b, const gn_question *q)
     if (q->table == GN_TABLE_DYNAMIC && b->grid.dynamic.n < 2) return false;
     for (int k = 0; k < b->n_cells; k++) row = row || gn_cell_shown(&b->cells[k], q->table);
     for (int k = 0; k < gn_column_count; k++)
-        figure = figure || (gn_columns[k].tables != GN_TABLE_ALL && gn_column_shown(b, &gn_columns[k], q->table));
+        figure = figure || (gn_columns[k].tables != GN_TABLE_ALL &&
+                            gn_column_shown(b, &gn_columns[k], q->table));
     return row && figure;
 }
 
-/* JSON -------------------------------------------------------------------------------------------------------------- */
+/* JSON ----------------------------------------------------------------------------------------- */
 
 static void list_json(gn_json *j, const char *key, const gn_string_list *list)
 {
@@ -93,7 +103,8 @@ void gn_write_config(gn_bench *b, FILE *to)
     list_json(&j, "without", &b->cli->opt.without);
     gn_json_string(&j, "only", b->cli->opt.only);
     gn_json_string(&j, "device", b->cli->opt.device ? b->cli->opt.device : "cpu");
-    gn_json_string(&j, "matmul_precision", b->cli->opt.precision ? b->cli->opt.precision : "highest");
+    gn_json_string(&j, "matmul_precision",
+                   b->cli->opt.precision ? b->cli->opt.precision : "highest");
     gn_json_string(&j, "products", b->cli->opt.products);
     gn_json_string(&j, "gather_storage", b->cli->opt.gathers);
     gn_json_object(&j, "machine");
@@ -120,7 +131,7 @@ void gn_write_results(gn_bench *b, FILE *to)
     gn_json_end(&j);
 }
 
-/* CSV --------------------------------------------------------------------------------------------------------------- */
+/* CSV ------------------------------------------------------------------------------------------ */
 
 void gn_write_csv(gn_bench *b, FILE *to)
 {
@@ -144,7 +155,7 @@ void gn_write_csv(gn_bench *b, FILE *to)
     }
 }
 
-/* LaTeX and Markdown ------------------------------------------------------------------------------------------------ */
+/* LaTeX and Markdown --------------------------------------------------------------------------- */
 
 static const char *head(gn_arena *a, const gn_column *c)
 {
@@ -156,7 +167,8 @@ static void latex_table(gn_bench *b, const gn_question *q, FILE *to)
     const char *between = "";
     fputs("\\begin{table}\n\\centering\n\\begin{tabular}{", to);
     for (int k = 0; k < gn_column_count; k++)
-        if (gn_column_shown(b, &gn_columns[k], q->table)) fputc(gn_columns[k].kind == GN_VALUE_TEXT ? 'l' : 'r', to);
+        if (gn_column_shown(b, &gn_columns[k], q->table))
+            fputc(gn_columns[k].kind == GN_VALUE_TEXT ? 'l' : 'r', to);
     fputs("}\n\\toprule\n", to);
     for (int k = 0; k < gn_column_count; k++) {
         if (!gn_column_shown(b, &gn_columns[k], q->table)) continue;
@@ -171,7 +183,8 @@ static void latex_table(gn_bench *b, const gn_question *q, FILE *to)
         for (int k = 0; k < gn_column_count; k++) {
             if (!gn_column_shown(b, &gn_columns[k], q->table)) continue;
             fputs(between, to);
-            gn_text_latex(to, gn_value_text(b->arena, &gn_columns[k], gn_columns[k].of(b, &b->cells[i])));
+            gn_text_latex(
+                to, gn_value_text(b->arena, &gn_columns[k], gn_columns[k].of(b, &b->cells[i])));
             between = " & ";
         }
         fputs(" \\\\\n", to);
@@ -185,7 +198,8 @@ static void latex_table(gn_bench *b, const gn_question *q, FILE *to)
 
 void gn_write_latex(gn_bench *b, FILE *to)
 {
-    fputs("% Made by gnnc bench; needs \\usepackage{booktabs} and \\usepackage[T1]{fontenc}.\n", to);
+    fputs("% Made by gnnc bench; needs \\usepackage{booktabs} and \\usepackage[T1]{fontenc}.\n",
+          to);
     for (int k = 0; k < gn_question_count; k++) {
         if (!gn_question_shown(b, &gn_questions[k])) continue;
         fputc('\n', to);
@@ -213,7 +227,8 @@ static void markdown_table(gn_bench *b, const gn_question *q, FILE *to)
         for (int k = 0; k < gn_column_count; k++) {
             if (!gn_column_shown(b, &gn_columns[k], q->table)) continue;
             fputs("| ", to);
-            gn_text_markdown(to, gn_value_text(b->arena, &gn_columns[k], gn_columns[k].of(b, &b->cells[i])));
+            gn_text_markdown(
+                to, gn_value_text(b->arena, &gn_columns[k], gn_columns[k].of(b, &b->cells[i])));
             fputc(' ', to);
         }
         fputs("|\n", to);
@@ -226,7 +241,8 @@ void gn_write_markdown(gn_bench *b, FILE *to)
     gn_text_markdown(to, b->model);
     fprintf(to, "\n\ngnnc %s, ", GNNC_VERSION);
     gn_text_markdown(to, b->cpu);
-    fprintf(to, ", %s.%s\n", b->started, b->partial ? " Interrupted: some cells were not run." : "");
+    fprintf(to, ", %s.%s\n", b->started,
+            b->partial ? " Interrupted: some cells were not run." : "");
     for (int k = 0; k < gn_question_count; k++) {
         if (!gn_question_shown(b, &gn_questions[k])) continue;
         fprintf(to, "\n## %s\n\n%s\n\n", gn_questions[k].title, gn_questions[k].about);

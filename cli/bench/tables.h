@@ -1,4 +1,5 @@
-/* Tables: the questions that rows answer, each a table of some columns; and the writers of plain formats.
+/* Tables: the questions that rows answer, each a table of some columns; and the writers of plain
+ * formats.
  *
  * A writer writes to an open file and reports nothing: whoever opened it checks it for errors. */
 #ifndef GN_CLI_BENCH_TABLES_H
@@ -18,13 +19,15 @@ extern const int gn_question_count;
 /* Has the table a row, and a column with a figure? */
 bool gn_question_shown(const gn_bench *b, const gn_question *q);
 
-void gn_write_config(gn_bench *b, FILE *to);   /* JSON: what was asked, of which program, on which machine */
+void gn_write_config(gn_bench *b, FILE *to);   /* JSON: what was asked, of which program, on which
+                                                  machine */
 void gn_write_results(gn_bench *b, FILE *to);  /* JSON: every cell, every sample */
 void gn_write_csv(gn_bench *b, FILE *to);      /* a row a cell, all columns */
 void gn_write_latex(gn_bench *b, FILE *to);    /* a table a question; needs \usepackage{booktabs} */
 void gn_write_markdown(gn_bench *b, FILE *to); /* likewise */
-void gn_write_verdict(gn_bench *b, FILE *to);  /* what to use: a sentence for each dataset and number of threads */
-void gn_write_reasons(gn_bench *b, FILE *to);  /* and why, for which use */
+void gn_write_verdict(gn_bench *b, FILE *to); /* what to use: a sentence for each dataset and number
+                                                 of threads */
+void gn_write_reasons(gn_bench *b, FILE *to); /* and why, for which use */
 void gn_write_recommendations(gn_bench *b, FILE *to); /* recommend.c */
 void gn_write_page(gn_bench *b, FILE *to);            /* page.c: HTML, with charts */
 

@@ -1,5 +1,5 @@
-/* workbook: the tables as an .xlsx, a sheet a question, through libxlsxwriter.  Its headers are wanted where gnnc is built, the
- * library is loaded where a workbook is written. */
+/* workbook: the tables as an .xlsx, a sheet a question, through libxlsxwriter.  Its headers are
+ * wanted where gnnc is built, the library is loaded where a workbook is written. */
 #include "cli/bench/output.h"
 #include "cli/bench/recommend.h"
 #include "cli/bench/tables.h"
@@ -13,35 +13,35 @@
 #include <string.h>
 #include <xlsxwriter.h>
 
-#define FUNCTIONS(X)                                                                                                   \
-    X(workbook_new)                                                                                                    \
-    X(workbook_close)                                                                                                  \
-    X(workbook_add_worksheet)                                                                                          \
-    X(workbook_add_format)                                                                                             \
-    X(workbook_add_chart)                                                                                              \
-    X(worksheet_write_string)                                                                                          \
-    X(worksheet_write_number)                                                                                          \
-    X(worksheet_set_column)                                                                                            \
-    X(worksheet_freeze_panes)                                                                                          \
-    X(worksheet_autofilter)                                                                                            \
-    X(worksheet_insert_chart_opt)                                                                                      \
-    X(worksheet_set_landscape)                                                                                         \
-    X(worksheet_fit_to_pages)                                                                                          \
-    X(format_set_bold)                                                                                                 \
-    X(format_set_text_wrap)                                                                                            \
-    X(format_set_align)                                                                                                \
-    X(format_set_bottom)                                                                                               \
-    X(format_set_num_format)                                                                                           \
-    X(format_set_font_color)                                                                                           \
-    X(format_set_font_size)                                                                                            \
-    X(chart_add_series)                                                                                                \
-    X(chart_series_set_categories)                                                                                     \
-    X(chart_series_set_values)                                                                                         \
-    X(chart_title_set_name)                                                                                            \
-    X(chart_legend_set_position)                                                                                       \
-    X(chart_axis_set_log_base)                                                                                         \
-    X(chart_axis_set_name)                                                                                             \
-    X(chart_axis_set_reverse)                                                                                          \
+#define FUNCTIONS(X)                                                                               \
+    X(workbook_new)                                                                                \
+    X(workbook_close)                                                                              \
+    X(workbook_add_worksheet)                                                                      \
+    X(workbook_add_format)                                                                         \
+    X(workbook_add_chart)                                                                          \
+    X(worksheet_write_string)                                                                      \
+    X(worksheet_write_number)                                                                      \
+    X(worksheet_set_column)                                                                        \
+    X(worksheet_freeze_panes)                                                                      \
+    X(worksheet_autofilter)                                                                        \
+    X(worksheet_insert_chart_opt)                                                                  \
+    X(worksheet_set_landscape)                                                                     \
+    X(worksheet_fit_to_pages)                                                                      \
+    X(format_set_bold)                                                                             \
+    X(format_set_text_wrap)                                                                        \
+    X(format_set_align)                                                                            \
+    X(format_set_bottom)                                                                           \
+    X(format_set_num_format)                                                                       \
+    X(format_set_font_color)                                                                       \
+    X(format_set_font_size)                                                                        \
+    X(chart_add_series)                                                                            \
+    X(chart_series_set_categories)                                                                 \
+    X(chart_series_set_values)                                                                     \
+    X(chart_title_set_name)                                                                        \
+    X(chart_legend_set_position)                                                                   \
+    X(chart_axis_set_log_base)                                                                     \
+    X(chart_axis_set_name)                                                                         \
+    X(chart_axis_set_reverse)                                                                      \
     X(lxw_strerror)
 
 /* What the library is called: the version of its interface that the headers are of. */
@@ -114,10 +114,13 @@ static void make_formats(writer *w)
 enum { HEAD_ROW = 3, TEXT_WIDTH = 24, NUMBER_WIDTH = 13, LABEL_WIDTH = 36, MOST_TEXT = 32767 };
 
 /* A cell of a sheet holds so many characters at most, and XML no other bytes. */
-static const char *fit(const writer *w, const char *text) { return gn_text_fit(w->b->arena, text, MOST_TEXT); }
+static const char *fit(const writer *w, const char *text)
+{
+    return gn_text_fit(w->b->arena, text, MOST_TEXT);
+}
 
-static void write_value(writer *w, lxw_worksheet *s, lxw_row_t row, lxw_col_t col, const gn_column *c,
-                        const gn_cell *cell)
+static void write_value(writer *w, lxw_worksheet *s, lxw_row_t row, lxw_col_t col,
+                        const gn_column *c, const gn_cell *cell)
 {
     const library *l = w->lib;
     gn_value v = c->of(w->b, cell);
@@ -127,12 +130,13 @@ static void write_value(writer *w, lxw_worksheet *s, lxw_row_t row, lxw_col_t co
     else if (isinf(v.number))
         l->worksheet_write_string(s, row, col, "never", NULL);
     else if (!isnan(v.number))
-        l->worksheet_write_number(s, row, col, v.number, c->kind == GN_VALUE_COUNT ? w->count : w->number);
+        l->worksheet_write_number(s, row, col, v.number,
+                                  c->kind == GN_VALUE_COUNT ? w->count : w->number);
 }
 
 /* Bars of one column of a sheet, on a logarithmic axis. */
-static void add_chart(writer *w, lxw_worksheet *s, const char *sheet, const gn_column *c, lxw_col_t values,
-                      lxw_col_t labels, lxw_row_t last)
+static void add_chart(writer *w, lxw_worksheet *s, const char *sheet, const gn_column *c,
+                      lxw_col_t values, lxw_col_t labels, lxw_row_t last)
 {
     const library *l = w->lib;
     lxw_chart *chart = l->workbook_add_chart(w->book, LXW_CHART_BAR);
@@ -145,7 +149,8 @@ static void add_chart(writer *w, lxw_worksheet *s, const char *sheet, const gn_c
     l->chart_axis_set_log_base(chart->x_axis, 10); /* of bars, the one of values */
     l->chart_axis_set_name(chart->x_axis, gn_arena_printf(w->b->arena, "%s, logarithmic", c->unit));
     l->chart_axis_set_reverse(chart->y_axis); /* the first row on top */
-    lxw_chart_options size = {.x_scale = 1.8, .y_scale = fmin(6, 0.5 + 0.08 * (double)(last - HEAD_ROW))};
+    lxw_chart_options size = {.x_scale = 1.8,
+                              .y_scale = fmin(6, 0.5 + 0.08 * (double)(last - HEAD_ROW))};
     l->worksheet_insert_chart_opt(s, last + 2, 0, chart, &size);
 }
 
@@ -174,12 +179,15 @@ static void write_rows(writer *w, lxw_worksheet *s, const gn_question *q)
             figure = c;
             drawn = col;
         }
-        const char *title = *c->unit ? gn_arena_printf(b->arena, "%s, %s", c->title, c->unit) : c->title;
+        const char *title = *c->unit ? gn_arena_printf(b->arena, "%s, %s", c->title, c->unit)
+                                     : c->title;
         l->worksheet_write_string(s, HEAD_ROW, col, title, w->head);
-        l->worksheet_set_column(s, col, col, c->kind == GN_VALUE_TEXT ? TEXT_WIDTH : NUMBER_WIDTH, NULL);
+        l->worksheet_set_column(s, col, col, c->kind == GN_VALUE_TEXT ? TEXT_WIDTH : NUMBER_WIDTH,
+                                NULL);
         row = HEAD_ROW;
         for (int i = 0; i < b->n_cells; i++)
-            if (gn_cell_shown(&b->cells[i], q->table)) write_value(w, s, ++row, col, c, &b->cells[i]);
+            if (gn_cell_shown(&b->cells[i], q->table))
+                write_value(w, s, ++row, col, c, &b->cells[i]);
         col++;
     }
     l->worksheet_autofilter(s, HEAD_ROW, 0, row, (lxw_col_t)(col - 1));
@@ -191,7 +199,8 @@ static void write_rows(writer *w, lxw_worksheet *s, const gn_question *q)
     for (int i = 0; i < b->n_cells; i++) {
         const gn_cell *c = &b->cells[i];
         if (!gn_cell_shown(c, q->table)) continue;
-        const char *label = gn_arena_printf(b->arena, "%s, %s", gn_peers_title(b, c), gn_cell_variant(b, c));
+        const char *label = gn_arena_printf(b->arena, "%s, %s", gn_peers_title(b, c),
+                                            gn_cell_variant(b, c));
         l->worksheet_write_string(s, ++row, col, fit(w, label), NULL);
     }
     add_chart(w, s, q->name, figure, drawn, col, row);
@@ -226,13 +235,14 @@ static void write_about(writer *w)
     size_t n = 0;
     lxw_row_t row = 0;
     if (!s) return;
-    const char *const facts[][2] = {{"model", b->model},
-                                    {"command", b->command},
-                                    {"gnnc", GNNC_VERSION},
-                                    {"processor", b->cpu},
-                                    {"system", b->system},
-                                    {"started", b->started},
-                                    {"complete", b->partial ? "no: some cells were not run" : "yes"}};
+    const char *const facts[][2] = {
+        {"model", b->model},
+        {"command", b->command},
+        {"gnnc", GNNC_VERSION},
+        {"processor", b->cpu},
+        {"system", b->system},
+        {"started", b->started},
+        {"complete", b->partial ? "no: some cells were not run" : "yes"}};
     for (size_t k = 0; k < sizeof facts / sizeof *facts; k++) {
         l->worksheet_write_string(s, row, 0, facts[k][0], w->about);
         l->worksheet_write_string(s, row++, 1, fit(w, facts[k][1]), NULL);

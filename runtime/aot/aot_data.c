@@ -9,15 +9,20 @@
 
 static const char sparse_input[] = GN_NAME_X; /* the one that may be given by its non-zeros */
 
-static int number(const gn_aot_model *m, const gn_aot_tensor *t) { return (int)(t - m->image->inputs); }
+static int number(const gn_aot_model *m, const gn_aot_tensor *t)
+{
+    return (int)(t - m->image->inputs);
+}
 
-/* Instances learn of data that has taken the place of other data: by its address where that is all that changed. */
+/* Instances learn of data that has taken the place of other data: by its address where that is all
+ * that changed. */
 static void replace(gn_aot_model *m, const gn_aot_tensor *t, bool same_size, const void *data)
 {
     for (int k = 0; k < AOT_UNITS; k++) {
         const aot_unit *u = &m->unit[k];
         bool reads = gn_artifact_reads(u->code, GN_SLOT_INPUT, t->name);
-        bool again = !same_size || t->rows == GN_AOT_EDGES || gn_artifact_reads(u->ahead, GN_SLOT_INPUT, t->name) ||
+        bool again = !same_size || t->rows == GN_AOT_EDGES ||
+                     gn_artifact_reads(u->ahead, GN_SLOT_INPUT, t->name) ||
                      gn_artifact_picks(u->ahead, t->name) || gn_artifact_picks(u->code, t->name);
         if (!u->bound || (!again && !reads)) continue;
         if (!again) {
@@ -39,7 +44,8 @@ static void note(gn_aot_model *m, const gn_aot_tensor *t, int64_t rows, const vo
     gn_block_free(before.sorted);
 }
 
-/* x for products that walk its non-zeros; a matrix is made of it again where something asks for one. */
+/* x for products that walk its non-zeros; a matrix is made of it again where something asks for
+ * one. */
 static gn_status *note_pattern(gn_aot_model *m, gn_graph *g)
 {
     gn_status *s = aot_check_index(m, g, "x of more than 2^31 - 1 rows or non-zeros");
@@ -64,21 +70,25 @@ static gn_status *check(const gn_aot_model *m, const char *name, int64_t rows, c
     int64_t elems;
     if (!t) return aot_no_such(m, "input", name);
     if (rows < 0 || (t->rows == GN_AOT_ONE && rows != 1))
-        GN_FAIL(GN_ERR_USAGE, "'%s' of %lld rows%s", name, (long long)rows, rows < 0 ? "" : ", expected 1");
+        GN_FAIL(GN_ERR_USAGE, "'%s' of %lld rows%s", name, (long long)rows,
+                rows < 0 ? "" : ", expected 1");
     if (__builtin_mul_overflow(rows, t->row_elems, &elems) || elems > INT64_MAX / 16)
         GN_FAIL(GN_ERR_USAGE, "'%s' of %lld rows does not fit memory", name, (long long)rows);
     if (!data && elems) GN_FAIL(GN_ERR_USAGE, "'%s' is bound to no data", name);
     if ((uintptr_t)data % gn_elem_size(t->elem))
-        GN_FAIL(GN_ERR_USAGE, "the data of '%s' is not aligned to its elements, %s", name, gn_elem_name(t->elem));
+        GN_FAIL(GN_ERR_USAGE, "the data of '%s' is not aligned to its elements, %s", name,
+                gn_elem_name(t->elem));
     return NULL;
 }
 
 static bool meet(const void *a, int64_t bytes, const void *b, int64_t others)
 {
-    return (uintptr_t)a < (uintptr_t)b + (uintptr_t)others && (uintptr_t)b < (uintptr_t)a + (uintptr_t)bytes;
+    return (uintptr_t)a < (uintptr_t)b + (uintptr_t)others &&
+           (uintptr_t)b < (uintptr_t)a + (uintptr_t)bytes;
 }
 
-/* Does the data lie in what the last inference left?  That goes with the instance, or with the next result. */
+/* Does the data lie in what the last inference left?  That goes with the instance, or with the next
+ * result. */
 static bool is_result(const gn_aot_model *m, const void *data, int64_t bytes)
 {
     const gn_instance *in = m->unit[AOT_INFER].pair.instance;
@@ -122,28 +132,32 @@ int gn_aot_bind(gn_aot_model *m, const char *name, int64_t rows, const void *dat
     return aot_say(m, bind(m, name, rows, data));
 }
 
-static gn_status *bind_csr(gn_aot_model *m, int64_t rows, const int64_t *row, const int32_t *column, const float *value)
+static gn_status *bind_csr(gn_aot_model *m, int64_t rows, const int64_t *row, const int32_t *column,
+                           const float *value)
 {
     const gn_aot_tensor *x = aot_find(m->image->n_inputs, m->image->inputs, sparse_input);
     gn_graph *g;
     if (!m->image->sparse_x || !x)
-        GN_FAIL(GN_ERR_USAGE, "x is given by its non-zeros, but the model was compiled for all of it");
+        GN_FAIL(GN_ERR_USAGE,
+                "x is given by its non-zeros, but the model was compiled for all of it");
     gn_status *s = gn_graph_from_csr(m->image->index, rows, x->row_elems, row, column, value, &g);
     return s ? gn_status_annotate(s, GN_NAME_X) : note_pattern(m, g);
 }
 
-int gn_aot_bind_csr(gn_aot_model *m, int64_t rows, const int64_t *row, const int32_t *column, const float *value)
+int gn_aot_bind_csr(gn_aot_model *m, int64_t rows, const int64_t *row, const int32_t *column,
+                    const float *value)
 {
     AOT_USABLE(m);
     return aot_say(m, bind_csr(m, rows, row, column, value));
 }
 
-/* Before it runs ---------------------------------------------------------------------------------------------------- */
+/* Before it runs ------------------------------------------------------------------------------- */
 
 static bool reads(const aot_unit *u, const char *name)
 {
-    return gn_artifact_reads(u->code, GN_SLOT_INPUT, name) || gn_artifact_reads(u->ahead, GN_SLOT_INPUT, name) ||
-           gn_artifact_picks(u->code, name) || gn_artifact_picks(u->ahead, name);
+    return gn_artifact_reads(u->code, GN_SLOT_INPUT, name) ||
+           gn_artifact_reads(u->ahead, GN_SLOT_INPUT, name) || gn_artifact_picks(u->code, name) ||
+           gn_artifact_picks(u->ahead, name);
 }
 
 static gn_status *make_dense(gn_aot_model *m, const gn_aot_tensor *t)
@@ -152,7 +166,8 @@ static gn_status *make_dense(gn_aot_model *m, const gn_aot_tensor *t)
     aot_data *d = &m->data[number(m, t)];
     int64_t elems, cols = t->row_elems;
     if (__builtin_mul_overflow(g->n_dst, cols, &elems))
-        GN_FAIL(GN_ERR_NOMEM, "out of memory: x of %lld x %lld", (long long)g->n_dst, (long long)cols);
+        GN_FAIL(GN_ERR_NOMEM, "out of memory: x of %lld x %lld", (long long)g->n_dst,
+                (long long)cols);
     GN_TRY(gn_block_new(elems, sizeof(float), GN_NAME_X, &d->own));
     gn_graph_to_dense(g, d->own);
     d->data = d->own;
@@ -163,8 +178,8 @@ static gn_status *make_dense(gn_aot_model *m, const gn_aot_tensor *t)
 static gn_status *sort_edges(const gn_aot_model *m, const gn_aot_tensor *t, aot_data *d)
 {
     if (d->rows != m->graph->n_edge)
-        GN_FAIL(GN_ERR_DATA, "'%s' has %lld rows, the graph %lld edges", t->name, (long long)d->rows,
-                (long long)m->graph->n_edge);
+        GN_FAIL(GN_ERR_DATA, "'%s' has %lld rows, the graph %lld edges", t->name,
+                (long long)d->rows, (long long)m->graph->n_edge);
     if (d->sorted) return NULL;
     GN_TRY(gn_block_new(d->rows * t->row_elems, gn_elem_size(t->elem), t->name, &d->sorted));
     gn_graph_edges_in(m->graph, t->row_elems * (int64_t)gn_elem_size(t->elem), d->data, d->sorted);
@@ -179,7 +194,8 @@ gn_status *aot_ready_data(gn_aot_model *m, const aot_unit *u)
         const gn_aot_tensor *t = &m->image->inputs[k];
         aot_data *d = &m->data[k];
         bool needed = reads(u, t->name);
-        if (needed && !d->data && m->pattern && !strcmp(t->name, sparse_input)) GN_TRY(make_dense(m, t));
+        if (needed && !d->data && m->pattern && !strcmp(t->name, sparse_input))
+            GN_TRY(make_dense(m, t));
         if (needed && !d->data) GN_FAIL(GN_ERR_USAGE, "input '%s' is not bound", t->name);
         if (needed && t->rows == GN_AOT_EDGES) GN_TRY(sort_edges(m, t, d));
     }

@@ -1,6 +1,6 @@
-/* Image: a model compiled ahead of time, as data.  gnnc lays these structures out in object files just as they stand in
- * memory, with relocations for addresses (src/aot/layout.c), so that nothing is read or built when one is loaded.
- * Immutable. */
+/* Image: a model compiled ahead of time, as data.  gnnc lays these structures out in object files
+ * just as they stand in memory, with relocations for addresses (src/aot/layout.c), so that nothing
+ * is read or built when one is loaded. Immutable. */
 #ifndef GN_RUNTIME_AOT_AOT_IMAGE_H
 #define GN_RUNTIME_AOT_AOT_IMAGE_H
 
@@ -24,7 +24,8 @@ typedef struct gn_aot_weight {
     int64_t dim[GN_AOT_RANK];
     const char *state; /* that holds it */
     int64_t elems;
-    int64_t turned; /* 0: lies as in files; else its first dim here, and files have [elems / turned, turned] */
+    int64_t turned; /* 0: lies as in files; else its first dim here, and files have [elems / turned,
+                       turned] */
     gn_fill init;
     const float *data; /* as it lies in the state; NULL: filled by init */
 } gn_aot_weight;
@@ -44,7 +45,8 @@ typedef struct gn_aot_image {
     bool sparse_x;      /* products walk the non-zeros of x */
     bool one_region[2]; /* a run of eval, of step is one parallel region */
     int n_inputs, n_outputs, n_weights, n_states;
-    int64_t n_classes; /* that labels y are of: 0 .. n_classes - 1, -1 unknown; 0: any number will do */
+    int64_t n_classes; /* that labels y are of: 0 .. n_classes - 1, -1 unknown; 0: any number will
+                          do */
     const gn_aot_tensor *inputs, *outputs; /* outputs: of eval */
     const gn_aot_weight *weights;
     const gn_aot_state *states;

@@ -1,6 +1,7 @@
-/* Weights from safetensors (https://huggingface.co/docs/safetensors): eight bytes of header length, a JSON object of names to
- * dtype, shape and data_offsets, the data.  The header is read here by hand, since the library that reads it elsewhere does
- * not go into other people's programs: objects, strings and numbers, no value deeper than the format has. */
+/* Weights from safetensors (https://huggingface.co/docs/safetensors): eight bytes of header length,
+ * a JSON object of names to dtype, shape and data_offsets, the data.  The header is read here by
+ * hand, since the library that reads it elsewhere does not go into other people's programs:
+ * objects, strings and numbers, no value deeper than the format has. */
 #include "runtime/aot/impl.h"
 
 #include "base/half.h"
@@ -38,13 +39,14 @@ typedef struct tensor {
     uint64_t from, to;
 } tensor;
 
-#define BROKEN(z, what)                                                                                                \
-    GN_FAIL(GN_ERR_DATA, "%s: byte %lld of the header: expected %s", (z)->origin, (long long)((z)->at - (z)->begin),   \
-            what)
+#define BROKEN(z, what)                                                                            \
+    GN_FAIL(GN_ERR_DATA, "%s: byte %lld of the header: expected %s", (z)->origin,                  \
+            (long long)((z)->at - (z)->begin), what)
 
 static void skip_space(scanner *z)
 {
-    while (z->at < z->end && (*z->at == ' ' || *z->at == '\n' || *z->at == '\t' || *z->at == '\r')) z->at++;
+    while (z->at < z->end && (*z->at == ' ' || *z->at == '\n' || *z->at == '\t' || *z->at == '\r'))
+        z->at++;
 }
 
 static bool take(scanner *z, char c)
@@ -71,7 +73,8 @@ static gn_status *take_number(scanner *z, int64_t *out)
     skip_space(z);
     const char *first = z->at;
     for (*out = 0; z->at < z->end && *z->at >= '0' && *z->at <= '9'; z->at++)
-        if (__builtin_mul_overflow(*out, 10, out) || __builtin_add_overflow(*out, *z->at - '0', out))
+        if (__builtin_mul_overflow(*out, 10, out) ||
+            __builtin_add_overflow(*out, *z->at - '0', out))
             BROKEN(z, "a smaller number");
     if (z->at == first) BROKEN(z, "a whole number");
     return NULL;
@@ -181,8 +184,8 @@ static gn_status *check_range(const scanner *z, const found *f, const gn_aot_wei
         double wide;
         memcpy(&wide, f->data + (size_t)i * sizeof wide, sizeof wide);
         if (isfinite(wide) && !isfinite((float)wide))
-            GN_FAIL(GN_ERR_DATA, "%s: tensor '%s': number %lld is %g, which no float32 is", z->origin, w->name,
-                    (long long)i, wide);
+            GN_FAIL(GN_ERR_DATA, "%s: tensor '%s': number %lld is %g, which no float32 is",
+                    z->origin, w->name, (long long)i, wide);
     }
     return NULL;
 }
@@ -202,13 +205,14 @@ static gn_status *note_tensor(scanner *z, span name, const tensor *t)
         char want[192], have[192];
         shape_text(want, sizeof want, w->rank, w->dim);
         shape_text(have, sizeof have, t->rank, t->dim);
-        GN_FAIL(GN_ERR_DATA, "%s: tensor '%s' is %.*s %s, expected F32 %s", z->origin, w->name, (int)t->dtype.n,
-                t->dtype.p, have, want);
+        GN_FAIL(GN_ERR_DATA, "%s: tensor '%s' is %.*s %s, expected F32 %s", z->origin, w->name,
+                (int)t->dtype.n, t->dtype.p, have, want);
     }
     if (t->to - t->from != (uint64_t)w->elems * gn_elem_size(floats[e].elem))
         GN_FAIL(GN_ERR_DATA, "%s: tensor '%s' has %llu bytes", z->origin, w->name,
                 (unsigned long long)(t->to - t->from));
-    if (z->found[k].data) GN_FAIL(GN_ERR_DATA, "%s: there are two tensors '%s'", z->origin, w->name);
+    if (z->found[k].data)
+        GN_FAIL(GN_ERR_DATA, "%s: there are two tensors '%s'", z->origin, w->name);
     z->found[k] = (found){z->data + t->from, floats[e].elem};
     return check_range(z, &z->found[k], w);
 }
@@ -232,7 +236,8 @@ static gn_status *scan(scanner *z)
     if (z->at != z->end) BROKEN(z, "its end");
     for (int k = 0; k < z->image->n_weights; k++)
         if (!z->found[k].data)
-            GN_FAIL(GN_ERR_DATA, "%s: there is no tensor '%s'", z->origin, z->image->weights[k].name);
+            GN_FAIL(GN_ERR_DATA, "%s: there is no tensor '%s'", z->origin,
+                    z->image->weights[k].name);
     return NULL;
 }
 
@@ -251,10 +256,12 @@ static gn_status *load(gn_aot_model *m, const char *origin, const void *bytes, i
     uint64_t length = 0;
     const unsigned char *p = bytes;
     void *block;
-    if (!p || n < 8) GN_FAIL(GN_ERR_DATA, "%s: %lld bytes are no safetensors", origin, (long long)n);
+    if (!p || n < 8)
+        GN_FAIL(GN_ERR_DATA, "%s: %lld bytes are no safetensors", origin, (long long)n);
     for (int k = 0; k < 8; k++) length |= (uint64_t)p[k] << 8 * k;
     if (length > (uint64_t)n - 8)
-        GN_FAIL(GN_ERR_DATA, "%s: a header of %llu bytes in %lld", origin, (unsigned long long)length, (long long)n);
+        GN_FAIL(GN_ERR_DATA, "%s: a header of %llu bytes in %lld", origin,
+                (unsigned long long)length, (long long)n);
     GN_TRY(gn_block_zeroed(m->image->n_weights, sizeof(found), "weights", &block));
     scanner z = {.origin = origin,
                  .begin = (const char *)p + 8,
@@ -286,11 +293,13 @@ static gn_status *load_file(gn_aot_model *m, const char *path)
     gn_status *s = NULL;
     if (fstat(fileno(f), &about)) s = GN_ERROR(GN_ERR_IO, "%s: %s", path, strerror(errno));
     if (!s && !S_ISREG(about.st_mode))
-        s = GN_ERROR(GN_ERR_IO, "%s: %s", path, S_ISDIR(about.st_mode) ? strerror(EISDIR) : "not a regular file");
+        s = GN_ERROR(GN_ERR_IO, "%s: %s", path,
+                     S_ISDIR(about.st_mode) ? strerror(EISDIR) : "not a regular file");
     int64_t n = s ? 0 : about.st_size;
     if (!s) s = gn_block_new(n, 1, path, &bytes);
     if (!s && fread(bytes, 1, (size_t)n, f) != (size_t)n)
-        s = GN_ERROR(GN_ERR_IO, "%s: %s", path, ferror(f) ? strerror(errno) : "it has become shorter");
+        s = GN_ERROR(GN_ERR_IO, "%s: %s", path,
+                     ferror(f) ? strerror(errno) : "it has become shorter");
     fclose(f);
     if (!s) s = load(m, path, bytes, n);
     gn_block_free(bytes);

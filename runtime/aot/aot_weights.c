@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Stores ------------------------------------------------------------------------------------------------------------ */
+/* Stores --------------------------------------------------------------------------------------- */
 
 void aot_store_release(aot_store *s)
 {
@@ -61,7 +61,7 @@ int gn_aot_reset(gn_aot_model *m, uint64_t seed)
     return aot_say(m, fill(m->image, &m->store->state, seed));
 }
 
-/* Weights ----------------------------------------------------------------------------------------------------------- */
+/* Weights -------------------------------------------------------------------------------------- */
 
 static gn_status *find(const gn_aot_model *m, const char *name, const void *data, int64_t elems,
                        const gn_aot_weight **out)
@@ -72,8 +72,8 @@ static gn_status *find(const gn_aot_model *m, const char *name, const void *data
         if (!strcmp(g->weights[k].name, name)) *out = &g->weights[k];
     if (!*out) return aot_no_such(m, "weight", name);
     if (elems != (*out)->elems)
-        GN_FAIL(GN_ERR_DATA, "weight '%s' has %lld numbers, not %lld", name, (long long)(*out)->elems,
-                (long long)elems);
+        GN_FAIL(GN_ERR_DATA, "weight '%s' has %lld numbers, not %lld", name,
+                (long long)(*out)->elems, (long long)elems);
     if (!data && elems) GN_FAIL(GN_ERR_USAGE, "weight '%s': no address", name);
     return NULL;
 }
@@ -108,10 +108,10 @@ int gn_aot_weight_set(gn_aot_model *m, const char *name, const float *from, int6
     return GN_OK;
 }
 
-/* States ------------------------------------------------------------------------------------------------------------ */
+/* States --------------------------------------------------------------------------------------- */
 
-/* In front of the tensors' bytes, which follow one another in order.  Digests (gn_hash_bytes, each piece seeded by those
- * before it) tell damage and mistakes, not malice. */
+/* In front of the tensors' bytes, which follow one another in order.  Digests (gn_hash_bytes, each
+ * piece seeded by those before it) tell damage and mistakes, not malice. */
 typedef struct head {
     char magic[8];
     uint64_t tensors; /* digest of names, types and sizes: those of one model */
@@ -120,7 +120,10 @@ typedef struct head {
 
 static const char magic[8] = {'G', 'N', 'N', 'C', 'S', 'T', '0', '2'};
 
-static int64_t bytes_of(const gn_state_tensor *t) { return t->row_elems * (int64_t)gn_elem_size(t->elem); }
+static int64_t bytes_of(const gn_state_tensor *t)
+{
+    return t->row_elems * (int64_t)gn_elem_size(t->elem);
+}
 
 static uint64_t digest_tensors(const gn_state *s)
 {
@@ -157,8 +160,8 @@ static gn_status *check_room(const gn_aot_model *m, const void *p, int64_t bytes
 {
     int64_t want = gn_aot_state_size(m);
     if (!p || bytes != want)
-        GN_FAIL(GN_ERR_USAGE, "a state of model %s has %lld bytes, not %lld", m->image->model, (long long)want,
-                (long long)(p ? bytes : 0));
+        GN_FAIL(GN_ERR_USAGE, "a state of model %s has %lld bytes, not %lld", m->image->model,
+                (long long)want, (long long)(p ? bytes : 0));
     return NULL;
 }
 
@@ -190,7 +193,8 @@ static gn_status *set_state(gn_aot_model *m, const void *from, int64_t bytes)
     const char *at = (const char *)from + sizeof h;
     if (memcmp(h.magic, magic, sizeof magic) != 0 || h.tensors != digest_tensors(s))
         GN_FAIL(GN_ERR_DATA, "no state of model %s", m->image->model);
-    if (h.data != digest_data(s, at)) GN_FAIL(GN_ERR_DATA, "the state is damaged: its checksum differs");
+    if (h.data != digest_data(s, at))
+        GN_FAIL(GN_ERR_DATA, "the state is damaged: its checksum differs");
     for (int k = 0; k < s->n; k++) {
         memcpy(s->tensors[k].data, at, (size_t)bytes_of(&s->tensors[k]));
         at += bytes_of(&s->tensors[k]);

@@ -8,14 +8,16 @@
 
 #include <stdatomic.h>
 
-typedef struct aot_store { /* weights and what training keeps; counted by the models that share them */
+typedef struct aot_store { /* weights and what training keeps; counted by the models that share them
+                            */
     atomic_int users;
     gn_state state;
 } aot_store;
 
 typedef struct aot_data { /* of an input */
     const void *data;     /* the caller's, or `own` */
-    void *own;    /* x given by its non-zeros, where something reads all of it; a copy of the model's own result */
+    void *own; /* x given by its non-zeros, where something reads all of it; a copy of the model's
+                  own result */
     void *sorted; /* on edges: in the graph's order */
     int64_t rows;
 } aot_data;
@@ -42,12 +44,16 @@ struct gn_aot_model {
     int64_t copied_bytes;
 };
 
-/* The code that calls on a model return at once: of NULL, of one that could not be made; else GN_OK. */
-static inline int aot_refuses(const gn_aot_model *m) { return m ? (int)gn_status_code(m->failed) : GN_ERR_USAGE; }
-#define AOT_USABLE(m)                                                                                                  \
-    do {                                                                                                               \
-        int refused = aot_refuses(m);                                                                                  \
-        if (refused) return refused;                                                                                   \
+/* The code that calls on a model return at once: of NULL, of one that could not be made; else
+ * GN_OK. */
+static inline int aot_refuses(const gn_aot_model *m)
+{
+    return m ? (int)gn_status_code(m->failed) : GN_ERR_USAGE;
+}
+#define AOT_USABLE(m)                                                                              \
+    do {                                                                                           \
+        int refused = aot_refuses(m);                                                              \
+        if (refused) return refused;                                                               \
     } while (0)
 
 /* Keeps the status for gn_aot_message; its code. */
@@ -59,8 +65,8 @@ GN_NODISCARD gn_status *aot_check_index(const gn_aot_model *m, const gn_graph *g
 const gn_aot_tensor *aot_find(int n, const gn_aot_tensor *in, const char *name);
 GN_NODISCARD gn_status *aot_no_such(const gn_aot_model *m, const char *what, const char *name);
 
-/* data.c: x as a matrix, where it is given by its non-zeros and the unit reads all of it; edge data in the graph's order;
- * and everything that the unit reads is there. */
+/* data.c: x as a matrix, where it is given by its non-zeros and the unit reads all of it; edge data
+ * in the graph's order; and everything that the unit reads is there. */
 GN_NODISCARD gn_status *aot_ready_data(gn_aot_model *m, const aot_unit *u);
 
 /* weights.c; aot_in_file: number i of a weight in memory is this one in files. */

@@ -1,5 +1,5 @@
-/* A model's life, its graph, and what it computes.  Instances are made when something is computed, and made anew when a size
- * or a graph has changed since. */
+/* A model's life, its graph, and what it computes.  Instances are made when something is computed,
+ * and made anew when a size or a graph has changed since. */
 #include "runtime/aot/impl.h"
 #include "base/data_name.h"
 
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Errors ------------------------------------------------------------------------------------------------------------ */
+/* Errors --------------------------------------------------------------------------------------- */
 
 int aot_say(gn_aot_model *m, gn_status *s)
 {
@@ -43,12 +43,14 @@ gn_status *aot_no_such(const gn_aot_model *m, const char *what, const char *name
     int n = kind == 0 ? g->n_inputs : kind == 1 ? g->n_outputs : g->n_weights;
     if (n > MOST) n = MOST;
     for (int k = 0; k < n; k++)
-        names[k] = kind == 0 ? g->inputs[k].name : kind == 1 ? g->outputs[k].name : g->weights[k].name;
+        names[k] = kind == 0   ? g->inputs[k].name
+                   : kind == 1 ? g->outputs[k].name
+                               : g->weights[k].name;
     GN_FAIL(GN_ERR_USAGE, "model %s has no %s '%s'%s", g->model, what, name,
             gn_did_you_mean(name, names, (size_t)n).text);
 }
 
-/* Life -------------------------------------------------------------------------------------------------------------- */
+/* Life ----------------------------------------------------------------------------------------- */
 
 /* The inputs that there are, for who has a header of others. */
 static gn_status *other_header(const gn_aot_image *g, uint64_t identity)
@@ -63,12 +65,14 @@ static gn_status *other_header(const gn_aot_image *g, uint64_t identity)
         at += n > 0 ? (size_t)n : 0;
     }
     GN_FAIL(GN_ERR_USAGE,
-            "the header is of another interface (%016llx) than model %s (%016llx), which takes %s: compile "
+            "the header is of another interface (%016llx) than model %s (%016llx), which takes %s: "
+            "compile "
             "with the header that was written with it",
             (unsigned long long)identity, g->model, (unsigned long long)g->identity, inputs);
 }
 
-static gn_status *start(gn_aot_model *m, uint64_t identity, uint64_t has, int threads, uint64_t seed, aot_store *shared)
+static gn_status *start(gn_aot_model *m, uint64_t identity, uint64_t has, int threads,
+                        uint64_t seed, aot_store *shared)
 {
     const gn_aot_image *g = m->image;
     void *block;
@@ -86,8 +90,8 @@ static gn_status *start(gn_aot_model *m, uint64_t identity, uint64_t has, int th
     return NULL;
 }
 
-static int new_model(const gn_aot_image *g, uint64_t identity, uint64_t has, int threads, uint64_t seed,
-                     aot_store *shared, gn_aot_model **out)
+static int new_model(const gn_aot_image *g, uint64_t identity, uint64_t has, int threads,
+                     uint64_t seed, aot_store *shared, gn_aot_model **out)
 {
     void *block;
     if (!out) return GN_ERR_USAGE;
@@ -102,7 +106,8 @@ static int new_model(const gn_aot_image *g, uint64_t identity, uint64_t has, int
     return (int)gn_status_code((*out)->failed);
 }
 
-int gn_aot_new(const gn_aot_image *g, uint64_t identity, uint64_t has, int threads, uint64_t seed, gn_aot_model **out)
+int gn_aot_new(const gn_aot_image *g, uint64_t identity, uint64_t has, int threads, uint64_t seed,
+               gn_aot_model **out)
 {
     return new_model(g, identity, has, threads, seed, NULL, out);
 }
@@ -111,8 +116,11 @@ int gn_aot_share(gn_aot_model *with, int threads, gn_aot_model **out)
 {
     if (out) *out = NULL;
     AOT_USABLE(with);
-    if (!out) return aot_say(with, GN_ERROR(GN_ERR_USAGE, "there is no place for the new model: out is NULL"));
-    return new_model(with->image, with->image->identity, with->image->needs, threads, 0, with->store, out);
+    if (!out)
+        return aot_say(with,
+                       GN_ERROR(GN_ERR_USAGE, "there is no place for the new model: out is NULL"));
+    return new_model(with->image, with->image->identity, with->image->needs, threads, 0,
+                     with->store, out);
 }
 
 void aot_unbind(gn_aot_model *m, int unit)
@@ -141,7 +149,7 @@ void gn_aot_free(gn_aot_model *m)
     gn_block_free(m);
 }
 
-/* Graphs ------------------------------------------------------------------------------------------------------------ */
+/* Graphs --------------------------------------------------------------------------------------- */
 
 gn_status *aot_check_index(const gn_aot_model *m, const gn_graph *g, const char *what)
 {
@@ -166,7 +174,8 @@ static gn_status *take_graph(gn_aot_model *m, gn_graph *g)
     return NULL;
 }
 
-int gn_aot_graph_coo(gn_aot_model *m, gn_elem ends, int64_t nodes, int64_t edges, const void *src, const void *dst)
+int gn_aot_graph_coo(gn_aot_model *m, gn_elem ends, int64_t nodes, int64_t edges, const void *src,
+                     const void *dst)
 {
     gn_graph *g;
     AOT_USABLE(m);
@@ -182,7 +191,7 @@ int gn_aot_graph_csr(gn_aot_model *m, gn_elem ends, int64_t nodes, const void *r
     return aot_say(m, s ? s : take_graph(m, g));
 }
 
-/* Running ----------------------------------------------------------------------------------------------------------- */
+/* Running -------------------------------------------------------------------------------------- */
 
 static gn_status *make_instances(gn_aot_model *m, int which)
 {
@@ -193,19 +202,20 @@ static gn_status *make_instances(gn_aot_model *m, int which)
     int n = 0;
     if (!m->graph) GN_FAIL(GN_ERR_USAGE, "no graph is bound");
     GN_TRY(aot_ready_data(m, u));
-    GN_TRY(gn_block_zeroed((int64_t)g->n_inputs + state->n + gn_pair_kept(u->ahead), sizeof(gn_binding), "bindings",
-                           &block));
+    GN_TRY(gn_block_zeroed((int64_t)g->n_inputs + state->n + gn_pair_kept(u->ahead),
+                           sizeof(gn_binding), "bindings", &block));
     gn_binding *b = block;
     for (int k = 0; k < g->n_inputs; k++) {
         const gn_aot_tensor *t = &g->inputs[k];
         const aot_data *d = &m->data[k];
         const void *data = d->sorted ? d->sorted : d->data;
-        if (data) b[n++] = (gn_binding){t->name, t->elem, d->rows, t->row_elems, (void *)(uintptr_t)data};
+        if (data)
+            b[n++] = (gn_binding){t->name, t->elem, d->rows, t->row_elems, (void *)(uintptr_t)data};
     }
     gn_state_bindings(state, b + n);
     gn_graph_binding graphs[2] = {{GN_NAME_G, m->graph}, {GN_NAME_X, m->pattern}};
-    gn_status *s = gn_pair_new(u->code, u->ahead, m->pattern ? 2 : 1, graphs, n + state->n, b, m->pool,
-                               m->unit[!which].pair.instance, &u->pair);
+    gn_status *s = gn_pair_new(u->code, u->ahead, m->pattern ? 2 : 1, graphs, n + state->n, b,
+                               m->pool, m->unit[!which].pair.instance, &u->pair);
     gn_block_free(b);
     if (!s && g->one_region[which]) s = gn_instance_one_region(u->pair.instance);
     if (s) aot_unbind(m, which);
@@ -232,10 +242,12 @@ int gn_aot_train_step(gn_aot_model *m, double *loss)
 {
     AOT_USABLE(m);
     if (!m->image->step)
-        return aot_say(m, GN_ERROR(GN_ERR_USAGE, "model %s has no training step: it has no loss", m->image->model));
+        return aot_say(m, GN_ERROR(GN_ERR_USAGE, "model %s has no training step: it has no loss",
+                                   m->image->model));
     gn_status *s = run(m, AOT_STEP);
     m->inferred = false;
-    const float *value = s ? NULL : gn_instance_output(m->unit[AOT_STEP].pair.instance, "loss", NULL);
+    const float *value = s ? NULL
+                           : gn_instance_output(m->unit[AOT_STEP].pair.instance, "loss", NULL);
     if (loss && value) *loss = (double)*value;
     return aot_say(m, s);
 }
@@ -244,10 +256,13 @@ static gn_status *output(gn_aot_model *m, const char *name, int64_t *rows, const
 {
     const gn_aot_tensor *t = aot_find(m->image->n_outputs, m->image->outputs, name);
     if (!t) return aot_no_such(m, "output", name);
-    if (!m->inferred) GN_FAIL(GN_ERR_USAGE, "nothing was inferred since data or weights last changed");
+    if (!m->inferred)
+        GN_FAIL(GN_ERR_USAGE, "nothing was inferred since data or weights last changed");
     int64_t elems = 0;
     const gn_instance *in = m->unit[AOT_INFER].pair.instance;
-    const gn_graph *g = t->rows == GN_AOT_EDGES ? gn_instance_graph(in, gn_instance_output_graph(in, name)) : m->graph;
+    const gn_graph *g = t->rows == GN_AOT_EDGES
+                            ? gn_instance_graph(in, gn_instance_output_graph(in, name))
+                            : m->graph;
     *out = gn_instance_output(in, name, &elems);
     if (rows) *rows = t->rows == GN_AOT_ONE ? 1 : t->rows == GN_AOT_NODES ? g->n_dst : g->n_edge;
     if (t->rows != GN_AOT_EDGES) return NULL;

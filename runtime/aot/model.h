@@ -1,8 +1,8 @@
-/* Model: an image in use: weights, bound data, memory of runs.  What the functions of a generated header do; that header
- * (src/aot/header.c) is their documentation.
+/* Model: an image in use: weights, bound data, memory of runs.  What the functions of a generated
+ * header do; that header (src/aot/header.c) is their documentation.
  *
- * Calls return a gn_code, 0 when all went well; gn_aot_message has the words.  One thread at a time a model; models that
- * share weights count as one while any of them trains or is given weights. */
+ * Calls return a gn_code, 0 when all went well; gn_aot_message has the words.  One thread at a time
+ * a model; models that share weights count as one while any of them trains or is given weights. */
 #ifndef GN_RUNTIME_AOT_MODEL_H
 #define GN_RUNTIME_AOT_MODEL_H
 
@@ -10,25 +10,29 @@
 
 typedef struct gn_aot_model gn_aot_model;
 
-/* *out is a model even when this fails, so that it can be asked why; NULL where there is no memory for it.  `identity`: that of
- * the header that the caller was compiled with; 0: of none. */
-int gn_aot_new(const gn_aot_image *image, uint64_t identity, uint64_t has_features, int threads, uint64_t seed,
-               gn_aot_model **out);
+/* *out is a model even when this fails, so that it can be asked why; NULL where there is no memory
+ * for it.  `identity`: that of the header that the caller was compiled with; 0: of none. */
+int gn_aot_new(const gn_aot_image *image, uint64_t identity, uint64_t has_features, int threads,
+               uint64_t seed, gn_aot_model **out);
 int gn_aot_share(gn_aot_model *with, int threads, gn_aot_model **out);
 void gn_aot_free(gn_aot_model *m);
-const char *gn_aot_message(
-    const gn_aot_model *m); /* of the last call that failed; NULL: there was no memory for it, or none was given */
+/* of the last call that failed; NULL: there was no memory for it, or none was given */
+const char *gn_aot_message(const gn_aot_model *m);
 
 /* What numbers src, dst and row are: GN_I32 or GN_I64. */
-int gn_aot_graph_coo(gn_aot_model *m, gn_elem ends, int64_t nodes, int64_t edges, const void *src, const void *dst);
-int gn_aot_graph_csr(gn_aot_model *m, gn_elem ends, int64_t nodes, const void *row, const void *src);
+int gn_aot_graph_coo(gn_aot_model *m, gn_elem ends, int64_t nodes, int64_t edges, const void *src,
+                     const void *dst);
+int gn_aot_graph_csr(gn_aot_model *m, gn_elem ends, int64_t nodes, const void *row,
+                     const void *src);
 
 /* data.c */
 int gn_aot_bind(gn_aot_model *m, const char *name, int64_t rows, const void *data);
-int gn_aot_bind_csr(gn_aot_model *m, int64_t rows, const int64_t *row, const int32_t *column, const float *value);
+int gn_aot_bind_csr(gn_aot_model *m, int64_t rows, const int64_t *row, const int32_t *column,
+                    const float *value);
 
 int gn_aot_infer(gn_aot_model *m);
-const void *gn_aot_output(gn_aot_model *m, const char *name, int64_t *rows); /* NULL: see the message */
+/* NULL: see the message */
+const void *gn_aot_output(gn_aot_model *m, const char *name, int64_t *rows);
 int gn_aot_train_step(gn_aot_model *m, double *loss);
 
 /* weights.c */

@@ -16,18 +16,22 @@ enum {
 static const double least_gain = 0.03;
 
 /* What the choice depends on. */
-static void make_key(const gn_cuda_library *l, const gn_cuda_device *d, const gn_cuda_product_shape *s,
-                     const char *kernel, char key[KEY])
+static void make_key(const gn_cuda_library *l, const gn_cuda_device *d,
+                     const gn_cuda_product_shape *s, const char *kernel, char key[KEY])
 {
     const gn_cuda_info *i = gn_cuda_device_about(d);
-    (void)snprintf(key, KEY,
-                   "device %s sm_%d%d multiprocessors %d\nlibrary cuBLASLt %d compute %d\nshape %" PRId64 " %" PRId64
-                   " %" PRId64 " a %" PRId64 " %" PRId64 " b %" PRId64 " %" PRId64 " bias %d relu %d\nkernel %s\n",
-                   i->name, i->major, i->minor, i->multiprocessors, gn_cuda_blas_about(l->blas)->version, s->compute,
-                   s->rows, s->cols, s->depth, s->a_row, s->a_term, s->b_term, s->b_col, s->bias, s->relu, kernel);
+    (void)snprintf(
+        key, KEY,
+        "device %s sm_%d%d multiprocessors %d\nlibrary cuBLASLt %d compute %d\nshape %" PRId64
+        " %" PRId64 " %" PRId64 " a %" PRId64 " %" PRId64 " b %" PRId64 " %" PRId64
+        " bias %d relu %d\nkernel %s\n",
+        i->name, i->major, i->minor, i->multiprocessors, gn_cuda_blas_about(l->blas)->version,
+        s->compute, s->rows, s->cols, s->depth, s->a_row, s->a_term, s->b_term, s->b_col, s->bias,
+        s->relu, kernel);
 }
 
-static bool shape_of(const gn_cuda_library *l, const gn_instance *host, int launch, gn_cuda_product_shape *s)
+static bool shape_of(const gn_cuda_library *l, const gn_instance *host, int launch,
+                     gn_cuda_product_shape *s)
 {
     const gn_launch *at = &host->artifact->launches[launch];
     const gn_product *p = at->product;
@@ -39,11 +43,12 @@ static bool shape_of(const gn_cuda_library *l, const gn_instance *host, int laun
 }
 
 /* Has slot number `buffer` of the launch an element number (rows - 1) * row + (cols - 1) * col? */
-static bool has(const gn_instance *host, const gn_launch *l, int buffer, int64_t rows, int64_t row, int64_t cols,
-                int64_t col)
+static bool has(const gn_instance *host, const gn_launch *l, int buffer, int64_t rows, int64_t row,
+                int64_t cols, int64_t col)
 {
     int64_t down, across, last, elems = host->plan.elems[l->buf[buffer]];
-    return !__builtin_mul_overflow(rows - 1, row, &down) && !__builtin_mul_overflow(cols - 1, col, &across) &&
+    return !__builtin_mul_overflow(rows - 1, row, &down) &&
+           !__builtin_mul_overflow(cols - 1, col, &across) &&
            !__builtin_add_overflow(down, across, &last) && last < elems;
 }
 
@@ -57,11 +62,12 @@ static gn_status *check_sizes(const gn_instance *host, int launch, const gn_cuda
         has(host, l, p->b, s->depth, s->b_term, s->cols, s->b_col) &&
         (!s->bias || has(host, l, p->bias, 1, 1, s->cols, 1)))
         return NULL;
-    GN_FAIL(GN_ERR_INTERNAL, "%s: launch %d is a product that leaves its buffers", host->artifact->name, launch);
+    GN_FAIL(GN_ERR_INTERNAL, "%s: launch %d is a product that leaves its buffers",
+            host->artifact->name, launch);
 }
 
-gn_status *gn_cuda_choice_make(const gn_cuda_library *l, gn_cuda_device *d, const gn_instance *host, int launch,
-                               gn_device_ptr bias, gn_cuda_choice *out)
+gn_status *gn_cuda_choice_make(const gn_cuda_library *l, gn_cuda_device *d, const gn_instance *host,
+                               int launch, gn_device_ptr bias, gn_cuda_choice *out)
 {
     gn_cuda_product_shape s;
     char key[KEY];
@@ -91,17 +97,19 @@ void gn_cuda_choice_end(gn_cuda_choice *c)
     c->product = NULL;
 }
 
-/* Deciding ---------------------------------------------------------------------------------------------------------- */
+/* Deciding ------------------------------------------------------------------------------------- */
 
 /* Where the result begins and where it ends: at [2 * SAMPLE]. */
 static gn_status *take_sample(gn_cuda_device *d, const gn_cuda_forms *f, float *at)
 {
     int64_t n = f->elems < SAMPLE ? f->elems : SAMPLE, size = (int64_t)sizeof *at;
     GN_TRY(gn_cuda_download(d, at, f->out, n * size));
-    return gn_cuda_download(d, at + SAMPLE, f->out + (gn_device_ptr)((f->elems - n) * size), n * size);
+    return gn_cuda_download(d, at + SAMPLE, f->out + (gn_device_ptr)((f->elems - n) * size),
+                            n * size);
 }
 
-/* Are they alike but for rounding?  What is not finite in one need not be compared: it is said by the loss. */
+/* Are they alike but for rounding?  What is not finite in one need not be compared: it is said by
+ * the loss. */
 static bool alike(const float *a, const float *b, int64_t n, double slack)
 {
     double largest = 0;
@@ -124,7 +132,8 @@ static gn_status *compare(gn_cuda_device *d, const gn_cuda_forms *f, double slac
     if (!s) s = take_sample(d, f, kernel);
     if (!s) s = f->run(f->ctx, true);
     if (!s) s = take_sample(d, f, library);
-    *same = !s && alike(kernel, library, n, slack) && alike(kernel + SAMPLE, library + SAMPLE, n, slack);
+    *same = !s && alike(kernel, library, n, slack) &&
+            alike(kernel + SAMPLE, library + SAMPLE, n, slack);
     gn_block_free(block);
     return s;
 }
@@ -145,8 +154,9 @@ static gn_status *time_both(gn_cuda_device *d, const gn_cuda_forms *f, double be
     return NULL;
 }
 
-gn_status *gn_cuda_choice_decide(const gn_cuda_library *l, gn_cuda_device *d, const gn_instance *host, int launch,
-                                 const gn_cuda_forms *f, gn_cuda_choice *c)
+gn_status *gn_cuda_choice_decide(const gn_cuda_library *l, gn_cuda_device *d,
+                                 const gn_instance *host, int launch, const gn_cuda_forms *f,
+                                 gn_cuda_choice *c)
 {
     gn_cuda_product_shape s;
     char key[KEY];

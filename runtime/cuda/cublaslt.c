@@ -10,9 +10,9 @@ static const char *bind(void *ctx, void *library)
 {
     gn_cublaslt *l = ctx;
     void *at;
-#define X(result, name, args)                                                                                          \
-    if (!(at = dlsym(library, #name))) return "no symbol " #name;                                                      \
-    _Static_assert(sizeof at == sizeof l->name, "functions are pointers");                                             \
+#define X(result, name, args)                                                                      \
+    if (!(at = dlsym(library, #name))) return "no symbol " #name;                                  \
+    _Static_assert(sizeof at == sizeof l->name, "functions are pointers");                         \
     memcpy(&l->name, &at, sizeof at);
     GN_CUBLASLT(X)
 #undef X
@@ -35,7 +35,8 @@ gn_status *gn_cublaslt_open(gn_cublaslt *out)
     if (there) return NULL;
     GN_FAIL(
         GN_ERR_BACKEND,
-        "no cuBLASLt, which may make products of matrices instead of kernels; looked for:%s\nit comes with the CUDA "
+        "no cuBLASLt, which may make products of matrices instead of kernels; looked for:%s\nit "
+        "comes with the CUDA "
         "toolkit 12 or 13, or from PyPI: pip install nvidia-cublas; GNNC_CUBLASLT=FILE names it",
         found.tried);
 }
@@ -44,6 +45,7 @@ gn_status *gn_cublaslt_error(const gn_cublaslt *l, int result, const char *doing
 {
     if (result == GN_CUBLASLT_OK) return NULL;
     const char *text = l->cublasLtGetStatusString(result);
-    GN_FAIL(result == GN_CUBLASLT_NO_MEMORY ? GN_ERR_NOMEM : GN_ERR_BACKEND, "%s: cuBLASLt %d.%d says %s (%d)", doing,
-            l->version / 10000, l->version % 10000 / 100, text ? text : "an error", result);
+    GN_FAIL(result == GN_CUBLASLT_NO_MEMORY ? GN_ERR_NOMEM : GN_ERR_BACKEND,
+            "%s: cuBLASLt %d.%d says %s (%d)", doing, l->version / 10000, l->version % 10000 / 100,
+            text ? text : "an error", result);
 }

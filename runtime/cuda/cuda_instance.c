@@ -8,7 +8,7 @@
 #include <limits.h>
 #include <string.h>
 
-/* Instances --------------------------------------------------------------------------------------------------------- */
+/* Instances ------------------------------------------------------------------------------------ */
 
 typedef struct ready { /* a launch; arguments are the addresses of its values */
     uint64_t *value;
@@ -20,7 +20,8 @@ struct gn_cuda_instance {
     gn_cuda_memory *memory;
     const gn_instance *host;
     const gn_cuda_program *code;
-    gn_device_ptr *at, *held; /* [n_slots] addresses; those of shadows that this instance uses, 0: none */
+    gn_device_ptr *at, *held; /* [n_slots] addresses; those of shadows that this instance uses, 0:
+                                 none */
     ready *ready;             /* [n_launches] */
     void *operands;           /* values and arguments of all */
     ready whole;              /* the program's one launch, where it has that form: blocks > 0 */
@@ -55,8 +56,8 @@ static gn_status *find_shadows(gn_cuda_instance *in, gn_device_ptr *held)
     for (int k = 0; k < h->artifact->n_slots; k++) {
         const gn_slot *s = &h->artifact->slots[k];
         if (!has_shadow(h, k)) continue;
-        GN_TRY(gn_cuda_memory_acquire(in->memory, h->addr[k], bytes_of(h, k), s->name ? s->name : "a graph's array",
-                                      &held[k]));
+        GN_TRY(gn_cuda_memory_acquire(in->memory, h->addr[k], bytes_of(h, k),
+                                      s->name ? s->name : "a graph's array", &held[k]));
     }
     return NULL;
 }
@@ -78,7 +79,8 @@ static void resolve(gn_cuda_instance *in)
         in->at[k] = temp ? in->memory->arena + (gn_device_ptr)h->plan.offset[root] : in->held[root];
     }
     for (int k = 0; k < a->n_launches && !in->code->whole; k++)
-        for (int b = 0; b < a->launches[k].n_buf; b++) in->ready[k].value[b] = in->at[a->launches[k].buf[b]];
+        for (int b = 0; b < a->launches[k].n_buf; b++)
+            in->ready[k].value[b] = in->at[a->launches[k].buf[b]];
     for (int k = 0; k < a->n_slots && in->code->whole; k++)
         if (in->number[k] >= 0) in->whole.value[in->number[k]] = in->at[k];
     in->moved = in->memory->moved;
@@ -105,11 +107,11 @@ static gn_status *tell_plan(const gn_cuda_instance *in, gn_status *s)
         data += bytes;
         if (gn_cuda_memory_has(in->memory, h->addr[k])) there += bytes;
     }
-    gn_status *told = GN_ERROR(
-        GN_ERR_NOMEM,
-        "%s\n%s takes %lld bytes there in all: %lld of temporaries, %lld of data, graphs and results; %lld are there",
-        gn_status_message(s), a->name, (long long)(h->plan.bytes + data), (long long)h->plan.bytes, (long long)data,
-        (long long)there);
+    gn_status *told = GN_ERROR(GN_ERR_NOMEM,
+                               "%s\n%s takes %lld bytes there in all: %lld of temporaries, %lld of "
+                               "data, graphs and results; %lld are there",
+                               gn_status_message(s), a->name, (long long)(h->plan.bytes + data),
+                               (long long)h->plan.bytes, (long long)data, (long long)there);
     gn_status_free(s);
     return told;
 }
@@ -117,7 +119,8 @@ static gn_status *tell_plan(const gn_cuda_instance *in, gn_status *s)
 static gn_status *find_addresses(gn_cuda_instance *in)
 {
     void *block;
-    gn_status *s = gn_cuda_memory_reserve(in->memory, in->host->plan.bytes, in->host->artifact->name);
+    gn_status *s = gn_cuda_memory_reserve(in->memory, in->host->plan.bytes,
+                                          in->host->artifact->name);
     if (s) return tell_plan(in, s);
     GN_TRY(gn_block_zeroed(in->host->artifact->n_slots, sizeof *in->held, "shadows", &block));
     s = find_shadows(in, block);
@@ -135,11 +138,12 @@ static gn_status *count_blocks(gn_cuda_instance *in, int k)
     int64_t trip = in->host->ready[k].trip;
     if (l->kind == GN_LAUNCH_COPY) return NULL;
     const gn_cuda_code *c = &in->code->kernels[l->kernel];
-    if (c->per_block < 1 || !c->function) GN_FAIL(GN_ERR_INTERNAL, "%s: kernel %d has no code", a->name, l->kernel);
+    if (c->per_block < 1 || !c->function)
+        GN_FAIL(GN_ERR_INTERNAL, "%s: kernel %d has no code", a->name, l->kernel);
     in->ready[k].blocks = trip / c->per_block + (trip % c->per_block != 0);
     if (in->ready[k].blocks > INT_MAX)
-        GN_FAIL(GN_ERR_BACKEND, "%s: launch %d takes %lld blocks; a grid has at most %d", a->name, k,
-                (long long)in->ready[k].blocks, INT_MAX);
+        GN_FAIL(GN_ERR_BACKEND, "%s: launch %d takes %lld blocks; a grid has at most %d", a->name,
+                k, (long long)in->ready[k].blocks, INT_MAX);
     return NULL;
 }
 
@@ -168,7 +172,7 @@ static gn_status *make_launches(gn_cuda_instance *in)
     return NULL;
 }
 
-/* Programs in one kernel -------------------------------------------------------------------------------------------- */
+/* Programs in one kernel ----------------------------------------------------------------------- */
 
 /* Blocks that launch k could use at once. */
 static int64_t blocks_of(const gn_cuda_instance *in, int k)
@@ -176,12 +180,14 @@ static int64_t blocks_of(const gn_cuda_instance *in, int k)
     const gn_ready *r = &in->host->ready[k];
     bool copies = in->host->artifact->launches[k].kind == GN_LAUNCH_COPY;
     if (copies && r->buf[0] == r->buf[1]) return 0;
-    int64_t n = copies ? r->sym[0] / 4 + r->sym[0] % 4 : r->trip, each = in->code->whole->per_block[k];
+    int64_t n = copies ? r->sym[0] / 4 + r->sym[0] % 4 : r->trip,
+            each = in->code->whole->per_block[k];
     return n / each + (n % each != 0);
 }
 
-/* Between two meetings of the grid launches run side by side, one beginning at the block where the last one ends.  As many blocks
- * as keep the widest of these stretches busy: meeting costs more the more they are. */
+/* Between two meetings of the grid launches run side by side, one beginning at the block where the
+ * last one ends.  As many blocks as keep the widest of these stretches busy: meeting costs more the
+ * more they are. */
 static void plan_turns(gn_cuda_instance *in)
 {
     const gn_artifact *a = in->host->artifact;
@@ -201,7 +207,8 @@ static void plan_turns(gn_cuda_instance *in)
     }
 }
 
-/* The word that blocks meet at, 0 before the first launch; each launch leaves it such that the next can go on. */
+/* The word that blocks meet at, 0 before the first launch; each launch leaves it such that the next
+ * can go on. */
 static gn_status *make_gate(gn_cuda_memory *m)
 {
     static const uint32_t zero = 0;
@@ -262,13 +269,14 @@ static gn_status *make_choices(gn_cuda_instance *in)
         const gn_product *p = a->launches[k].product;
         if (!p) continue;
         gn_device_ptr bias = p->bias < 0 ? 0 : in->ready[k].value[p->bias];
-        GN_TRY(gn_cuda_choice_make(in->code->library, in->memory->device, in->host, k, bias, &in->choice[k]));
+        GN_TRY(gn_cuda_choice_make(in->code->library, in->memory->device, in->host, k, bias,
+                                   &in->choice[k]));
     }
     return NULL;
 }
 
-gn_status *gn_cuda_instance_new(gn_cuda_memory *m, const gn_instance *host, const gn_cuda_program *code,
-                                gn_cuda_instance **out)
+gn_status *gn_cuda_instance_new(gn_cuda_memory *m, const gn_instance *host,
+                                const gn_cuda_program *code, gn_cuda_instance **out)
 {
     void *block;
     *out = NULL;
@@ -290,7 +298,8 @@ gn_status *gn_cuda_instance_new(gn_cuda_memory *m, const gn_instance *host, cons
 
 static bool by_library(const gn_cuda_instance *in, int k)
 {
-    return in->choice && in->choice[k].product && !in->choice[k].pending && in->choice[k].verdict.library;
+    return in->choice && in->choice[k].product && !in->choice[k].pending &&
+           in->choice[k].verdict.library;
 }
 
 /* Does launch k put anything on the stream? */
@@ -306,7 +315,8 @@ static gn_status *describe_work(const gn_cuda_instance *in, gn_cuda_work **out)
 {
     const gn_artifact *a = in->host->artifact;
     int64_t words = 0;
-    for (int k = 0; k < a->n_launches; k++) words += 4 + a->launches[k].n_buf + a->launches[k].n_sym;
+    for (int k = 0; k < a->n_launches; k++)
+        words += 4 + a->launches[k].n_buf + a->launches[k].n_sym;
     GN_TRY(gn_cuda_work_new(words, out));
     gn_cuda_work *w = *out;
     for (int k = 0; k < a->n_launches; k++) {
@@ -336,7 +346,8 @@ void gn_cuda_instance_free(gn_cuda_instance *in)
     if (!in) return;
     if (in->work) gn_cuda_keep_put(&in->memory->keep, in->work);
     release_all(in, in->held);
-    for (int k = 0; in->choice && k < in->host->artifact->n_launches; k++) gn_cuda_choice_end(&in->choice[k]);
+    for (int k = 0; in->choice && k < in->host->artifact->n_launches; k++)
+        gn_cuda_choice_end(&in->choice[k]);
     gn_block_free(in->choice);
     gn_block_free(in->operands);
     gn_block_free(in->number);
@@ -345,7 +356,7 @@ void gn_cuda_instance_free(gn_cuda_instance *in)
     gn_block_free(in);
 }
 
-/* Running ----------------------------------------------------------------------------------------------------------- */
+/* Running -------------------------------------------------------------------------------------- */
 
 static gn_status *launch_as(gn_cuda_instance *in, int k, bool library)
 {
@@ -355,11 +366,12 @@ static gn_status *launch_as(gn_cuda_instance *in, int k, bool library)
     ready *r = &in->ready[k];
     gn_cuda_device *d = in->memory->device;
     gn_status *s;
-    if (l->kind == GN_LAUNCH_COPY) return gn_cuda_copy(d, r->value[0], r->value[1], in->host->ready[k].sym[0]);
+    if (l->kind == GN_LAUNCH_COPY)
+        return gn_cuda_copy(d, r->value[0], r->value[1], in->host->ready[k].sym[0]);
     if (r->blocks == 0) return NULL;
     if (library) {
-        s = gn_cuda_product_run(in->choice[k].product, r->value[p->out], r->value[p->a], r->value[p->b],
-                                p->bias < 0 ? 0 : r->value[p->bias]);
+        s = gn_cuda_product_run(in->choice[k].product, r->value[p->out], r->value[p->a],
+                                r->value[p->b], p->bias < 0 ? 0 : r->value[p->bias]);
     } else {
         const gn_cuda_code *c = &in->code->kernels[l->kernel];
         s = gn_cuda_launch(d, c->function, r->blocks, c->threads, r->argument);
@@ -367,7 +379,10 @@ static gn_status *launch_as(gn_cuda_instance *in, int k, bool library)
     return gn_status_annotate(s, "%s: launch %d, %s", a->name, k, l->name);
 }
 
-static gn_status *launch(gn_cuda_instance *in, int k) { return launch_as(in, k, by_library(in, k)); }
+static gn_status *launch(gn_cuda_instance *in, int k)
+{
+    return launch_as(in, k, by_library(in, k));
+}
 
 typedef struct form {
     gn_cuda_instance *in;
@@ -380,7 +395,8 @@ static gn_status *run_form(void *ctx, bool library)
     return launch_as(f->in, f->launch, library);
 }
 
-/* The launch, which is a product that has not been decided for: does that, and leaves what one form makes. */
+/* The launch, which is a product that has not been decided for: does that, and leaves what one form
+ * makes. */
 static gn_status *choose(gn_cuda_instance *in, int k)
 {
     const gn_launch *l = &in->host->artifact->launches[k];
@@ -394,7 +410,8 @@ static gn_status *choose(gn_cuda_instance *in, int k)
                            at[p->b],
                            p->bias < 0 ? 0 : at[p->bias],
                            in->host->plan.elems[l->buf[p->out]]};
-    return gn_cuda_choice_decide(in->code->library, in->memory->device, in->host, k, &forms, &in->choice[k]);
+    return gn_cuda_choice_decide(in->code->library, in->memory->device, in->host, k, &forms,
+                                 &in->choice[k]);
 }
 
 static gn_status *run_launches(gn_cuda_instance *in)
@@ -408,8 +425,8 @@ static gn_status *run_launches(gn_cuda_instance *in)
 static gn_status *launch_whole(gn_cuda_instance *in)
 {
     const gn_cuda_whole_code *w = in->code->whole;
-    gn_status *s =
-        gn_cuda_launch_together(in->memory->device, w->function, in->whole.blocks, w->threads, in->whole.argument);
+    gn_status *s = gn_cuda_launch_together(in->memory->device, w->function, in->whole.blocks,
+                                           w->threads, in->whole.argument);
     return gn_status_annotate(s, "%s, in one kernel", in->host->artifact->name);
 }
 
@@ -433,15 +450,16 @@ static gn_status *set_node(gn_cuda_instance *in, gn_cuda_graph *g, int64_t node,
     return gn_cuda_graph_set_launch(g, node, c->function, r->blocks, c->threads, r->argument);
 }
 
-/* A graph that does what `was` says does what `now` says: each node that differs is set.  False: that cannot be, or failed, and
- * the graph has to be recorded. */
+/* A graph that does what `was` says does what `now` says: each node that differs is set.  False:
+ * that cannot be, or failed, and the graph has to be recorded. */
 static bool set_nodes(gn_cuda_instance *in, const gn_cuda_work *was, const gn_cuda_work *now)
 {
     int64_t node = 0;
     const uint64_t *a = was->word, *b = now->word;
     gn_cuda_likeness like = gn_cuda_work_compare(was, now);
     if (like == GN_CUDA_SAME_VALUES) return true;
-    if (like == GN_CUDA_OTHER_WORK || !gn_cuda_graph_has_nodes(was->graph, now->nodes)) return false;
+    if (like == GN_CUDA_OTHER_WORK || !gn_cuda_graph_has_nodes(was->graph, now->nodes))
+        return false;
     for (int k = 0; k < in->host->artifact->n_launches; k++) {
         if (!does_anything(in, k)) continue;
         int64_t words = 3 + (int64_t)b[2];
@@ -464,8 +482,9 @@ static gn_status *record(gn_cuda_instance *in, gn_cuda_work *now)
     return gn_cuda_record_end(in->memory->device, run_launches(in), &now->graph);
 }
 
-/* The instance's own graph, or one that was kept of an instance like this, set node by node to what launches do now; where that
- * cannot be they are recorded, and the graph is updated by that or made. */
+/* The instance's own graph, or one that was kept of an instance like this, set node by node to what
+ * launches do now; where that cannot be they are recorded, and the graph is updated by that or
+ * made. */
 static gn_status *find_graph(gn_cuda_instance *in)
 {
     gn_cuda_work *now, *was;
@@ -533,7 +552,7 @@ const char *gn_cuda_instance_form(gn_cuda_instance *in, int launch)
     return in->choice ? gn_cuda_choice_text(&in->choice[launch]) : NULL;
 }
 
-/* As a remote ------------------------------------------------------------------------------------------------------- */
+/* As a remote ---------------------------------------------------------------------------------- */
 
 static gn_status *attach(gn_remote *r, const gn_instance *in, const void *code, void **attached)
 {
@@ -551,25 +570,40 @@ static gn_status *wait_attached(void *attached)
     return gn_cuda_wait(in->memory->device);
 }
 static void replay(void *attached) { gn_cuda_instance_replay(attached, true); }
-static gn_status *time_attached(void *attached, int64_t *ns) { return gn_cuda_instance_time(attached, ns); }
-static gn_status *clock_attached(void *attached, int n, double *us) { return gn_cuda_instance_clock(attached, n, us); }
+static gn_status *time_attached(void *attached, int64_t *ns)
+{
+    return gn_cuda_instance_time(attached, ns);
+}
+static gn_status *clock_attached(void *attached, int n, double *us)
+{
+    return gn_cuda_instance_clock(attached, n, us);
+}
 static gn_status *poison_attached(void *attached) { return gn_cuda_instance_poison(attached); }
-static const char *form_of(void *attached, int launch) { return gn_cuda_instance_form(attached, launch); }
+static const char *form_of(void *attached, int launch)
+{
+    return gn_cuda_instance_form(attached, launch);
+}
 static gn_status *push(gn_remote *r, const void *host)
 {
     return gn_cuda_memory_push((gn_cuda_memory *)(void *)r, host);
 }
-static gn_status *fetch(gn_remote *r, void *host) { return gn_cuda_memory_fetch((gn_cuda_memory *)(void *)r, host); }
+static gn_status *fetch(gn_remote *r, void *host)
+{
+    return gn_cuda_memory_fetch((gn_cuda_memory *)(void *)r, host);
+}
 
 static gn_status *hold(gn_remote *r, const void *host, int64_t bytes, const char *what)
 {
     return gn_cuda_memory_hold((gn_cuda_memory *)(void *)r, host, bytes, what);
 }
-static void drop(gn_remote *r, const void *host) { gn_cuda_memory_drop((gn_cuda_memory *)(void *)r, host); }
+static void drop(gn_remote *r, const void *host)
+{
+    gn_cuda_memory_drop((gn_cuda_memory *)(void *)r, host);
+}
 
-static const gn_remote on_device = {attach,        detach,         run_attached,    wait_attached, replay,
-                                    time_attached, clock_attached, poison_attached, push,          fetch,
-                                    hold,          drop,           form_of};
+static const gn_remote on_device = {
+    attach,          detach, run_attached, wait_attached, replay, time_attached, clock_attached,
+    poison_attached, push,   fetch,        hold,          drop,   form_of};
 
 gn_remote *gn_cuda_memory_remote(gn_cuda_memory *m)
 {

@@ -53,14 +53,14 @@ static gn_status *place_of(gn_cuda_memory *m, int *place)
     return NULL;
 }
 
-gn_status *gn_cuda_memory_acquire(gn_cuda_memory *m, const void *host, int64_t bytes, const char *what,
-                                  gn_device_ptr *at)
+gn_status *gn_cuda_memory_acquire(gn_cuda_memory *m, const void *host, int64_t bytes,
+                                  const char *what, gn_device_ptr *at)
 {
     gn_cuda_shadow *s = find(m, host);
     int place;
     if (s && s->bytes != bytes)
-        GN_FAIL(GN_ERR_INTERNAL, "%s is %lld bytes to one program and %lld to another", what, (long long)bytes,
-                (long long)s->bytes);
+        GN_FAIL(GN_ERR_INTERNAL, "%s is %lld bytes to one program and %lld to another", what,
+                (long long)bytes, (long long)s->bytes);
     if (s) {
         s->users++;
         *at = s->at;

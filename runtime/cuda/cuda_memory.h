@@ -24,9 +24,10 @@ struct gn_cuda_memory {
     int moved; /* times that the arena got another address */
 };
 
-/* The shadow of `bytes` at `host` for one more user, made and filled where there is none; and one user less. */
-GN_NODISCARD gn_status *gn_cuda_memory_acquire(gn_cuda_memory *m, const void *host, int64_t bytes, const char *what,
-                                               gn_device_ptr *at);
+/* The shadow of `bytes` at `host` for one more user, made and filled where there is none; and one
+ * user less. */
+GN_NODISCARD gn_status *gn_cuda_memory_acquire(gn_cuda_memory *m, const void *host, int64_t bytes,
+                                               const char *what, gn_device_ptr *at);
 void gn_cuda_memory_release(gn_cuda_memory *m, gn_device_ptr at);
 bool gn_cuda_memory_has(const gn_cuda_memory *m, const void *host); /* a shadow of it */
 /* An arena of so many bytes for the temporaries of program `name`. */

@@ -12,7 +12,8 @@ enum {
     STAGE_BYTES = 4 << 20,
 };
 
-/* Copies from and to memory of the program go through pages that the device can read by itself, two in turn. */
+/* Copies from and to memory of the program go through pages that the device can read by itself, two
+ * in turn. */
 typedef struct stage {
     void *bytes;
     void *done; /* event: the last copy that used it */
@@ -28,8 +29,8 @@ struct gn_cuda_device {
     stage stage[STAGES];
     int next_stage;
     gn_home home;
-    int lost;            /* the result that ended it; 0: none */
-    void **node;         /* [nodes] of what is being recorded; NULL: nothing is, or they are not known */
+    int lost;    /* the result that ended it; 0: none */
+    void **node; /* [nodes] of what is being recorded; NULL: nothing is, or they are not known */
     int64_t nodes, room; /* of which that many are there, and fit */
 };
 
@@ -38,9 +39,10 @@ struct gn_cuda_module {
     void *module;
 };
 
-/* Errors ------------------------------------------------------------------------------------------------------------ */
+/* Errors --------------------------------------------------------------------------------------- */
 
-/* After these the context takes no more work: the driver API's reference says so of them (CUresult). */
+/* After these the context takes no more work: the driver API's reference says so of them
+ * (CUresult). */
 static bool is_fatal(int result)
 {
     switch (result) {
@@ -67,8 +69,10 @@ static gn_status *lost(const gn_cuda_device *d)
 {
     const char *name = NULL;
     if (d->driver->cuGetErrorName(d->lost, &name) || !name) name = "an error";
-    GN_FAIL(GN_ERR_BACKEND, "device %d (%s) is lost to this process since %s (%d): what it held is gone; start anew",
-            d->info.ordinal, d->info.name, name, d->lost);
+    GN_FAIL(
+        GN_ERR_BACKEND,
+        "device %d (%s) is lost to this process since %s (%d): what it held is gone; start anew",
+        d->info.ordinal, d->info.name, name, d->lost);
 }
 
 static gn_status *check(gn_cuda_device *d, int result, const char *doing)
@@ -78,19 +82,21 @@ static gn_status *check(gn_cuda_device *d, int result, const char *doing)
     return gn_cuda_error(d->driver, result, doing);
 }
 
-/* A call with the device's context current on this thread.  Another library's context, if it had one, is current again
- * afterwards. */
+/* A call with the device's context current on this thread.  Another library's context, if it had
+ * one, is current again afterwards. */
 static gn_status *enter(gn_cuda_device *d)
 {
     if (gn_home_left(&d->home))
-        GN_FAIL(GN_ERR_BACKEND, "device %d (%s) was opened before a fork, and stays with the process that opened it",
-                d->info.ordinal, d->info.name);
+        GN_FAIL(
+            GN_ERR_BACKEND,
+            "device %d (%s) was opened before a fork, and stays with the process that opened it",
+            d->info.ordinal, d->info.name);
     if (d->lost) return lost(d);
     return check(d, d->driver->cuCtxPushCurrent_v2(d->context), "entering the device's context");
 }
 
-/* What was done stays done where the context cannot be left, so that its maker can end it; a device that is lost by that says so
- * from the next call on. */
+/* What was done stays done where the context cannot be left, so that its maker can end it; a device
+ * that is lost by that says so from the next call on. */
 static gn_status *leave(gn_cuda_device *d, int result, const char *doing)
 {
     void *context;
@@ -99,7 +105,7 @@ static gn_status *leave(gn_cuda_device *d, int result, const char *doing)
     return check(d, result, doing);
 }
 
-/* Life -------------------------------------------------------------------------------------------------------------- */
+/* Life ----------------------------------------------------------------------------------------- */
 
 gn_status *gn_cuda_device_count(const gn_cuda_driver *d, int *n)
 {
@@ -118,15 +124,19 @@ gn_status *gn_cuda_device_info(const gn_cuda_driver *d, int ordinal, gn_cuda_inf
         GN_FAIL(GN_ERR_USAGE, "there is no device cuda:%d: the driver shows %d%s", ordinal, n,
                 n ? "" : " (see nvidia-smi and CUDA_VISIBLE_DEVICES)");
     GN_TRY(gn_cuda_error(d, d->cuDeviceGet(&device, ordinal), "finding the device"));
-    GN_TRY(gn_cuda_error(d, d->cuDeviceGetName(out->name, (int)sizeof out->name - 1, device), "asking its name"));
+    GN_TRY(gn_cuda_error(d, d->cuDeviceGetName(out->name, (int)sizeof out->name - 1, device),
+                         "asking its name"));
     GN_TRY(gn_cuda_error(d, d->cuDeviceGetAttribute(&out->major, GN_CUDA_ATTRIBUTE_MAJOR, device),
                          "asking its capability"));
     GN_TRY(gn_cuda_error(d, d->cuDeviceGetAttribute(&out->minor, GN_CUDA_ATTRIBUTE_MINOR, device),
                          "asking its capability"));
-    GN_TRY(gn_cuda_error(d, d->cuDeviceGetAttribute(&out->multiprocessors, GN_CUDA_ATTRIBUTE_MULTIPROCESSORS, device),
-                         "asking its size"));
+    GN_TRY(gn_cuda_error(
+        d,
+        d->cuDeviceGetAttribute(&out->multiprocessors, GN_CUDA_ATTRIBUTE_MULTIPROCESSORS, device),
+        "asking its size"));
     GN_TRY(gn_cuda_error(d, d->cuDeviceTotalMem_v2(&bytes, device), "asking its memory"));
-    GN_TRY(gn_cuda_error(d, d->cuDeviceGetAttribute(&together, GN_CUDA_ATTRIBUTE_COOPERATIVE, device),
+    GN_TRY(gn_cuda_error(d,
+                         d->cuDeviceGetAttribute(&together, GN_CUDA_ATTRIBUTE_COOPERATIVE, device),
                          "asking its launches"));
     out->total_bytes = (int64_t)bytes;
     out->cooperative = together != 0;
@@ -154,7 +164,9 @@ gn_status *gn_cuda_device_open(const gn_cuda_driver *driver, int ordinal, gn_cud
     d->driver = driver;
     d->info = info;
     gn_status *s = check(d, driver->cuDeviceGet(&d->handle, ordinal), "finding the device");
-    if (!s) s = check(d, driver->cuDevicePrimaryCtxRetain(&d->context, d->handle), "opening the device");
+    if (!s)
+        s = check(d, driver->cuDevicePrimaryCtxRetain(&d->context, d->handle),
+                  "opening the device");
     if (s) d->context = NULL;
     if (!s) s = open_stream(d);
     if (s) {
@@ -196,8 +208,8 @@ static void lose_nodes(gn_cuda_device *d)
     d->node = NULL;
 }
 
-/* The stream has recorded something: its node is what the next one would wait for.  A driver that does not tell is no error: the
- * graph cannot be set node by node then. */
+/* The stream has recorded something: its node is what the next one would wait for.  A driver that
+ * does not tell is no error: the graph cannot be set node by node then. */
 static int note_node(gn_cuda_device *d)
 {
     int status = 0;
@@ -219,9 +231,12 @@ gn_status *gn_cuda_device_enter(gn_cuda_device *d, void **stream)
     return enter(d);
 }
 
-gn_status *gn_cuda_device_leave(gn_cuda_device *d) { return leave(d, GN_CUDA_OK, "leaving the device's context"); }
+gn_status *gn_cuda_device_leave(gn_cuda_device *d)
+{
+    return leave(d, GN_CUDA_OK, "leaving the device's context");
+}
 
-/* Memory ------------------------------------------------------------------------------------------------------------ */
+/* Memory --------------------------------------------------------------------------------------- */
 
 gn_status *gn_cuda_alloc(gn_cuda_device *d, int64_t bytes, const char *what, gn_device_ptr *out)
 {
@@ -233,8 +248,10 @@ gn_status *gn_cuda_alloc(gn_cuda_device *d, int64_t bytes, const char *what, gn_
     if (result == GN_CUDA_OUT_OF_MEMORY) {
         (void)d->driver->cuMemGetInfo_v2(&available, &total);
         gn_status_free(leave(d, GN_CUDA_OK, ""));
-        GN_FAIL(GN_ERR_NOMEM, "out of memory on device %d (%s): %s takes %lld bytes, %lld of %lld are free",
-                d->info.ordinal, d->info.name, what, (long long)bytes, (long long)available, (long long)total);
+        GN_FAIL(GN_ERR_NOMEM,
+                "out of memory on device %d (%s): %s takes %lld bytes, %lld of %lld are free",
+                d->info.ordinal, d->info.name, what, (long long)bytes, (long long)available,
+                (long long)total);
     }
     return leave(d, result, "allocating memory on the device");
 }
@@ -305,7 +322,8 @@ gn_status *gn_cuda_download(gn_cuda_device *d, void *to, gn_device_ptr from, int
         if (at < bytes) {
             n = bytes - at < STAGE_BYTES ? (size_t)(bytes - at) : STAGE_BYTES;
             result = take_stage(d, &s);
-            if (!result) result = c->cuMemcpyDtoHAsync_v2(s->bytes, from + (gn_device_ptr)at, n, d->stream);
+            if (!result)
+                result = c->cuMemcpyDtoHAsync_v2(s->bytes, from + (gn_device_ptr)at, n, d->stream);
             if (!result) result = c->cuEventRecord(s->done, d->stream);
             if (result) break;
             s->busy = true;
@@ -334,7 +352,8 @@ gn_status *gn_cuda_fill(gn_cuda_device *d, gn_device_ptr to, unsigned char value
 {
     if (bytes == 0) return NULL;
     GN_TRY(enter(d));
-    return leave(d, d->driver->cuMemsetD8Async(to, value, (size_t)bytes, d->stream), "filling memory of the device");
+    return leave(d, d->driver->cuMemsetD8Async(to, value, (size_t)bytes, d->stream),
+                 "filling memory of the device");
 }
 
 gn_status *gn_cuda_wait(gn_cuda_device *d)
@@ -343,7 +362,7 @@ gn_status *gn_cuda_wait(gn_cuda_device *d)
     return leave(d, d->driver->cuStreamSynchronize(d->stream), "waiting for the device");
 }
 
-/* Code -------------------------------------------------------------------------------------------------------------- */
+/* Code ----------------------------------------------------------------------------------------- */
 
 gn_status *gn_cuda_module_load(gn_cuda_device *d, const void *image, gn_cuda_module **out)
 {
@@ -353,7 +372,8 @@ gn_status *gn_cuda_module_load(gn_cuda_device *d, const void *image, gn_cuda_mod
     gn_cuda_module *m = block;
     m->device = d;
     gn_status *s = enter(d);
-    if (!s) s = leave(d, d->driver->cuModuleLoadData(&m->module, image), "loading code on the device");
+    if (!s)
+        s = leave(d, d->driver->cuModuleLoadData(&m->module, image), "loading code on the device");
     if (s) {
         gn_block_free(m);
         return gn_status_annotate(s, "%s (sm_%d%d)", d->info.name, d->info.major, d->info.minor);
@@ -379,17 +399,20 @@ gn_status *gn_cuda_module_function(const gn_cuda_module *m, const char *name, vo
     gn_cuda_device *d = m->device;
     *function = NULL;
     GN_TRY(enter(d));
-    return gn_status_annotate(leave(d, d->driver->cuModuleGetFunction(function, m->module, name), "finding a function"),
-                              "%s", name);
+    return gn_status_annotate(
+        leave(d, d->driver->cuModuleGetFunction(function, m->module, name), "finding a function"),
+        "%s", name);
 }
 
-gn_status *gn_cuda_launch(gn_cuda_device *d, void *function, int64_t blocks, int threads, void **arguments)
+gn_status *gn_cuda_launch(gn_cuda_device *d, void *function, int64_t blocks, int threads,
+                          void **arguments)
 {
     if (blocks < 1 || blocks > INT_MAX || threads < 1)
-        GN_FAIL(GN_ERR_INTERNAL, "a launch of %lld blocks of %d threads", (long long)blocks, threads);
+        GN_FAIL(GN_ERR_INTERNAL, "a launch of %lld blocks of %d threads", (long long)blocks,
+                threads);
     GN_TRY(enter(d));
-    int result = d->driver->cuLaunchKernel(function, (unsigned)blocks, 1, 1, (unsigned)threads, 1, 1, 0, d->stream,
-                                           arguments, NULL);
+    int result = d->driver->cuLaunchKernel(function, (unsigned)blocks, 1, 1, (unsigned)threads, 1,
+                                           1, 0, d->stream, arguments, NULL);
     return leave(d, result ? result : note_node(d), "launching a kernel");
 }
 
@@ -398,30 +421,35 @@ gn_status *gn_cuda_resident(gn_cuda_device *d, void *function, int threads, int6
     int each = 0;
     *blocks = 0;
     GN_TRY(enter(d));
-    int result = d->driver->cuOccupancyMaxActiveBlocksPerMultiprocessor(&each, function, threads, 0);
+    int result = d->driver->cuOccupancyMaxActiveBlocksPerMultiprocessor(&each, function, threads,
+                                                                        0);
     GN_TRY(leave(d, result, "asking how many blocks a multiprocessor holds"));
     *blocks = (int64_t)each * d->info.multiprocessors;
     if (*blocks < 1)
-        GN_FAIL(GN_ERR_BACKEND, "no block of %d threads fits a multiprocessor of %s", threads, d->info.name);
+        GN_FAIL(GN_ERR_BACKEND, "no block of %d threads fits a multiprocessor of %s", threads,
+                d->info.name);
     return NULL;
 }
 
-gn_status *gn_cuda_launch_together(gn_cuda_device *d, void *function, int64_t blocks, int threads, void **arguments)
+gn_status *gn_cuda_launch_together(gn_cuda_device *d, void *function, int64_t blocks, int threads,
+                                   void **arguments)
 {
     if (blocks < 1 || blocks > INT_MAX || threads < 1)
-        GN_FAIL(GN_ERR_INTERNAL, "a launch of %lld blocks of %d threads", (long long)blocks, threads);
+        GN_FAIL(GN_ERR_INTERNAL, "a launch of %lld blocks of %d threads", (long long)blocks,
+                threads);
     GN_TRY(enter(d));
     lose_nodes(d); /* what is cooperative is not set */
-    int result = d->driver->cuLaunchCooperativeKernel(function, (unsigned)blocks, 1, 1, (unsigned)threads, 1, 1, 0,
-                                                      d->stream, arguments);
+    int result = d->driver->cuLaunchCooperativeKernel(
+        function, (unsigned)blocks, 1, 1, (unsigned)threads, 1, 1, 0, d->stream, arguments);
     return leave(d, result, "launching a program");
 }
 
-/* Graphs ------------------------------------------------------------------------------------------------------------ */
+/* Graphs --------------------------------------------------------------------------------------- */
 
 struct gn_cuda_graph {
     gn_cuda_device *device;
-    void *exec, *recorded; /* recorded: what exec was made of, whose nodes are the names of exec's */
+    void *exec, *recorded; /* recorded: what exec was made of, whose nodes are the names of exec's
+                            */
     void **node;           /* [nodes]; NULL: they cannot be set */
     int64_t nodes;
 };
@@ -455,12 +483,13 @@ gn_status *gn_cuda_record_begin(gn_cuda_device *d, int64_t nodes)
     return NULL;
 }
 
-/* What was recorded is taken over where the graph is made of it; where one is updated by it the nodes stay those of what it
- * was made of. */
+/* What was recorded is taken over where the graph is made of it; where one is updated by it the
+ * nodes stay those of what it was made of. */
 static int instantiate(gn_cuda_device *d, void **recorded, gn_cuda_graph *g)
 {
     const gn_cuda_driver *c = d->driver;
-    gn_cuda_update_info info = {0}; /* which node could not be updated: the driver wants room for it */
+    gn_cuda_update_info info = {0}; /* which node could not be updated: the driver wants room for it
+                                     */
     if (g->exec) {
         int result = c->cuGraphExecUpdate_v2(g->exec, *recorded, &info);
         if (result != GN_CUDA_GRAPH_UPDATE_FAILURE) return result;
@@ -525,11 +554,12 @@ static gn_status *end_set(gn_cuda_graph *g, int result)
     return leave(g->device, result, "setting a node of a graph");
 }
 
-gn_status *gn_cuda_graph_set_launch(gn_cuda_graph *g, int64_t node, void *function, int64_t blocks, int threads,
-                                    void **arguments)
+gn_status *gn_cuda_graph_set_launch(gn_cuda_graph *g, int64_t node, void *function, int64_t blocks,
+                                    int threads, void **arguments)
 {
     if (blocks < 1 || blocks > INT_MAX || threads < 1)
-        GN_FAIL(GN_ERR_INTERNAL, "a launch of %lld blocks of %d threads", (long long)blocks, threads);
+        GN_FAIL(GN_ERR_INTERNAL, "a launch of %lld blocks of %d threads", (long long)blocks,
+                threads);
     GN_TRY(enter(g->device));
     gn_cuda_kernel_params p = {.function = function,
                                .grid_x = (unsigned)blocks,
@@ -539,15 +569,18 @@ gn_status *gn_cuda_graph_set_launch(gn_cuda_graph *g, int64_t node, void *functi
                                .block_y = 1,
                                .block_z = 1,
                                .arguments = arguments};
-    return end_set(g, g->device->driver->cuGraphExecKernelNodeSetParams_v2(g->exec, g->node[node], &p));
+    return end_set(
+        g, g->device->driver->cuGraphExecKernelNodeSetParams_v2(g->exec, g->node[node], &p));
 }
 
-gn_status *gn_cuda_graph_set_copy(gn_cuda_graph *g, int64_t node, gn_device_ptr to, gn_device_ptr from, int64_t bytes)
+gn_status *gn_cuda_graph_set_copy(gn_cuda_graph *g, int64_t node, gn_device_ptr to,
+                                  gn_device_ptr from, int64_t bytes)
 {
     size_t n = (size_t)bytes;
     gn_cuda_device *d = g->device;
     GN_TRY(enter(d));
-    /* one row, of which no pitch is said: the largest that a device takes is 2 GB, which a copy may pass */
+    /* one row, of which no pitch is said: the largest that a device takes is 2 GB, which a copy may
+     * pass */
     gn_cuda_copy_params p = {.from_type = GN_CUDA_MEMORY_DEVICE,
                              .from = from,
                              .to_type = GN_CUDA_MEMORY_DEVICE,
@@ -555,7 +588,8 @@ gn_status *gn_cuda_graph_set_copy(gn_cuda_graph *g, int64_t node, gn_device_ptr 
                              .width = n,
                              .height = 1,
                              .depth = 1};
-    return end_set(g, d->driver->cuGraphExecMemcpyNodeSetParams(g->exec, g->node[node], &p, d->context));
+    return end_set(
+        g, d->driver->cuGraphExecMemcpyNodeSetParams(g->exec, g->node[node], &p, d->context));
 }
 
 void gn_cuda_graph_free(gn_cuda_graph *g)
@@ -571,7 +605,7 @@ void gn_cuda_graph_free(gn_cuda_graph *g)
     gn_block_free(g);
 }
 
-/* Time -------------------------------------------------------------------------------------------------------------- */
+/* Time ----------------------------------------------------------------------------------------- */
 
 gn_status *gn_cuda_mark(gn_cuda_device *d, int number)
 {

@@ -25,10 +25,11 @@ static gn_status *not_found(void)
         size_t n = strlen(all);
         (void)snprintf(all + n, sizeof all - n, "%s%s", k ? ", " : "", places[k]);
     }
-    GN_FAIL(GN_ERR_BACKEND,
-            "no CUDA driver was found: looked for %s\n"
-            "install NVIDIA's driver (Debian: nvidia-driver), or name its libcuda in GNNC_CUDA_DRIVER",
-            all);
+    GN_FAIL(
+        GN_ERR_BACKEND,
+        "no CUDA driver was found: looked for %s\n"
+        "install NVIDIA's driver (Debian: nvidia-driver), or name its libcuda in GNNC_CUDA_DRIVER",
+        all);
 }
 
 static gn_status *load(gn_cuda_driver *d, const char *path)
@@ -49,17 +50,18 @@ static gn_status *find_symbols(gn_cuda_driver *d)
 {
     const char *name;
     void *at;
-#define X(function, args)                                                                                              \
-    name = #function;                                                                                                  \
-    at = dlsym(d->library, name);                                                                                      \
-    if (!at) goto missing;                                                                                             \
-    _Static_assert(sizeof at == sizeof d->function, "functions are pointers");                                         \
+#define X(function, args)                                                                          \
+    name = #function;                                                                              \
+    at = dlsym(d->library, name);                                                                  \
+    if (!at) goto missing;                                                                         \
+    _Static_assert(sizeof at == sizeof d->function, "functions are pointers");                     \
     memcpy(&d->function, &at, sizeof at);
     GN_CUDA_DRIVER(X)
 #undef X
     return NULL;
 missing:
-    GN_FAIL(GN_ERR_BACKEND, "%s has no %s: a driver for CUDA 12.0 or newer is needed", d->path, name);
+    GN_FAIL(GN_ERR_BACKEND, "%s has no %s: a driver for CUDA 12.0 or newer is needed", d->path,
+            name);
 }
 
 gn_status *gn_cuda_error(const gn_cuda_driver *d, int result, const char *doing)
@@ -72,10 +74,13 @@ gn_status *gn_cuda_error(const gn_cuda_driver *d, int result, const char *doing)
     case GN_CUDA_STUB_LIBRARY:
         hint = "\nthis libcuda is the toolkit's stub for linking: put the driver's before it";
         break;
-    case GN_CUDA_NO_DEVICE: hint = "\nno GPU is visible: see nvidia-smi and CUDA_VISIBLE_DEVICES"; break;
+    case GN_CUDA_NO_DEVICE:
+        hint = "\nno GPU is visible: see nvidia-smi and CUDA_VISIBLE_DEVICES";
+        break;
     case GN_CUDA_INVALID_IMAGE:
     case GN_CUDA_NO_BINARY:
-        hint = "\nthe code was compiled for another architecture than the device has, or for newer drivers";
+        hint = "\nthe code was compiled for another architecture than the device has, or for newer "
+               "drivers";
         break;
     case GN_CUDA_DRIVER_MISMATCH:
         hint = "\nlibcuda and the kernel's driver differ in version: restart the machine";
@@ -91,7 +96,8 @@ static gn_status *start(gn_cuda_driver *d, const char *path)
     GN_TRY(load(d, path));
     GN_TRY(find_symbols(d));
     GN_TRY(gn_cuda_error(d, d->cuInit(0), "starting the CUDA driver"));
-    return gn_cuda_error(d, d->cuDriverGetVersion(&d->version), "asking the CUDA driver for its version");
+    return gn_cuda_error(d, d->cuDriverGetVersion(&d->version),
+                         "asking the CUDA driver for its version");
 }
 
 gn_status *gn_cuda_driver_open(const char *path, gn_cuda_driver **out)
@@ -112,7 +118,8 @@ gn_status *gn_cuda_driver_open(const char *path, gn_cuda_driver **out)
 void gn_cuda_driver_close(gn_cuda_driver *d)
 {
     if (!d) return;
-    if (d->library) (void)dlclose(d->library); /* it stays in memory: a driver has threads of its own */
+    if (d->library)
+        (void)dlclose(d->library); /* it stays in memory: a driver has threads of its own */
     free(d->path);
     gn_block_free(d);
 }

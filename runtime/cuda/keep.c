@@ -13,8 +13,8 @@ gn_status *gn_cuda_work_new(int64_t words, gn_cuda_work **out)
 {
     void *block;
     *out = NULL;
-    GN_TRY(gn_block_zeroed(words + (int64_t)(sizeof **out / sizeof *(*out)->word), sizeof *(*out)->word,
-                           "a graph's work", &block));
+    GN_TRY(gn_block_zeroed(words + (int64_t)(sizeof **out / sizeof *(*out)->word),
+                           sizeof *(*out)->word, "a graph's work", &block));
     *out = block;
     return NULL;
 }
@@ -65,7 +65,8 @@ gn_cuda_likeness gn_cuda_work_compare(const gn_cuda_work *a, const gn_cuda_work 
     if (a->n != b->n || a->nodes != b->nodes) return GN_CUDA_OTHER_WORK;
     if (memcmp(a->word, b->word, (size_t)a->n * sizeof *a->word) == 0) return GN_CUDA_SAME_VALUES;
     for (int64_t at = 0; at < a->n; at += 3 + (int64_t)a->word[at + 2]) {
-        if (a->word[at] != b->word[at] || a->word[at + 2] != b->word[at + 2]) return GN_CUDA_OTHER_WORK;
+        if (a->word[at] != b->word[at] || a->word[at + 2] != b->word[at + 2])
+            return GN_CUDA_OTHER_WORK;
         blocks = blocks && a->word[at + 1] == b->word[at + 1];
     }
     return blocks ? GN_CUDA_SAME_BLOCKS : GN_CUDA_SAME_FUNCTIONS;
@@ -78,7 +79,8 @@ gn_cuda_work *gn_cuda_keep_take(gn_cuda_keep *k, const gn_cuda_work *w)
     int sizes = 0;
     for (gn_cuda_work **p = &k->first; *p; p = &(*p)->next) {
         gn_cuda_likeness like = gn_cuda_work_compare(*p, w);
-        bool older = found && like == GN_CUDA_SAME_FUNCTIONS && like == best && (*p)->used < (*found)->used;
+        bool older = found && like == GN_CUDA_SAME_FUNCTIONS && like == best &&
+                     (*p)->used < (*found)->used;
         sizes += like == GN_CUDA_SAME_FUNCTIONS;
         if (like <= best && !older) continue;
         best = like;

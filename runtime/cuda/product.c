@@ -15,17 +15,19 @@ struct gn_cuda_blas {
 struct gn_cuda_product {
     gn_cuda_blas *blas;
     gn_cuda_product_shape shape;
-    void *desc, *left, *right, *result; /* of the library's product, which is ours turned: see make_layouts */
+    void *desc, *left, *right, *result; /* of the library's product, which is ours turned: see
+                                           make_layouts */
     gn_cublaslt_algorithm algorithm;
     size_t workspace_bytes;
 };
 
-/* The library ------------------------------------------------------------------------------------------------------- */
+/* The library ---------------------------------------------------------------------------------- */
 
 /* A call of the library with the device's context current: its own error before the driver's. */
 static gn_status *leave(gn_cuda_blas *b, int result, const char *doing)
 {
-    gn_status *s = gn_cublaslt_error(b->library, result, doing), *left = gn_cuda_device_leave(b->device);
+    gn_status *s = gn_cublaslt_error(b->library, result, doing),
+              *left = gn_cuda_device_leave(b->device);
     if (!s) return left;
     gn_status_free(left);
     return s;
@@ -71,16 +73,16 @@ static gn_status *need_workspace(gn_cuda_blas *b)
     return gn_cuda_alloc(b->device, GN_CUDA_WORKSPACE_BYTES, "cuBLASLt's workspace", &b->workspace);
 }
 
-/* Products ---------------------------------------------------------------------------------------------------------- */
+/* Products ------------------------------------------------------------------------------------- */
 
 static int set_desc(const gn_cuda_product *p, int which, const void *value, size_t bytes)
 {
     return p->blas->library->cublasLtMatmulDescSetAttribute(p->desc, which, value, bytes);
 }
 
-/* The library's matrices lie column by column.  Ours row by row are theirs turned, so it is asked for the turned product: its
- * columns are our rows, its left operand is our b, and a bias along our columns is what its epilogue adds to each of its
- * columns. */
+/* The library's matrices lie column by column.  Ours row by row are theirs turned, so it is asked
+ * for the turned product: its columns are our rows, its left operand is our b, and a bias along our
+ * columns is what its epilogue adds to each of its columns. */
 static int make_layouts(gn_cuda_product *p)
 {
     const gn_cublaslt *l = p->blas->library;
@@ -91,8 +93,9 @@ static int make_layouts(gn_cuda_product *p)
     int e = left ? l->cublasLtMatrixLayoutCreate(&p->left, GN_CUBLASLT_F32, depth, cols, s->b_col)
                  : l->cublasLtMatrixLayoutCreate(&p->left, GN_CUBLASLT_F32, cols, depth, s->b_term);
     if (!e)
-        e = right ? l->cublasLtMatrixLayoutCreate(&p->right, GN_CUBLASLT_F32, rows, depth, s->a_term)
-                  : l->cublasLtMatrixLayoutCreate(&p->right, GN_CUBLASLT_F32, depth, rows, s->a_row);
+        e = right
+                ? l->cublasLtMatrixLayoutCreate(&p->right, GN_CUBLASLT_F32, rows, depth, s->a_term)
+                : l->cublasLtMatrixLayoutCreate(&p->right, GN_CUBLASLT_F32, depth, rows, s->a_row);
     if (!e) e = l->cublasLtMatrixLayoutCreate(&p->result, GN_CUBLASLT_F32, cols, rows, s->cols);
     if (!e && left) e = set_desc(p, GN_CUBLASLT_DESC_TRANSA, &turned, sizeof turned);
     if (!e && right) e = set_desc(p, GN_CUBLASLT_DESC_TRANSB, &turned, sizeof turned);
@@ -116,13 +119,14 @@ static int set_preference(const gn_cublaslt *l, void *preference)
 {
     uint64_t workspace = GN_CUDA_WORKSPACE_BYTES;
     uint32_t reduction = GN_CUBLASLT_REDUCTION_COMPUTE, alignment = 16;
-    int e =
-        l->cublasLtMatmulPreferenceSetAttribute(preference, GN_CUBLASLT_PREF_WORKSPACE, &workspace, sizeof workspace);
+    int e = l->cublasLtMatmulPreferenceSetAttribute(preference, GN_CUBLASLT_PREF_WORKSPACE,
+                                                    &workspace, sizeof workspace);
     if (!e)
-        e = l->cublasLtMatmulPreferenceSetAttribute(preference, GN_CUBLASLT_PREF_REDUCTION, &reduction,
-                                                    sizeof reduction);
+        e = l->cublasLtMatmulPreferenceSetAttribute(preference, GN_CUBLASLT_PREF_REDUCTION,
+                                                    &reduction, sizeof reduction);
     for (int which = GN_CUBLASLT_PREF_ALIGN_A; !e && which <= GN_CUBLASLT_PREF_ALIGN_D; which++)
-        e = l->cublasLtMatmulPreferenceSetAttribute(preference, which, &alignment, sizeof alignment);
+        e = l->cublasLtMatmulPreferenceSetAttribute(preference, which, &alignment,
+                                                    sizeof alignment);
     return e;
 }
 
@@ -137,8 +141,8 @@ static int find_algorithm(gn_cuda_product *p, int *n)
     if (e) return e;
     e = set_preference(l, preference);
     if (!e)
-        e = l->cublasLtMatmulAlgoGetHeuristic(p->blas->handle, p->desc, p->left, p->right, p->result, p->result,
-                                              preference, 1, &found, n);
+        e = l->cublasLtMatmulAlgoGetHeuristic(p->blas->handle, p->desc, p->left, p->right,
+                                              p->result, p->result, preference, 1, &found, n);
     if (!e && *n) e = found.state;
     p->algorithm = found.algorithm;
     p->workspace_bytes = found.workspace_bytes;
@@ -156,13 +160,14 @@ static gn_status *prepare(gn_cuda_product *p, gn_device_ptr bias)
     GN_TRY(leave(p->blas, e, "asking for a product"));
     const gn_cuda_product_shape *s = &p->shape;
     if (n < 1 || p->workspace_bytes > GN_CUDA_WORKSPACE_BYTES)
-        GN_FAIL(GN_ERR_BACKEND, "cuBLASLt has no algorithm for a product of %lld x %lld by %lld x %lld",
+        GN_FAIL(GN_ERR_BACKEND,
+                "cuBLASLt has no algorithm for a product of %lld x %lld by %lld x %lld",
                 (long long)s->rows, (long long)s->depth, (long long)s->depth, (long long)s->cols);
     return p->workspace_bytes ? need_workspace(p->blas) : NULL;
 }
 
-gn_status *gn_cuda_product_new(gn_cuda_blas *b, const gn_cuda_product_shape *shape, gn_device_ptr bias,
-                               gn_cuda_product **out)
+gn_status *gn_cuda_product_new(gn_cuda_blas *b, const gn_cuda_product_shape *shape,
+                               gn_device_ptr bias, gn_cuda_product **out)
 {
     void *block;
     *out = NULL;
@@ -190,7 +195,10 @@ void gn_cuda_product_free(gn_cuda_product *p)
     gn_block_free(p);
 }
 
-static uint64_t mix(uint64_t h, uint64_t word) { return (h ^ word) * 1099511628211u; } /* FNV-1a, a word at a time */
+static uint64_t mix(uint64_t h, uint64_t word)
+{
+    return (h ^ word) * 1099511628211u;
+} /* FNV-1a, a word at a time */
 
 uint64_t gn_cuda_product_digest(const gn_cuda_product *p)
 {
@@ -203,8 +211,8 @@ uint64_t gn_cuda_product_digest(const gn_cuda_product *p)
     return h;
 }
 
-static gn_status *run_scaled(gn_cuda_product *p, float scale, gn_device_ptr out, gn_device_ptr a, gn_device_ptr b,
-                             gn_device_ptr bias)
+static gn_status *run_scaled(gn_cuda_product *p, float scale, gn_device_ptr out, gn_device_ptr a,
+                             gn_device_ptr b, gn_device_ptr bias)
 {
     static const float zero = 0;
     const gn_cublaslt *l = p->blas->library;
@@ -213,19 +221,20 @@ static gn_status *run_scaled(gn_cuda_product *p, float scale, gn_device_ptr out,
     int e = p->shape.bias ? set_desc(p, GN_CUBLASLT_DESC_BIAS, &bias, sizeof bias) : GN_CUBLASLT_OK;
     if (!e)
         e = l->cublasLtMatmul(p->blas->handle, p->desc, &scale, (const void *)(uintptr_t)b, p->left,
-                              (const void *)(uintptr_t)a, p->right, &zero, to, p->result, to, p->result, &p->algorithm,
-                              p->workspace_bytes ? workspace : NULL, p->workspace_bytes, stream);
+                              (const void *)(uintptr_t)a, p->right, &zero, to, p->result, to,
+                              p->result, &p->algorithm, p->workspace_bytes ? workspace : NULL,
+                              p->workspace_bytes, stream);
     return leave(p->blas, e, "a product by cuBLASLt");
 }
 
-gn_status *gn_cuda_product_run(gn_cuda_product *p, gn_device_ptr out, gn_device_ptr a, gn_device_ptr b,
-                               gn_device_ptr bias)
+gn_status *gn_cuda_product_run(gn_cuda_product *p, gn_device_ptr out, gn_device_ptr a,
+                               gn_device_ptr b, gn_device_ptr bias)
 {
     return run_scaled(p, 1, out, a, b, bias);
 }
 
-gn_status *gn_cuda_product_keeps_nan(gn_cuda_product *p, gn_device_ptr out, gn_device_ptr a, gn_device_ptr b,
-                                     gn_device_ptr bias, bool *keeps)
+gn_status *gn_cuda_product_keeps_nan(gn_cuda_product *p, gn_device_ptr out, gn_device_ptr a,
+                                     gn_device_ptr b, gn_device_ptr bias, bool *keeps)
 {
     float first = 0;
     GN_TRY(run_scaled(p, NAN, out, a, b, bias));

@@ -10,7 +10,8 @@ enum {
     TIMES = 6 /* of which the first warms up */
 };
 
-static gn_status *time_copies(gn_cuda_device *d, gn_device_ptr to, gn_device_ptr from, int64_t bytes, double *ms)
+static gn_status *time_copies(gn_cuda_device *d, gn_device_ptr to, gn_device_ptr from,
+                              int64_t bytes, double *ms)
 {
     *ms = INFINITY;
     for (int time = 0; time < TIMES; time++) {

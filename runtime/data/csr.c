@@ -20,8 +20,8 @@ gn_status *gn_csr_new(int64_t rows, int64_t cols, int64_t nnz, gn_csr **out)
         }
         gn_csr_free(m);
     }
-    GN_FAIL(GN_ERR_NOMEM, "out of memory: sparse matrix of %lld rows and %lld entries", (long long)rows,
-            (long long)nnz);
+    GN_FAIL(GN_ERR_NOMEM, "out of memory: sparse matrix of %lld rows and %lld entries",
+            (long long)rows, (long long)nnz);
 }
 
 void gn_csr_free(gn_csr *m)
@@ -36,13 +36,13 @@ void gn_csr_free(gn_csr *m)
 static gn_status *check_arrays(const gn_csr_arrays *a, const char *what)
 {
     if (a->rows < 0 || a->cols < 0 || a->rows > GN_MAX_NODES || a->cols > INT32_MAX)
-        GN_FAIL(GN_ERR_DATA, "%s: shape %lld x %lld: expected 0 to 2^31-1 rows and columns", what, (long long)a->rows,
-                (long long)a->cols);
+        GN_FAIL(GN_ERR_DATA, "%s: shape %lld x %lld: expected 0 to 2^31-1 rows and columns", what,
+                (long long)a->rows, (long long)a->cols);
     if (a->indptr.rank != 1 || a->indices.rank != 1 || a->data.rank != 1)
         GN_FAIL(GN_ERR_DATA, "%s: indptr, indices and data should be vectors", what);
     if (a->indptr.count != a->rows + 1)
-        GN_FAIL(GN_ERR_DATA, "%s: indptr has %lld entries, expected rows + 1 = %lld", what, (long long)a->indptr.count,
-                (long long)a->rows + 1);
+        GN_FAIL(GN_ERR_DATA, "%s: indptr has %lld entries, expected rows + 1 = %lld", what,
+                (long long)a->indptr.count, (long long)a->rows + 1);
     if (a->indices.count != a->data.count)
         GN_FAIL(GN_ERR_DATA, "%s: %lld indices but %lld values", what, (long long)a->indices.count,
                 (long long)a->data.count);
@@ -50,15 +50,18 @@ static gn_status *check_arrays(const gn_csr_arrays *a, const char *what)
     for (int64_t r = 0; r <= a->rows; r++) {
         int64_t p;
         bool first = r == 0;
-        if (!gn_ndarray_i64(&a->indptr, r, &p) || p < before || (first && p != 0) || p > a->indices.count)
-            GN_FAIL(GN_ERR_DATA, "%s: indptr[%lld] does not rise from 0 to the %lld entries there are", what,
+        if (!gn_ndarray_i64(&a->indptr, r, &p) || p < before || (first && p != 0) ||
+            p > a->indices.count)
+            GN_FAIL(GN_ERR_DATA,
+                    "%s: indptr[%lld] does not rise from 0 to the %lld entries there are", what,
                     (long long)r, (long long)a->indices.count);
         before = p;
     }
     return NULL;
 }
 
-/* Insertion sort: rows are sorted already in nearly every file, and short; long unsorted ones go through keys. */
+/* Insertion sort: rows are sorted already in nearly every file, and short; long unsorted ones go
+ * through keys. */
 static gn_status *sort_row(int32_t *col, float *val, int64_t n)
 {
     bool sorted = true;
@@ -88,7 +91,8 @@ static gn_status *sort_row(int32_t *col, float *val, int64_t n)
 }
 
 /* Adds repeats and drops zeros in a row sorted by column; gives the new length. */
-static int64_t squeeze(const int32_t *col, const float *val, int64_t n, int32_t *col_to, float *val_to)
+static int64_t squeeze(const int32_t *col, const float *val, int64_t n, int32_t *col_to,
+                       float *val_to)
 {
     int64_t k = 0;
     for (int64_t i = 0; i < n;) {
@@ -111,11 +115,11 @@ static gn_status *fill(const gn_csr_arrays *a, const char *what, gn_csr *m)
             int64_t c;
             double v = gn_ndarray_f64(&a->data, i);
             if (!gn_ndarray_i64(&a->indices, i, &c) || c < 0 || c >= a->cols)
-                GN_FAIL(GN_ERR_DATA, "%s: indices[%lld] in row %lld is not a column below %lld", what, (long long)i,
-                        (long long)r, (long long)a->cols);
+                GN_FAIL(GN_ERR_DATA, "%s: indices[%lld] in row %lld is not a column below %lld",
+                        what, (long long)i, (long long)r, (long long)a->cols);
             if (!isfinite((float)v))
-                GN_FAIL(GN_ERR_DATA, "%s: row %lld, column %lld is %g: expected finite numbers", what, (long long)r,
-                        (long long)c, v);
+                GN_FAIL(GN_ERR_DATA, "%s: row %lld, column %lld is %g: expected finite numbers",
+                        what, (long long)r, (long long)c, v);
             m->col[i] = (int32_t)c;
             m->val[i] = (float)v;
         }
@@ -143,7 +147,9 @@ gn_status *gn_csr_from_arrays(const gn_csr_arrays *a, const char *what, gn_csr *
 gn_status *gn_csr_from_dense(const gn_ndarray *a, const char *what, gn_csr **out)
 {
     if (a->rank != 2 || a->dim[0] > GN_MAX_NODES || a->dim[1] > INT32_MAX)
-        GN_FAIL(GN_ERR_DATA, "%s: expected a matrix of at most 2^31-1 rows and columns, got rank %d", what, a->rank);
+        GN_FAIL(GN_ERR_DATA,
+                "%s: expected a matrix of at most 2^31-1 rows and columns, got rank %d", what,
+                a->rank);
     int64_t nnz = 0;
     for (int64_t i = 0; i < a->count; i++) {
         double v = gn_ndarray_f64(a, i);

@@ -8,8 +8,8 @@
 GN_NODISCARD gn_status *gn_csr_new(int64_t rows, int64_t cols, int64_t nnz, gn_csr **out);
 void gn_csr_free(gn_csr *m); /* NULL is fine */
 
-/* scipy's three arrays.  Checks them, sorts columns within rows, adds repeats, drops zeros.  `what` names the matrix in
- * errors ("ind.cora.x", "coauthor.npz: attr"). */
+/* scipy's three arrays.  Checks them, sorts columns within rows, adds repeats, drops zeros.  `what`
+ * names the matrix in errors ("ind.cora.x", "coauthor.npz: attr"). */
 typedef struct gn_csr_arrays {
     int64_t rows, cols;
     gn_ndarray data, indices, indptr;
@@ -20,13 +20,15 @@ GN_NODISCARD gn_status *gn_csr_from_arrays(const gn_csr_arrays *a, const char *w
 GN_NODISCARD gn_status *gn_csr_from_dense(const gn_ndarray *a, const char *what, gn_csr **out);
 
 /* Row r of *out is row from[r] of m, or an empty row where from[r] < 0. */
-GN_NODISCARD gn_status *gn_csr_select_rows(const gn_csr *m, const int64_t *from, int64_t rows, gn_csr **out);
+GN_NODISCARD gn_status *gn_csr_select_rows(const gn_csr *m, const int64_t *from, int64_t rows,
+                                           gn_csr **out);
 
 /* b's rows under a's; both have the same number of columns. */
 GN_NODISCARD gn_status *gn_csr_stack(const gn_csr *a, const gn_csr *b, gn_csr **out);
 
-/* torch_geometric.transforms.NormalizeFeatures: subtract the least value of all, divide each row by max(its sum, 1).
- * For sparse features the least value must be 0 (or every entry stored), else GN_ERR_DATA: zeros would fill in. */
+/* torch_geometric.transforms.NormalizeFeatures: subtract the least value of all, divide each row by
+ * max(its sum, 1). For sparse features the least value must be 0 (or every entry stored), else
+ * GN_ERR_DATA: zeros would fill in. */
 GN_NODISCARD gn_status *gn_features_normalize(gn_dataset *d);
 
 #endif

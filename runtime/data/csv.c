@@ -38,20 +38,25 @@ enum { SIDE_BY_SIDE = 8 };
 static gn_status *view(const gn_named_tensor *t, int64_t rows, gn_ndarray *a)
 {
     if (t->rank < 1 || t->rank > 2)
-        GN_FAIL(GN_ERR_USAGE, "tensor %s has rank %d: CSV takes vectors and matrices", t->name, t->rank);
+        GN_FAIL(GN_ERR_USAGE, "tensor %s has rank %d: CSV takes vectors and matrices", t->name,
+                t->rank);
     if (t->dim[0] != rows)
-        GN_FAIL(GN_ERR_USAGE, "tensor %s has %lld rows, expected %lld", t->name, (long long)t->dim[0], (long long)rows);
+        GN_FAIL(GN_ERR_USAGE, "tensor %s has %lld rows, expected %lld", t->name,
+                (long long)t->dim[0], (long long)rows);
     gn_ndarray_dtype(a, descr[t->elem], 2);
-    if (!gn_ndarray_shape(a, t->rank, t->dim)) GN_FAIL(GN_ERR_USAGE, "tensor %s has an impossible shape", t->name);
+    if (!gn_ndarray_shape(a, t->rank, t->dim))
+        GN_FAIL(GN_ERR_USAGE, "tensor %s has an impossible shape", t->name);
     a->data = t->data;
     return NULL;
 }
 
-gn_status *gn_csv_write_columns(const char *path, const char *header, int n, const gn_named_tensor *t)
+gn_status *gn_csv_write_columns(const char *path, const char *header, int n,
+                                const gn_named_tensor *t)
 {
     gn_out o;
     gn_ndarray a[SIDE_BY_SIDE] = {0};
-    if (n < 1 || n > SIDE_BY_SIDE) GN_FAIL(GN_ERR_USAGE, "%d tensors: expected 1 to %d", n, SIDE_BY_SIDE);
+    if (n < 1 || n > SIDE_BY_SIDE)
+        GN_FAIL(GN_ERR_USAGE, "%d tensors: expected 1 to %d", n, SIDE_BY_SIDE);
     for (int k = 0; k < n; k++) GN_TRY(view(&t[k], t[0].dim[0], &a[k]));
     GN_TRY(gn_out_open(&o, path));
     if (header) fprintf(o.f, "%s\n", header);

@@ -107,8 +107,8 @@ static void draw_class(gn_dataset *d, int64_t *node, int64_t n, uint32_t key, ui
         val = n / 3;
     }
     for (int64_t i = 0; i < n; i++) {
-        uint64_t r = gn_random_u32(key, SPLIT_SITE, *drawn) | (uint64_t)gn_random_u32(key, SPLIT_SITE, *drawn + 1)
-                                                                  << 32;
+        uint64_t r = gn_random_u32(key, SPLIT_SITE, *drawn) |
+                     (uint64_t)gn_random_u32(key, SPLIT_SITE, *drawn + 1) << 32;
         *drawn += 2;
         int64_t j = i + (int64_t)(r % (uint64_t)(n - i)), t = node[i];
         node[i] = node[j];
@@ -120,7 +120,8 @@ static void draw_class(gn_dataset *d, int64_t *node, int64_t n, uint32_t key, ui
 
 gn_status *gn_dataset_draw_split(gn_dataset *d, uint64_t seed)
 {
-    int64_t *start = gn_mem_alloc(d->n_classes + 2, sizeof *start), *node = gn_mem_alloc(d->n_nodes, sizeof *node);
+    int64_t *start = gn_mem_alloc(d->n_classes + 2, sizeof *start),
+            *node = gn_mem_alloc(d->n_nodes, sizeof *node);
     if (!start || !node) {
         free(start);
         free(node);
@@ -133,7 +134,8 @@ gn_status *gn_dataset_draw_split(gn_dataset *d, uint64_t seed)
         if (d->y[i] >= 0) node[start[d->y[i] + 1]++] = i;
     uint32_t key = gn_rng_key(seed, 0);
     uint64_t drawn = 0;
-    for (int64_t c = 0; c < d->n_classes; c++) draw_class(d, node + start[c], start[c + 1] - start[c], key, &drawn);
+    for (int64_t c = 0; c < d->n_classes; c++)
+        draw_class(d, node + start[c], start[c + 1] - start[c], key, &drawn);
     free(start);
     free(node);
     d->split_drawn = true;
@@ -147,37 +149,45 @@ static const char *name_of(const gn_dataset *d) { return d->name ? d->name : "da
 static gn_status *check_edges(const gn_dataset *d)
 {
     if (d->n_nodes < 0 || d->n_edges < 0 || (d->n_edges > 0 && (!d->src || !d->dst)))
-        GN_FAIL(GN_ERR_DATA, "%s: no edge arrays for %lld edges", name_of(d), (long long)d->n_edges);
+        GN_FAIL(GN_ERR_DATA, "%s: no edge arrays for %lld edges", name_of(d),
+                (long long)d->n_edges);
     for (int64_t e = 0; e < d->n_edges; e++) {
         if (d->src[e] < 0 || d->src[e] >= d->n_nodes || d->dst[e] < 0 || d->dst[e] >= d->n_nodes)
-            GN_FAIL(GN_ERR_DATA, "%s: edge %lld is %lld -> %lld, but there are %lld nodes", name_of(d), (long long)e,
-                    (long long)d->src[e], (long long)d->dst[e], (long long)d->n_nodes);
+            GN_FAIL(GN_ERR_DATA, "%s: edge %lld is %lld -> %lld, but there are %lld nodes",
+                    name_of(d), (long long)e, (long long)d->src[e], (long long)d->dst[e],
+                    (long long)d->n_nodes);
         if (d->edge_weight && !isfinite(d->edge_weight[e]))
-            GN_FAIL(GN_ERR_DATA, "%s: the weight of edge %lld is %g: expected a finite number", name_of(d),
-                    (long long)e, (double)d->edge_weight[e]);
+            GN_FAIL(GN_ERR_DATA, "%s: the weight of edge %lld is %g: expected a finite number",
+                    name_of(d), (long long)e, (double)d->edge_weight[e]);
     }
     for (int64_t i = 0; d->edge_attr && i < d->n_edges * d->edge_dim; i++)
         if (!isfinite(d->edge_attr[i]))
-            GN_FAIL(GN_ERR_DATA, "%s: attribute %lld of edge %lld is %g: expected a finite number", name_of(d),
-                    (long long)(i % d->edge_dim), (long long)(i / d->edge_dim), (double)d->edge_attr[i]);
+            GN_FAIL(GN_ERR_DATA, "%s: attribute %lld of edge %lld is %g: expected a finite number",
+                    name_of(d), (long long)(i % d->edge_dim), (long long)(i / d->edge_dim),
+                    (double)d->edge_attr[i]);
     return NULL;
 }
 
 static gn_status *check_csr(const gn_dataset *d, const gn_csr *m)
 {
-    if (m->rows != d->n_nodes || m->cols != d->n_features || m->ptr[0] != 0 || m->ptr[m->rows] != m->nnz)
-        GN_FAIL(GN_ERR_DATA, "%s: features are %lld x %lld, expected %lld x %lld", name_of(d), (long long)m->rows,
-                (long long)m->cols, (long long)d->n_nodes, (long long)d->n_features);
+    if (m->rows != d->n_nodes || m->cols != d->n_features || m->ptr[0] != 0 ||
+        m->ptr[m->rows] != m->nnz)
+        GN_FAIL(GN_ERR_DATA, "%s: features are %lld x %lld, expected %lld x %lld", name_of(d),
+                (long long)m->rows, (long long)m->cols, (long long)d->n_nodes,
+                (long long)d->n_features);
     for (int64_t r = 0; r < m->rows; r++) {
         if (m->ptr[r + 1] < m->ptr[r])
-            GN_FAIL(GN_ERR_DATA, "%s: feature row %lld ends before it starts", name_of(d), (long long)r);
+            GN_FAIL(GN_ERR_DATA, "%s: feature row %lld ends before it starts", name_of(d),
+                    (long long)r);
         for (int64_t i = m->ptr[r]; i < m->ptr[r + 1]; i++) {
-            if (m->col[i] < 0 || m->col[i] >= m->cols || (i > m->ptr[r] && m->col[i] <= m->col[i - 1]))
-                GN_FAIL(GN_ERR_DATA, "%s: feature row %lld: column %d is out of range or order", name_of(d),
-                        (long long)r, m->col[i]);
+            if (m->col[i] < 0 || m->col[i] >= m->cols ||
+                (i > m->ptr[r] && m->col[i] <= m->col[i - 1]))
+                GN_FAIL(GN_ERR_DATA, "%s: feature row %lld: column %d is out of range or order",
+                        name_of(d), (long long)r, m->col[i]);
             if (!isfinite(m->val[i]))
-                GN_FAIL(GN_ERR_DATA, "%s: feature row %lld, column %d is %g: expected a finite number", name_of(d),
-                        (long long)r, m->col[i], (double)m->val[i]);
+                GN_FAIL(GN_ERR_DATA,
+                        "%s: feature row %lld, column %d is %g: expected a finite number",
+                        name_of(d), (long long)r, m->col[i], (double)m->val[i]);
         }
     }
     return NULL;
@@ -190,8 +200,10 @@ static gn_status *check_features(const gn_dataset *d)
     if (d->x_csr) return check_csr(d, d->x_csr);
     for (int64_t i = 0; d->x && i < d->n_nodes * d->n_features; i++)
         if (!isfinite(d->x[i]))
-            GN_FAIL(GN_ERR_DATA, "%s: feature row %lld, column %lld is %g: expected a finite number", name_of(d),
-                    (long long)(i / d->n_features), (long long)(i % d->n_features), (double)d->x[i]);
+            GN_FAIL(GN_ERR_DATA,
+                    "%s: feature row %lld, column %lld is %g: expected a finite number", name_of(d),
+                    (long long)(i / d->n_features), (long long)(i % d->n_features),
+                    (double)d->x[i]);
     return NULL;
 }
 
@@ -199,7 +211,8 @@ static gn_status *check_mask(const gn_dataset *d, const uint8_t *mask)
 {
     for (int64_t i = 0; mask && i < d->n_nodes; i++)
         if (mask[i] > 1)
-            GN_FAIL(GN_ERR_DATA, "%s: a mask has %d for node %lld: expected 0 or 1", name_of(d), mask[i], (long long)i);
+            GN_FAIL(GN_ERR_DATA, "%s: a mask has %d for node %lld: expected 0 or 1", name_of(d),
+                    mask[i], (long long)i);
     return NULL;
 }
 
@@ -209,8 +222,8 @@ gn_status *gn_dataset_check(const gn_dataset *d)
     GN_TRY(check_features(d));
     for (int64_t i = 0; d->y && i < d->n_nodes; i++)
         if (d->y[i] < -1 || d->y[i] >= d->n_classes)
-            GN_FAIL(GN_ERR_DATA, "%s: node %lld has class %d, but there are %lld classes", name_of(d), (long long)i,
-                    d->y[i], (long long)d->n_classes);
+            GN_FAIL(GN_ERR_DATA, "%s: node %lld has class %d, but there are %lld classes",
+                    name_of(d), (long long)i, d->y[i], (long long)d->n_classes);
     GN_TRY(check_mask(d, d->train_mask));
     GN_TRY(check_mask(d, d->val_mask));
     return check_mask(d, d->test_mask);
@@ -220,7 +233,7 @@ gn_status *gn_reading_check_split(const gn_reading *r)
 {
     int64_t splits = r->splits > 1 ? r->splits : 1;
     if (r->opt->split < 0 || r->opt->split >= splits)
-        GN_FAIL(GN_ERR_USAGE, "%s: split %d: there %s %lld", r->origin, r->opt->split, splits == 1 ? "is only" : "are",
-                (long long)splits);
+        GN_FAIL(GN_ERR_USAGE, "%s: split %d: there %s %lld", r->origin, r->opt->split,
+                splits == 1 ? "is only" : "are", (long long)splits);
     return NULL;
 }

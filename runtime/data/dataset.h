@@ -1,7 +1,9 @@
-/* Dataset: one graph with what a model reads on it, as a reader found it, in the user's node and edge order.
+/* Dataset: one graph with what a model reads on it, as a reader found it, in the user's node and
+ * edge order.
  *
- * Readers fill it, the driver binds its tensors by name to a program's inputs.  All arrays are owned by the dataset
- * (malloc) and freed by gn_dataset_free.  Not thread-safe while being filled; immutable afterwards. */
+ * Readers fill it, the driver binds its tensors by name to a program's inputs.  All arrays are
+ * owned by the dataset (malloc) and freed by gn_dataset_free.  Not thread-safe while being filled;
+ * immutable afterwards. */
 #ifndef GN_RUNTIME_DATA_DATASET_H
 #define GN_RUNTIME_DATA_DATASET_H
 
@@ -18,7 +20,8 @@ typedef struct gn_csr {
     float *val;   /* [nnz] */
 } gn_csr;
 
-/* An array that no key of the format names: data for an input that a model declares, or a key that is misspelt. */
+/* An array that no key of the format names: data for an input that a model declares, or a key that
+ * is misspelt. */
 typedef struct gn_data_array {
     char *name;
     int rank;
@@ -33,11 +36,13 @@ typedef struct gn_data_array {
 typedef struct gn_dataset {
     char *name;
     int64_t n_nodes, n_edges;
-    int64_t *src, *dst; /* [n_edges] message goes src -> dst; user's order, repeats and loops as the format says */
+    int64_t *src, *dst; /* [n_edges] message goes src -> dst; user's order, repeats and loops as the
+                           format says */
     float *edge_weight; /* [n_edges] or NULL */
     float *edge_attr;   /* [n_edges, edge_dim] or NULL */
     int64_t edge_dim;
-    bool edges_remade; /* edges are others than in the file: reversed ones came in, repeats or loops went */
+    bool edges_remade; /* edges are others than in the file: reversed ones came in, repeats or loops
+                          went */
 
     /* Node features [n_nodes, n_features]: exactly one of the two is set when n_features > 0.
      * A reader whose source is sparse gives CSR and never densifies. */
@@ -47,12 +52,14 @@ typedef struct gn_dataset {
 
     int64_t n_classes;
     int32_t *y; /* [n_nodes] class of a node, or -1 where unknown; NULL without labels */
-    uint8_t *train_mask, *val_mask, *test_mask; /* [n_nodes] 0/1, NULL when the data has no labels */
-    /* How often a split that lists nodes by number has each, where one is listed twice or more; NULL: once, or not at
-     * all, as the mask says. */
+    uint8_t *train_mask, *val_mask, *test_mask; /* [n_nodes] 0/1, NULL when the data has no labels
+                                                 */
+    /* How often a split that lists nodes by number has each, where one is listed twice or more;
+     * NULL: once, or not at all, as the mask says. */
     float *train_times, *val_times, *test_times; /* [n_nodes] */
-    bool split_drawn;                            /* the split was drawn by seed, not given by the data */
-    bool synthetic_features; /* features were made up (identity/degree/one-hot) because the data has none */
+    bool split_drawn;        /* the split was drawn by seed, not given by the data */
+    bool synthetic_features; /* features were made up (identity/degree/one-hot) because the data has
+                                none */
     bool normalized;         /* rows of features were divided by their sums */
     bool embedded;           /* the default graph of the program */
 
@@ -60,14 +67,15 @@ typedef struct gn_dataset {
     gn_data_array *more; /* arrays that the format does not know */
 
     int n_remarks;
-    char **remark; /* what the reader met that is legal and probably not meant: a sentence each, without a full stop */
+    char **remark; /* what the reader met that is legal and probably not meant: a sentence each,
+                      without a full stop */
 } gn_dataset;
 
 /* Features of nodes: the data's, or made up in their place. */
-#define GN_FEATURES(X)                                                                                                 \
-    X(DATA, "data")                                                                                                    \
-    X(IDENTITY, "identity") /* row i of the identity, sparse */                                                        \
-    X(DEGREE, "degree")     /* one number: how many edges come in */                                                   \
+#define GN_FEATURES(X)                                                                             \
+    X(DATA, "data")                                                                                \
+    X(IDENTITY, "identity") /* row i of the identity, sparse */                                    \
+    X(DEGREE, "degree")     /* one number: how many edges come in */                               \
     X(ONES, "ones")         /* one number: 1 */
 
 typedef enum gn_features {
@@ -82,22 +90,27 @@ typedef struct gn_data_options {
     const char *path; /* file, folder, "synthetic:..." or NULL for the embedded karate club */
     uint64_t seed;    /* for drawn splits and synthetic graphs */
     gn_features features;
-    int64_t classes;    /* how many there are; 0: as labels say.  GN_ERR_USAGE where there is a label above */
-    int split;          /* which of several given splits (heterophilous: 0..9); 0 where there is one, or one is drawn */
-    int normalize_rows; /* -1: the format's default (on for Planetoid, off elsewhere and for features that are made up),
-                           0 off, 1 on */
-    int undirected;     /* -1: the format's default (on for gnn-benchmark and heterophilous .npz), 0: as stored (what a
-                           format calls symmetric stays so), 1: every edge gets its reverse, repeats are merged */
+    int64_t classes; /* how many there are; 0: as labels say.  GN_ERR_USAGE where there is a label
+                        above */
+    int split; /* which of several given splits (heterophilous: 0..9); 0 where there is one, or one
+                  is drawn */
+    int normalize_rows; /* -1: the format's default (on for Planetoid, off elsewhere and for
+                           features that are made up), 0 off, 1 on */
+    int undirected; /* -1: the format's default (on for gnn-benchmark and heterophilous .npz), 0: as
+                       stored (what a format calls symmetric stays so), 1: every edge gets its
+                       reverse, repeats are merged */
 } gn_data_options;
 
-/* Recognises what lies at `path` and reads it.  Errors: GN_ERR_IO (missing, unreadable), GN_ERR_DATA (malformed: file
- * and line, key or byte offset, and what was expected), GN_ERR_USAGE (an unknown key of synthetic:, split out of
- * range), GN_ERR_NOMEM.  On success *out is owned by the caller. */
+/* Recognises what lies at `path` and reads it.  Errors: GN_ERR_IO (missing, unreadable),
+ * GN_ERR_DATA (malformed: file and line, key or byte offset, and what was expected), GN_ERR_USAGE
+ * (an unknown key of synthetic:, split out of range), GN_ERR_NOMEM.  On success *out is owned by
+ * the caller. */
 GN_NODISCARD gn_status *gn_dataset_read(const gn_data_options *opt, gn_dataset **out);
 void gn_dataset_free(gn_dataset *d); /* NULL is fine */
 
-/* Node v becomes node to[v] ([n_nodes], a permutation), in edges, features, labels and masks.  The order of edges stays.
- * GN_ERR_NOMEM: the dataset is as it was or renumbered in part, and of no use. */
+/* Node v becomes node to[v] ([n_nodes], a permutation), in edges, features, labels and masks.  The
+ * order of edges stays. GN_ERR_NOMEM: the dataset is as it was or renumbered in part, and of no
+ * use. */
 GN_NODISCARD gn_status *gn_dataset_renumber(gn_dataset *d, const int64_t *to);
 
 /* Notes what a reader met that is legal and probably not meant.  GN_ERR_NOMEM. */
@@ -106,12 +119,12 @@ GN_NODISCARD gn_status *gn_dataset_remark(gn_dataset *d, const char *fmt, ...) G
 /* Frees the array's numbers; its name and shape stay. */
 void gn_data_array_drop(gn_data_array *a);
 
-/* Frees the edges and what lies on them, and sparse features too: for a caller that has made its own of them.  Their
- * numbers stay. */
+/* Frees the edges and what lies on them, and sparse features too: for a caller that has made its
+ * own of them.  Their numbers stay. */
 void gn_dataset_drop_edges(gn_dataset *d, bool features);
 
-/* Checks what every consumer relies on: indices in range, finite features and weights, labels below n_classes, mask
- * lengths.  gn_dataset_read calls it last. */
+/* Checks what every consumer relies on: indices in range, finite features and weights, labels below
+ * n_classes, mask lengths.  gn_dataset_read calls it last. */
 GN_NODISCARD gn_status *gn_dataset_check(const gn_dataset *d);
 
 #endif

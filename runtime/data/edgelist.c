@@ -1,7 +1,8 @@
-/* Edge lists: one `source target [weight]` a line, as lines.h cuts it into fields; # and % start comments.  Behind source
- * and target there may be what networkx.write_edgelist writes, a dict of attributes, of which `weight` is read.  All
- * lines have a weight, or none has; a dict may leave it out, which is 1.  Nodes count from 0; there are as many as the
- * largest number says.  Direction, order and repeats are kept. */
+/* Edge lists: one `source target [weight]` a line, as lines.h cuts it into fields; # and % start
+ * comments.  Behind source and target there may be what networkx.write_edgelist writes, a dict of
+ * attributes, of which `weight` is read.  All lines have a weight, or none has; a dict may leave it
+ * out, which is 1.  Nodes count from 0; there are as many as the largest number says.  Direction,
+ * order and repeats are kept. */
 #include "runtime/data/mem.h"
 #include "runtime/data/readers.h"
 #include "runtime/data/lines.h"
@@ -22,7 +23,8 @@ typedef struct parser {
     int64_t left_out_line;
 } parser;
 
-#define LINE_FAIL(p, ...) return gn_text_error(__FILE__, __LINE__, (p)->origin, (p)->text.line, __VA_ARGS__)
+#define LINE_FAIL(p, ...)                                                                          \
+    return gn_text_error(__FILE__, __LINE__, (p)->origin, (p)->text.line, __VA_ARGS__)
 
 static bool contains(gn_span s, const char *of)
 {
@@ -41,14 +43,15 @@ static const char *what_meant(const parser *p, gn_span w)
     if (gn_span_float(w, &v) && isfinite(v))
         return "; nodes are whole numbers (numpy.savetxt writes them with fmt=\"%d\")";
     if (p->edges.n || !isalpha((unsigned char)*w.p)) return "";
-    return "; `#` before a line of names makes it a comment; nodes that have names are numbered in a .npz";
+    return "; `#` before a line of names makes it a comment; nodes that have names are numbered in "
+           "a .npz";
 }
 
 static gn_status *parse_node(parser *p, gn_span w, int64_t *out)
 {
     if (!gn_span_int(w, out) || *out < 0 || *out >= GN_MAX_NODES)
-        LINE_FAIL(p, "'%s': expected a node from 0 to %lld%s", gn_span_show(w).s, (long long)GN_MAX_NODES - 1,
-                  what_meant(p, w));
+        LINE_FAIL(p, "'%s': expected a node from 0 to %lld%s", gn_span_show(w).s,
+                  (long long)GN_MAX_NODES - 1, what_meant(p, w));
     if (*out >= p->nodes) p->nodes = *out + 1;
     return NULL;
 }
@@ -56,7 +59,8 @@ static gn_status *parse_node(parser *p, gn_span w, int64_t *out)
 static gn_status *parse_weight(parser *p, gn_span w, float *out)
 {
     double v;
-    if (!gn_span_float(w, &v) || !isfinite((float)v)) LINE_FAIL(p, "'%s': expected a finite weight", gn_span_show(w).s);
+    if (!gn_span_float(w, &v) || !isfinite((float)v))
+        LINE_FAIL(p, "'%s': expected a finite weight", gn_span_show(w).s);
     *out = (float)v;
     return NULL;
 }
@@ -116,7 +120,8 @@ static gn_status *parse_dict(parser *p, gn_span s, bool *weighted, float *weight
     static const char expected[] = "expected a dict of attributes, such as {'weight': 0.5}";
     if (!accept(&s, '{')) LINE_FAIL(p, "%s", expected);
     while (!accept(&s, '}')) {
-        if (!take_string(&s, &key) || !accept(&s, ':') || !take_value(&s, &value)) LINE_FAIL(p, "%s", expected);
+        if (!take_string(&s, &key) || !accept(&s, ':') || !take_value(&s, &value))
+            LINE_FAIL(p, "%s", expected);
         if (key.end - key.p == 6 && !memcmp(key.p, "weight", 6)) {
             GN_TRY(parse_weight(p, value, weight));
             *weighted = true;
@@ -127,7 +132,8 @@ static gn_status *parse_dict(parser *p, gn_span s, bool *weighted, float *weight
         if (!accept(&s, ',') && (s.p == s.end || *s.p != '}')) LINE_FAIL(p, "%s", expected);
     }
     skip_blanks(&s);
-    if (s.p < s.end && *s.p != '#') LINE_FAIL(p, "'%s' is too much behind a dict", gn_span_show(s).s);
+    if (s.p < s.end && *s.p != '#')
+        LINE_FAIL(p, "'%s' is too much behind a dict", gn_span_show(s).s);
     return NULL;
 }
 
@@ -137,7 +143,8 @@ static gn_status *parse_dict(parser *p, gn_span s, bool *weighted, float *weight
 static gn_span without_comment(gn_span line)
 {
     for (const char *c = line.p; c < line.end; c++)
-        if ((*c == '#' || *c == '%') && (c == line.p || strchr(" \t,", c[-1]))) return (gn_span){line.p, c};
+        if ((*c == '#' || *c == '%') && (c == line.p || strchr(" \t,", c[-1])))
+            return (gn_span){line.p, c};
     return line;
 }
 
@@ -148,16 +155,22 @@ static gn_status *check_columns(parser *p, int columns)
         p->columns_line = p->text.line;
     }
     if (p->columns == columns) return NULL;
-    LINE_FAIL(p, "%s, and line %lld has %s: expected `source target weight` in all lines, or `source target` in all",
-              columns == 3 ? "a weight" : "no weight", (long long)p->columns_line, columns == 3 ? "none" : "one");
+    LINE_FAIL(p,
+              "%s, and line %lld has %s: expected `source target weight` in all lines, or `source "
+              "target` in all",
+              columns == 3 ? "a weight" : "no weight", (long long)p->columns_line,
+              columns == 3 ? "none" : "one");
 }
 
 static gn_status *check_fields(const parser *p, const gn_span *field, int n, int most)
 {
     if (n < 2) LINE_FAIL(p, "expected `source target [weight]`");
     for (int k = 0; k < n && k < most; k++)
-        if (field[k].p == field[k].end) LINE_FAIL(p, "field %d is empty: expected `source target [weight]`", k + 1);
-    if (n > most) LINE_FAIL(p, "'%s' is too much: expected `source target [weight]`", gn_span_show(field[most]).s);
+        if (field[k].p == field[k].end)
+            LINE_FAIL(p, "field %d is empty: expected `source target [weight]`", k + 1);
+    if (n > most)
+        LINE_FAIL(p, "'%s' is too much: expected `source target [weight]`",
+                  gn_span_show(field[most]).s);
     return NULL;
 }
 
@@ -195,16 +208,18 @@ static gn_status *remark_counts(const parser *p, gn_dataset *d)
         if (e->dst[i] > most) most = e->dst[i];
     }
     if (e->src[0] != most && e->src[0] != most + 1) return NULL;
-    return gn_dataset_remark(d,
-                             "the first line, %lld %lld, was read as an edge, and may count the nodes and the %lld "
-                             "edges that follow: `#` before it makes it a comment",
-                             (long long)e->src[0], (long long)e->dst[0], (long long)e->n - 1);
+    return gn_dataset_remark(
+        d,
+        "the first line, %lld %lld, was read as an edge, and may count the nodes and the %lld "
+        "edges that follow: `#` before it makes it a comment",
+        (long long)e->src[0], (long long)e->dst[0], (long long)e->n - 1);
 }
 
 static gn_status *remarks(const parser *p, gn_dataset *d)
 {
     if (p->left_out_line)
-        GN_TRY(gn_dataset_remark(d, "of edges' attributes `weight` alone is read; line %lld has `%s`",
+        GN_TRY(gn_dataset_remark(d,
+                                 "of edges' attributes `weight` alone is read; line %lld has `%s`",
                                  (long long)p->left_out_line, p->left_out));
     GN_TRY(remark_counts(p, d));
     return gn_edges_remark_gaps(&p->edges, p->nodes, d);
@@ -215,7 +230,8 @@ static gn_status *parse(parser *p, gn_dataset **d)
     gn_span line;
     gn_text_skip_mark(&p->text);
     while (gn_text_line(&p->text, &line)) GN_TRY(parse_line(p, line));
-    if (p->edges.n == 0) GN_FAIL(GN_ERR_DATA, "%s: no edges: expected `source target [weight]` lines", p->origin);
+    if (p->edges.n == 0)
+        GN_FAIL(GN_ERR_DATA, "%s: no edges: expected `source target [weight]` lines", p->origin);
     GN_TRY(gn_edges_check_gaps(p->origin, p->nodes, p->edges.n));
     GN_TRY(gn_dataset_new(NULL, d));
     (*d)->n_nodes = p->nodes;

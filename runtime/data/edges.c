@@ -7,14 +7,16 @@
 gn_status *gn_edges_reserve(gn_edges *e, int64_t cap, bool weighted)
 {
     if (cap > e->cap) {
-        if (cap > PTRDIFF_MAX / 8) GN_FAIL(GN_ERR_NOMEM, "out of memory: %lld edges", (long long)cap);
+        if (cap > PTRDIFF_MAX / 8)
+            GN_FAIL(GN_ERR_NOMEM, "out of memory: %lld edges", (long long)cap);
         int64_t *src = realloc(e->src, (size_t)cap * sizeof *src);
         if (src) e->src = src;
         int64_t *dst = realloc(e->dst, (size_t)cap * sizeof *dst);
         if (dst) e->dst = dst;
         float *weight = e->weight ? realloc(e->weight, (size_t)cap * sizeof *weight) : NULL;
         if (weight) e->weight = weight;
-        if (!src || !dst || (e->weight && !weight)) GN_FAIL(GN_ERR_NOMEM, "out of memory: %lld edges", (long long)cap);
+        if (!src || !dst || (e->weight && !weight))
+            GN_FAIL(GN_ERR_NOMEM, "out of memory: %lld edges", (long long)cap);
         e->cap = cap;
     }
     if (weighted && !e->weight) {
@@ -67,7 +69,8 @@ void gn_edges_remove_loops(gn_edges *e)
 enum { DIGIT = 11, BUCKETS = 1 << DIGIT };
 
 /* One pass of a least-significant-digit radix sort. */
-static void scatter(const uint64_t *key, const float *load, uint64_t *key_to, float *load_to, int64_t n, int shift)
+static void scatter(const uint64_t *key, const float *load, uint64_t *key_to, float *load_to,
+                    int64_t n, int shift)
 {
     int64_t at[BUCKETS] = {0}, sum = 0;
     for (int64_t i = 0; i < n; i++) at[key[i] >> shift & (BUCKETS - 1)]++;
@@ -187,10 +190,14 @@ void gn_edges_give(gn_edges *e, gn_dataset *d)
 
 gn_status *gn_edges_check_gaps(const char *origin, int64_t nodes, int64_t edges)
 {
-    enum { FEW = 1 << 24, TIMES = 64 }; /* fewer nodes burden no memory; an edge has two at most that no other has */
+    enum {
+        FEW = 1 << 24,
+        TIMES = 64
+    }; /* fewer nodes burden no memory; an edge has two at most that no other has */
     if (nodes <= FEW || nodes / TIMES <= edges) return NULL;
     GN_FAIL(GN_ERR_DATA,
-            "%s: %lld edges, and a node %lld: nodes are numbered from 0 without such gaps (numpy.unique with "
+            "%s: %lld edges, and a node %lld: nodes are numbered from 0 without such gaps "
+            "(numpy.unique with "
             "return_inverse numbers any names)",
             origin, (long long)edges, (long long)nodes - 1);
 }
@@ -205,12 +212,14 @@ gn_status *gn_edges_remark_gaps(const gn_edges *e, int64_t nodes, gn_dataset *d)
     bool from_1 = nodes > 1 && !named[0] && named[1];
     free(named);
     if (from_1)
-        GN_TRY(gn_dataset_remark(d, "no edge names node 0, as if nodes were counted from 1: there is one too many, and "
-                                    "row 0 is nobody's; subtract 1 from the numbers"));
+        GN_TRY(gn_dataset_remark(
+            d, "no edge names node 0, as if nodes were counted from 1: there is one too many, and "
+               "row 0 is nobody's; subtract 1 from the numbers"));
     gaps -= from_1;
     if (gaps == 0) return NULL;
-    return gn_dataset_remark(d,
-                             "%lld of %lld nodes have no edge, as the largest number says how many there are; numbers "
-                             "that are names become numbers without gaps by numpy.unique(..., return_inverse=True)",
-                             (long long)gaps, (long long)nodes);
+    return gn_dataset_remark(
+        d,
+        "%lld of %lld nodes have no edge, as the largest number says how many there are; numbers "
+        "that are names become numbers without gaps by numpy.unique(..., return_inverse=True)",
+        (long long)gaps, (long long)nodes);
 }

@@ -13,7 +13,8 @@ static gn_status *make_identity(gn_dataset *d)
 {
     gn_csr *m;
     if (d->n_nodes > INT32_MAX)
-        GN_FAIL(GN_ERR_USAGE, "identity features of %lld nodes: expected %d at most", (long long)d->n_nodes, INT32_MAX);
+        GN_FAIL(GN_ERR_USAGE, "identity features of %lld nodes: expected %d at most",
+                (long long)d->n_nodes, INT32_MAX);
     GN_MEM(m, 1);
     d->x_csr = m;
     *m = (gn_csr){.rows = d->n_nodes, .cols = d->n_nodes, .nnz = d->n_nodes};

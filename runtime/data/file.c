@@ -41,7 +41,8 @@ static gn_status *read_all(int fd, const char *path, gn_bytes *out)
         out->n += (size_t)got;
         if (out->n < want) continue;
         if (S_ISREG(st.st_mode) && out->n >= (size_t)st.st_size) break;
-        if (want >= (size_t)1 << 30) GN_FAIL(GN_ERR_IO, "cannot read '%s': not a regular file, and over 1 GiB", path);
+        if (want >= (size_t)1 << 30)
+            GN_FAIL(GN_ERR_IO, "cannot read '%s': not a regular file, and over 1 GiB", path);
         want *= 2;
     }
     out->p[out->n] = 0;
@@ -67,7 +68,8 @@ static gn_status *gunzip(z_stream *z, const char *origin, size_t n, gn_bytes *ou
     for (;;) {
         size_t left = (size_t)(end - z->next_in);
         if (r == Z_STREAM_END) {
-            if (left < 2 || z->next_in[0] != 0x1f || z->next_in[1] != 0x8b) break; /* zero padding may follow */
+            if (left < 2 || z->next_in[0] != 0x1f || z->next_in[1] != 0x8b)
+                break; /* zero padding may follow */
             inflateReset(z);
         }
         if (cap < out->n + 4096) GN_TRY(reserve(out, &cap, cap ? cap * 2 : 65536));
@@ -79,11 +81,12 @@ static gn_status *gunzip(z_stream *z, const char *origin, size_t n, gn_bytes *ou
         r = inflate(z, Z_NO_FLUSH);
         out->n += offered - z->avail_out;
         if (out->n > limit)
-            GN_FAIL(GN_ERR_DATA, "%s: inflates to more than 100 times its %zu bytes: refused", origin, n);
+            GN_FAIL(GN_ERR_DATA, "%s: inflates to more than 100 times its %zu bytes: refused",
+                    origin, n);
         if (r == Z_MEM_ERROR) GN_FAIL(GN_ERR_NOMEM, "%s: out of memory while inflating", origin);
         if (r != Z_OK && r != Z_STREAM_END)
-            GN_FAIL(GN_ERR_DATA, "%s: byte %zu: damaged gzip data (%s)", origin, n - (size_t)(end - z->next_in),
-                    z->msg ? z->msg : "truncated");
+            GN_FAIL(GN_ERR_DATA, "%s: byte %zu: damaged gzip data (%s)", origin,
+                    n - (size_t)(end - z->next_in), z->msg ? z->msg : "truncated");
     }
     while (z->next_in < end && *z->next_in == 0) z->next_in++;
     if (z->next_in < end)
@@ -97,7 +100,8 @@ gn_status *gn_gunzip(const void *bytes, size_t n, const char *origin, gn_bytes *
 {
     *out = (gn_bytes){0};
     z_stream z = {.next_in = (z_const unsigned char *)bytes};
-    if (inflateInit2(&z, 15 + 16) != Z_OK) GN_FAIL(GN_ERR_NOMEM, "%s: out of memory while inflating", origin);
+    if (inflateInit2(&z, 15 + 16) != Z_OK)
+        GN_FAIL(GN_ERR_NOMEM, "%s: out of memory while inflating", origin);
     gn_status *s = gunzip(&z, origin, n, out);
     inflateEnd(&z);
     if (s) gn_bytes_free(out);

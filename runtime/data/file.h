@@ -16,8 +16,8 @@ void gn_bytes_free(gn_bytes *b);
 /* GN_ERR_IO with errno's words, GN_ERR_NOMEM. */
 GN_NODISCARD gn_status *gn_file_read(const char *path, gn_bytes *out);
 
-/* gzip (one or several members) to bytes.  Inflating to more than 100 times the compressed size plus 64 MiB is refused:
- * text does not compress so well.  GN_ERR_DATA, GN_ERR_NOMEM. */
+/* gzip (one or several members) to bytes.  Inflating to more than 100 times the compressed size
+ * plus 64 MiB is refused: text does not compress so well.  GN_ERR_DATA, GN_ERR_NOMEM. */
 GN_NODISCARD gn_status *gn_gunzip(const void *bytes, size_t n, const char *origin, gn_bytes *out);
 
 #endif

@@ -4,10 +4,8 @@
  *     nodes N                 before any node or edge
  *     classes C               when nodes have classes
  *     undirected              every edge below stands for both directions
- *     features identity       node i's features are row i of the identity; or `features F` and x lines
- *     node I C [train|val|test]
- *     x I v1 ... vF
- *     edge U V [weight]
+ *     features identity       node i's features are row i of the identity; or `features F` and x
+ *     lines node I C [train|val|test] x I v1 ... vF edge U V [weight]
  *
  * Nodes count from 0; # starts a comment line. */
 #include "runtime/data/mem.h"
@@ -28,14 +26,16 @@ typedef struct parser {
     bool *has_x; /* [nodes], from `features` on */
 } parser;
 
-#define LINE_FAIL(p, ...) return gn_text_error(__FILE__, __LINE__, (p)->origin, (p)->text.line, __VA_ARGS__)
+#define LINE_FAIL(p, ...)                                                                          \
+    return gn_text_error(__FILE__, __LINE__, (p)->origin, (p)->text.line, __VA_ARGS__)
 
 static gn_status *next_int(parser *p, const char *what, int64_t limit, int64_t *out)
 {
     gn_span w;
     if (!gn_text_word(&p->line, &w)) LINE_FAIL(p, "expected %s", what);
     if (!gn_span_int(w, out) || *out < 0 || *out >= limit)
-        LINE_FAIL(p, "'%s': expected %s from 0 to %lld", gn_span_show(w).s, what, (long long)limit - 1);
+        LINE_FAIL(p, "'%s': expected %s from 0 to %lld", gn_span_show(w).s, what,
+                  (long long)limit - 1);
     return NULL;
 }
 
@@ -44,17 +44,20 @@ static gn_status *next_float(parser *p, float *out)
     gn_span w;
     double v;
     if (!gn_text_word(&p->line, &w)) LINE_FAIL(p, "expected a number");
-    if (!gn_span_float(w, &v) || !isfinite((float)v)) LINE_FAIL(p, "'%s': expected a finite number", gn_span_show(w).s);
+    if (!gn_span_float(w, &v) || !isfinite((float)v))
+        LINE_FAIL(p, "'%s': expected a finite number", gn_span_show(w).s);
     *out = (float)v;
     return NULL;
 }
 
-/* A node of its own line needs few bytes: more nodes than ten for each byte of the file are refused. */
+/* A node of its own line needs few bytes: more nodes than ten for each byte of the file are
+ * refused. */
 static gn_status *do_nodes(parser *p)
 {
     int64_t limit = p->size * 10;
     if (p->has_nodes) LINE_FAIL(p, "`nodes` was given before");
-    GN_TRY(next_int(p, "a number of nodes", (limit < GN_MAX_NODES ? limit : GN_MAX_NODES) + 1, &p->d->n_nodes));
+    GN_TRY(next_int(p, "a number of nodes", (limit < GN_MAX_NODES ? limit : GN_MAX_NODES) + 1,
+                    &p->d->n_nodes));
     p->has_nodes = true;
     return NULL;
 }
@@ -79,7 +82,8 @@ static gn_status *do_features(parser *p)
     if (!p->has_nodes || d->x) LINE_FAIL(p, "expected `features` once, after `nodes`");
     if (gn_text_word(&w, &word) && gn_span_is(word, "identity")) {
         if (d->n_nodes > 4096)
-            LINE_FAIL(p, "identity features for %lld nodes: expected at most 4096", (long long)d->n_nodes);
+            LINE_FAIL(p, "identity features for %lld nodes: expected at most 4096",
+                      (long long)d->n_nodes);
         p->line = w;
         d->n_features = d->n_nodes;
         d->synthetic_features = true;
@@ -123,7 +127,8 @@ static gn_status *do_x(parser *p)
     GN_TRY(next_int(p, "a node", d->n_nodes, &node));
     if (p->has_x[node]) LINE_FAIL(p, "`x` of node %lld was given before", (long long)node);
     p->has_x[node] = true;
-    for (int64_t f = 0; f < d->n_features; f++) GN_TRY(next_float(p, &d->x[node * d->n_features + f]));
+    for (int64_t f = 0; f < d->n_features; f++)
+        GN_TRY(next_float(p, &d->x[node * d->n_features + f]));
     return NULL;
 }
 
@@ -161,7 +166,8 @@ static gn_status *parse_line(parser *p)
             LINE_FAIL(p, "'%s' is too much for `%s`", gn_span_show(rest).s, keys[k].word);
         return NULL;
     }
-    LINE_FAIL(p, "'%s': expected nodes, classes, undirected, features, node, x or edge", gn_span_show(word).s);
+    LINE_FAIL(p, "'%s': expected nodes, classes, undirected, features, node, x or edge",
+              gn_span_show(word).s);
 }
 
 static gn_status *parse(parser *p)
@@ -172,7 +178,8 @@ static gn_status *parse(parser *p)
     if (!gn_text_line(&p->text, &p->line)) LINE_FAIL(p, "expected `gnnc graph 1`");
     word = p->line;
     gn_span_trim(&word);
-    if (!gn_span_is(word, "gnnc graph 1")) LINE_FAIL(p, "'%s': expected `gnnc graph 1`", gn_span_show(word).s);
+    if (!gn_span_is(word, "gnnc graph 1"))
+        LINE_FAIL(p, "'%s': expected `gnnc graph 1`", gn_span_show(word).s);
     while (gn_text_line(&p->text, &p->line)) GN_TRY(parse_line(p));
     if (!p->has_nodes) LINE_FAIL(p, "the file ends without a line `nodes N`");
     gn_dataset *d = p->d;
@@ -194,7 +201,8 @@ static gn_status *parse(parser *p)
 
 gn_status *gn_graph_parse(const void *bytes, size_t n, gn_reading *r, gn_dataset **out)
 {
-    parser p = {.origin = r->origin, .text = {bytes, (const char *)bytes + n, 0}, .size = (int64_t)n};
+    parser p = {
+        .origin = r->origin, .text = {bytes, (const char *)bytes + n, 0}, .size = (int64_t)n};
     gn_status *s = parse(&p);
     gn_edges_free(&p.edges);
     free(p.has_x);

@@ -1,4 +1,5 @@
-/* Zachary's karate club, the graph the program uses when it is given none: samples/karate.graph, embedded. */
+/* Zachary's karate club, the graph the program uses when it is given none: samples/karate.graph,
+ * embedded. */
 #include "runtime/data/readers.h"
 
 #include <stdlib.h>

@@ -110,7 +110,8 @@ bool gn_span_int(gn_span s, int64_t *out)
     int64_t v = 0;
     for (; s.p < s.end; s.p++) {
         if (*s.p < '0' || *s.p > '9') return false;
-        if (__builtin_mul_overflow(v, (int64_t)10, &v) || __builtin_sub_overflow(v, (int64_t)(*s.p - '0'), &v))
+        if (__builtin_mul_overflow(v, (int64_t)10, &v) ||
+            __builtin_sub_overflow(v, (int64_t)(*s.p - '0'), &v))
             return false;
     }
     if (!minus && v == INT64_MIN) return false;
@@ -141,8 +142,8 @@ static bool mantissa(gn_span *s, uint64_t *digits, int64_t *exponent)
     return any;
 }
 
-/* Correctly rounded where the digits fit 53 bits and the power of ten is exact (nearly always); within one unit in the
- * last place of a long double otherwise, which no float32 can tell. */
+/* Correctly rounded where the digits fit 53 bits and the power of ten is exact (nearly always);
+ * within one unit in the last place of a long double otherwise, which no float32 can tell. */
 bool gn_span_float(gn_span s, double *out)
 {
     bool minus = s.p < s.end && *s.p == '-';
@@ -162,8 +163,9 @@ bool gn_span_float(gn_span s, double *out)
     if (written > 100000 || written < -100000) written = written > 0 ? 100000 : -100000;
     exponent += written;
     double v = (double)digits;
-    static const double ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                                 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    static const double ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                 1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
     if (digits == 0)
         v = 0;
     else if (digits < (uint64_t)1 << 53 && exponent >= -22 && exponent <= 22)
@@ -178,12 +180,14 @@ gn_shown gn_span_show(gn_span s)
 {
     gn_shown t;
     size_t k = 0;
-    for (; s.p < s.end && k < sizeof t.s - 1; s.p++) t.s[k++] = *s.p >= 32 && *s.p < 127 ? *s.p : '?';
+    for (; s.p < s.end && k < sizeof t.s - 1; s.p++)
+        t.s[k++] = *s.p >= 32 && *s.p < 127 ? *s.p : '?';
     t.s[k] = 0;
     return t;
 }
 
-gn_status *gn_text_error(const char *file, int at, const char *origin, int64_t line, const char *fmt, ...)
+gn_status *gn_text_error(const char *file, int at, const char *origin, int64_t line,
+                         const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);

@@ -22,9 +22,10 @@ bool gn_text_line(gn_text *t, gn_span *line); /* without its \n, \r\n or \r; fal
 /* Cuts the next word off the front; blanks and tabs separate. False when none is left. */
 bool gn_text_word(gn_span *line, gn_span *word);
 
-/* The fields of a line of a table, the first `most` of them in `field`; how many there are.  A line that has a comma is
- * cut at each comma and blanks about the fields do not count; any other at blanks, of which two tabs in a row have an
- * empty field between them.  A field that is empty has p == end.  What one separator at the end would begin is no field. */
+/* The fields of a line of a table, the first `most` of them in `field`; how many there are.  A line
+ * that has a comma is cut at each comma and blanks about the fields do not count; any other at
+ * blanks, of which two tabs in a row have an empty field between them.  A field that is empty has p
+ * == end.  What one separator at the end would begin is no field. */
 int gn_text_fields(gn_span line, gn_span *field, int most);
 
 /* Without the byte order mark of UTF-8, as spreadsheets and editors of Windows write it. */
@@ -43,7 +44,7 @@ typedef struct gn_shown {
 gn_shown gn_span_show(gn_span s);
 
 /* GN_ERR_DATA "origin:line: ..." raised at `file`, `at` of gnnc's source. */
-gn_status *gn_text_error(const char *file, int at, const char *origin, int64_t line, const char *fmt, ...)
-    GN_PRINTF(5, 6);
+gn_status *gn_text_error(const char *file, int at, const char *origin, int64_t line,
+                         const char *fmt, ...) GN_PRINTF(5, 6);
 
 #endif

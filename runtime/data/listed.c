@@ -14,8 +14,8 @@ static const float *times_of(const gn_dataset *d, const uint8_t *mask)
                                   : NULL;
 }
 
-gn_status *gn_listed_rows(const gn_dataset *d, const uint8_t *mask, const float *logits, int64_t classes,
-                          gn_listed *out)
+gn_status *gn_listed_rows(const gn_dataset *d, const uint8_t *mask, const float *logits,
+                          int64_t classes, gn_listed *out)
 {
     const float *times = times_of(d, mask);
     *out = (gn_listed){.n = d->n_nodes, .logits = logits, .y = d->y, .mask = mask};

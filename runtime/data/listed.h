@@ -12,10 +12,11 @@ typedef struct gn_listed {
     void *owned[2];
 } gn_listed;
 
-/* Rows of logits [n_nodes, classes] and the data's labels under `mask`, which is one of the data's.  Where each counts
- * once they are not copied.  gn_listed_free; the dataset and the logits must live as long.  GN_ERR_NOMEM. */
-GN_NODISCARD gn_status *gn_listed_rows(const gn_dataset *d, const uint8_t *mask, const float *logits, int64_t classes,
-                                       gn_listed *out);
+/* Rows of logits [n_nodes, classes] and the data's labels under `mask`, which is one of the data's.
+ * Where each counts once they are not copied.  gn_listed_free; the dataset and the logits must live
+ * as long.  GN_ERR_NOMEM. */
+GN_NODISCARD gn_status *gn_listed_rows(const gn_dataset *d, const uint8_t *mask,
+                                       const float *logits, int64_t classes, gn_listed *out);
 void gn_listed_free(gn_listed *l);
 
 #endif

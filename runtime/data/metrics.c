@@ -1,5 +1,5 @@
-/* Classification metrics as scikit-learn defines them (sklearn.metrics: precision_recall_fscore_support with
- * zero_division=0, roc_auc_score, average_precision_score). */
+/* Classification metrics as scikit-learn defines them (sklearn.metrics:
+ * precision_recall_fscore_support with zero_division=0, roc_auc_score, average_precision_score). */
 #include "runtime/data/metrics.h"
 
 #include "runtime/data/mem.h"
@@ -17,9 +17,13 @@ int64_t gn_predicted(const float *row, int64_t classes)
     return best;
 }
 
-static bool counts(const int32_t *y, const uint8_t *mask, int64_t i) { return y[i] >= 0 && (!mask || mask[i]); }
+static bool counts(const int32_t *y, const uint8_t *mask, int64_t i)
+{
+    return y[i] >= 0 && (!mask || mask[i]);
+}
 
-double gn_accuracy(const float *logits, int64_t n, int64_t classes, const int32_t *y, const uint8_t *mask)
+double gn_accuracy(const float *logits, int64_t n, int64_t classes, const int32_t *y,
+                   const uint8_t *mask)
 {
     int64_t right = 0, all = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -69,8 +73,8 @@ static int by_score_down(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* Area under the ROC curve by trapezoids and average precision by steps, over the distinct scores. NaN without both
- * positives and negatives. */
+/* Area under the ROC curve by trapezoids and average precision by steps, over the distinct scores.
+ * NaN without both positives and negatives. */
 static void curves(scored *s, int64_t n, double *auc, double *ap)
 {
     int64_t positives = 0, tp = 0, fp = 0;
@@ -93,8 +97,8 @@ static void curves(scored *s, int64_t n, double *auc, double *ap)
     *ap = precision / (double)positives;
 }
 
-/* The score of class c: with two classes the difference of the logits, which orders rows as the probability does; with
- * more the probability itself. */
+/* The score of class c: with two classes the difference of the logits, which orders rows as the
+ * probability does; with more the probability itself. */
 static double score_of(const float *row, int64_t classes, int64_t c)
 {
     if (classes == 2) return (double)row[c] - (double)row[1 - c];
@@ -105,8 +109,8 @@ static double score_of(const float *row, int64_t classes, int64_t c)
     return exp((double)row[c] - most) / sum;
 }
 
-static gn_status *fill_curves(const float *logits, int64_t n, int64_t classes, const int32_t *y, const uint8_t *mask,
-                              gn_metrics *m)
+static gn_status *fill_curves(const float *logits, int64_t n, int64_t classes, const int32_t *y,
+                              const uint8_t *mask, gn_metrics *m)
 {
     scored *s;
     GN_MEM(s, m->n);
@@ -133,20 +137,21 @@ static gn_status *fill_curves(const float *logits, int64_t n, int64_t classes, c
     return NULL;
 }
 
-gn_status *gn_metrics_compute(const float *logits, int64_t n, int64_t classes, const int32_t *y, const uint8_t *mask,
-                              gn_metrics *out)
+gn_status *gn_metrics_compute(const float *logits, int64_t n, int64_t classes, const int32_t *y,
+                              const uint8_t *mask, gn_metrics *out)
 {
     tally *t;
     *out = (gn_metrics){0};
     if (n < 0 || classes < 1)
-        GN_FAIL(GN_ERR_USAGE, "metrics of %lld rows and %lld classes", (long long)n, (long long)classes);
+        GN_FAIL(GN_ERR_USAGE, "metrics of %lld rows and %lld classes", (long long)n,
+                (long long)classes);
     GN_MEM(t, classes);
     for (int64_t i = 0; i < n; i++) {
         if (!counts(y, mask, i)) continue;
         if (y[i] >= classes) {
             free(t);
-            GN_FAIL(GN_ERR_USAGE, "row %lld has class %d, but there are %lld logits", (long long)i, y[i],
-                    (long long)classes);
+            GN_FAIL(GN_ERR_USAGE, "row %lld has class %d, but there are %lld logits", (long long)i,
+                    y[i], (long long)classes);
         }
         int64_t p = gn_predicted(logits + i * classes, classes);
         out->n++;

@@ -10,8 +10,10 @@ typedef struct gn_metrics {
     int64_t n; /* rows that counted; with none, everything is NaN */
     double accuracy;
     double precision_micro, recall_micro, f1_micro;
-    double precision_macro, recall_macro, f1_macro; /* over the classes that occur as a label or a prediction */
-    double roc_auc;           /* two classes: of class 1's score; more: one-vs-rest macro mean; NaN where undefined */
+    /* over the classes that occur as a label or a prediction */
+    double precision_macro, recall_macro, f1_macro;
+    double roc_auc; /* two classes: of class 1's score; more: one-vs-rest macro mean; NaN where
+                       undefined */
     double average_precision; /* likewise */
 } gn_metrics;
 
@@ -22,9 +24,10 @@ int64_t gn_predicted(const float *row, int64_t classes);
 /* logits [n, classes] row-major, y [n] (rows with y < 0 never count), mask [n] or NULL for all.
  * Ties of the largest logit go to the lowest class; NaN logits are never right. NaN when no row
  * counts. */
-double gn_accuracy(const float *logits, int64_t n, int64_t classes, const int32_t *y, const uint8_t *mask);
+double gn_accuracy(const float *logits, int64_t n, int64_t classes, const int32_t *y,
+                   const uint8_t *mask);
 /* GN_ERR_USAGE for a label that has no logit, GN_ERR_NOMEM. */
-GN_NODISCARD gn_status *gn_metrics_compute(const float *logits, int64_t n, int64_t classes, const int32_t *y,
-                                           const uint8_t *mask, gn_metrics *out);
+GN_NODISCARD gn_status *gn_metrics_compute(const float *logits, int64_t n, int64_t classes,
+                                           const int32_t *y, const uint8_t *mask, gn_metrics *out);
 
 #endif

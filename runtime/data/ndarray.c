@@ -19,7 +19,8 @@ bool gn_ndarray_order(gn_ndarray *a, char order)
 
 bool gn_ndarray_dtype(gn_ndarray *a, const char *descr, size_t n)
 {
-    static const char known[][3] = {"b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8"};
+    static const char known[][3] = {"b1", "i1", "i2", "i4", "i8", "u1",
+                                    "u2", "u4", "u8", "f2", "f4", "f8"};
     if (n == 3) {
         if (!gn_ndarray_order(a, *descr)) return false;
         descr++;

@@ -1,5 +1,6 @@
-/* A numpy array as a file holds it: numbers of some type and byte order, in C or Fortran order.  Pickles and .npy
- * files both come to this; consumers read elements through the accessors and never cast the data. */
+/* A numpy array as a file holds it: numbers of some type and byte order, in C or Fortran order.
+ * Pickles and .npy files both come to this; consumers read elements through the accessors and never
+ * cast the data. */
 #ifndef GN_RUNTIME_DATA_NDARRAY_H
 #define GN_RUNTIME_DATA_NDARRAY_H
 
@@ -25,12 +26,14 @@ typedef struct gn_ndarray {
 bool gn_ndarray_dtype(gn_ndarray *a, const char *descr, size_t n);
 bool gn_ndarray_order(gn_ndarray *a, char order); /* '<' '>' '|' '='; false for another */
 
-/* Sets rank, dim, count; false when a dimension is negative, the rank too large, or the bytes overflow. */
+/* Sets rank, dim, count; false when a dimension is negative, the rank too large, or the bytes
+ * overflow. */
 bool gn_ndarray_shape(gn_ndarray *a, int rank, const int64_t *dim);
 
 /* Element by logical (row-major) index, 0 <= i < count. */
 double gn_ndarray_f64(const gn_ndarray *a, int64_t i);
-bool gn_ndarray_i64(const gn_ndarray *a, int64_t i, int64_t *out); /* false: not an integer that fits */
+/* false: not an integer that fits */
+bool gn_ndarray_i64(const gn_ndarray *a, int64_t i, int64_t *out);
 
 void gn_ndarray_free(gn_ndarray *a);
 

@@ -48,7 +48,8 @@ static bool accept_number(literal *l, int64_t *v)
     *v = 0;
     while (l->p < l->end && *l->p == ' ') l->p++;
     for (from = l->p; l->p < l->end && *l->p >= '0' && *l->p <= '9'; l->p++)
-        if (__builtin_mul_overflow(*v, (int64_t)10, v) || __builtin_add_overflow(*v, (int64_t)(*l->p - '0'), v))
+        if (__builtin_mul_overflow(*v, (int64_t)10, v) ||
+            __builtin_add_overflow(*v, (int64_t)(*l->p - '0'), v))
             return false;
     if (l->p == from) return false;
     accept(l, 'L'); /* Python 2's long */
@@ -81,41 +82,49 @@ static gn_status *parse_dict(const char *text, size_t n, const char *origin, gn_
             GN_FAIL(GN_ERR_DATA, "%s: .npy header: expected 'key': value", origin);
         if (nk == 5 && memcmp(key, "descr", 5) == 0) {
             if (!accept_string(&l, &descr, &nd) || !gn_ndarray_dtype(a, descr, nd))
-                GN_FAIL(GN_ERR_DATA,
-                        "%s: .npy header: descr: expected a plain number such as '<f4' (b1, i1 to i8, "
-                        "u1 to u8, f2 to f8)",
-                        origin);
+                GN_FAIL(
+                    GN_ERR_DATA,
+                    "%s: .npy header: descr: expected a plain number such as '<f4' (b1, i1 to i8, "
+                    "u1 to u8, f2 to f8)",
+                    origin);
             seen |= 1;
         } else if (nk == 13 && memcmp(key, "fortran_order", 13) == 0) {
             a->fortran = accept_word(&l, "True");
             if (!a->fortran && !accept_word(&l, "False"))
-                GN_FAIL(GN_ERR_DATA, "%s: .npy header: fortran_order: expected True or False", origin);
+                GN_FAIL(GN_ERR_DATA, "%s: .npy header: fortran_order: expected True or False",
+                        origin);
             seen |= 2;
         } else if (nk == 5 && memcmp(key, "shape", 5) == 0) {
             if (!accept_shape(&l, a))
-                GN_FAIL(GN_ERR_DATA, "%s: .npy header: shape: expected a tuple of at most %d numbers", origin,
+                GN_FAIL(GN_ERR_DATA,
+                        "%s: .npy header: shape: expected a tuple of at most %d numbers", origin,
                         GN_NDARRAY_RANK);
             seen |= 4;
         } else {
-            GN_FAIL(GN_ERR_DATA, "%s: .npy header: expected the keys descr, fortran_order and shape", origin);
+            GN_FAIL(GN_ERR_DATA,
+                    "%s: .npy header: expected the keys descr, fortran_order and shape", origin);
         }
         if (!accept(&l, ',') && (l.p == l.end || *l.p != '}'))
             GN_FAIL(GN_ERR_DATA, "%s: .npy header: expected , or }", origin);
     }
-    if (seen != 7) GN_FAIL(GN_ERR_DATA, "%s: .npy header: expected descr, fortran_order and shape", origin);
+    if (seen != 7)
+        GN_FAIL(GN_ERR_DATA, "%s: .npy header: expected descr, fortran_order and shape", origin);
     return NULL;
 }
 
 /* From the first twelve bytes: where the dict starts and how long it is. */
-static gn_status *parse_preamble(const unsigned char p[12], const char *origin, size_t *at, size_t *length)
+static gn_status *parse_preamble(const unsigned char p[12], const char *origin, size_t *at,
+                                 size_t *length)
 {
     if (memcmp(p, "\x93NUMPY", 6) != 0) GN_FAIL(GN_ERR_DATA, "%s: expected a .npy array", origin);
-    if (p[6] < 1 || p[6] > 3) GN_FAIL(GN_ERR_DATA, "%s: .npy version %d: expected 1 to 3", origin, p[6]);
+    if (p[6] < 1 || p[6] > 3)
+        GN_FAIL(GN_ERR_DATA, "%s: .npy version %d: expected 1 to 3", origin, p[6]);
     *at = p[6] == 1 ? 10 : 12;
     *length = (size_t)p[8] | (size_t)p[9] << 8;
     if (p[6] > 1) *length |= (size_t)p[10] << 16 | (size_t)p[11] << 24;
     if (*length > MAX_HEADER || *length < 2)
-        GN_FAIL(GN_ERR_DATA, "%s: .npy header of %zu bytes: expected at most %d", origin, *length, MAX_HEADER);
+        GN_FAIL(GN_ERR_DATA, "%s: .npy header of %zu bytes: expected at most %d", origin, *length,
+                MAX_HEADER);
     return NULL;
 }
 
@@ -145,8 +154,8 @@ gn_status *gn_npy_parse(const void *bytes, size_t n, const char *origin, gn_ndar
 /* ---- members of a zip file ---- */
 
 /* The text of the header; free it.  *left bytes of the member follow. */
-static gn_status *read_header(gn_zip *z, const char *name, const char *origin, unsigned char **header, size_t *length,
-                              uint64_t *left)
+static gn_status *read_header(gn_zip *z, const char *name, const char *origin,
+                              unsigned char **header, size_t *length, uint64_t *left)
 {
     unsigned char first[12];
     size_t at;

@@ -67,7 +67,8 @@ static gn_status *add_members(gn_npz *z)
 
 /* ---- pickles ---- */
 
-/* Names of nodes, of classes and the like: strings and objects, with which nothing here could be done. */
+/* Names of nodes, of classes and the like: strings and objects, with which nothing here could be
+ * done. */
 static bool is_about(const char *name)
 {
     static const char *const about[] = {"node_names", "attr_names", "class_names", "metadata"};
@@ -83,7 +84,8 @@ static gn_status *add_dict(gn_npz *z, const gn_pickle_value *dict)
         char name[256];
         entry *e;
         if (key->kind != GN_PICKLE_STR && key->kind != GN_PICKLE_BYTES) continue;
-        if (key->n >= sizeof name || memchr(key->u.s, 0, key->n) || value->kind == GN_PICKLE_NONE) continue;
+        if (key->n >= sizeof name || memchr(key->u.s, 0, key->n) || value->kind == GN_PICKLE_NONE)
+            continue;
         memcpy(name, key->u.s, key->n);
         name[key->n] = 0;
         if ((e = find(z, name))) {
@@ -106,7 +108,8 @@ static gn_status *unpickle(gn_npz *z, int k, const gn_bytes *pickle)
     gn_status *s = gn_pickle_parse(&z->arena, pickle->p, pickle->n, origin, &v);
     if (s && gn_status_code(s) == GN_ERR_NOMEM) return s;
     z->entries[k].error = s;
-    if (s || v->kind != GN_PICKLE_LIST || v->n != 1) return NULL; /* an array of objects, as reading it says */
+    if (s || v->kind != GN_PICKLE_LIST || v->n != 1)
+        return NULL; /* an array of objects, as reading it says */
     const gn_pickle_value *one = v->u.item[0];
     z->entries[k].value = one;
     z->entries[k].array = one->kind != GN_PICKLE_NONE;
@@ -206,7 +209,8 @@ static gn_status *read_member(gn_npz *z, const entry *e, gn_ndarray *out)
 static gn_status *array_of(const gn_npz *z, const entry *e, gn_ndarray *out)
 {
     const gn_pickle_value *v = e->value;
-    bool real = v->kind == GN_PICKLE_FLOAT, whole = v->kind == GN_PICKLE_INT || v->kind == GN_PICKLE_BOOL;
+    bool real = v->kind == GN_PICKLE_FLOAT,
+         whole = v->kind == GN_PICKLE_INT || v->kind == GN_PICKLE_BOOL;
     *out = (gn_ndarray){.kind = real ? 'f' : 'i', .size = 8, .count = 1};
     if (real || whole)
         out->data = real ? (const void *)&v->u.f : (const void *)&v->u.i;
@@ -278,8 +282,9 @@ gn_shape_text gn_shape_show(int rank, const int64_t *dim)
     return t;
 }
 
-gn_status *gn_npz_bad_shape(const gn_npz *z, const char *key, const gn_ndarray *a, const char *expected)
+gn_status *gn_npz_bad_shape(const gn_npz *z, const char *key, const gn_ndarray *a,
+                            const char *expected)
 {
-    return GN_ERROR(GN_ERR_DATA, "%s: %s: shape %s: expected %s", z->origin, key, gn_shape_show(a->rank, a->dim).s,
-                    expected);
+    return GN_ERROR(GN_ERR_DATA, "%s: %s: shape %s: expected %s", z->origin, key,
+                    gn_shape_show(a->rank, a->dim).s, expected);
 }

@@ -1,8 +1,10 @@
-/* The arrays of an .npz by name.  A name is a member's, without `.npy`; or it is a key of a dict that a member holds.
+/* The arrays of an .npz by name.  A name is a member's, without `.npy`; or it is a key of a dict
+ * that a member holds.
  *
- * Members of Python objects, as numpy.savez writes what is no array of numbers, are read as pickles where they hold one
- * object: an array or a number is the array of that name, a sparse matrix of scipy is a matrix, None is nothing at all,
- * and a dict gives its entries, where no member has their names. */
+ * Members of Python objects, as numpy.savez writes what is no array of numbers, are read as pickles
+ * where they hold one object: an array or a number is the array of that name, a sparse matrix of
+ * scipy is a matrix, None is nothing at all, and a dict gives its entries, where no member has
+ * their names. */
 #ifndef GN_RUNTIME_DATA_NPZ_H
 #define GN_RUNTIME_DATA_NPZ_H
 
@@ -11,8 +13,8 @@
 
 typedef struct gn_npz gn_npz;
 
-/* `bytes` and `origin` must outlive it.  GN_ERR_DATA where it is no zip file, GN_ERR_NOMEM; what is wrong with a member
- * is said when it is asked for. */
+/* `bytes` and `origin` must outlive it.  GN_ERR_DATA where it is no zip file, GN_ERR_NOMEM; what is
+ * wrong with a member is said when it is asked for. */
 GN_NODISCARD gn_status *gn_npz_open(const void *bytes, size_t n, const char *origin, gn_npz **out);
 void gn_npz_close(gn_npz *z); /* NULL is fine */
 
@@ -31,7 +33,8 @@ bool gn_npz_known(const gn_npz *z, int k);
 GN_NODISCARD gn_status *gn_npz_array(gn_npz *z, const char *key, gn_ndarray *out);
 /* A sparse matrix, or the non-zeros of an array of rank 2. */
 GN_NODISCARD gn_status *gn_npz_matrix(gn_npz *z, const char *key, gn_csr **out);
-/* The last n bytes of a member, whatever it is: what an array of one short string says.  Zeros where it is shorter. */
+/* The last n bytes of a member, whatever it is: what an array of one short string says.  Zeros
+ * where it is shorter. */
 GN_NODISCARD gn_status *gn_npz_tail(gn_npz *z, const char *key, char *to, size_t n);
 
 /* The shape of an array as a message has it: "[3, 2]". */
@@ -41,6 +44,7 @@ typedef struct gn_shape_text {
 gn_shape_text gn_shape_show(int rank, const int64_t *dim);
 
 /* The error for an array whose shape is another than `expected`. */
-gn_status *gn_npz_bad_shape(const gn_npz *z, const char *key, const gn_ndarray *a, const char *expected);
+gn_status *gn_npz_bad_shape(const gn_npz *z, const char *key, const gn_ndarray *a,
+                            const char *expected);
 
 #endif

@@ -1,18 +1,23 @@
 /* Graphs in .npz files, in five layouts:
  *
- * gnn-benchmark  adj_{data,indices,indptr,shape}, attr_{...}, labels: as torch_geometric.io.read_npz reads it: loops
- *                removed, both directions, features above 0 become 1.  Without attr_* and labels it is a bare adjacency
- *                matrix: direction, loops and weights are kept.
- * heterophilous  node_features, node_labels, edges, {train,val,test}_masks [splits, nodes]: both directions.
- * plain          edge_index [2, E] or edges [E, 2], or src and dst, or row and col, and any of x, y, edge_weight,
- *                edge_attr, num_nodes and {train,val,test}_mask or {train,valid,test}_idx: kept as stored.
- * matrix         adj_matrix, adjacency, adj or A, dense or a pickled matrix of scipy, and what plain has: kept as stored.
- * scipy          indices, indptr, shape, format (csr, csc), or row, col, shape, and data: what scipy.sparse.save_npz
+ * gnn-benchmark  adj_{data,indices,indptr,shape}, attr_{...}, labels: as
+ * torch_geometric.io.read_npz reads it: loops
+ *                removed, both directions, features above 0 become 1.  Without attr_* and labels it
+ *                is a bare adjacency matrix: direction, loops and weights are kept.
+ * heterophilous  node_features, node_labels, edges, {train,val,test}_masks [splits, nodes]: both
+ * directions. plain          edge_index [2, E] or edges [E, 2], or src and dst, or row and col, and
+ * any of x, y, edge_weight,
+ *                edge_attr, num_nodes and {train,val,test}_mask or {train,valid,test}_idx: kept as
+ *                stored.
+ * matrix         adj_matrix, adjacency, adj or A, dense or a pickled matrix of scipy, and what
+ * plain has: kept as stored. scipy          indices, indptr, shape, format (csr, csc), or row, col,
+ * shape, and data: what scipy.sparse.save_npz
  *                writes, as a bare adjacency matrix.
  *
  * Arrays of other names are kept as they are.
  *
- * https://github.com/shchur/gnn-benchmark, https://github.com/yandex-research/heterophilous-graphs */
+ * https://github.com/shchur/gnn-benchmark,
+ * https://github.com/yandex-research/heterophilous-graphs */
 #include "runtime/data/csr.h"
 #include "runtime/data/mem.h"
 #include "runtime/data/npz.h"
@@ -32,7 +37,8 @@ typedef struct loader {
     gn_dataset *d;
     gn_edges edges;
     gn_npz_choice x, y;  /* features and labels */
-    const char *counted; /* the array that said how many nodes there are, for who reads it next; NULL: none */
+    const char *counted; /* the array that said how many nodes there are, for who reads it next;
+                            NULL: none */
     gn_ndarray rows;
 } loader;
 
@@ -46,7 +52,8 @@ static gn_status *read_array(loader *l, const char *key, gn_ndarray *out)
     return gn_npz_array(l->zip, key, out);
 }
 
-static gn_status *bad_shape(const loader *l, const char *key, const gn_ndarray *a, const char *expected)
+static gn_status *bad_shape(const loader *l, const char *key, const gn_ndarray *a,
+                            const char *expected)
 {
     return gn_npz_bad_shape(l->zip, key, a, expected);
 }
@@ -72,28 +79,31 @@ static gn_status *fill_labels(loader *l, const char *key, const gn_ndarray *a)
         int64_t c;
         if (!gn_ndarray_i64(a, i, &c) || c < -1 || c >= 1 << 24)
             GN_FAIL(GN_ERR_DATA,
-                    "%s: %s[%lld] is %g: expected a class, or -1; other numbers to learn go under a name of "
+                    "%s: %s[%lld] is %g: expected a class, or -1; other numbers to learn go under "
+                    "a name of "
                     "their own, which the train block declares: `input NAME: node`",
                     l->r->origin, key, (long long)i, gn_ndarray_f64(a, i));
         d->y[i] = (int32_t)c;
         if (c >= d->n_classes) d->n_classes = c + 1;
     }
     if (d->n_classes > d->n_nodes + 1024)
-        GN_FAIL(GN_ERR_DATA, "%s: %s: %lld classes for %lld nodes", l->r->origin, key, (long long)d->n_classes,
-                (long long)d->n_nodes);
+        GN_FAIL(GN_ERR_DATA, "%s: %s: %lld classes for %lld nodes", l->r->origin, key,
+                (long long)d->n_classes, (long long)d->n_nodes);
     return NULL;
 }
 
 static gn_status *read_labels(loader *l, const char *key)
 {
-    static const char expected[] = "one label a node; several numbers a node to learn go under a name of their own, "
-                                   "which the train block declares: `input NAME: node[K]`";
+    static const char expected
+        [] = "one label a node; several numbers a node to learn go under a name of their own, "
+             "which the train block declares: `input NAME: node[K]`";
     gn_ndarray a;
     if (!key) return NULL;
     GN_TRY(read_array(l, key, &a));
     bool column = a.rank == 2 && a.dim[1] == 1;
-    gn_status *s = (a.rank == 1 || column) && a.dim[0] == l->d->n_nodes ? fill_labels(l, key, &a)
-                                                                        : bad_shape(l, key, &a, expected);
+    gn_status *s = (a.rank == 1 || column) && a.dim[0] == l->d->n_nodes
+                       ? fill_labels(l, key, &a)
+                       : bad_shape(l, key, &a, expected);
     gn_ndarray_free(&a);
     return s;
 }
@@ -117,7 +127,8 @@ static gn_status *read_floats(loader *l, const char *key, int64_t rows, float **
     }
     if (bad)
         s = GN_ERROR(GN_ERR_DATA,
-                     "%s: %s: row %lld, column %lld is %g: expected finite numbers, and %lld of %lld are not",
+                     "%s: %s: row %lld, column %lld is %g: expected finite numbers, and %lld of "
+                     "%lld are not",
                      l->r->origin, key, (long long)(first / *cols), (long long)(first % *cols),
                      gn_ndarray_f64(&a, first), (long long)bad, (long long)a.count);
     gn_ndarray_free(&a);
@@ -129,12 +140,15 @@ static gn_status *read_features(loader *l, const char *key)
 {
     gn_dataset *d = l->d;
     if (!key) return NULL;
-    if (!gn_npz_is_sparse(l->zip, key)) return read_floats(l, key, d->n_nodes, &d->x, &d->n_features);
-    if (!d->x_csr) GN_TRY(gn_npz_matrix(l->zip, key, &d->x_csr)); /* it may have said how many nodes there are */
+    if (!gn_npz_is_sparse(l->zip, key))
+        return read_floats(l, key, d->n_nodes, &d->x, &d->n_features);
+    if (!d->x_csr)
+        GN_TRY(gn_npz_matrix(l->zip, key, &d->x_csr)); /* it may have said how many nodes there are
+                                                        */
     d->n_features = d->x_csr->cols;
     if (d->x_csr->rows == d->n_nodes) return NULL;
-    GN_FAIL(GN_ERR_DATA, "%s: %s: %lld rows, but there are %lld nodes", l->r->origin, key, (long long)d->x_csr->rows,
-            (long long)d->n_nodes);
+    GN_FAIL(GN_ERR_DATA, "%s: %s: %lld rows, but there are %lld nodes", l->r->origin, key,
+            (long long)d->x_csr->rows, (long long)d->n_nodes);
 }
 
 /* ---- gnn-benchmark ---- */
@@ -142,7 +156,8 @@ static gn_status *read_features(loader *l, const char *key)
 static gn_status *check_square(const loader *l, int64_t rows, int64_t cols)
 {
     if (rows == cols && rows >= 0 && rows <= GN_MAX_NODES) return NULL;
-    GN_FAIL(GN_ERR_DATA, "%s: %lld x %lld: expected a square matrix, one row and column a node, at most %lld",
+    GN_FAIL(GN_ERR_DATA,
+            "%s: %lld x %lld: expected a square matrix, one row and column a node, at most %lld",
             l->r->origin, (long long)rows, (long long)cols, (long long)GN_MAX_NODES);
 }
 
@@ -158,7 +173,8 @@ static gn_status *read_shape(loader *l, const char *prefix, gn_csr_arrays *m)
     return NULL;
 }
 
-/* PREFIX{data,indices,indptr,shape} as a matrix; repeated entries are added and zeros dropped, as scipy does. */
+/* PREFIX{data,indices,indptr,shape} as a matrix; repeated entries are added and zeros dropped, as
+ * scipy does. */
 static gn_status *read_matrix(loader *l, const char *prefix, bool square, gn_csr **out)
 {
     gn_csr_arrays m = {0};
@@ -179,10 +195,12 @@ static gn_status *read_matrix(loader *l, const char *prefix, bool square, gn_csr
 
 static gn_status *push_entry(loader *l, int64_t src, int64_t dst, bool weighted, float weight)
 {
-    return weighted ? gn_edges_push_weighted(&l->edges, src, dst, weight) : gn_edges_push(&l->edges, src, dst);
+    return weighted ? gn_edges_push_weighted(&l->edges, src, dst, weight)
+                    : gn_edges_push(&l->edges, src, dst);
 }
 
-/* Entry (i, j) is the edge i -> j; `by_columns`: columns were read as rows, so `adj` is the transpose. */
+/* Entry (i, j) is the edge i -> j; `by_columns`: columns were read as rows, so `adj` is the
+ * transpose. */
 static gn_status *edges_of(loader *l, const gn_csr *adj, bool bare, bool by_columns)
 {
     bool weighted = false;
@@ -237,17 +255,19 @@ static gn_status *read_benchmark(loader *l)
 
 /* ---- scipy.sparse.save_npz ---- */
 
-static gn_status *push_coo(loader *l, const gn_ndarray *row, const gn_ndarray *col, const gn_ndarray *val)
+static gn_status *push_coo(loader *l, const gn_ndarray *row, const gn_ndarray *col,
+                           const gn_ndarray *val)
 {
     bool weighted = false;
     for (int64_t e = 0; e < row->count && !weighted; e++) weighted = gn_ndarray_f64(val, e) != 1;
     GN_TRY(gn_edges_reserve(&l->edges, row->count, weighted));
     for (int64_t e = 0; e < row->count; e++) {
         int64_t i, j;
-        if (!gn_ndarray_i64(row, e, &i) || !gn_ndarray_i64(col, e, &j) || i < 0 || j < 0 || i >= l->d->n_nodes ||
-            j >= l->d->n_nodes)
-            GN_FAIL(GN_ERR_DATA, "%s: entry %lld is (%g, %g): expected rows and columns below %lld", l->r->origin,
-                    (long long)e, gn_ndarray_f64(row, e), gn_ndarray_f64(col, e), (long long)l->d->n_nodes);
+        if (!gn_ndarray_i64(row, e, &i) || !gn_ndarray_i64(col, e, &j) || i < 0 || j < 0 ||
+            i >= l->d->n_nodes || j >= l->d->n_nodes)
+            GN_FAIL(GN_ERR_DATA, "%s: entry %lld is (%g, %g): expected rows and columns below %lld",
+                    l->r->origin, (long long)e, gn_ndarray_f64(row, e), gn_ndarray_f64(col, e),
+                    (long long)l->d->n_nodes);
         GN_TRY(push_entry(l, i, j, weighted, (float)gn_ndarray_f64(val, e)));
     }
     return NULL;
@@ -279,8 +299,8 @@ static gn_status *read_scipy(loader *l)
     if (!strcmp(format, "coo")) return read_coo(l);
     bool by_columns = !strcmp(format, "csc");
     if (!by_columns && strcmp(format, "csr") != 0)
-        GN_FAIL(GN_ERR_DATA, "%s: a matrix of scipy in the format '%s': expected csr, csc or coo", l->r->origin,
-                gn_span_show((gn_span){format, format + strlen(format)}).s);
+        GN_FAIL(GN_ERR_DATA, "%s: a matrix of scipy in the format '%s': expected csr, csc or coo",
+                l->r->origin, gn_span_show((gn_span){format, format + strlen(format)}).s);
     return read_square(l, "", true, by_columns);
 }
 
@@ -295,8 +315,9 @@ static gn_status *push_pairs(loader *l, const char *key, const gn_ndarray *a, bo
         for (int k = 0; k < 2; k++) {
             int64_t at = columns ? k * n + e : e * 2 + k;
             if (!gn_ndarray_i64(a, at, &end[k]) || end[k] < 0 || end[k] >= GN_MAX_NODES)
-                GN_FAIL(GN_ERR_DATA, "%s: %s: edge %lld ends at %g: expected a node from 0 to %lld", l->r->origin, key,
-                        (long long)e, gn_ndarray_f64(a, at), (long long)GN_MAX_NODES - 1);
+                GN_FAIL(GN_ERR_DATA, "%s: %s: edge %lld ends at %g: expected a node from 0 to %lld",
+                        l->r->origin, key, (long long)e, gn_ndarray_f64(a, at),
+                        (long long)GN_MAX_NODES - 1);
         }
         GN_TRY(gn_edges_push(&l->edges, end[0], end[1]));
     }
@@ -310,7 +331,9 @@ static gn_status *read_pairs(loader *l, const char *key)
     bool columns = strcmp(key, "edge_index") == 0;
     gn_status *s = a.rank == 2 && a.dim[columns ? 0 : 1] == 2
                        ? push_pairs(l, key, &a, columns)
-                       : bad_shape(l, key, &a, columns ? "[2, edges]; [edges, 2] is read under `edges`" : "[edges, 2]");
+                       : bad_shape(l, key, &a,
+                                   columns ? "[2, edges]; [edges, 2] is read under `edges`"
+                                           : "[edges, 2]");
     gn_ndarray_free(&a);
     return s;
 }
@@ -323,8 +346,9 @@ static gn_status *push_ends(loader *l, const char *const key[2], const gn_ndarra
         int64_t v[2];
         for (int k = 0; k < 2; k++)
             if (!gn_ndarray_i64(&end[k], e, &v[k]) || v[k] < 0 || v[k] >= GN_MAX_NODES)
-                GN_FAIL(GN_ERR_DATA, "%s: %s[%lld] is %g: expected a node from 0 to %lld", l->r->origin, key[k],
-                        (long long)e, gn_ndarray_f64(&end[k], e), (long long)GN_MAX_NODES - 1);
+                GN_FAIL(GN_ERR_DATA, "%s: %s[%lld] is %g: expected a node from 0 to %lld",
+                        l->r->origin, key[k], (long long)e, gn_ndarray_f64(&end[k], e),
+                        (long long)GN_MAX_NODES - 1);
         GN_TRY(gn_edges_push(&l->edges, v[0], v[1]));
     }
     return NULL;
@@ -380,14 +404,17 @@ static gn_status *read_count(loader *l, const char *key, int64_t *out)
         gn_ndarray_free(&a);
     }
     if (good) return NULL;
-    GN_FAIL(GN_ERR_DATA, "%s: %s: expected %s", l->r->origin, key, number ? "one whole number" : "a row a node");
+    GN_FAIL(GN_ERR_DATA, "%s: %s: expected %s", l->r->origin, key,
+            number ? "one whole number" : "a row a node");
 }
 
 /* As many nodes as num_nodes says, or the features, or the labels, or the largest end. */
 static gn_status *count_nodes(loader *l)
 {
     int64_t n = named_nodes(&l->edges);
-    const char *key = gn_npz_has(l->zip, "num_nodes") ? "num_nodes" : l->x.key ? l->x.key : l->y.key;
+    const char *key = gn_npz_has(l->zip, "num_nodes") ? "num_nodes"
+                      : l->x.key                      ? l->x.key
+                                                      : l->y.key;
     l->d->n_nodes = n;
     if (!key) {
         GN_TRY(gn_edges_check_gaps(l->r->origin, n, l->edges.n));
@@ -395,8 +422,8 @@ static gn_status *count_nodes(loader *l)
     }
     GN_TRY(read_count(l, key, &l->d->n_nodes));
     if (l->d->n_nodes < n || l->d->n_nodes > GN_MAX_NODES)
-        GN_FAIL(GN_ERR_DATA, "%s: %s: says %lld nodes: expected %lld, as the edges name, to %lld%s", l->r->origin, key,
-                (long long)l->d->n_nodes, (long long)n, (long long)GN_MAX_NODES,
+        GN_FAIL(GN_ERR_DATA, "%s: %s: says %lld nodes: expected %lld, as the edges name, to %lld%s",
+                l->r->origin, key, (long long)l->d->n_nodes, (long long)n, (long long)GN_MAX_NODES,
                 l->d->n_nodes == n - 1 && !names_node_0(&l->edges)
                     ? "; no edge names node 0: nodes count from 0, and these from 1"
                     : "");
@@ -411,14 +438,16 @@ static gn_status *read_edge_values(loader *l, bool reversed)
     int64_t one;
     if (gn_npz_has(l->zip, "edge_weight")) {
         GN_TRY(read_floats(l, "edge_weight", l->edges.n, &l->edges.weight, &one));
-        if (one != 1) GN_FAIL(GN_ERR_DATA, "%s: edge_weight: expected one number an edge", l->r->origin);
+        if (one != 1)
+            GN_FAIL(GN_ERR_DATA, "%s: edge_weight: expected one number an edge", l->r->origin);
     }
     if (!attr) return NULL;
     if (reversed)
-        GN_FAIL(GN_ERR_USAGE,
-                "%s: edges with attributes cannot be made undirected; --undirected off leaves them as "
-                "they are stored",
-                l->r->origin);
+        GN_FAIL(
+            GN_ERR_USAGE,
+            "%s: edges with attributes cannot be made undirected; --undirected off leaves them as "
+            "they are stored",
+            l->r->origin);
     return read_floats(l, attr, l->edges.n, &d->edge_attr, &d->edge_dim);
 }
 
@@ -475,7 +504,8 @@ static void list_arrays(const loader *l, char *text, size_t size)
     int count = gn_npz_count(l->zip);
     *text = 0;
     for (int k = 0; k < count && k < SHOWN && n < size; k++)
-        n += (size_t)snprintf(text + n, size - n, "%s`%.40s`", k ? ", " : "", gn_npz_name(l->zip, k));
+        n += (size_t)snprintf(text + n, size - n, "%s`%.40s`", k ? ", " : "",
+                              gn_npz_name(l->zip, k));
     if (count > SHOWN && n < size) snprintf(text + n, size - n, " and %d more", count - SHOWN);
 }
 
@@ -496,7 +526,8 @@ static gn_status *load(loader *l)
     static const char *const ends[][2] = {{"src", "dst"}, {"row", "col"}};
     char text[512];
     if (gn_npz_has(l->zip, "adj_indptr")) return read_benchmark(l);
-    const char *edges = gn_npz_first_of(l->zip, edge_keys), *matrix = gn_npz_first_of(l->zip, matrix_keys);
+    const char *edges = gn_npz_first_of(l->zip, edge_keys),
+               *matrix = gn_npz_first_of(l->zip, matrix_keys);
     if (edges) {
         GN_TRY(read_pairs(l, edges));
         return read_plain(l);
@@ -510,13 +541,16 @@ static gn_status *load(loader *l)
     }
     if (is_of_torch(l->zip))
         GN_FAIL(GN_ERR_DATA,
-                "%s: a file of torch.save: expected .npz; in Python: d = torch.load(FILE, weights_only=False); "
-                "numpy.savez(\"own.npz\", edge_index=d.edge_index, x=d.x, y=d.y, train_mask=d.train_mask, "
+                "%s: a file of torch.save: expected .npz; in Python: d = torch.load(FILE, "
+                "weights_only=False); "
+                "numpy.savez(\"own.npz\", edge_index=d.edge_index, x=d.x, y=d.y, "
+                "train_mask=d.train_mask, "
                 "val_mask=d.val_mask, test_mask=d.test_mask)",
                 l->r->origin);
     list_arrays(l, text, sizeof text);
     GN_FAIL(GN_ERR_DATA,
-            "%s: no graph: expected arrays edge_index or edges, or adj_indptr, adj_indices, ..., or a sparse matrix of "
+            "%s: no graph: expected arrays edge_index or edges, or adj_indptr, adj_indices, ..., "
+            "or a sparse matrix of "
             "scipy; it has %s",
             l->r->origin, *text ? text : "none");
 }

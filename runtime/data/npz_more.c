@@ -1,4 +1,5 @@
-/* Arrays of an .npz that no key of its layout names: kept by name, for inputs that a model declares. */
+/* Arrays of an .npz that no key of its layout names: kept by name, for inputs that a model
+ * declares. */
 #include "runtime/data/npz_more.h"
 
 #include "runtime/data/mem.h"

@@ -1,4 +1,5 @@
-/* Which array of an .npz holds the features and which the labels of its nodes, whatever a library calls them. */
+/* Which array of an .npz holds the features and which the labels of its nodes, whatever a library
+ * calls them. */
 #ifndef GN_RUNTIME_DATA_NPZ_NAMES_H
 #define GN_RUNTIME_DATA_NPZ_NAMES_H
 
@@ -16,11 +17,12 @@ typedef struct gn_npz_rows {
 
 typedef struct gn_npz_choice {
     const char *key; /* NULL: none */
-    bool also;       /* under a name that others mean otherwise: it stays an array that an input of a model may read */
+    bool also; /* under a name that others mean otherwise: it stays an array that an input of a
+                  model may read */
 } gn_npz_choice;
 
-/* Under names that mean nothing else whatever there is, under those of other libraries what has the rows: of features a
- * matrix, of labels whole numbers.  GN_ERR_NOMEM. */
+/* Under names that mean nothing else whatever there is, under those of other libraries what has the
+ * rows: of features a matrix, of labels whole numbers.  GN_ERR_NOMEM. */
 GN_NODISCARD gn_status *gn_npz_choose_x(gn_npz *z, const gn_npz_rows *rows, gn_npz_choice *out);
 GN_NODISCARD gn_status *gn_npz_choose_y(gn_npz *z, const gn_npz_rows *rows, gn_npz_choice *out);
 

@@ -9,14 +9,18 @@ typedef struct reader {
     int64_t nodes;
 } reader;
 
-enum { PARTS = 3, NAMES = 4 }; /* train, validation, test; the names that each may have, NULL at the end */
+enum {
+    PARTS = 3,
+    NAMES = 4
+}; /* train, validation, test; the names that each may have, NULL at the end */
 typedef const char *const names[PARTS][NAMES];
 
 static names mask_keys = {{"train_masks", "train_mask", NULL},
                           {"val_masks", "val_mask", "valid_mask", NULL},
                           {"test_masks", "test_mask", NULL}};
-static names index_keys = {
-    {"train_idx", "idx_train", NULL}, {"valid_idx", "val_idx", "idx_val", NULL}, {"test_idx", "idx_test", NULL}};
+static names index_keys = {{"train_idx", "idx_train", NULL},
+                           {"valid_idx", "val_idx", "idx_val", NULL},
+                           {"test_idx", "idx_test", NULL}};
 
 /* What is read for one of the three. */
 typedef struct part {
@@ -30,9 +34,10 @@ static gn_status *take_mask(reader *l, const char *key, const gn_ndarray *a, uin
     int64_t n = l->nodes, splits = 1, step = 1, split = l->r->opt->split, at;
     bool rows = a->rank == 2 && a->dim[1] == n, columns = !rows && a->rank == 2 && a->dim[0] == n;
     if (!rows && !columns && (a->rank != 1 || a->dim[0] != n))
-        return gn_npz_bad_shape(l->zip, key, a,
-                                "[nodes], [splits, nodes] or [nodes, splits]; numbers of nodes are read under "
-                                "`train_idx`, `valid_idx` and `test_idx`");
+        return gn_npz_bad_shape(
+            l->zip, key, a,
+            "[nodes], [splits, nodes] or [nodes, splits]; numbers of nodes are read under "
+            "`train_idx`, `valid_idx` and `test_idx`");
     if (a->rank == 2) splits = a->dim[rows ? 0 : 1];
     l->r->splits = splits;
     GN_TRY(gn_reading_check_split(l->r));
@@ -49,13 +54,14 @@ static gn_status *take_numbers(reader *l, const char *key, const gn_ndarray *a, 
     bool again = false;
     if (a->rank != 1) return gn_npz_bad_shape(l->zip, key, a, "a vector of numbers of nodes");
     if (a->kind == 'b')
-        GN_FAIL(GN_ERR_DATA, "%s: %s is of booleans: expected numbers of nodes; masks are `train_mask`, ...",
+        GN_FAIL(GN_ERR_DATA,
+                "%s: %s is of booleans: expected numbers of nodes; masks are `train_mask`, ...",
                 l->r->origin, key);
     for (int64_t i = 0; i < a->count; i++) {
         int64_t v;
         if (!gn_ndarray_i64(a, i, &v) || v < 0 || v >= l->nodes)
-            GN_FAIL(GN_ERR_DATA, "%s: %s[%lld] is %g: expected a node from 0 to %lld", l->r->origin, key, (long long)i,
-                    gn_ndarray_f64(a, i), (long long)l->nodes - 1);
+            GN_FAIL(GN_ERR_DATA, "%s: %s[%lld] is %g: expected a node from 0 to %lld", l->r->origin,
+                    key, (long long)i, gn_ndarray_f64(a, i), (long long)l->nodes - 1);
         again |= p->mask[v];
         p->mask[v] = 1;
     }

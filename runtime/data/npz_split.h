@@ -5,8 +5,9 @@
 #include "runtime/data/npz.h"
 #include "runtime/data/readers.h"
 
-/* Masks ({train,val,test}_mask or _masks: [nodes], [splits, nodes] or [nodes, splits]) or numbers of nodes
- * ({train,valid,test}_idx, as OGB names them: [k]); no split where there are none.  Notes how many splits there are. */
+/* Masks ({train,val,test}_mask or _masks: [nodes], [splits, nodes] or [nodes, splits]) or numbers
+ * of nodes ({train,valid,test}_idx, as OGB names them: [k]); no split where there are none.  Notes
+ * how many splits there are. */
 GN_NODISCARD gn_status *gn_npz_read_split(gn_npz *z, gn_reading *r, gn_dataset *d);
 
 #endif

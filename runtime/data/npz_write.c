@@ -1,7 +1,7 @@
-/* .npz: a zip of stored .npy members, written front to back (no seeking, so a pipe will do), with zip64 sizes
- * throughout and no time stamps, so equal tensors give equal files.  numpy has no bfloat16: those go out as float32,
- * which holds them exactly.
- * Formats: numpy/lib/format.py; APPNOTE.TXT 6.3 of PKWARE. */
+/* .npz: a zip of stored .npy members, written front to back (no seeking, so a pipe will do), with
+ * zip64 sizes throughout and no time stamps, so equal tensors give equal files.  numpy has no
+ * bfloat16: those go out as float32, which holds them exactly. Formats: numpy/lib/format.py;
+ * APPNOTE.TXT 6.3 of PKWARE. */
 #include "base/outfile.h"
 #include "runtime/data/mem.h"
 #include "runtime/data/tensorfile.h"
@@ -46,7 +46,8 @@ static int64_t count_of(const gn_named_tensor *t)
     return n;
 }
 
-/* What is common to a local header and the directory: from "version needed" to the two sizes and the name's length. */
+/* What is common to a local header and the directory: from "version needed" to the two sizes and
+ * the name's length. */
 static void put_common(writer *w, const entry *e, size_t name_length, int extra)
 {
     put_int(w, 45, 2);
@@ -123,9 +124,11 @@ static size_t npy_header(const gn_named_tensor *t, char *to, size_t cap)
     char shape[8 * 22] = "";
     size_t n = 0;
     for (int k = 0; k < t->rank; k++)
-        n += (size_t)snprintf(shape + n, sizeof shape - n, "%lld,%s", (long long)t->dim[k], k + 1 < t->rank ? " " : "");
+        n += (size_t)snprintf(shape + n, sizeof shape - n, "%lld,%s", (long long)t->dim[k],
+                              k + 1 < t->rank ? " " : "");
     if (t->rank > 1) shape[n - 1] = 0; /* only (n,) keeps its comma */
-    int length = snprintf(to + 10, cap - 10, "{'descr': '%c%s', 'fortran_order': False, 'shape': (%s), }",
+    int length = snprintf(to + 10, cap - 10,
+                          "{'descr': '%c%s', 'fortran_order': False, 'shape': (%s), }",
                           gn_elem_size(t->elem) == 1 ? '|' : order, descr[t->elem], shape);
     size_t total = ((size_t)length + 10 + 1 + 63) / 64 * 64;
     memset(to + 10 + length, ' ', total - 10 - (size_t)length);
@@ -157,7 +160,8 @@ static gn_status *put_tensor(writer *w, const gn_named_tensor *t, entry *e)
 {
     char header[512];
     uint32_t *wide = NULL;
-    if (strlen(t->name) > 65000) GN_FAIL(GN_ERR_USAGE, "a tensor's name has %zu bytes", strlen(t->name));
+    if (strlen(t->name) > 65000)
+        GN_FAIL(GN_ERR_USAGE, "a tensor's name has %zu bytes", strlen(t->name));
     if (t->elem == GN_BF16) GN_TRY(widen(t, &wide));
     const void *data = wide ? wide : t->data;
     size_t n = npy_header(t, header, sizeof header);

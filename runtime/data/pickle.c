@@ -1,6 +1,7 @@
-/* The stack machine of the pickle reader.  Each opcode is a row of `ops`: a name, the argument it carries, and what it
- * does.  Every value costs at least one byte of input, nothing is copied more than once, and the arena's limit catches
- * what is left, so time and memory are linear in the file's size. */
+/* The stack machine of the pickle reader.  Each opcode is a row of `ops`: a name, the argument it
+ * carries, and what it does.  Every value costs at least one byte of input, nothing is copied more
+ * than once, and the arena's limit catches what is left, so time and memory are linear in the
+ * file's size. */
 #include "runtime/data/pickle_machine.h"
 
 #include <errno.h>
@@ -11,8 +12,9 @@ enum { MAX_MARKS = 1000, MEMORY_RATIO = 96 };
 
 const char *gn_pickle_kind_name(gn_pickle_kind kind)
 {
-    static const char *const names[] = {"None", "bool", "int",    "float", "str",         "bytes",        "tuple",
-                                        "list", "dict", "global", "dtype", "numpy array", "sparse matrix"};
+    static const char *const names[] = {"None",  "bool",        "int",          "float", "str",
+                                        "bytes", "tuple",       "list",         "dict",  "global",
+                                        "dtype", "numpy array", "sparse matrix"};
     return names[kind];
 }
 
@@ -60,7 +62,10 @@ static gn_status *push_int(machine *m, int64_t i)
 }
 
 /* Values above the last mark; the machine may not reach below it. */
-static uint32_t height(const machine *m) { return m->stack.n - (m->marks.n ? m->marks.p[m->marks.n - 1] : 0); }
+static uint32_t height(const machine *m)
+{
+    return m->stack.n - (m->marks.n ? m->marks.p[m->marks.n - 1] : 0);
+}
 
 static gn_status *pop(machine *m, value **out)
 {
@@ -76,7 +81,8 @@ static gn_status *top(machine *m, value **out)
     return NULL;
 }
 
-/* Ends the innermost mark: its items start at *first and are popped (but stay readable until the next push). */
+/* Ends the innermost mark: its items start at *first and are popped (but stay readable until the
+ * next push). */
 static gn_status *pop_mark(machine *m, value ***items, uint32_t *n)
 {
     if (m->marks.n == 0) PICKLE_FAIL(m, "no mark on the stack");
@@ -100,7 +106,8 @@ static value *sequence(machine *m, gn_pickle_kind kind, value *const *items, uin
 static gn_status *take(machine *m, size_t n, const unsigned char **out)
 {
     if (n > m->n - m->at)
-        PICKLE_FAIL(m, "%zu bytes expected, but only %zu are left: the file is truncated", n, m->n - m->at);
+        PICKLE_FAIL(m, "%zu bytes expected, but only %zu are left: the file is truncated", n,
+                    m->n - m->at);
     *out = m->p + m->at;
     m->at += n;
     return NULL;
@@ -117,7 +124,8 @@ static gn_status *take_uint(machine *m, size_t bytes, uint64_t *out)
 
 static gn_status *take_line(machine *m, const char **s, size_t *n)
 {
-    const unsigned char *from = m->p + m->at, *end = m->at < m->n ? memchr(from, '\n', m->n - m->at) : NULL;
+    const unsigned char *from = m->p + m->at,
+                        *end = m->at < m->n ? memchr(from, '\n', m->n - m->at) : NULL;
     if (!end) PICKLE_FAIL(m, "no end of line: the file is truncated");
     *s = (const char *)from;
     *n = (size_t)(end - from);
@@ -155,7 +163,8 @@ static gn_status *op_frame(machine *m, int arg)
     uint64_t v;
     (void)arg;
     GN_TRY(take_uint(m, 8, &v));
-    if (v > m->n - m->at) PICKLE_FAIL(m, "a frame reaches past the end of the file: it is truncated");
+    if (v > m->n - m->at)
+        PICKLE_FAIL(m, "a frame reaches past the end of the file: it is truncated");
     return NULL;
 }
 
@@ -172,7 +181,8 @@ static gn_status *op_pop(machine *m, int arg)
     value *v, **items;
     uint32_t n;
     (void)arg;
-    if (height(m) == 0) return pop_mark(m, &items, &n); /* as CPython does: a mark counts as an item */
+    if (height(m) == 0)
+        return pop_mark(m, &items, &n); /* as CPython does: a mark counts as an item */
     return pop(m, &v);
 }
 
@@ -225,7 +235,8 @@ static gn_status *op_long(machine *m, int length_bytes)
 {
     uint64_t n, v;
     GN_TRY(take_uint(m, (size_t)length_bytes, &n));
-    if (n > 8) PICKLE_FAIL(m, "an integer of %llu bytes: expected at most 64 bits", (unsigned long long)n);
+    if (n > 8)
+        PICKLE_FAIL(m, "an integer of %llu bytes: expected at most 64 bits", (unsigned long long)n);
     GN_TRY(take_uint(m, (size_t)n, &v));
     if (n == 0) return push_int(m, 0);
     unsigned shift = 64 - 8 * (unsigned)n;
@@ -277,7 +288,8 @@ static gn_status *op_text(machine *m, int arg)
     uint64_t n;
     const unsigned char *p;
     GN_TRY(take_uint(m, (size_t)abs(arg), &n));
-    if (n > m->n) PICKLE_FAIL(m, "a string of %llu bytes in a file of %zu", (unsigned long long)n, m->n);
+    if (n > m->n)
+        PICKLE_FAIL(m, "a string of %llu bytes in a file of %zu", (unsigned long long)n, m->n);
     GN_TRY(take(m, (size_t)n, &p));
     return push_text(m, arg < 0 ? GN_PICKLE_BYTES : GN_PICKLE_STR, p, (size_t)n);
 }
@@ -289,7 +301,8 @@ static gn_status *op_literal(machine *m, int kind)
     size_t n;
     value *v = gn_pickle_new(m, (gn_pickle_kind)kind);
     GN_TRY(take_line(m, &s, &n));
-    GN_TRY(kind == GN_PICKLE_BYTES ? gn_pickle_string_literal(m, s, n, v) : gn_pickle_unicode_literal(m, s, n, v));
+    GN_TRY(kind == GN_PICKLE_BYTES ? gn_pickle_string_literal(m, s, n, v)
+                                   : gn_pickle_unicode_literal(m, s, n, v));
     push(m, v);
     return NULL;
 }
@@ -318,7 +331,8 @@ static gn_status *op_from_mark(machine *m, int kind)
     return NULL;
 }
 
-/* APPEND, APPENDS, SETITEM, SETITEMS. arg: the kind added to; negative: one item or pair instead of a mark's. */
+/* APPEND, APPENDS, SETITEM, SETITEMS. arg: the kind added to; negative: one item or pair instead of
+ * a mark's. */
 static gn_status *op_add(machine *m, int arg)
 {
     gn_pickle_kind kind = (gn_pickle_kind)abs(arg);
@@ -333,7 +347,8 @@ static gn_status *op_add(machine *m, int arg)
     }
     GN_TRY(top(m, &to));
     if (to->kind != kind)
-        PICKLE_FAIL(m, "expected a %s to add to, found %s", gn_pickle_kind_name(kind), gn_pickle_kind_name(to->kind));
+        PICKLE_FAIL(m, "expected a %s to add to, found %s", gn_pickle_kind_name(kind),
+                    gn_pickle_kind_name(to->kind));
     if (kind == GN_PICKLE_DICT && n % 2) PICKLE_FAIL(m, "a dict's key without a value");
     for (uint32_t i = 0; i < n; i++) gn_pickle_append(m, to, items[i]);
     return NULL;
@@ -357,7 +372,8 @@ static gn_status *op_get(machine *m, int arg)
 {
     uint64_t i;
     GN_TRY(memo_index(m, arg, &i));
-    if (i >= m->memo.n || !m->memo.p[i]) PICKLE_FAIL(m, "memo %llu was never stored", (unsigned long long)i);
+    if (i >= m->memo.n || !m->memo.p[i])
+        PICKLE_FAIL(m, "memo %llu was never stored", (unsigned long long)i);
     push(m, m->memo.p[i]);
     return NULL;
 }
@@ -407,8 +423,8 @@ static gn_status *op_call(machine *m, int is_new)
     GN_TRY(pop(m, &args));
     GN_TRY(pop(m, &f));
     if (f->kind != GN_PICKLE_GLOBAL || args->kind != GN_PICKLE_TUPLE)
-        PICKLE_FAIL(m, "expected a global and a tuple to call it with, found %s and %s", gn_pickle_kind_name(f->kind),
-                    gn_pickle_kind_name(args->kind));
+        PICKLE_FAIL(m, "expected a global and a tuple to call it with, found %s and %s",
+                    gn_pickle_kind_name(f->kind), gn_pickle_kind_name(args->kind));
     GN_TRY(is_new ? gn_pickle_newobj(m, f, args, &v) : gn_pickle_reduce(m, f, args, &v));
     push(m, v);
     return NULL;
@@ -513,7 +529,8 @@ static gn_status *run(machine *m, value **out)
         if (code == '.') break;
         const op *o = &ops[code];
         if (!o->name) PICKLE_FAIL(m, "0x%02x is not a pickle opcode", code);
-        if (!o->run) PICKLE_FAIL(m, "opcode %s is refused: a data file holds plain values only", o->name);
+        if (!o->run)
+            PICKLE_FAIL(m, "opcode %s is refused: a data file holds plain values only", o->name);
         GN_TRY(o->run(m, o->arg));
     }
     GN_TRY(pop(m, out));
@@ -521,16 +538,19 @@ static gn_status *run(machine *m, value **out)
     return NULL;
 }
 
-/* Whether the arena stopped at its limit or the system had no more: it grows by at least what it has, up to 16 MiB. */
+/* Whether the arena stopped at its limit or the system had no more: it grows by at least what it
+ * has, up to 16 MiB. */
 static bool hit_limit(const gn_arena *a, size_t limit)
 {
     size_t chunk = a->total < (16u << 20) ? a->total : 16u << 20;
     return a->wanted > limit || a->total + (a->wanted > chunk ? a->wanted : chunk) > limit;
 }
 
-gn_status *gn_pickle_parse(gn_arena *a, const void *bytes, size_t n, const char *origin, value **out)
+gn_status *gn_pickle_parse(gn_arena *a, const void *bytes, size_t n, const char *origin,
+                           value **out)
 {
-    if (n > INT32_MAX) GN_FAIL(GN_ERR_DATA, "%s: a pickle of %zu bytes: expected less than 2 GiB", origin, n);
+    if (n > INT32_MAX)
+        GN_FAIL(GN_ERR_DATA, "%s: a pickle of %zu bytes: expected less than 2 GiB", origin, n);
     machine m = {.arena = a, .origin = origin, .p = bytes, .n = n};
     size_t limit_before = a->limit, limit = a->total + n * MEMORY_RATIO + (1u << 20);
     jmp_buf *oom_before = a->oom, boundary;
@@ -540,7 +560,8 @@ gn_status *gn_pickle_parse(gn_arena *a, const void *bytes, size_t n, const char 
     if (setjmp(boundary) == 0)
         s = run(&m, out);
     else if (hit_limit(a, limit))
-        s = GN_ERROR(GN_ERR_DATA, "%s: the pickle needs over %d times its %zu bytes of memory: refused", origin,
+        s = GN_ERROR(GN_ERR_DATA,
+                     "%s: the pickle needs over %d times its %zu bytes of memory: refused", origin,
                      MEMORY_RATIO, n);
     else
         s = GN_ERROR(GN_ERR_NOMEM, "%s: out of memory: %zu bytes", origin, a->wanted);

@@ -1,5 +1,6 @@
-/* What the parts of the pickle reader share: the machine (pickle.c), text (pickle_text.c), the objects that it may
- * build (pickle_objects.c) and the sparse matrices among them (pickle_sparse.c). */
+/* What the parts of the pickle reader share: the machine (pickle.c), text (pickle_text.c), the
+ * objects that it may build (pickle_objects.c) and the sparse matrices among them
+ * (pickle_sparse.c). */
 #ifndef GN_RUNTIME_DATA_PICKLE_MACHINE_H
 #define GN_RUNTIME_DATA_PICKLE_MACHINE_H
 
@@ -20,22 +21,25 @@ typedef struct machine {
 } machine;
 
 /* GN_ERR_DATA "origin: byte N: ..." */
-gn_status *gn_pickle_error(const machine *m, const char *file, int line, const char *fmt, ...) GN_PRINTF(4, 5);
+gn_status *gn_pickle_error(const machine *m, const char *file, int line, const char *fmt, ...)
+    GN_PRINTF(4, 5);
 #define PICKLE_FAIL(m, ...) return gn_pickle_error((m), __FILE__, __LINE__, __VA_ARGS__)
 
 value *gn_pickle_new(machine *m, gn_pickle_kind kind);
 void gn_pickle_append(machine *m, value *list, value *v); /* also a dict's keys and values */
 
 /* A global as GLOBAL or STACK_GLOBAL name it; refused unless it is in the table. */
-GN_NODISCARD gn_status *gn_pickle_global(machine *m, const char *module, size_t nm, const char *name, size_t nn,
-                                         value **out);
+GN_NODISCARD gn_status *gn_pickle_global(machine *m, const char *module, size_t nm,
+                                         const char *name, size_t nn, value **out);
 /* callable(*args), cls.__new__(cls, *args), object.__setstate__(state) */
 GN_NODISCARD gn_status *gn_pickle_reduce(machine *m, const value *f, value *args, value **out);
-GN_NODISCARD gn_status *gn_pickle_newobj(machine *m, const value *cls, const value *args, value **out);
+GN_NODISCARD gn_status *gn_pickle_newobj(machine *m, const value *cls, const value *args,
+                                         value **out);
 GN_NODISCARD gn_status *gn_pickle_build(machine *m, value *object, const value *state);
 
 /* The state of a sparse matrix, a dict (pickle_sparse.c). */
-GN_NODISCARD gn_status *gn_pickle_build_sparse(machine *m, gn_pickle_sparse *sparse, const value *state);
+GN_NODISCARD gn_status *gn_pickle_build_sparse(machine *m, gn_pickle_sparse *sparse,
+                                               const value *state);
 
 /* One line's literal into out's text (pickle_text.c); _codecs.encode(text, 'latin1'). */
 GN_NODISCARD gn_status *gn_pickle_string_literal(machine *m, const char *s, size_t n, value *out);

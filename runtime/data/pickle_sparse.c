@@ -27,7 +27,8 @@ static gn_status *take_array(machine *m, const value *v, const char *key, gn_nda
 
 static gn_status *take_list(machine *m, const value *v, const char *key, const value **out)
 {
-    if (!v || v->kind != GN_PICKLE_LIST) PICKLE_FAIL(m, "sparse matrix: expected '%s' to be an array of lists", key);
+    if (!v || v->kind != GN_PICKLE_LIST)
+        PICKLE_FAIL(m, "sparse matrix: expected '%s' to be an array of lists", key);
     *out = v;
     return NULL;
 }
@@ -36,8 +37,8 @@ static gn_status *take_shape(machine *m, const value *state, gn_pickle_sparse *a
 {
     const value *shape = lookup(state, "_shape");
     if (!shape) shape = lookup(state, "shape");
-    if (!shape || shape->kind != GN_PICKLE_TUPLE || shape->n != 2 || shape->u.item[0]->kind != GN_PICKLE_INT ||
-        shape->u.item[1]->kind != GN_PICKLE_INT)
+    if (!shape || shape->kind != GN_PICKLE_TUPLE || shape->n != 2 ||
+        shape->u.item[0]->kind != GN_PICKLE_INT || shape->u.item[1]->kind != GN_PICKLE_INT)
         PICKLE_FAIL(m, "sparse matrix: expected '_shape' to be two integers");
     a->rows = shape->u.item[0]->u.i;
     a->cols = shape->u.item[1]->u.i;
@@ -49,13 +50,16 @@ static gn_status *take_coordinates(machine *m, const value *state, gn_pickle_spa
 {
     const value *both = lookup(state, "coords");
     bool pair = both && both->kind == GN_PICKLE_TUPLE && both->n == 2;
-    GN_TRY(take_array(m, pair ? both->u.item[0] : lookup(state, "row"), pair ? "coords" : "row", &a->index[0]));
-    return take_array(m, pair ? both->u.item[1] : lookup(state, "col"), pair ? "coords" : "col", &a->index[1]);
+    GN_TRY(take_array(m, pair ? both->u.item[0] : lookup(state, "row"), pair ? "coords" : "row",
+                      &a->index[0]));
+    return take_array(m, pair ? both->u.item[1] : lookup(state, "col"), pair ? "coords" : "col",
+                      &a->index[1]);
 }
 
 gn_status *gn_pickle_build_sparse(machine *m, gn_pickle_sparse *a, const value *state)
 {
-    if (state->kind != GN_PICKLE_DICT || state->n > 64) PICKLE_FAIL(m, "sparse matrix: expected a dict as its state");
+    if (state->kind != GN_PICKLE_DICT || state->n > 64)
+        PICKLE_FAIL(m, "sparse matrix: expected a dict as its state");
     GN_TRY(take_shape(m, state, a));
     const value *entries = lookup(state, "_dict");
     switch (a->format) {
@@ -104,8 +108,9 @@ static gn_status *reserve(triples *t, int64_t n)
 static gn_status *push(triples *t, int64_t row, int64_t col, double val)
 {
     if (row < 0 || row >= t->rows || col < 0 || col >= t->cols)
-        GN_FAIL(GN_ERR_DATA, "%s: an entry at (%lld, %lld): expected rows below %lld and columns below %lld", t->what,
-                (long long)row, (long long)col, (long long)t->rows, (long long)t->cols);
+        GN_FAIL(GN_ERR_DATA,
+                "%s: an entry at (%lld, %lld): expected rows below %lld and columns below %lld",
+                t->what, (long long)row, (long long)col, (long long)t->rows, (long long)t->cols);
     t->row[t->n] = row;
     t->col[t->n] = col;
     t->val[t->n++] = val;
@@ -127,8 +132,8 @@ static gn_status *from_coo(const gn_pickle_sparse *a, triples *t)
 {
     const gn_ndarray *row = &a->index[0], *col = &a->index[1];
     if (row->count != a->data.count || col->count != a->data.count)
-        GN_FAIL(GN_ERR_DATA, "%s: %lld rows and %lld columns for %lld values", t->what, (long long)row->count,
-                (long long)col->count, (long long)a->data.count);
+        GN_FAIL(GN_ERR_DATA, "%s: %lld rows and %lld columns for %lld values", t->what,
+                (long long)row->count, (long long)col->count, (long long)a->data.count);
     GN_TRY(reserve(t, a->data.count));
     for (int64_t k = 0; k < a->data.count; k++) {
         int64_t i, j;
@@ -144,8 +149,8 @@ static gn_status *from_lil(const gn_pickle_sparse *a, triples *t)
     int64_t n = 0;
     const value *columns = a->list[0], *values = a->list[1];
     if ((int64_t)columns->n != t->rows || values->n != columns->n)
-        GN_FAIL(GN_ERR_DATA, "%s: lists of %u and %u rows: expected %lld", t->what, columns->n, values->n,
-                (long long)t->rows);
+        GN_FAIL(GN_ERR_DATA, "%s: lists of %u and %u rows: expected %lld", t->what, columns->n,
+                values->n, (long long)t->rows);
     for (uint32_t i = 0; i < columns->n; i++) {
         const value *c = columns->u.item[i], *v = values->u.item[i];
         if (c->kind != GN_PICKLE_LIST || v->kind != GN_PICKLE_LIST || c->n != v->n)
@@ -171,11 +176,13 @@ static gn_status *from_dok(const gn_pickle_sparse *a, triples *t)
     for (uint32_t k = 0; k + 1 < a->entries->n; k += 2) {
         const value *key = a->entries->u.item[k], *i, *j;
         double v;
-        if (key->kind != GN_PICKLE_TUPLE || key->n != 2 || !number_of(a->entries->u.item[k + 1], &v))
+        if (key->kind != GN_PICKLE_TUPLE || key->n != 2 ||
+            !number_of(a->entries->u.item[k + 1], &v))
             GN_FAIL(GN_ERR_DATA, "%s: entry %u: expected (row, column): number", t->what, k / 2);
         i = key->u.item[0];
         j = key->u.item[1];
-        GN_TRY(push(t, i->kind == GN_PICKLE_INT ? i->u.i : -1, j->kind == GN_PICKLE_INT ? j->u.i : -1, v));
+        GN_TRY(push(t, i->kind == GN_PICKLE_INT ? i->u.i : -1,
+                    j->kind == GN_PICKLE_INT ? j->u.i : -1, v));
     }
     return NULL;
 }
@@ -209,12 +216,13 @@ static gn_status *by_rows(const triples *t, gn_csr **out)
 {
     enum { FEW = 1 << 20, TIMES = 64 };
     if (t->rows > FEW && t->rows / TIMES > t->n)
-        GN_FAIL(GN_ERR_DATA, "%s: %lld rows with %lld entries", t->what, (long long)t->rows, (long long)t->n);
+        GN_FAIL(GN_ERR_DATA, "%s: %lld rows with %lld entries", t->what, (long long)t->rows,
+                (long long)t->n);
     int64_t *ptr = gn_mem_alloc(t->rows + 1, sizeof *ptr), *col = gn_mem_alloc(t->n, sizeof *col);
     double *val = gn_mem_alloc(t->n, sizeof *val);
-    gn_status *s = ptr && col && val
-                       ? sort_rows(t, ptr, col, val, out)
-                       : GN_ERROR(GN_ERR_NOMEM, "%s: out of memory: %lld entries", t->what, (long long)t->n);
+    gn_status *s = ptr && col && val ? sort_rows(t, ptr, col, val, out)
+                                     : GN_ERROR(GN_ERR_NOMEM, "%s: out of memory: %lld entries",
+                                                t->what, (long long)t->n);
     free(ptr);
     free(col);
     free(val);
@@ -229,24 +237,31 @@ static gn_status *from_csc(const gn_pickle_sparse *a, triples *t)
     GN_TRY(gn_csr_from_arrays(&turned, t->what, &m));
     gn_status *s = reserve(t, m->nnz);
     for (int64_t j = 0; !s && j < m->rows; j++)
-        for (int64_t k = m->ptr[j]; !s && k < m->ptr[j + 1]; k++) s = push(t, m->col[k], j, (double)m->val[k]);
+        for (int64_t k = m->ptr[j]; !s && k < m->ptr[j + 1]; k++)
+            s = push(t, m->col[k], j, (double)m->val[k]);
     gn_csr_free(m);
     return s;
 }
 
 gn_status *gn_pickle_matrix(const value *v, const char *what, gn_csr **out)
 {
-    static gn_status *(*const from[])(const gn_pickle_sparse *, triples *) = {
-        [GN_SPARSE_CSC] = from_csc, [GN_SPARSE_COO] = from_coo, [GN_SPARSE_LIL] = from_lil, [GN_SPARSE_DOK] = from_dok};
+    static gn_status *(*const from[])(const gn_pickle_sparse *,
+                                      triples *) = {[GN_SPARSE_CSC] = from_csc,
+                                                    [GN_SPARSE_COO] = from_coo,
+                                                    [GN_SPARSE_LIL] = from_lil,
+                                                    [GN_SPARSE_DOK] = from_dok};
     if (v->kind == GN_PICKLE_ARRAY && v->u.array->rank == 2 && v->u.array->dim[1] > 0)
         return gn_csr_from_dense(v->u.array, what, out);
     if (v->kind != GN_PICKLE_SPARSE || !v->u.sparse->whole)
-        GN_FAIL(GN_ERR_DATA, "%s: expected a sparse matrix or a matrix, found %s", what, gn_pickle_kind_name(v->kind));
+        GN_FAIL(GN_ERR_DATA, "%s: expected a sparse matrix or a matrix, found %s", what,
+                gn_pickle_kind_name(v->kind));
     const gn_pickle_sparse *a = v->u.sparse;
     if (a->format == GN_SPARSE_CSR)
-        return gn_csr_from_arrays(&(gn_csr_arrays){a->rows, a->cols, a->data, a->index[0], a->index[1]}, what, out);
+        return gn_csr_from_arrays(
+            &(gn_csr_arrays){a->rows, a->cols, a->data, a->index[0], a->index[1]}, what, out);
     if (a->rows < 0 || a->cols < 0 || a->rows > INT32_MAX || a->cols > INT32_MAX)
-        GN_FAIL(GN_ERR_DATA, "%s: a %s matrix of %lld x %lld: expected at most 2^31-1 rows and columns", what,
+        GN_FAIL(GN_ERR_DATA,
+                "%s: a %s matrix of %lld x %lld: expected at most 2^31-1 rows and columns", what,
                 format_name[a->format], (long long)a->rows, (long long)a->cols);
     triples t = {.what = what, .rows = a->rows, .cols = a->cols};
     gn_status *s = from[a->format](a, &t);

@@ -1,6 +1,7 @@
-/* Planetoid's raw files (ind.NAME.x, tx, allx, y, ty, ally, graph, test.index) with the meaning that
- * torch_geometric.io.read_planetoid_data gives them, split "public": the rows of x are for training, the next 500 for
- * validation, the test index for test.  A test index with gaps (CiteSeer) has nodes without features in them. */
+/* Planetoid's raw files (ind.NAME.x, tx, allx, y, ty, ally, graph, test.index) with the meaning
+ * that torch_geometric.io.read_planetoid_data gives them, split "public": the rows of x are for
+ * training, the next 500 for validation, the test index for test.  A test index with gaps
+ * (CiteSeer) has nodes without features in them. */
 #include "runtime/data/csr.h"
 #include "runtime/data/file.h"
 #include "runtime/data/mem.h"
@@ -47,8 +48,10 @@ static gn_status *check_x(work *w, const gn_input *f, int64_t train)
     int64_t rows = x->rows, cols = x->cols;
     gn_csr_free(x);
     if (rows != train || cols != w->allx->cols)
-        GN_FAIL(GN_ERR_DATA, "%s: %lld x %lld: expected %lld rows as in y and %lld columns as in allx",
-                f[GN_PLANETOID_X].origin, (long long)rows, (long long)cols, (long long)train, (long long)w->allx->cols);
+        GN_FAIL(GN_ERR_DATA,
+                "%s: %lld x %lld: expected %lld rows as in y and %lld columns as in allx",
+                f[GN_PLANETOID_X].origin, (long long)rows, (long long)cols, (long long)train,
+                (long long)w->allx->cols);
     return NULL;
 }
 
@@ -58,7 +61,8 @@ static gn_status *to_labels(gn_arena *a, const gn_input *f, labels *out)
     gn_pickle_value *v;
     GN_TRY(gn_pickle_parse(a, f->bytes, f->n, origin, &v));
     if (v->kind != GN_PICKLE_ARRAY || v->u.array->rank != 2 || v->u.array->dim[1] < 1)
-        GN_FAIL(GN_ERR_DATA, "%s: expected a matrix of one-hot labels, found %s", origin, gn_pickle_kind_name(v->kind));
+        GN_FAIL(GN_ERR_DATA, "%s: expected a matrix of one-hot labels, found %s", origin,
+                gn_pickle_kind_name(v->kind));
     *out = (labels){v->u.array->dim[0], v->u.array->dim[1], v->u.array, origin};
     return NULL;
 }
@@ -74,8 +78,8 @@ static gn_status *read_test_index(work *w, const gn_input *f)
         int64_t v;
         if (!gn_text_word(&line, &word)) continue;
         if (!gn_span_int(word, &v) || v < 0 || v > GN_MAX_NODES || gn_text_word(&line, &rest))
-            GN_FAIL(GN_ERR_DATA, "%s:%lld: '%s': expected one node a line", origin, (long long)t.line,
-                    gn_span_show(word).s);
+            GN_FAIL(GN_ERR_DATA, "%s:%lld: '%s': expected one node a line", origin,
+                    (long long)t.line, gn_span_show(word).s);
         if (w->n_test == 0 || v < w->first) w->first = v;
         if (v > last) last = v;
         w->test[w->n_test++] = v;
@@ -83,8 +87,8 @@ static gn_status *read_test_index(work *w, const gn_input *f)
     if (w->n_test == 0) GN_FAIL(GN_ERR_DATA, "%s: expected one node a line, found none", origin);
     w->span = last - w->first + 1;
     if (w->span > w->n_test * 8 + 1000)
-        GN_FAIL(GN_ERR_DATA, "%s: %lld nodes spread over %lld: expected a test index with few gaps", origin,
-                (long long)w->n_test, (long long)w->span);
+        GN_FAIL(GN_ERR_DATA, "%s: %lld nodes spread over %lld: expected a test index with few gaps",
+                origin, (long long)w->n_test, (long long)w->span);
     return NULL;
 }
 
@@ -93,7 +97,8 @@ static gn_status *map_rows(work *w, int64_t before, const char *origin)
 {
     int64_t n = before + w->span;
     if (w->first != before)
-        GN_FAIL(GN_ERR_DATA, "%s: the least node is %lld, expected %lld, the number of rows in allx", origin,
+        GN_FAIL(GN_ERR_DATA,
+                "%s: the least node is %lld, expected %lld, the number of rows in allx", origin,
                 (long long)w->first, (long long)before);
     GN_MEM(w->from, n);
     for (int64_t i = 0; i < n; i++) w->from[i] = i < before ? i : -1;
@@ -109,11 +114,11 @@ static gn_status *read_features(work *w, const gn_input *f)
 {
     gn_csr *all = NULL;
     if (w->tx->cols != w->allx->cols)
-        GN_FAIL(GN_ERR_DATA, "%s: %lld columns, but allx has %lld", f[GN_PLANETOID_TX].origin, (long long)w->tx->cols,
-                (long long)w->allx->cols);
+        GN_FAIL(GN_ERR_DATA, "%s: %lld columns, but allx has %lld", f[GN_PLANETOID_TX].origin,
+                (long long)w->tx->cols, (long long)w->allx->cols);
     if (w->tx->rows != w->n_test)
-        GN_FAIL(GN_ERR_DATA, "%s: %lld rows, but the test index has %lld nodes", f[GN_PLANETOID_TX].origin,
-                (long long)w->tx->rows, (long long)w->n_test);
+        GN_FAIL(GN_ERR_DATA, "%s: %lld rows, but the test index has %lld nodes",
+                f[GN_PLANETOID_TX].origin, (long long)w->tx->rows, (long long)w->n_test);
     GN_TRY(map_rows(w, w->allx->rows, f[GN_PLANETOID_TEST_INDEX].origin));
     GN_TRY(gn_csr_stack(w->allx, w->tx, &all));
     gn_status *s = gn_csr_select_rows(all, w->from, w->allx->rows + w->span, &w->x);
@@ -143,18 +148,23 @@ static gn_status *read_labels(work *w, const gn_input *f)
     GN_TRY(to_labels(&w->arena, &f[GN_PLANETOID_TY], &ty));
     GN_TRY(to_labels(&w->arena, &f[GN_PLANETOID_ALLY], &ally));
     if (y.classes != ally.classes || ty.classes != ally.classes || ally.classes > INT32_MAX)
-        GN_FAIL(GN_ERR_DATA, "%s: y, ty and ally have %lld, %lld and %lld classes: expected the same", y.origin,
+        GN_FAIL(GN_ERR_DATA,
+                "%s: y, ty and ally have %lld, %lld and %lld classes: expected the same", y.origin,
                 (long long)y.classes, (long long)ty.classes, (long long)ally.classes);
     if (ally.rows != w->allx->rows || ty.rows != w->tx->rows || y.rows > ally.rows)
-        GN_FAIL(GN_ERR_DATA, "%s: %lld, %s: %lld, %s: %lld rows: expected as many as in x, tx and allx", y.origin,
-                (long long)y.rows, ty.origin, (long long)ty.rows, ally.origin, (long long)ally.rows);
+        GN_FAIL(GN_ERR_DATA,
+                "%s: %lld, %s: %lld, %s: %lld rows: expected as many as in x, tx and allx",
+                y.origin, (long long)y.rows, ty.origin, (long long)ty.rows, ally.origin,
+                (long long)ally.rows);
     GN_TRY(check_x(w, f, y.rows));
     gn_dataset *d = w->d;
     GN_TRY(gn_dataset_labels(d));
     d->n_classes = ally.classes;
     for (int64_t i = 0; i < d->n_nodes; i++) {
         int64_t row = w->from[i];
-        d->y[i] = row < 0 ? 0 : row < ally.rows ? class_of(&ally, row) : class_of(&ty, row - ally.rows);
+        d->y[i] = row < 0           ? 0
+                  : row < ally.rows ? class_of(&ally, row)
+                                    : class_of(&ty, row - ally.rows);
         if (i < y.rows) d->train_mask[i] = 1;
         if (i >= y.rows && i < y.rows + 500 && i < ally.rows) d->val_mask[i] = 1;
     }
@@ -167,15 +177,17 @@ static gn_status *by_node(work *w, const gn_pickle_value *dict, const char *orig
 {
     int64_t n = w->d->n_nodes;
     if (dict->kind != GN_PICKLE_DICT)
-        GN_FAIL(GN_ERR_DATA, "%s: expected a dict of neighbours, found %s", origin, gn_pickle_kind_name(dict->kind));
+        GN_FAIL(GN_ERR_DATA, "%s: expected a dict of neighbours, found %s", origin,
+                gn_pickle_kind_name(dict->kind));
     GN_MEM(w->neighbours, n);
     for (uint32_t i = 0; i < dict->n; i += 2) {
         const gn_pickle_value *key = dict->u.item[i], *list = dict->u.item[i + 1];
         if (key->kind != GN_PICKLE_INT || key->u.i < 0 || key->u.i >= n)
-            GN_FAIL(GN_ERR_DATA, "%s: key %u: expected a node below %lld", origin, i / 2, (long long)n);
+            GN_FAIL(GN_ERR_DATA, "%s: key %u: expected a node below %lld", origin, i / 2,
+                    (long long)n);
         if (list->kind != GN_PICKLE_LIST && list->kind != GN_PICKLE_TUPLE)
-            GN_FAIL(GN_ERR_DATA, "%s: node %lld: expected a list of neighbours, found %s", origin, (long long)key->u.i,
-                    gn_pickle_kind_name(list->kind));
+            GN_FAIL(GN_ERR_DATA, "%s: node %lld: expected a list of neighbours, found %s", origin,
+                    (long long)key->u.i, gn_pickle_kind_name(list->kind));
         w->neighbours[key->u.i] = list;
     }
     return NULL;
@@ -190,15 +202,15 @@ static gn_status *read_graph(work *w, const gn_input *f)
     GN_TRY(by_node(w, dict, origin));
     for (int64_t i = 0; i < n; i++) total += w->neighbours[i] ? w->neighbours[i]->n : 0;
     if ((uint64_t)total > f->n) /* one list under many keys */
-        GN_FAIL(GN_ERR_DATA, "%s: %lld neighbours in %zu bytes: lists are shared, refused", origin, (long long)total,
-                f->n);
+        GN_FAIL(GN_ERR_DATA, "%s: %lld neighbours in %zu bytes: lists are shared, refused", origin,
+                (long long)total, f->n);
     GN_TRY(gn_edges_reserve(&w->edges, total, false));
     for (int64_t i = 0; i < n; i++) {
         for (uint32_t k = 0; w->neighbours[i] && k < w->neighbours[i]->n; k++) {
             const gn_pickle_value *v = w->neighbours[i]->u.item[k];
             if (v->kind != GN_PICKLE_INT || v->u.i < 0 || v->u.i >= n)
-                GN_FAIL(GN_ERR_DATA, "%s: node %lld, neighbour %u: expected a node below %lld", origin, (long long)i, k,
-                        (long long)n);
+                GN_FAIL(GN_ERR_DATA, "%s: node %lld, neighbour %u: expected a node below %lld",
+                        origin, (long long)i, k, (long long)n);
             GN_TRY(gn_edges_push(&w->edges, i, v->u.i));
         }
     }
@@ -254,7 +266,8 @@ static gn_status *find_name(const char *folder, char *name, size_t cap, int *cou
     if (!dir) GN_FAIL(GN_ERR_IO, "cannot open '%s': %s", folder, strerror(errno));
     for (struct dirent *e; (e = readdir(dir));) {
         size_t n = strlen(e->d_name);
-        if (n <= 10 || n - 10 >= cap || strncmp(e->d_name, "ind.", 4) != 0 || strcmp(e->d_name + n - 6, ".graph") != 0)
+        if (n <= 10 || n - 10 >= cap || strncmp(e->d_name, "ind.", 4) != 0 ||
+            strcmp(e->d_name + n - 6, ".graph") != 0)
             continue;
         ++*count;
         memcpy(name, e->d_name + 4, n - 10);
@@ -264,12 +277,15 @@ static gn_status *find_name(const char *folder, char *name, size_t cap, int *cou
     return NULL;
 }
 
-static gn_status *read_parts(const char *folder, const char *name, char (*path)[4096], gn_bytes *part)
+static gn_status *read_parts(const char *folder, const char *name, char (*path)[4096],
+                             gn_bytes *part)
 {
-    static const char *const suffix[GN_PLANETOID_PARTS] = {"x", "tx", "allx", "y", "ty", "ally", "graph", "test.index"};
+    static const char *const suffix[GN_PLANETOID_PARTS] = {"x",  "tx",   "allx",  "y",
+                                                           "ty", "ally", "graph", "test.index"};
     for (int i = 0; i < GN_PLANETOID_PARTS; i++) {
         int n = snprintf(path[i], sizeof path[i], "%s/ind.%s.%s", folder, name, suffix[i]);
-        if (n < 0 || (size_t)n >= sizeof path[i]) GN_FAIL(GN_ERR_IO, "the path '%s' is too long", folder);
+        if (n < 0 || (size_t)n >= sizeof path[i])
+            GN_FAIL(GN_ERR_IO, "the path '%s' is too long", folder);
         GN_TRY(gn_file_read(path[i], &part[i]));
     }
     return NULL;
@@ -282,7 +298,8 @@ static gn_status *read_named(const char *folder, const char *name, gn_dataset **
     char(*path)[4096];
     GN_MEM(path, GN_PLANETOID_PARTS);
     gn_status *s = read_parts(folder, name, path, part);
-    for (int i = 0; i < GN_PLANETOID_PARTS; i++) input[i] = (gn_input){part[i].p, part[i].n, path[i]};
+    for (int i = 0; i < GN_PLANETOID_PARTS; i++)
+        input[i] = (gn_input){part[i].p, part[i].n, path[i]};
     if (!s) s = gn_planetoid_parse(input, out);
     for (int i = 0; i < GN_PLANETOID_PARTS; i++) gn_bytes_free(&part[i]);
     free(path);
@@ -301,7 +318,8 @@ gn_status *gn_planetoid_read(const char *folder, gn_reading *r, gn_dataset **out
     }
     if (count != 1)
         GN_FAIL(GN_ERR_DATA,
-                "'%s': expected the Planetoid files of one dataset (ind.NAME.x, ind.NAME.graph, ...) in "
+                "'%s': expected the Planetoid files of one dataset (ind.NAME.x, ind.NAME.graph, "
+                "...) in "
                 "this folder or its raw/, found %d",
                 r->origin, count);
     if (strncmp(name, "nell", 4) == 0)

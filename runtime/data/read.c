@@ -1,5 +1,5 @@
-/* Recognising a format and having it read; and what follows for all of them: a name, both directions, features that are
- * made up or normalised, checks, a split where none is given. */
+/* Recognising a format and having it read; and what follows for all of them: a name, both
+ * directions, features that are made up or normalised, checks, a split where none is given. */
 #include "runtime/data/csr.h"
 #include "runtime/data/file.h"
 #include "runtime/data/mem.h"
@@ -25,7 +25,10 @@ static bool begins(const unsigned char *p, size_t n, const char *words)
     return n - mark >= m && strncasecmp((const char *)p + mark, words, m) == 0;
 }
 
-static bool is_npz(const unsigned char *p, size_t n) { return starts(p, n, "PK\3\4") || starts(p, n, "PK\5\6"); }
+static bool is_npz(const unsigned char *p, size_t n)
+{
+    return starts(p, n, "PK\3\4") || starts(p, n, "PK\5\6");
+}
 static bool is_mtx(const unsigned char *p, size_t n) { return begins(p, n, "%%MatrixMarket"); }
 static bool is_graph(const unsigned char *p, size_t n) { return begins(p, n, "gnnc graph"); }
 static bool is_text(const unsigned char *p, size_t n) { return !memchr(p, 0, n < 4096 ? n : 4096); }
@@ -34,8 +37,8 @@ static const struct format {
     bool (*recognise)(const unsigned char *p, size_t n);
     gn_reader *parse;
     const char *what;
-    const char
-        *ending; /* of names that promise it: what is something else there is a mistake.  NULL: text may have any */
+    const char *ending; /* of names that promise it: what is something else there is a mistake.
+                           NULL: text may have any */
 } formats[] = {
     {is_npz, gn_npz_parse, "a zip file of arrays", ".npz"},
     {is_mtx, gn_mtx_parse, "Matrix Market, which begins with %%MatrixMarket", ".mtx"},
@@ -74,7 +77,8 @@ static gn_status *parse_bytes(const char *path, const gn_bytes *b, gn_reading *r
         GN_FAIL(GN_ERR_DATA, "'%s': text in UTF-16: expected ASCII or UTF-8", r->origin);
     bool pickle = b->n > 2 && b->p[0] == 0x80 && b->p[1] >= 2 && b->p[1] <= 5;
     GN_FAIL(GN_ERR_DATA,
-            "'%s': %snot a graph: expected .npz, Matrix Market, an edge list or a gnnc graph (the last three also "
+            "'%s': %snot a graph: expected .npz, Matrix Market, an edge list or a gnnc graph (the "
+            "last three also "
             "as .gz), or a folder of Planetoid files%s",
             r->origin, pickle ? "a pickle, and " : "",
             pickle ? "; numpy.savez writes a .npz of arrays and of matrices of SciPy" : "");
@@ -132,7 +136,8 @@ static gn_status *finish(gn_dataset *d, const gn_data_options *opt, const gn_rea
         GN_TRY(s);
     }
     if (opt->features) GN_TRY(gn_features_make(d, opt->features));
-    bool normalize = opt->normalize_rows < 0 ? r->normalize_default && !opt->features : opt->normalize_rows == 1;
+    bool normalize = opt->normalize_rows < 0 ? r->normalize_default && !opt->features
+                                             : opt->normalize_rows == 1;
     if (normalize) GN_TRY(gn_features_normalize(d));
     d->normalized = normalize && d->n_features > 0;
     if (opt->classes > 0 && opt->classes < d->n_classes)

@@ -18,11 +18,11 @@ static gn_status *move_rows(void **rows, const int64_t *to, int64_t n, size_t by
     return NULL;
 }
 
-#define MOVE(field, cols)                                                                                              \
-    do {                                                                                                               \
-        void *rows_ = d->field;                                                                                        \
-        GN_TRY(move_rows(&rows_, to, d->n_nodes, sizeof *d->field *(size_t)(cols)));                                   \
-        d->field = rows_;                                                                                              \
+#define MOVE(field, cols)                                                                          \
+    do {                                                                                           \
+        void *rows_ = d->field;                                                                    \
+        GN_TRY(move_rows(&rows_, to, d->n_nodes, sizeof *d->field *(size_t)(cols)));               \
+        d->field = rows_;                                                                          \
     } while (0)
 
 static gn_status *move_csr(gn_dataset *d, const int64_t *to)

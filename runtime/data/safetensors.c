@@ -1,6 +1,7 @@
-/* safetensors: eight bytes of header length, a JSON object of names to dtype, shape and data_offsets, the data.
- * https://huggingface.co/docs/safetensors ; the same files are refused as the reference implementation refuses:
- * overlaps, holes, bytes after the last tensor, repeated keys, a header beyond 100 MB. */
+/* safetensors: eight bytes of header length, a JSON object of names to dtype, shape and
+ * data_offsets, the data. https://huggingface.co/docs/safetensors ; the same files are refused as
+ * the reference implementation refuses: overlaps, holes, bytes after the last tensor, repeated
+ * keys, a header beyond 100 MB. */
 #include "runtime/data/tensorfile.h"
 
 #include "base/outfile.h"
@@ -36,7 +37,8 @@ typedef struct reading {
 static char *copy(const char *s, gn_status **status)
 {
     char *t = strdup(s);
-    if (!t && !*status) *status = GN_ERROR(GN_ERR_NOMEM, "out of memory: %zu bytes for a name", strlen(s));
+    if (!t && !*status)
+        *status = GN_ERROR(GN_ERR_NOMEM, "out of memory: %zu bytes for a name", strlen(s));
     return t;
 }
 
@@ -45,12 +47,14 @@ static gn_status *read_meta(reading *r, json_t *meta)
     const char *key;
     json_t *value;
     gn_status *s = NULL;
-    if (!json_is_object(meta)) GN_FAIL(GN_ERR_DATA, "%s: __metadata__: expected an object of strings", r->origin);
+    if (!json_is_object(meta))
+        GN_FAIL(GN_ERR_DATA, "%s: __metadata__: expected an object of strings", r->origin);
     GN_MEM(r->f->meta_key, json_object_size(meta));
     GN_MEM(r->f->meta_value, json_object_size(meta));
     json_object_foreach(meta, key, value)
     {
-        if (!json_is_string(value)) GN_FAIL(GN_ERR_DATA, "%s: __metadata__.%.64s: expected a string", r->origin, key);
+        if (!json_is_string(value))
+            GN_FAIL(GN_ERR_DATA, "%s: __metadata__.%.64s: expected a string", r->origin, key);
         int i = r->f->n_meta++;
         r->f->meta_key[i] = copy(key, &s);
         r->f->meta_value[i] = copy(json_string_value(value), &s);
@@ -58,17 +62,21 @@ static gn_status *read_meta(reading *r, json_t *meta)
     return s;
 }
 
-static gn_status *read_shape(const reading *r, const char *name, json_t *shape, gn_named_tensor *t, uint64_t *bytes)
+static gn_status *read_shape(const reading *r, const char *name, json_t *shape, gn_named_tensor *t,
+                             uint64_t *bytes)
 {
     if (!json_is_array(shape) || json_array_size(shape) > MAX_RANK)
-        GN_FAIL(GN_ERR_DATA, "%s: tensor %.64s: expected a shape of at most %d dimensions", r->origin, name, MAX_RANK);
+        GN_FAIL(GN_ERR_DATA, "%s: tensor %.64s: expected a shape of at most %d dimensions",
+                r->origin, name, MAX_RANK);
     t->rank = (int)json_array_size(shape);
     *bytes = gn_elem_size(t->elem);
     for (int k = 0; k < t->rank; k++) {
         json_t *dim = json_array_get(shape, (size_t)k);
         t->dim[k] = json_integer_value(dim);
-        if (!json_is_integer(dim) || t->dim[k] < 0 || __builtin_mul_overflow(*bytes, (uint64_t)t->dim[k], bytes))
-            GN_FAIL(GN_ERR_DATA, "%s: tensor %.64s: dimension %d is negative or too large", r->origin, name, k);
+        if (!json_is_integer(dim) || t->dim[k] < 0 ||
+            __builtin_mul_overflow(*bytes, (uint64_t)t->dim[k], bytes))
+            GN_FAIL(GN_ERR_DATA, "%s: tensor %.64s: dimension %d is negative or too large",
+                    r->origin, name, k);
     }
     return NULL;
 }
@@ -82,7 +90,9 @@ static gn_status *read_tensor(reading *r, const char *name, json_t *info)
     int e = 0;
     while (dtype && e < DTYPES && strcmp(dtypes[e].name, dtype) != 0) e++;
     if (!dtype || e == DTYPES)
-        GN_FAIL(GN_ERR_DATA, "%s: tensor %.64s: dtype %.32s: expected F32, F64, BF16, F16, I32, I64, U32, U8 or BOOL",
+        GN_FAIL(GN_ERR_DATA,
+                "%s: tensor %.64s: dtype %.32s: expected F32, F64, BF16, F16, I32, I64, U32, U8 or "
+                "BOOL",
                 r->origin, name, dtype ? dtype : "is missing");
     t->elem = dtypes[e].elem;
     uint64_t bytes = 0, from, to;
@@ -95,9 +105,10 @@ static gn_status *read_tensor(reading *r, const char *name, json_t *info)
     to = (uint64_t)json_integer_value(last);
     if (to > r->size || to - from != bytes)
         GN_FAIL(GN_ERR_DATA,
-                "%s: tensor %.64s: data_offsets [%llu, %llu]: expected %llu bytes within the %llu there are", r->origin,
-                name, (unsigned long long)from, (unsigned long long)to, (unsigned long long)bytes,
-                (unsigned long long)r->size);
+                "%s: tensor %.64s: data_offsets [%llu, %llu]: expected %llu bytes within the %llu "
+                "there are",
+                r->origin, name, (unsigned long long)from, (unsigned long long)to,
+                (unsigned long long)bytes, (unsigned long long)r->size);
     gn_status *s = NULL;
     t->name = copy(name, &s);
     r->f->n++;
@@ -128,7 +139,8 @@ static gn_status *check_places(const reading *r)
     for (int i = 0; i < r->f->n; i++) {
         if (r->place[i][0] != at)
             GN_FAIL(GN_ERR_DATA,
-                    "%s: byte %llu of the data: a tensor starts at %llu: expected neither holes nor overlaps",
+                    "%s: byte %llu of the data: a tensor starts at %llu: expected neither holes "
+                    "nor overlaps",
                     r->origin, (unsigned long long)at, (unsigned long long)r->place[i][0]);
         at = r->place[i][1];
     }
@@ -142,7 +154,8 @@ static gn_status *read_header(reading *r, json_t *root)
 {
     const char *name;
     json_t *info;
-    if (!json_is_object(root)) GN_FAIL(GN_ERR_DATA, "%s: expected a JSON object as header", r->origin);
+    if (!json_is_object(root))
+        GN_FAIL(GN_ERR_DATA, "%s: expected a JSON object as header", r->origin);
     GN_MEM(r->f->tensors, json_object_size(root));
     GN_MEM(r->place, json_object_size(root));
     json_object_foreach(root, name, info)
@@ -155,8 +168,9 @@ static gn_status *read_header(reading *r, json_t *root)
     return check_places(r);
 }
 
-#define SAVE                                                                                                           \
-    "; in Python: safetensors.torch.save_file({k: v.contiguous().clone() for k, v in torch.load(FILE, "                \
+#define SAVE                                                                                       \
+    "; in Python: safetensors.torch.save_file({k: v.contiguous().clone() for k, v in "             \
+    "torch.load(FILE, "                                                                            \
     "map_location=\"cpu\").items()}, \"weights.safetensors\")"
 
 /* Files that weights often come in, and what makes them one that is read here. */
@@ -170,8 +184,10 @@ static gn_status *check_kind(const unsigned char *p, size_t n, const char *origi
         {"\x80\3", "a pickle: expected safetensors" SAVE},
         {"\x80\4", "a pickle: expected safetensors" SAVE},
         {"\x80\5", "a pickle: expected safetensors" SAVE},
-        {"\x89HDF", "an HDF5 file: expected safetensors; safetensors.numpy.save_file writes one of arrays"},
-        {"\x93NUMPY", "an array of NumPy: expected safetensors; safetensors.numpy.save_file writes one of arrays"}};
+        {"\x89HDF",
+         "an HDF5 file: expected safetensors; safetensors.numpy.save_file writes one of arrays"},
+        {"\x93NUMPY", "an array of NumPy: expected safetensors; safetensors.numpy.save_file writes "
+                      "one of arrays"}};
     for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
         size_t m = strlen(others[k].magic);
         bool here = n >= m && !memcmp(p, others[k].magic, m);
@@ -180,13 +196,15 @@ static gn_status *check_kind(const unsigned char *p, size_t n, const char *origi
                     "%s: a .npz of NumPy: expected safetensors; in Python: "
                     "safetensors.numpy.save_file(dict(numpy.load(FILE)), \"weights.safetensors\")",
                     origin);
-        bool header = n > 8 && p[8] == '{'; /* a header may be so long that its length looks like a pickle */
+        bool header = n > 8 && p[8] == '{'; /* a header may be so long that its length looks like a
+                                               pickle */
         if (here && !header) GN_FAIL(GN_ERR_DATA, "%s: %s", origin, others[k].what);
     }
     return NULL;
 }
 
-gn_status *gn_safetensors_parse(const void *bytes, size_t n, const char *origin, gn_tensor_file **out)
+gn_status *gn_safetensors_parse(const void *bytes, size_t n, const char *origin,
+                                gn_tensor_file **out)
 {
     const unsigned char *p = bytes;
     uint64_t header = 0;
@@ -194,9 +212,11 @@ gn_status *gn_safetensors_parse(const void *bytes, size_t n, const char *origin,
     GN_TRY(check_kind(p, n, origin));
     for (int i = 8; i-- > 0;) header = header << 8 | p[i];
     if (header > MAX_HEADER || header > n - 8)
-        GN_FAIL(GN_ERR_DATA, "%s: a header of %llu bytes in a file of %zu: truncated, or not safetensors", origin,
-                (unsigned long long)header, n);
-    if (header == 0 || p[8] != '{') GN_FAIL(GN_ERR_DATA, "%s: byte 8: expected the { of a safetensors header", origin);
+        GN_FAIL(GN_ERR_DATA,
+                "%s: a header of %llu bytes in a file of %zu: truncated, or not safetensors",
+                origin, (unsigned long long)header, n);
+    if (header == 0 || p[8] != '{')
+        GN_FAIL(GN_ERR_DATA, "%s: byte 8: expected the { of a safetensors header", origin);
     json_error_t e;
     json_t *root = json_loadb((const char *)p + 8, (size_t)header, JSON_REJECT_DUPLICATES, &e);
     if (!root) GN_FAIL(GN_ERR_DATA, "%s: byte %d: %s", origin, e.position + 8, e.text);
@@ -245,8 +265,8 @@ static json_t *describe(const gn_named_tensor *t, uint64_t from)
 {
     json_t *shape = json_array();
     for (int k = 0; k < t->rank; k++) json_array_append_new(shape, json_integer(t->dim[k]));
-    return json_pack("{s:s, s:o, s:[I, I]}", "dtype", dtype_name(t->elem), "shape", shape, "data_offsets",
-                     (json_int_t)from, (json_int_t)(from + bytes_of(t)));
+    return json_pack("{s:s, s:o, s:[I, I]}", "dtype", dtype_name(t->elem), "shape", shape,
+                     "data_offsets", (json_int_t)from, (json_int_t)(from + bytes_of(t)));
 }
 
 static gn_status *add_meta(const gn_tensor_file *f, json_t *root)
@@ -280,7 +300,8 @@ static gn_status *add_tensors(const gn_tensor_file *f, json_t *root, int *order)
 }
 
 /* The header is padded with spaces so that the data start at a multiple of eight. */
-static gn_status *write_all(const gn_tensor_file *f, json_t *root, const int *order, const char *path)
+static gn_status *write_all(const gn_tensor_file *f, json_t *root, const int *order,
+                            const char *path)
 {
     char *text = json_dumps(root, JSON_COMPACT);
     if (!text) GN_FAIL(GN_ERR_NOMEM, "out of memory: a safetensors header");
@@ -310,7 +331,8 @@ gn_status *gn_safetensors_write(const char *path, const gn_tensor_file *f)
     int *order;
     GN_MEM(order, f->n);
     json_t *root = json_object();
-    gn_status *s = root ? add_meta(f, root) : GN_ERROR(GN_ERR_NOMEM, "out of memory: a safetensors header");
+    gn_status *s = root ? add_meta(f, root)
+                        : GN_ERROR(GN_ERR_NOMEM, "out of memory: a safetensors header");
     if (!s) s = add_tensors(f, root, order);
     if (!s) s = write_all(f, root, order, path);
     json_decref(root);

@@ -1,11 +1,14 @@
-/* synthetic:nodes=N,edges=E,...  A seeded Chung-Lu graph: expected degrees follow a power law, most edges stay within a
- * community, labels follow communities and features follow labels, so that training has something to find.
+/* synthetic:nodes=N,edges=E,...  A seeded Chung-Lu graph: expected degrees follow a power law, most
+ * edges stay within a community, labels follow communities and features follow labels, so that
+ * training has something to find.
  *
- * train=SHARE: so many of the nodes are trained on, a third of the others validate; else a split is drawn as for any
- * data.  local=1: communities lie one after another, else nodes are numbered at random.
+ * train=SHARE: so many of the nodes are trained on, a third of the others validate; else a split is
+ * drawn as for any data.  local=1: communities lie one after another, else nodes are numbered at
+ * random.
  *
- * F. Chung, L. Lu, "Connected components in random graphs with given expected degree sequences", 2002.  Weights are
- * integers and draws are Philox words, so a graph is the same on every machine whose pow() rounds alike. */
+ * F. Chung, L. Lu, "Connected components in random graphs with given expected degree sequences",
+ * 2002.  Weights are integers and draws are Philox words, so a graph is the same on every machine
+ * whose pow() rounds alike. */
 #include "base/map.h"
 #include "base/philox.h"
 #include "runtime/data/csr.h"
@@ -50,9 +53,11 @@ static gn_status *parse_pair(gn_span pair, params *p)
     for (int k = 0; k < KEYS; k++) {
         double v;
         if (!gn_span_is(name, keys[k].name)) continue;
-        if (!gn_span_float(value, &v) || !(v >= keys[k].least && v <= keys[k].most) || (keys[k].whole && v != floor(v)))
+        if (!gn_span_float(value, &v) || !(v >= keys[k].least && v <= keys[k].most) ||
+            (keys[k].whole && v != floor(v)))
             GN_FAIL(GN_ERR_USAGE, "synthetic: %s=%s: expected %s from %.10g to %.10g", keys[k].name,
-                    gn_span_show(value).s, keys[k].whole ? "a whole number" : "a number", keys[k].least, keys[k].most);
+                    gn_span_show(value).s, keys[k].whole ? "a whole number" : "a number",
+                    keys[k].least, keys[k].most);
         memcpy((char *)p + keys[k].at, &v, sizeof v);
         return NULL;
     }
@@ -78,10 +83,12 @@ static gn_status *parse_params(const char *text, uint64_t seed, params *p)
     if (p->nodes < 0 || p->edges < 0)
         GN_FAIL(GN_ERR_USAGE, "synthetic: expected at least nodes=N,edges=E, got '%s'", text);
     if (fmod(p->edges, 2) != 0)
-        GN_FAIL(GN_ERR_USAGE, "synthetic: edges=%.0f: expected an even number, both directions are counted", p->edges);
+        GN_FAIL(GN_ERR_USAGE,
+                "synthetic: edges=%.0f: expected an even number, both directions are counted",
+                p->edges);
     if (p->edges > p->nodes * (p->nodes - 1))
-        GN_FAIL(GN_ERR_USAGE, "synthetic: edges=%.0f: %.0f nodes have at most %.0f", p->edges, p->nodes,
-                p->nodes * (p->nodes - 1));
+        GN_FAIL(GN_ERR_USAGE, "synthetic: edges=%.0f: %.0f nodes have at most %.0f", p->edges,
+                p->nodes, p->nodes * (p->nodes - 1));
     if (p->communities == 0) p->communities = p->classes > 0 ? p->classes : 1;
     if (p->seed < 0) p->seed = (double)(seed & ((UINT64_C(1) << 53) - 1));
     return NULL;
@@ -118,8 +125,8 @@ static uint64_t below(stream *s, uint64_t n) { return (uint64_t)((wide)draw(s) *
 
 /* ---- edges ---- */
 
-/* Ranks are nodes before they get their final numbers, which are shuffled unless they are to be local: sorted by
- * community, and in it by weight. */
+/* Ranks are nodes before they get their final numbers, which are shuffled unless they are to be
+ * local: sorted by community, and in it by weight. */
 typedef struct model {
     uint32_t key;
     int64_t n, communities;
@@ -147,8 +154,9 @@ static void free_model(model *g)
     free(g->pair);
 }
 
-/* The i-th largest expected degree of a power law is proportional to (i + i0)^(-1/(exponent-1)); those above the square
- * root of the number of ends are cut, since no pair may be likelier than 1. */
+/* The i-th largest expected degree of a power law is proportional to (i + i0)^(-1/(exponent-1));
+ * those above the square root of the number of ends are cut, since no pair may be likelier than
+ * 1. */
 static gn_status *make_ranks(model *g, const params *p)
 {
     double *weight, total = 0, power = -1 / (p->exponent - 1);
@@ -183,8 +191,9 @@ static gn_status *make_ranks(model *g, const params *p)
     return NULL;
 }
 
-/* About as many stretches of equal weight as there are ranks: a search begins in the right one (Chen and Asau's guide
- * tables, "On generating random variates from an empirical distribution", 1974). */
+/* About as many stretches of equal weight as there are ranks: a search begins in the right one
+ * (Chen and Asau's guide tables, "On generating random variates from an empirical distribution",
+ * 1974). */
 static gn_status *make_guide(model *g)
 {
     while (g->sum[g->n] >> g->shift > (uint64_t)g->n) g->shift++;
@@ -217,7 +226,10 @@ static uint64_t pair_of(int64_t a, int64_t b)
     return a < b ? (uint64_t)a << 32 | (uint64_t)b : (uint64_t)b << 32 | (uint64_t)a;
 }
 
-static uint64_t slot_of(const model *g, uint64_t pair) { return pair * UINT64_C(0x9E3779B97F4A7C15) >> 20 & g->mask; }
+static uint64_t slot_of(const model *g, uint64_t pair)
+{
+    return pair * UINT64_C(0x9E3779B97F4A7C15) >> 20 & g->mask;
+}
 
 /* False when the pair is a loop or known. */
 static bool add_pair(model *g, uint64_t pair)
@@ -231,8 +243,9 @@ static bool add_pair(model *g, uint64_t pair)
     return true;
 }
 
-/* Tables are far larger than a cache, and every draw looks into each once: so draws go through them side by side, one
- * table after another, and what each will read is on its way while the others are looked up. */
+/* Tables are far larger than a cache, and every draw looks into each once: so draws go through them
+ * side by side, one table after another, and what each will read is on its way while the others are
+ * looked up. */
 enum { AHEAD = 64 };
 
 static void look_up(const model *g, uint64_t *x, int n)
@@ -242,7 +255,8 @@ static void look_up(const model *g, uint64_t *x, int n)
     for (int k = 0; k < n; k++) x[k] = (uint64_t)rank_at(g, x[k]);
 }
 
-/* Ranks are drawn with probability proportional to their weights; four fifths of the pairs stay within a community. */
+/* Ranks are drawn with probability proportional to their weights; four fifths of the pairs stay
+ * within a community. */
 static void draw_pairs_ahead(const model *g, stream *s, uint64_t *pair, int n)
 {
     uint64_t a[AHEAD], b[AHEAD];
@@ -256,7 +270,8 @@ static void draw_pairs_ahead(const model *g, stream *s, uint64_t *pair, int n)
     for (int k = 0; k < n; k++) __builtin_prefetch(&g->community[a[k]]);
     for (int k = 0; k < n; k++) {
         int64_t c = g->community[a[k]];
-        uint64_t lo = g->sum[inside[k] ? g->start[c] : 0], hi = g->sum[inside[k] ? g->start[c + 1] : g->n];
+        uint64_t lo = g->sum[inside[k] ? g->start[c] : 0],
+                 hi = g->sum[inside[k] ? g->start[c + 1] : g->n];
         b[k] = lo + (uint64_t)((wide)b[k] * (hi - lo) >> 64);
     }
     look_up(g, b, n);
@@ -271,7 +286,8 @@ static void draw_uniformly(const model *g, stream *s, uint64_t *pair, int n)
     }
 }
 
-/* Draws until `want` pairs are there.  When hubs are saturated and most draws repeat, the rest is drawn uniformly. */
+/* Draws until `want` pairs are there.  When hubs are saturated and most draws repeat, the rest is
+ * drawn uniformly. */
 static gn_status *draw_pairs(model *g, int64_t want)
 {
     uint64_t slots = 64, tries = 0, most = (uint64_t)want * 8 + 1000;
@@ -292,9 +308,10 @@ static gn_status *draw_pairs(model *g, int64_t want)
     return NULL;
 }
 
-/* Dense graphs, where drawing would mostly repeat: goes through all pairs once and keeps each with the chance that
- * leaves exactly `want` (Knuth, The Art of Computer Programming 2, algorithm 3.4.2 S).  Degrees are nearly equal in
- * such graphs whatever the exponent says.  Called only when there are at most four times `want` pairs. */
+/* Dense graphs, where drawing would mostly repeat: goes through all pairs once and keeps each with
+ * the chance that leaves exactly `want` (Knuth, The Art of Computer Programming 2, algorithm 3.4.2
+ * S).  Degrees are nearly equal in such graphs whatever the exponent says.  Called only when there
+ * are at most four times `want` pairs. */
 static gn_status *choose_pairs(model *g, int64_t want)
 {
     int64_t all = g->n * (g->n - 1) / 2, left = want;
@@ -341,7 +358,8 @@ static gn_status *make_labels(const model *g, gn_dataset *d)
     for (int64_t i = 0; i < g->n; i++) {
         bool stray = below(&s, 10) == 0;
         uint64_t any = below(&s, (uint64_t)d->n_classes);
-        d->y[g->node[i]] = (int32_t)(stray ? any : (uint64_t)g->community[i] % (uint64_t)d->n_classes);
+        d->y[g->node[i]] = (int32_t)(stray ? any
+                                           : (uint64_t)g->community[i] % (uint64_t)d->n_classes);
     }
     return NULL;
 }
@@ -356,13 +374,16 @@ static gn_status *make_masks(const model *g, gn_dataset *d, double train)
     GN_MEM(d->test_mask, d->n_nodes);
     for (int64_t i = 0; i < g->n; i++) {
         double u = (double)(uint32_t)draw(&s) * 0x1p-32;
-        uint8_t *mask = u < train ? d->train_mask : u < train + (1 - train) / 3 ? d->val_mask : d->test_mask;
+        uint8_t *mask = u < train                     ? d->train_mask
+                        : u < train + (1 - train) / 3 ? d->val_mask
+                                                      : d->test_mask;
         mask[i] = 1;
     }
     return NULL;
 }
 
-/* Sum of a word's four bytes, centred and scaled to variance 1: near enough to a normal, and exact everywhere. */
+/* Sum of a word's four bytes, centred and scaled to variance 1: near enough to a normal, and exact
+ * everywhere. */
 static float gaussian(uint32_t w)
 {
     int sum = (int)(w & 255) + (int)(w >> 8 & 255) + (int)(w >> 16 & 255) + (int)(w >> 24);
@@ -377,7 +398,8 @@ static gn_status *make_dense(const model *g, gn_dataset *d)
     int64_t total;
     if (__builtin_mul_overflow(classes, f, &total)) total = INT64_MAX;
     GN_MEM(centre, total);
-    for (int64_t i = 0; i < total; i++) centre[i] = scale * gaussian(gn_random_u32(g->key, SITE_CENTER, (uint64_t)i));
+    for (int64_t i = 0; i < total; i++)
+        centre[i] = scale * gaussian(gn_random_u32(g->key, SITE_CENTER, (uint64_t)i));
     float *x = d->x;
     stream s = {g->key, SITE_NOISE, 0};
     for (int64_t i = 0; i < d->n_nodes; i++) {
@@ -392,15 +414,16 @@ static gn_status *make_dense(const model *g, gn_dataset *d)
     return NULL;
 }
 
-/* Binary rows of `k` ones: a third of them from the class's own stretch of columns, the rest from anywhere. A column
- * taken already gives way to the next free one. */
-static void draw_row(stream *s, int64_t class, int64_t classes, int64_t f, int64_t k, int64_t row, int64_t *stamp,
-                     int32_t *col)
+/* Binary rows of `k` ones: a third of them from the class's own stretch of columns, the rest from
+ * anywhere. A column taken already gives way to the next free one. */
+static void draw_row(stream *s, int64_t class, int64_t classes, int64_t f, int64_t k, int64_t row,
+                     int64_t *stamp, int32_t *col)
 {
     int64_t own = f / classes ? f / classes : 1;
     for (int64_t i = 0; i < k; i++) {
         bool topic = below(s, 3) == 0;
-        int64_t c = topic ? (class * own + (int64_t)below(s, (uint64_t)own)) % f : (int64_t)below(s, (uint64_t)f);
+        int64_t c = topic ? (class * own + (int64_t)below(s, (uint64_t)own)) % f
+                          : (int64_t)below(s, (uint64_t)f);
         while (stamp[c] == row + 1) c = c + 1 == f ? 0 : c + 1;
         stamp[c] = row + 1;
         col[i] = (int32_t)c;
@@ -434,7 +457,8 @@ static gn_status *reserve_features(gn_dataset *d, bool sparse, int64_t ones)
 {
     int64_t total;
     if (d->n_features == 0) return NULL;
-    if (__builtin_mul_overflow(d->n_nodes, sparse ? ones : d->n_features, &total)) total = INT64_MAX;
+    if (__builtin_mul_overflow(d->n_nodes, sparse ? ones : d->n_features, &total))
+        total = INT64_MAX;
     if (sparse) return gn_csr_new(d->n_nodes, d->n_features, total, &d->x_csr);
     GN_MEM(d->x, total);
     return NULL;

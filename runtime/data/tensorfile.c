@@ -49,14 +49,15 @@ static gn_status *copy(const char *s, char **out)
     return NULL;
 }
 
-/* The array of n, with room for one more: its capacity is a power of two.  NULL: it is as it was. */
+/* The array of n, with room for one more: its capacity is a power of two.  NULL: it is as it
+ * was. */
 static void *grow(void *array, int n, size_t size)
 {
     return n & (n - 1) ? array : realloc(array, size * (n ? 2 * (size_t)n : 1));
 }
 
-gn_status *gn_tensor_file_add(gn_tensor_file *f, const char *name, gn_elem elem, int rank, const int64_t *dim,
-                              void **data)
+gn_status *gn_tensor_file_add(gn_tensor_file *f, const char *name, gn_elem elem, int rank,
+                              const int64_t *dim, void **data)
 {
     int64_t n = 1;
     gn_named_tensor t = {.elem = elem, .rank = rank};

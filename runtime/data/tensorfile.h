@@ -1,8 +1,8 @@
 /* Named tensors in files: safetensors (read, write) and .npz (write), and CSV (write).
  *
- * safetensors: https://huggingface.co/docs/safetensors (8-byte little-endian header length, JSON header, data).
- * Everything written is published atomically: a temporary file beside the target, fsync, rename; on any error the
- * target is as it was. */
+ * safetensors: https://huggingface.co/docs/safetensors (8-byte little-endian header length, JSON
+ * header, data). Everything written is published atomically: a temporary file beside the target,
+ * fsync, rename; on any error the target is as it was. */
 #ifndef GN_RUNTIME_DATA_TENSORFILE_H
 #define GN_RUNTIME_DATA_TENSORFILE_H
 
@@ -28,23 +28,29 @@ typedef struct gn_tensor_file {
 } gn_tensor_file;
 
 GN_NODISCARD gn_status *gn_safetensors_read(const char *path, gn_tensor_file **out);
-GN_NODISCARD gn_status *gn_safetensors_parse(const void *bytes, size_t n, const char *origin, gn_tensor_file **out);
+GN_NODISCARD gn_status *gn_safetensors_parse(const void *bytes, size_t n, const char *origin,
+                                             gn_tensor_file **out);
 GN_NODISCARD gn_status *gn_safetensors_write(const char *path, const gn_tensor_file *f);
 void gn_tensor_file_free(gn_tensor_file *f);
-const gn_named_tensor *gn_tensor_file_find(const gn_tensor_file *f, const char *name); /* NULL when absent */
-const char *gn_tensor_file_meta(const gn_tensor_file *f, const char *key);             /* NULL when absent */
+/* NULL when absent */
+const gn_named_tensor *gn_tensor_file_find(const gn_tensor_file *f, const char *name);
+const char *gn_tensor_file_meta(const gn_tensor_file *f, const char *key); /* NULL when absent */
 
-/* A file to be filled.  Names, keys and values are copied; `data` of a tensor is zeroed.  GN_ERR_NOMEM. */
+/* A file to be filled.  Names, keys and values are copied; `data` of a tensor is zeroed.
+ * GN_ERR_NOMEM. */
 GN_NODISCARD gn_status *gn_tensor_file_new(gn_tensor_file **out);
-GN_NODISCARD gn_status *gn_tensor_file_add(gn_tensor_file *f, const char *name, gn_elem elem, int rank,
-                                           const int64_t *dim, void **data);
-GN_NODISCARD gn_status *gn_tensor_file_add_meta(gn_tensor_file *f, const char *key, const char *value);
+GN_NODISCARD gn_status *gn_tensor_file_add(gn_tensor_file *f, const char *name, gn_elem elem,
+                                           int rank, const int64_t *dim, void **data);
+GN_NODISCARD gn_status *gn_tensor_file_add_meta(gn_tensor_file *f, const char *key,
+                                                const char *value);
 
 GN_NODISCARD gn_status *gn_npz_write(const char *path, const gn_tensor_file *f);
 
 /* One row a line, comma-separated, %.9g; `header` (may be NULL) is the first line. rank 1 or 2. */
-GN_NODISCARD gn_status *gn_csv_write(const char *path, const char *header, const gn_named_tensor *t);
+GN_NODISCARD gn_status *gn_csv_write(const char *path, const char *header,
+                                     const gn_named_tensor *t);
 /* Up to 8 of as many rows, side by side. */
-GN_NODISCARD gn_status *gn_csv_write_columns(const char *path, const char *header, int n, const gn_named_tensor *t);
+GN_NODISCARD gn_status *gn_csv_write_columns(const char *path, const char *header, int n,
+                                             const gn_named_tensor *t);
 
 #endif

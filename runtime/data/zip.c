@@ -49,7 +49,8 @@ static uint64_t get(const unsigned char *p, int bytes)
 
 static gn_status *no_directory(const gn_zip *z)
 {
-    return GN_ERROR(GN_ERR_DATA, "%s: no zip directory at the end: truncated, or not a zip file", z->origin);
+    return GN_ERROR(GN_ERR_DATA, "%s: no zip directory at the end: truncated, or not a zip file",
+                    z->origin);
 }
 
 /* The end record must be whole and the last thing in the file. */
@@ -76,7 +77,8 @@ static gn_status *find_directory(gn_zip *z)
     z->directory = get(end + 16, 4);
     if (at >= LOCATOR64 && memcmp(end - LOCATOR64, "PK\6\7", 4) == 0) {
         uint64_t at64 = get(end - LOCATOR64 + 8, 8);
-        if (at < LOCATOR64 + END64 || at64 > at - LOCATOR64 - END64 || memcmp(z->p + at64, "PK\6\6", 4) != 0)
+        if (at < LOCATOR64 + END64 || at64 > at - LOCATOR64 - END64 ||
+            memcmp(z->p + at64, "PK\6\6", 4) != 0)
             return no_directory(z);
         at = at64;
         disks = get(z->p + at + 16, 8);
@@ -85,14 +87,17 @@ static gn_status *find_directory(gn_zip *z)
         z->directory = get(z->p + at + 48, 8);
     }
     if (disks != 0) GN_FAIL(GN_ERR_DATA, "%s: a zip file of several disks", z->origin);
-    if (z->directory > at || size > at - z->directory || z->count > MAX_MEMBERS || z->count > size / CENTRAL)
-        GN_FAIL(GN_ERR_DATA, "%s: damaged zip directory: %llu members in %llu bytes at byte %llu", z->origin,
-                (unsigned long long)z->count, (unsigned long long)size, (unsigned long long)z->directory);
+    if (z->directory > at || size > at - z->directory || z->count > MAX_MEMBERS ||
+        z->count > size / CENTRAL)
+        GN_FAIL(GN_ERR_DATA, "%s: damaged zip directory: %llu members in %llu bytes at byte %llu",
+                z->origin, (unsigned long long)z->count, (unsigned long long)size,
+                (unsigned long long)z->directory);
     z->directory_end = z->directory + size;
     return NULL;
 }
 
-/* Sizes and places that do not fit 32 bits follow in a record of the extra field, those that are needed in this order. */
+/* Sizes and places that do not fit 32 bits follow in a record of the extra field, those that are
+ * needed in this order. */
 static bool read_zip64(member *m, const unsigned char *extra, uint64_t n)
 {
     uint64_t *const wide[] = {&m->size, &m->packed, &m->at};
@@ -124,7 +129,9 @@ static bool read_record(gn_zip *z, uint64_t *at, char **name, member *m)
     uint64_t left = z->directory_end - *at;
     if (left < CENTRAL || memcmp(p, "PK\1\2", 4) != 0) return false;
     uint64_t name_length = get(p + 28, 2), extra = get(p + 30, 2), comment = get(p + 32, 2);
-    if (left - CENTRAL < name_length + extra + comment || memchr(p + CENTRAL, 0, (size_t)name_length)) return false;
+    if (left - CENTRAL < name_length + extra + comment ||
+        memchr(p + CENTRAL, 0, (size_t)name_length))
+        return false;
     *m = (member){.name = *name,
                   .at = get(p + 42, 4),
                   .packed = get(p + 20, 4),
@@ -148,15 +155,18 @@ static gn_status *list_members(gn_zip *z)
     GN_TRY(find_directory(z));
     uint64_t at = z->directory;
     GN_MEM(z->members, z->count);
-    GN_MEM(z->names, z->directory_end - z->directory); /* a record is longer than its name and a zero */
+    /* a record is longer than its name and a zero */
+    GN_MEM(z->names, z->directory_end - z->directory);
     char *name = z->names;
     for (uint64_t i = 0; i < z->count; i++)
         if (!read_record(z, &at, &name, &z->members[i]))
-            GN_FAIL(GN_ERR_DATA, "%s: member %llu of the zip directory is damaged", z->origin, (unsigned long long)i);
+            GN_FAIL(GN_ERR_DATA, "%s: member %llu of the zip directory is damaged", z->origin,
+                    (unsigned long long)i);
     if (z->count) qsort(z->members, (size_t)z->count, sizeof *z->members, by_name);
     for (uint64_t i = 1; i < z->count; i++)
         if (strcmp(z->members[i - 1].name, z->members[i].name) == 0)
-            GN_FAIL(GN_ERR_DATA, "%s: two members are named '%.64s'", z->origin, z->members[i].name);
+            GN_FAIL(GN_ERR_DATA, "%s: two members are named '%.64s'", z->origin,
+                    z->members[i].name);
     return NULL;
 }
 
@@ -204,13 +214,14 @@ static gn_status *find_data(gn_zip *z, const member *m)
     uint64_t n = strlen(m->name), limit = z->directory;
     const unsigned char *p = m->at <= limit ? z->p + m->at : NULL;
     if (!p || limit - m->at < LOCAL || memcmp(p, "PK\3\4", 4) != 0 || get(p + 26, 2) != n ||
-        get(p + 8, 2) != m->method || limit - m->at - LOCAL < n || memcmp(p + LOCAL, m->name, (size_t)n) != 0)
-        GN_FAIL(GN_ERR_DATA, "%s: %s: no member at byte %llu, where the zip directory has it", z->origin, m->name,
-                (unsigned long long)m->at);
+        get(p + 8, 2) != m->method || limit - m->at - LOCAL < n ||
+        memcmp(p + LOCAL, m->name, (size_t)n) != 0)
+        GN_FAIL(GN_ERR_DATA, "%s: %s: no member at byte %llu, where the zip directory has it",
+                z->origin, m->name, (unsigned long long)m->at);
     uint64_t before = LOCAL + n + get(p + 28, 2);
     if (limit - m->at < before || limit - m->at - before < m->packed)
-        GN_FAIL(GN_ERR_DATA, "%s: %s: %llu compressed bytes reach past the data", z->origin, m->name,
-                (unsigned long long)m->packed);
+        GN_FAIL(GN_ERR_DATA, "%s: %s: %llu compressed bytes reach past the data", z->origin,
+                m->name, (unsigned long long)m->packed);
     z->packed = p + before;
     z->packed_left = m->packed;
     return NULL;
@@ -221,8 +232,9 @@ gn_status *gn_zip_enter(gn_zip *z, const char *name, uint64_t *size)
     const member *m = find(z, name);
     if (!m) GN_FAIL(GN_ERR_DATA, "%s: no member '%s'", z->origin, name);
     if ((m->flags & 1) || (m->method != 0 && m->method != Z_DEFLATED))
-        GN_FAIL(GN_ERR_DATA, "%s: %s: expected a stored or deflated member, not encrypted (method %d)", z->origin, name,
-                m->method);
+        GN_FAIL(GN_ERR_DATA,
+                "%s: %s: expected a stored or deflated member, not encrypted (method %d)",
+                z->origin, name, m->method);
     GN_TRY(find_data(z, m));
     if (m->method == 0 ? m->size != m->packed : m->size > m->packed * MAX_RATIO)
         GN_FAIL(GN_ERR_DATA, "%s: %s: %llu bytes cannot come out of %llu: refused", z->origin, name,
@@ -252,9 +264,11 @@ static gn_status *inflate_some(gn_zip *z, unsigned char *to, uint64_t n)
         z->packed_left -= in - s->avail_in;
         to += out - s->avail_out;
         n -= out - s->avail_out;
-        if (r == Z_MEM_ERROR) GN_FAIL(GN_ERR_NOMEM, "%s: %s: out of memory while inflating", z->origin, z->in->name);
+        if (r == Z_MEM_ERROR)
+            GN_FAIL(GN_ERR_NOMEM, "%s: %s: out of memory while inflating", z->origin, z->in->name);
         if (r != Z_OK && (r != Z_STREAM_END || n > 0))
-            GN_FAIL(GN_ERR_DATA, "%s: %s: damaged or truncated data (%s), %llu bytes before the end", z->origin,
+            GN_FAIL(GN_ERR_DATA,
+                    "%s: %s: damaged or truncated data (%s), %llu bytes before the end", z->origin,
                     z->in->name, s->msg ? s->msg : "it ends", (unsigned long long)(n + z->left));
     }
     return NULL;
@@ -263,8 +277,8 @@ static gn_status *inflate_some(gn_zip *z, unsigned char *to, uint64_t n)
 gn_status *gn_zip_read(gn_zip *z, void *to, uint64_t n)
 {
     if (n > z->left)
-        GN_FAIL(GN_ERR_DATA, "%s: %s: %llu bytes expected, but only %llu are left", z->origin, z->in->name,
-                (unsigned long long)n, (unsigned long long)z->left);
+        GN_FAIL(GN_ERR_DATA, "%s: %s: %llu bytes expected, but only %llu are left", z->origin,
+                z->in->name, (unsigned long long)n, (unsigned long long)z->left);
     z->left -= n;
     if (z->in->method == Z_DEFLATED) {
         GN_TRY(inflate_some(z, to, n));
@@ -281,9 +295,12 @@ gn_status *gn_zip_leave(gn_zip *z)
 {
     const member *m = z->in;
     if (z->left > 0)
-        GN_FAIL(GN_ERR_DATA, "%s: %s: %llu bytes too many", z->origin, m->name, (unsigned long long)z->left);
+        GN_FAIL(GN_ERR_DATA, "%s: %s: %llu bytes too many", z->origin, m->name,
+                (unsigned long long)z->left);
     gn_zip_abandon(z);
-    if (z->crc != m->crc) GN_FAIL(GN_ERR_DATA, "%s: %s: the checksum does not match: damaged data", z->origin, m->name);
+    if (z->crc != m->crc)
+        GN_FAIL(GN_ERR_DATA, "%s: %s: the checksum does not match: damaged data", z->origin,
+                m->name);
     return NULL;
 }
 

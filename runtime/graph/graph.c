@@ -71,8 +71,8 @@ int64_t gn_graph_shared_bytes(const gn_graph *g) { return bytes_of(g, true); }
 
 gn_status *gn_graph_array_new(gn_graph *g, gn_graph_array k)
 {
-    return gn_block_new(gn_graph_array_count(g, k), gn_elem_size(gn_graph_array_elem(g, k)), array_name[k],
-                        &g->array[k]);
+    return gn_block_new(gn_graph_array_count(g, k), gn_elem_size(gn_graph_array_elem(g, k)),
+                        array_name[k], &g->array[k]);
 }
 
 static gn_status *blank_arrays(gn_graph *g)
@@ -83,15 +83,17 @@ static gn_status *blank_arrays(gn_graph *g)
     return gn_graph_array_new(g, GN_GRAPH_POS);
 }
 
-gn_status *gn_graph_blank(int64_t n_src, int64_t n_dst, int64_t n_edge, gn_elem index, gn_graph **out)
+gn_status *gn_graph_blank(int64_t n_src, int64_t n_dst, int64_t n_edge, gn_elem index,
+                          gn_graph **out)
 {
     *out = NULL;
     if (n_src < 0 || n_dst < 0 || n_edge < 0)
-        GN_FAIL(GN_ERR_DATA, "a graph of %lld sources, %lld destinations and %lld edges: a count is negative",
+        GN_FAIL(GN_ERR_DATA,
+                "a graph of %lld sources, %lld destinations and %lld edges: a count is negative",
                 (long long)n_src, (long long)n_dst, (long long)n_edge);
     if (n_src == INT64_MAX || n_dst == INT64_MAX)
-        GN_FAIL(GN_ERR_NOMEM, "a graph of %lld sources and %lld destinations cannot be addressed", (long long)n_src,
-                (long long)n_dst);
+        GN_FAIL(GN_ERR_NOMEM, "a graph of %lld sources and %lld destinations cannot be addressed",
+                (long long)n_src, (long long)n_dst);
     void *p;
     GN_TRY(gn_block_zeroed(1, sizeof(gn_graph_box), "graph", &p));
     gn_graph_box *box = p;
@@ -117,7 +119,8 @@ gn_status *gn_graph_blank(int64_t n_src, int64_t n_dst, int64_t n_edge, gn_elem 
 void gn_graph_trim(gn_graph *g, unsigned arrays)
 {
     for (int k = 0; k < GN_GRAPH_ARRAY_COUNT; k++)
-        if (arrays >> k & 1 && is_shared(g, k)) arrays |= 1u << gn_graph_array_by_dst((gn_graph_array)k);
+        if (arrays >> k & 1 && is_shared(g, k))
+            arrays |= 1u << gn_graph_array_by_dst((gn_graph_array)k);
     for (int k = 0; k < GN_GRAPH_ARRAY_COUNT; k++) {
         if (arrays >> k & 1) continue;
         if (!is_shared(g, k)) gn_block_free(g->array[k]);
@@ -134,7 +137,7 @@ void gn_graph_free(gn_graph *g)
     gn_block_free(box);
 }
 
-/* Edge lists ------------------------------------------------------------------------------------------------------- */
+/* Edge lists ----------------------------------------------------------------------------------- */
 
 static gn_elem wider(gn_elem index, int64_t n_src, int64_t n_dst, int64_t n_edge)
 {
@@ -146,7 +149,9 @@ static int64_t find_bad(const gn_graph *g, gn_elem ends, const void *src, const 
 {
     uint64_t n_src = (uint64_t)g->n_src, n_dst = (uint64_t)g->n_dst;
     for (int64_t e = 0; e < g->n_edge; e++)
-        if ((uint64_t)gn_index_get(src, ends, e) >= n_src || (uint64_t)gn_index_get(dst, ends, e) >= n_dst) return e;
+        if ((uint64_t)gn_index_get(src, ends, e) >= n_src ||
+            (uint64_t)gn_index_get(dst, ends, e) >= n_dst)
+            return e;
     return -1;
 }
 
@@ -154,31 +159,35 @@ static gn_status *out_of_range(const gn_graph *g, int64_t e, int64_t src, int64_
 {
     bool is_src = src < 0 || src >= g->n_src;
     int64_t value = is_src ? src : dst, n = is_src ? g->n_src : g->n_dst;
-    return GN_ERROR(GN_ERR_DATA, "edge %lld: %s %lld is out of range: there are %lld %s nodes", (long long)e,
-                    is_src ? "source" : "destination", (long long)value, (long long)n,
+    return GN_ERROR(GN_ERR_DATA, "edge %lld: %s %lld is out of range: there are %lld %s nodes",
+                    (long long)e, is_src ? "source" : "destination", (long long)value, (long long)n,
                     is_src ? "source" : "destination");
 }
 
-static gn_status *check_list(int64_t n_src, int64_t n_dst, int64_t n_edge, const void *src, const void *dst)
+static gn_status *check_list(int64_t n_src, int64_t n_dst, int64_t n_edge, const void *src,
+                             const void *dst)
 {
     if (n_src == n_dst && (n_src < 0 || n_edge < 0))
-        GN_FAIL(GN_ERR_USAGE, "a graph of %lld nodes and %lld edges", (long long)n_src, (long long)n_edge);
+        GN_FAIL(GN_ERR_USAGE, "a graph of %lld nodes and %lld edges", (long long)n_src,
+                (long long)n_edge);
     if (n_src < 0 || n_dst < 0 || n_edge < 0)
-        GN_FAIL(GN_ERR_USAGE, "a graph of %lld sources, %lld destinations and %lld edges", (long long)n_src,
-                (long long)n_dst, (long long)n_edge);
-    if (n_edge && (!src || !dst)) GN_FAIL(GN_ERR_USAGE, "a graph of %lld edges without their ends", (long long)n_edge);
+        GN_FAIL(GN_ERR_USAGE, "a graph of %lld sources, %lld destinations and %lld edges",
+                (long long)n_src, (long long)n_dst, (long long)n_edge);
+    if (n_edge && (!src || !dst))
+        GN_FAIL(GN_ERR_USAGE, "a graph of %lld edges without their ends", (long long)n_edge);
     return NULL;
 }
 
-gn_status *gn_graph_from_coo(gn_elem index, int64_t n_src, int64_t n_dst, int64_t n_edge, gn_elem ends, const void *src,
-                             const void *dst, gn_graph **out)
+gn_status *gn_graph_from_coo(gn_elem index, int64_t n_src, int64_t n_dst, int64_t n_edge,
+                             gn_elem ends, const void *src, const void *dst, gn_graph **out)
 {
     *out = NULL;
     GN_TRY(check_list(n_src, n_dst, n_edge, src, dst));
     GN_TRY(gn_graph_blank(n_src, n_dst, n_edge, wider(index, n_src, n_dst, n_edge), out));
     gn_graph *g = *out;
     int64_t bad = find_bad(g, ends, src, dst);
-    gn_status *s = bad >= 0 ? out_of_range(g, bad, gn_index_get(src, ends, bad), gn_index_get(dst, ends, bad))
+    gn_status *s = bad >= 0 ? out_of_range(g, bad, gn_index_get(src, ends, bad),
+                                           gn_index_get(dst, ends, bad))
                             : gn_sort_list(g, ends, src, dst);
     if (s) {
         gn_graph_free(g);
@@ -187,24 +196,27 @@ gn_status *gn_graph_from_coo(gn_elem index, int64_t n_src, int64_t n_dst, int64_
     return s;
 }
 
-/* Rows ------------------------------------------------------------------------------------------------------------- */
+/* Rows ----------------------------------------------------------------------------------------- */
 
 /* Row pointers ascend from 0.  `of` is said in front, `entry` is what they count. */
-static gn_status *check_rows(int64_t rows, gn_elem index, const void *ptr, const char *of, const char *entry)
+static gn_status *check_rows(int64_t rows, gn_elem index, const void *ptr, const char *of,
+                             const char *entry)
 {
     if (gn_index_get(ptr, index, 0) != 0)
-        GN_FAIL(GN_ERR_DATA, "%srow 0 begins at %s %lld, not 0", of, entry, (long long)gn_index_get(ptr, index, 0));
+        GN_FAIL(GN_ERR_DATA, "%srow 0 begins at %s %lld, not 0", of, entry,
+                (long long)gn_index_get(ptr, index, 0));
     for (int64_t r = 0; r < rows; r++) {
         int64_t begin = gn_index_get(ptr, index, r), end = gn_index_get(ptr, index, r + 1);
         if (end < begin)
-            GN_FAIL(GN_ERR_DATA, "%srow %lld ends at %s %lld, before it begins at %lld", of, (long long)r, entry,
-                    (long long)end, (long long)begin);
+            GN_FAIL(GN_ERR_DATA, "%srow %lld ends at %s %lld, before it begins at %lld", of,
+                    (long long)r, entry, (long long)end, (long long)begin);
     }
     return NULL;
 }
 
 /* Fills in a graph by rows, in the order in which its edges lie already. */
-static void take_rows(gn_graph *g, gn_elem ptr_elem, const void *ptr, gn_elem col_elem, const void *col)
+static void take_rows(gn_graph *g, gn_elem ptr_elem, const void *ptr, gn_elem col_elem,
+                      const void *col)
 {
     for (int64_t r = 0; r <= g->n_dst; r++)
         gn_index_set(g->array[GN_GRAPH_ROW_PTR], g->index, r, gn_index_get(ptr, ptr_elem, r));
@@ -214,14 +226,16 @@ static void take_rows(gn_graph *g, gn_elem ptr_elem, const void *ptr, gn_elem co
     }
 }
 
-gn_status *gn_graph_from_rows(gn_elem index, int64_t n, gn_elem ends, const void *row, const void *src, gn_graph **out)
+gn_status *gn_graph_from_rows(gn_elem index, int64_t n, gn_elem ends, const void *row,
+                              const void *src, gn_graph **out)
 {
     *out = NULL;
     if (n < 0) GN_FAIL(GN_ERR_USAGE, "a graph of %lld nodes", (long long)n);
     if (!row) GN_FAIL(GN_ERR_USAGE, "a graph without row pointers");
     GN_TRY(check_rows(n, ends, row, "", "edge"));
     int64_t n_edge = gn_index_get(row, ends, n);
-    if (n_edge && !src) GN_FAIL(GN_ERR_USAGE, "a graph of %lld edges without their sources", (long long)n_edge);
+    if (n_edge && !src)
+        GN_FAIL(GN_ERR_USAGE, "a graph of %lld edges without their sources", (long long)n_edge);
     GN_TRY(gn_graph_blank(n, n, n_edge, wider(index, n, n, n_edge), out));
     gn_graph *g = *out;
     int64_t bad = find_bad(g, ends, src, src);
@@ -244,13 +258,15 @@ gn_status *gn_graph_widen(const gn_graph *g, gn_graph **out)
     wide->picks = g->picks;
     take_rows(wide, g->index, g->array[GN_GRAPH_ROW_PTR], g->index, g->array[GN_GRAPH_COL]);
     for (int64_t e = 0; e < g->n_edge; e++)
-        gn_index_set(wide->array[GN_GRAPH_POS], GN_I64, e, gn_index_get(g->array[GN_GRAPH_POS], g->index, e));
+        gn_index_set(wide->array[GN_GRAPH_POS], GN_I64, e,
+                     gn_index_get(g->array[GN_GRAPH_POS], g->index, e));
     return NULL;
 }
 
-/* Patterns --------------------------------------------------------------------------------------------------------- */
+/* Patterns ------------------------------------------------------------------------------------- */
 
-static gn_status *pattern_blank(gn_elem index, int64_t rows, int64_t cols, int64_t nnz, gn_graph **out)
+static gn_status *pattern_blank(gn_elem index, int64_t rows, int64_t cols, int64_t nnz,
+                                gn_graph **out)
 {
     GN_TRY(gn_graph_blank(cols, rows, nnz, wider(index, cols, rows, nnz), out));
     gn_status *s = gn_graph_array_new(*out, GN_GRAPH_VALUE);
@@ -272,13 +288,17 @@ typedef struct rows_of_values {
 static gn_status *check_matrix(const rows_of_values *m)
 {
     if (m->rows < 0) GN_FAIL(GN_ERR_USAGE, "a sparse matrix of %lld rows", (long long)m->rows);
-    if (!m->ptr) GN_FAIL(GN_ERR_USAGE, "a sparse matrix of %lld rows at no address", (long long)m->rows);
+    if (!m->ptr)
+        GN_FAIL(GN_ERR_USAGE, "a sparse matrix of %lld rows at no address", (long long)m->rows);
     GN_TRY(check_rows(m->rows, GN_I64, m->ptr, "sparse matrix: ", "entry"));
     int64_t nnz = m->ptr[m->rows];
-    if (nnz && !m->col) GN_FAIL(GN_ERR_USAGE, "a sparse matrix of %lld entries without their columns", (long long)nnz);
+    if (nnz && !m->col)
+        GN_FAIL(GN_ERR_USAGE, "a sparse matrix of %lld entries without their columns",
+                (long long)nnz);
     for (int64_t e = 0; e < nnz; e++)
         if (m->col[e] < 0 || m->col[e] >= m->cols)
-            GN_FAIL(GN_ERR_DATA, "sparse matrix: entry %lld: column %d is out of range: there are %lld columns",
+            GN_FAIL(GN_ERR_DATA,
+                    "sparse matrix: entry %lld: column %d is out of range: there are %lld columns",
                     (long long)e, (int)m->col[e], (long long)m->cols);
     return NULL;
 }
@@ -292,8 +312,8 @@ static bool columns_ascend(const rows_of_values *m)
     return true;
 }
 
-/* How many elements the matrix has; fills the graph with them where it is given.  `seen` [cols], zeros: a column's last
- * edge and one more; NULL: none stands twice in a row. */
+/* How many elements the matrix has; fills the graph with them where it is given.  `seen` [cols],
+ * zeros: a column's last edge and one more; NULL: none stands twice in a row. */
 static int64_t take_values(const rows_of_values *m, int64_t *seen, gn_graph *g)
 {
     int64_t at = 0;
@@ -317,8 +337,8 @@ static int64_t take_values(const rows_of_values *m, int64_t *seen, gn_graph *g)
     return at;
 }
 
-gn_status *gn_graph_from_csr(gn_elem index, int64_t rows, int64_t cols, const int64_t *ptr, const int32_t *col,
-                             const float *val, gn_graph **out)
+gn_status *gn_graph_from_csr(gn_elem index, int64_t rows, int64_t cols, const int64_t *ptr,
+                             const int32_t *col, const float *val, gn_graph **out)
 {
     rows_of_values m = {rows, cols, ptr, col, val};
     void *seen = NULL;
@@ -333,12 +353,14 @@ gn_status *gn_graph_from_csr(gn_elem index, int64_t rows, int64_t cols, const in
     return s;
 }
 
-gn_status *gn_graph_from_dense(gn_elem index, int64_t rows, int64_t cols, const float *x, gn_graph **out)
+gn_status *gn_graph_from_dense(gn_elem index, int64_t rows, int64_t cols, const float *x,
+                               gn_graph **out)
 {
     *out = NULL;
     int64_t n, nnz = 0;
     if (rows < 0 || cols < 0 || __builtin_mul_overflow(rows, cols, &n))
-        GN_FAIL(GN_ERR_DATA, "a matrix of %lld rows and %lld columns", (long long)rows, (long long)cols);
+        GN_FAIL(GN_ERR_DATA, "a matrix of %lld rows and %lld columns", (long long)rows,
+                (long long)cols);
     for (int64_t i = 0; i < n; i++) nnz += x[i] != 0;
     GN_TRY(pattern_blank(index, rows, cols, nnz, out));
     gn_graph *g = *out;
@@ -371,20 +393,20 @@ void gn_graph_to_dense(const gn_graph *pattern, float *to)
     }
 }
 
-/* Edge values ------------------------------------------------------------------------------------------------------ */
+/* Edge values ---------------------------------------------------------------------------------- */
 
 void gn_graph_edges_in(const gn_graph *g, int64_t row_bytes, const void *from, void *to)
 {
     const void *pos = g->array[GN_GRAPH_POS];
     for (int64_t e = 0; e < g->n_edge; e++)
-        memcpy((char *)to + e * row_bytes, (const char *)from + gn_index_get(pos, g->index, e) * row_bytes,
-               (size_t)row_bytes);
+        memcpy((char *)to + e * row_bytes,
+               (const char *)from + gn_index_get(pos, g->index, e) * row_bytes, (size_t)row_bytes);
 }
 
 void gn_graph_edges_out(const gn_graph *g, int64_t row_bytes, const void *from, void *to)
 {
     const void *pos = g->array[GN_GRAPH_POS];
     for (int64_t e = 0; e < g->n_edge; e++)
-        memcpy((char *)to + gn_index_get(pos, g->index, e) * row_bytes, (const char *)from + e * row_bytes,
-               (size_t)row_bytes);
+        memcpy((char *)to + gn_index_get(pos, g->index, e) * row_bytes,
+               (const char *)from + e * row_bytes, (size_t)row_bytes);
 }

@@ -1,8 +1,10 @@
-/* Graph: a relation from source nodes to destination nodes, in CSR (by destination) and CSC (by source).
+/* Graph: a relation from source nodes to destination nodes, in CSR (by destination) and CSC (by
+ * source).
  *
- * Edge values live in stable CSR order: sorted by destination, ties in the user's order.  Built once, immutable
- * afterwards; any number of threads may read.  Indices are 32 bits wide unless a count needs 64 or the maker asks for it.
- * A count or size that does not fit memory is GN_ERR_NOMEM; a graph that contradicts itself is GN_ERR_DATA. */
+ * Edge values live in stable CSR order: sorted by destination, ties in the user's order.  Built
+ * once, immutable afterwards; any number of threads may read.  Indices are 32 bits wide unless a
+ * count needs 64 or the maker asks for it. A count or size that does not fit memory is
+ * GN_ERR_NOMEM; a graph that contradicts itself is GN_ERR_DATA. */
 #ifndef GN_RUNTIME_GRAPH_GRAPH_H
 #define GN_RUNTIME_GRAPH_GRAPH_H
 
@@ -16,80 +18,95 @@
 /* What is known of a graph as a whole, for schedules; computed when first asked for. */
 typedef struct gn_graph_facts {
     int64_t max_in_degree, max_out_degree;
-    int64_t in_class[GN_DEGREE_CLASSES], out_class[GN_DEGREE_CLASSES]; /* nodes by degree (gn_degree_class) */
+    /* nodes by degree (gn_degree_class) */
+    int64_t in_class[GN_DEGREE_CLASSES], out_class[GN_DEGREE_CLASSES];
 } gn_graph_facts;
 
 typedef struct gn_graph {
     int64_t n_src, n_dst, n_edge, n_parent_edge;
-    gn_elem index;                     /* I32 or I64: of all arrays but VALUE, ROW_VALUE and CELL */
-    bool derived;                      /* has FROM and IMAGE */
-    bool picks;                        /* edge k ends at destination k: picks rows of the sources */
-    bool symmetric;                    /* found when CSC was made: its arrays are those by destination, owned there */
-    void *array[GN_GRAPH_ARRAY_COUNT]; /* 64-byte aligned; NULL until made: ROW, IMAGE and CSC when first required */
+    gn_elem index;  /* I32 or I64: of all arrays but VALUE, ROW_VALUE and CELL */
+    bool derived;   /* has FROM and IMAGE */
+    bool picks;     /* edge k ends at destination k: picks rows of the sources */
+    bool symmetric; /* found when CSC was made: its arrays are those by destination, owned there */
+    void *array[GN_GRAPH_ARRAY_COUNT]; /* 64-byte aligned; NULL until made: ROW, IMAGE and CSC when
+                                          first required */
 } gn_graph;
 
 /* The narrowest width that holds every index of such a graph. */
 gn_elem gn_graph_index_for(int64_t n_src, int64_t n_dst, int64_t n_edge);
 
-/* Compiled code reads the indices of all its graphs in one width: those below are as wide as `index` at least, and wider
- * where their counts ask for it.  GN_ERR_USAGE: a count is negative, or there are edges and no address of them. */
+/* Compiled code reads the indices of all its graphs in one width: those below are as wide as
+ * `index` at least, and wider where their counts ask for it.  GN_ERR_USAGE: a count is negative, or
+ * there are edges and no address of them. */
 
-/* From an edge list, checked: every index in range (the error names edge, value and limit), counts fit. Copies.  `ends`,
- * GN_I32 or GN_I64, is what src and dst [n_edge] hold. */
-GN_NODISCARD gn_status *gn_graph_from_coo(gn_elem index, int64_t n_src, int64_t n_dst, int64_t n_edge, gn_elem ends,
-                                          const void *src, const void *dst, gn_graph **out);
+/* From an edge list, checked: every index in range (the error names edge, value and limit), counts
+ * fit. Copies.  `ends`, GN_I32 or GN_I64, is what src and dst [n_edge] hold. */
+GN_NODISCARD gn_status *gn_graph_from_coo(gn_elem index, int64_t n_src, int64_t n_dst,
+                                          int64_t n_edge, gn_elem ends, const void *src,
+                                          const void *dst, gn_graph **out);
 
-/* The same of n nodes by destinations: src[row[v]] .. src[row[v + 1] - 1] are the sources of v; row [n + 1], in `ends` too. */
-GN_NODISCARD gn_status *gn_graph_from_rows(gn_elem index, int64_t n, gn_elem ends, const void *row, const void *src,
-                                           gn_graph **out);
+/* The same of n nodes by destinations: src[row[v]] .. src[row[v + 1] - 1] are the sources of v; row
+ * [n + 1], in `ends` too. */
+GN_NODISCARD gn_status *gn_graph_from_rows(gn_elem index, int64_t n, gn_elem ends, const void *row,
+                                           const void *src, gn_graph **out);
 
-/* The pattern of a sparse matrix given by rows (ptr [rows+1], col [nnz], val [nnz]; val NULL: all 1): edges col -> row,
- * VALUE set.  Zero values are kept as edges: the pattern is what the caller says it is; values of a column that stands in a
- * row more than once are added, since functions of an element are taken of its edge. */
-GN_NODISCARD gn_status *gn_graph_from_csr(gn_elem index, int64_t rows, int64_t cols, const int64_t *ptr,
-                                          const int32_t *col, const float *val, gn_graph **out);
+/* The pattern of a sparse matrix given by rows (ptr [rows+1], col [nnz], val [nnz]; val NULL: all
+ * 1): edges col -> row, VALUE set.  Zero values are kept as edges: the pattern is what the caller
+ * says it is; values of a column that stands in a row more than once are added, since functions of
+ * an element are taken of its edge. */
+GN_NODISCARD gn_status *gn_graph_from_csr(gn_elem index, int64_t rows, int64_t cols,
+                                          const int64_t *ptr, const int32_t *col, const float *val,
+                                          gn_graph **out);
 
 /* The pattern of a dense row-major matrix: an edge where the value is not 0 (a NaN is not 0). */
-GN_NODISCARD gn_status *gn_graph_from_dense(gn_elem index, int64_t rows, int64_t cols, const float *x, gn_graph **out);
+GN_NODISCARD gn_status *gn_graph_from_dense(gn_elem index, int64_t rows, int64_t cols,
+                                            const float *x, gn_graph **out);
 
 /* That matrix again, into to [n_dst, n_src]. */
 void gn_graph_to_dense(const gn_graph *pattern, float *to);
 
-/* A copy, of what a graph is made of and not of what was made on demand, with indices of 64 bits. */
+/* A copy, of what a graph is made of and not of what was made on demand, with indices of 64
+ * bits. */
 GN_NODISCARD gn_status *gn_graph_widen(const gn_graph *g, gn_graph **out);
 
-/* GN_ERR_DATA when loops are asked of a graph whose ends differ in size. Order of edges as ops.def says: the derived
- * graph's user list is the parent's user list with edges dropped and loops 0..n-1 appended. Reverse keeps the list.
- * The parent may be freed afterwards.  VALUE is not derived. */
+/* GN_ERR_DATA when loops are asked of a graph whose ends differ in size. Order of edges as ops.def
+ * says: the derived graph's user list is the parent's user list with edges dropped and loops 0..n-1
+ * appended. Reverse keeps the list. The parent may be freed afterwards.  VALUE is not derived. */
 GN_NODISCARD gn_status *gn_graph_derived(const gn_graph *g, gn_graph_derive how, gn_graph **out);
 
-/* Picks of rows (SUBSET, GROW and RESTRICT of ops.def). `mask` [n] is 0 where a row is left out; indices are as wide as
- * `index` at least. `src`, `dst`: picks, or NULL where that end stays as it is.  Places in the user's list are those of
- * `g`; a pattern whose rows alone are picked stays one.  GN_ERR_DATA where sizes do not meet, and where a pick that is
- * restricted loses a row. */
-GN_NODISCARD gn_status *gn_graph_subset(int64_t n, const uint8_t *mask, gn_elem index, gn_graph **out);
+/* Picks of rows (SUBSET, GROW and RESTRICT of ops.def). `mask` [n] is 0 where a row is left out;
+ * indices are as wide as `index` at least. `src`, `dst`: picks, or NULL where that end stays as it
+ * is.  Places in the user's list are those of `g`; a pattern whose rows alone are picked stays one.
+ * GN_ERR_DATA where sizes do not meet, and where a pick that is restricted loses a row. */
+GN_NODISCARD gn_status *gn_graph_subset(int64_t n, const uint8_t *mask, gn_elem index,
+                                        gn_graph **out);
 GN_NODISCARD gn_status *gn_graph_grow(const gn_graph *r, const gn_graph *g, gn_graph **out);
-GN_NODISCARD gn_status *gn_graph_restrict(const gn_graph *g, const gn_graph *src, const gn_graph *dst, gn_graph **out);
+GN_NODISCARD gn_status *gn_graph_restrict(const gn_graph *g, const gn_graph *src,
+                                          const gn_graph *dst, gn_graph **out);
 
-/* Makes sure arrays in the bit set (1 << gn_graph_array) exist.  Safe against concurrent calls on one graph; an array
- * once made stays where it is.  GN_ERR_DATA for VALUE, ROW_VALUE and CELL of what is no pattern, MATRIX_ROW of what is no pattern of
- * picked rows, FROM and IMAGE of what is not derived. */
+/* Makes sure arrays in the bit set (1 << gn_graph_array) exist.  Safe against concurrent calls on
+ * one graph; an array once made stays where it is.  GN_ERR_DATA for VALUE, ROW_VALUE and CELL of
+ * what is no pattern, MATRIX_ROW of what is no pattern of picked rows, FROM and IMAGE of what is
+ * not derived. */
 GN_NODISCARD gn_status *gn_graph_require(gn_graph *g, unsigned arrays);
 GN_NODISCARD gn_status *gn_graph_find_facts(gn_graph *g, gn_graph_facts *out); /* likewise safe */
-/* Frees the arrays that are not in the bit set, nor shared with one that is.  Nothing but those may be asked of the graph
- * afterwards. */
+/* Frees the arrays that are not in the bit set, nor shared with one that is.  Nothing but those may
+ * be asked of the graph afterwards. */
 void gn_graph_trim(gn_graph *g, unsigned arrays);
 void gn_graph_free(gn_graph *g); /* NULL is fine */
 
-int64_t gn_graph_array_count(const gn_graph *g, gn_graph_array k); /* elements of an array, made or not */
+/* elements of an array, made or not */
+int64_t gn_graph_array_count(const gn_graph *g, gn_graph_array k);
 gn_elem gn_graph_array_elem(const gn_graph *g, gn_graph_array k);
-/* PART_PTR or CSC_PART_PTR, made: how many groups of n parts there are, one after another, the last of fewer; 0 where no row
- * has two groups. */
+/* PART_PTR or CSC_PART_PTR, made: how many groups of n parts there are, one after another, the last
+ * of fewer; 0 where no row has two groups. */
 int64_t gn_graph_part_groups(const gn_graph *g, gn_graph_array ptr, int64_t n);
-int64_t gn_graph_bytes(const gn_graph *g);        /* of the arrays that exist; shared ones count once */
-int64_t gn_graph_shared_bytes(const gn_graph *g); /* more that it would have if it were not symmetric */
+int64_t gn_graph_bytes(const gn_graph *g); /* of the arrays that exist; shared ones count once */
+/* more that it would have if it were not symmetric */
+int64_t gn_graph_shared_bytes(const gn_graph *g);
 
-/* Rows of edges, row_bytes each, from the user's order to CSR order and back.  from and to do not overlap. */
+/* Rows of edges, row_bytes each, from the user's order to CSR order and back.  from and to do not
+ * overlap. */
 void gn_graph_edges_in(const gn_graph *g, int64_t row_bytes, const void *from, void *to);
 void gn_graph_edges_out(const gn_graph *g, int64_t row_bytes, const void *from, void *to);
 

@@ -4,9 +4,12 @@
 
 #include <string.h>
 
-static int64_t get(const gn_graph *g, gn_graph_array k, int64_t i) { return gn_index_get(g->array[k], g->index, i); }
+static int64_t get(const gn_graph *g, gn_graph_array k, int64_t i)
+{
+    return gn_index_get(g->array[k], g->index, i);
+}
 
-/* Arrays on demand ------------------------------------------------------------------------------------------------- */
+/* Arrays on demand ----------------------------------------------------------------------------- */
 
 static void drop(gn_graph *g, gn_graph_array k)
 {
@@ -14,7 +17,8 @@ static void drop(gn_graph *g, gn_graph_array k)
     g->array[k] = NULL;
 }
 
-/* Up to so many edges a graph is compared with its transpose before that is sorted, beyond afterwards. */
+/* Up to so many edges a graph is compared with its transpose before that is sorted, beyond
+ * afterwards. */
 enum { MATCHED_FIRST = 1 << 22 };
 
 static void share_by_source(gn_graph *g)
@@ -107,13 +111,14 @@ static gn_status *make_cell(gn_graph *g)
     const void *row = g->array[GN_GRAPH_MATRIX_ROW];
     if (row && rows) rows = get(g, GN_GRAPH_MATRIX_ROW, rows - 1) + 1; /* they ascend */
     if (__builtin_mul_overflow(rows, g->n_src, &cells))
-        GN_FAIL(GN_ERR_NOMEM, "a matrix of %lld rows and %lld columns cannot be addressed", (long long)rows,
-                (long long)g->n_src);
+        GN_FAIL(GN_ERR_NOMEM, "a matrix of %lld rows and %lld columns cannot be addressed",
+                (long long)rows, (long long)g->n_src);
     GN_TRY(gn_graph_array_new(g, GN_GRAPH_CELL));
     int64_t *cell = g->array[GN_GRAPH_CELL];
     for (int64_t v = 0; v < g->n_dst; v++) {
         int64_t end = get(g, GN_GRAPH_ROW_PTR, v + 1), r = row ? get(g, GN_GRAPH_MATRIX_ROW, v) : v;
-        for (int64_t e = get(g, GN_GRAPH_ROW_PTR, v); e < end; e++) cell[e] = r * g->n_src + get(g, GN_GRAPH_COL, e);
+        for (int64_t e = get(g, GN_GRAPH_ROW_PTR, v); e < end; e++)
+            cell[e] = r * g->n_src + get(g, GN_GRAPH_COL, e);
     }
     return NULL;
 }
@@ -151,7 +156,8 @@ static gn_status *make_row_value(gn_graph *g)
 /* Parts of rows of many edges, by either end: PART_PTR and the array after it. */
 static gn_status *make_parts(gn_graph *g, gn_graph_array ptr)
 {
-    gn_graph_array from = gn_part_array_kind(ptr) == GN_PART_PTR ? GN_GRAPH_ROW_PTR : GN_GRAPH_COL_PTR;
+    gn_graph_array from = gn_part_array_kind(ptr) == GN_PART_PTR ? GN_GRAPH_ROW_PTR
+                                                                 : GN_GRAPH_COL_PTR;
     int64_t rows = gn_graph_array_count(g, ptr) - 1, parts = 0, edges = gn_part_array_edges(ptr);
     void *first = NULL, *of = NULL;
     size_t size = gn_elem_size(g->index);
@@ -168,7 +174,8 @@ static gn_status *make_parts(gn_graph *g, gn_graph_array ptr)
         return s;
     }
     for (int64_t v = 0; v < rows; v++)
-        for (int64_t k = gn_index_get(first, g->index, v); k < gn_index_get(first, g->index, v + 1); k++)
+        for (int64_t k = gn_index_get(first, g->index, v); k < gn_index_get(first, g->index, v + 1);
+             k++)
             gn_index_set(of, g->index, k, v);
     g->array[ptr] = first;
     g->array[ptr + 1] = of;
@@ -191,7 +198,8 @@ int64_t gn_graph_part_groups(const gn_graph *g, gn_graph_array ptr, int64_t n)
 {
     int64_t rows = gn_graph_array_count(g, ptr) - 1, parts = get(g, ptr, rows);
     bool any = n == 1;
-    for (int64_t v = 0; v < rows && !any && parts / 2 >= n; v++) any = (get(g, ptr, v + 1) - get(g, ptr, v)) / 2 >= n;
+    for (int64_t v = 0; v < rows && !any && parts / 2 >= n; v++)
+        any = (get(g, ptr, v + 1) - get(g, ptr, v)) / 2 >= n;
     return any ? parts / n + (parts % n != 0) : 0;
 }
 
@@ -205,22 +213,29 @@ static unsigned made(const gn_graph *g)
 static gn_status *require(gn_graph *g, unsigned arrays)
 {
     unsigned csc_parts = 0;
-    for (int k = (int)GN_GRAPH_PARTS + (int)GN_CSC_PART_PTR; k < GN_GRAPH_ARRAY_COUNT; k += GN_PART_ARRAYS)
+    for (int k = (int)GN_GRAPH_PARTS + (int)GN_CSC_PART_PTR; k < GN_GRAPH_ARRAY_COUNT;
+         k += GN_PART_ARRAYS)
         csc_parts |= 3u << k;
     unsigned cells = 1u << GN_GRAPH_CELL | 1u << GN_GRAPH_CSC_CELL;
-    unsigned values = 1u << GN_GRAPH_VALUE | 1u << GN_GRAPH_CSC_VALUE | 1u << GN_GRAPH_ROW_VALUE | cells;
+    unsigned values = 1u << GN_GRAPH_VALUE | 1u << GN_GRAPH_CSC_VALUE | 1u << GN_GRAPH_ROW_VALUE |
+                      cells;
     if (!g->derived && arrays & (1u << GN_GRAPH_FROM | 1u << GN_GRAPH_IMAGE))
         GN_FAIL(GN_ERR_DATA, "the graph is not derived from another: its edges have no origin");
     if (arrays & values && !g->array[GN_GRAPH_VALUE])
         GN_FAIL(GN_ERR_DATA, "the graph is not the pattern of a matrix: its edges have no values");
     if (arrays & 1u << GN_GRAPH_MATRIX_ROW && !g->array[GN_GRAPH_MATRIX_ROW])
-        GN_FAIL(GN_ERR_DATA, "the graph is not the pattern of picked rows: there are no others that they stand for");
-    unsigned of_edges = 1u << GN_GRAPH_CSC_EDGE | 1u << GN_GRAPH_CSC_VALUE | 1u << GN_GRAPH_CSC_CELL;
+        GN_FAIL(
+            GN_ERR_DATA,
+            "the graph is not the pattern of picked rows: there are no others that they stand for");
+    unsigned of_edges = 1u << GN_GRAPH_CSC_EDGE | 1u << GN_GRAPH_CSC_VALUE |
+                        1u << GN_GRAPH_CSC_CELL;
     bool passing = !(arrays >> GN_GRAPH_CSC_EDGE & 1) && !g->array[GN_GRAPH_CSC_EDGE];
     unsigned csc = of_edges | 1u << GN_GRAPH_COL_PTR | 1u << GN_GRAPH_CSC_ROW | csc_parts;
     if (arrays & csc) GN_TRY(require_csc(g, (arrays & of_edges & ~made(g)) != 0));
-    if (arrays & 1u << GN_GRAPH_CSC_VALUE && !g->array[GN_GRAPH_CSC_VALUE]) GN_TRY(make_csc_value(g));
-    if (arrays & 1u << GN_GRAPH_ROW_VALUE && !g->array[GN_GRAPH_ROW_VALUE]) GN_TRY(make_row_value(g));
+    if (arrays & 1u << GN_GRAPH_CSC_VALUE && !g->array[GN_GRAPH_CSC_VALUE])
+        GN_TRY(make_csc_value(g));
+    if (arrays & 1u << GN_GRAPH_ROW_VALUE && !g->array[GN_GRAPH_ROW_VALUE])
+        GN_TRY(make_row_value(g));
     if (arrays & cells && !g->array[GN_GRAPH_CELL]) GN_TRY(make_cell(g));
     if (arrays & 1u << GN_GRAPH_CSC_CELL && !g->array[GN_GRAPH_CSC_CELL]) GN_TRY(make_csc_cell(g));
     if (passing) drop(g, GN_GRAPH_CSC_EDGE);
@@ -238,7 +253,7 @@ gn_status *gn_graph_require(gn_graph *g, unsigned arrays)
     return s;
 }
 
-/* Facts ------------------------------------------------------------------------------------------------------------ */
+/* Facts ---------------------------------------------------------------------------------------- */
 
 static gn_status *find_facts(const gn_graph *g, gn_graph_facts *f)
 {

@@ -6,7 +6,8 @@
 
 #include "base/mutex.h"
 
-/* Code for both index widths is written once, with the width as a constant argument of an inlined function. */
+/* Code for both index widths is written once, with the width as a constant argument of an inlined
+ * function. */
 #define GN_INLINE static inline __attribute__((always_inline))
 
 typedef struct gn_graph_box {
@@ -17,17 +18,20 @@ typedef struct gn_graph_box {
 } gn_graph_box;
 
 /* A graph with ROW_PTR (zeroed), COL and POS, not filled in. */
-GN_NODISCARD gn_status *gn_graph_blank(int64_t n_src, int64_t n_dst, int64_t n_edge, gn_elem index, gn_graph **out);
+GN_NODISCARD gn_status *gn_graph_blank(int64_t n_src, int64_t n_dst, int64_t n_edge, gn_elem index,
+                                       gn_graph **out);
 GN_NODISCARD gn_status *gn_graph_array_new(gn_graph *g, gn_graph_array k); /* not initialised */
 
 /* The same with FROM, for edges that come from those of g. */
-GN_NODISCARD gn_status *gn_graph_derived_blank(const gn_graph *g, int64_t n_src, int64_t n_dst, int64_t n_edge,
-                                               gn_graph **out);
+GN_NODISCARD gn_status *gn_graph_derived_blank(const gn_graph *g, int64_t n_src, int64_t n_dst,
+                                               int64_t n_edge, gn_graph **out);
 
-/* Is the graph its own transpose, so that its CSR is a CSC?  `image` [n_edge], where it is given, becomes CSC_EDGE then;
- * else it holds nothing of use. */
+/* Is the graph its own transpose, so that its CSR is a CSC?  `image` [n_edge], where it is given,
+ * becomes CSC_EDGE then; else it holds nothing of use. */
 GN_NODISCARD gn_status *gn_graph_match_transpose(const gn_graph *g, void *image, bool *symmetric);
-/* The same, of a graph whose CSC is sorted; its edges, where they are given, are put in the CSR's order then. */
-bool gn_graph_is_transpose(const gn_graph *g, const void *col_ptr, const void *csc_row, void *csc_edge);
+/* The same, of a graph whose CSC is sorted; its edges, where they are given, are put in the CSR's
+ * order then. */
+bool gn_graph_is_transpose(const gn_graph *g, const void *col_ptr, const void *csc_row,
+                           void *csc_edge);
 
 #endif

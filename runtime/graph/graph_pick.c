@@ -1,12 +1,18 @@
 /* Picks of rows, and graphs between picked rows.
  *
- * A pick renumbers rows in their order, so the edges of a restricted graph come out of one pass over the parent's in the
- * order in which they must be. */
+ * A pick renumbers rows in their order, so the edges of a restricted graph come out of one pass
+ * over the parent's in the order in which they must be. */
 #include "runtime/graph/graph_internal.h"
 #include "runtime/memory.h"
 
-static int64_t get(const gn_graph *g, gn_graph_array k, int64_t i) { return gn_index_get(g->array[k], g->index, i); }
-static void set(gn_graph *g, gn_graph_array k, int64_t i, int64_t v) { gn_index_set(g->array[k], g->index, i, v); }
+static int64_t get(const gn_graph *g, gn_graph_array k, int64_t i)
+{
+    return gn_index_get(g->array[k], g->index, i);
+}
+static void set(gn_graph *g, gn_graph_array k, int64_t i, int64_t v)
+{
+    gn_index_set(g->array[k], g->index, i, v);
+}
 
 /* The pick of the rows that are marked. */
 static gn_status *pick(int64_t n, const uint8_t *marked, gn_elem index, gn_graph **out)
@@ -40,7 +46,8 @@ gn_status *gn_graph_grow(const gn_graph *r, const gn_graph *g, gn_graph **out)
     *out = NULL;
     if (!r->picks) GN_FAIL(GN_ERR_DATA, "grow: the first graph is no pick of rows");
     if (g->n_src != r->n_src || g->n_dst != r->n_src)
-        GN_FAIL(GN_ERR_DATA, "grow: rows are picked of %lld, the graph goes from %lld nodes to %lld",
+        GN_FAIL(GN_ERR_DATA,
+                "grow: rows are picked of %lld, the graph goes from %lld nodes to %lld",
                 (long long)r->n_src, (long long)g->n_src, (long long)g->n_dst);
     void *block;
     GN_TRY(gn_block_zeroed(r->n_src, 1, "picked rows", &block));
@@ -48,7 +55,8 @@ gn_status *gn_graph_grow(const gn_graph *r, const gn_graph *g, gn_graph **out)
     for (int64_t k = 0; k < r->n_edge; k++) {
         int64_t v = get(r, GN_GRAPH_COL, k), end = get(g, GN_GRAPH_ROW_PTR, v + 1);
         marked[v] = 1;
-        for (int64_t e = get(g, GN_GRAPH_ROW_PTR, v); e < end; e++) marked[get(g, GN_GRAPH_COL, e)] = 1;
+        for (int64_t e = get(g, GN_GRAPH_ROW_PTR, v); e < end; e++)
+            marked[get(g, GN_GRAPH_COL, e)] = 1;
     }
     gn_status *s = pick(r->n_src, marked, g->index == GN_I64 ? GN_I64 : r->index, out);
     gn_block_free(block);
@@ -107,12 +115,14 @@ static gn_status *rows_of_pattern(const gn_graph *g, const gn_graph *dst, gn_gra
     for (int64_t e = 0; e < d->n_edge; e++) value[e] = from[get(d, GN_GRAPH_FROM, e)];
     for (int64_t v = 0; v < d->n_dst; v++) {
         int64_t row = dst ? get(dst, GN_GRAPH_COL, v) : v;
-        set(d, GN_GRAPH_MATRIX_ROW, v, g->array[GN_GRAPH_MATRIX_ROW] ? get(g, GN_GRAPH_MATRIX_ROW, row) : row);
+        set(d, GN_GRAPH_MATRIX_ROW, v,
+            g->array[GN_GRAPH_MATRIX_ROW] ? get(g, GN_GRAPH_MATRIX_ROW, row) : row);
     }
     return NULL;
 }
 
-gn_status *gn_graph_restrict(const gn_graph *g, const gn_graph *src, const gn_graph *dst, gn_graph **out)
+gn_status *gn_graph_restrict(const gn_graph *g, const gn_graph *src, const gn_graph *dst,
+                             gn_graph **out)
 {
     *out = NULL;
     GN_TRY(check_pick(src, g->n_src, "sources"));
@@ -123,9 +133,12 @@ gn_status *gn_graph_restrict(const gn_graph *g, const gn_graph *src, const gn_gr
     bool picks = g->picks && !dst;
     gn_status *s = NULL;
     if (picks && kept != g->n_edge)
-        s = GN_ERROR(GN_ERR_DATA, "restrict: %lld of %lld picked rows are not among those of the other pick",
+        s = GN_ERROR(GN_ERR_DATA,
+                     "restrict: %lld of %lld picked rows are not among those of the other pick",
                      (long long)(g->n_edge - kept), (long long)g->n_edge);
-    if (!s) s = gn_graph_derived_blank(g, src ? src->n_edge : g->n_src, dst ? dst->n_edge : g->n_dst, kept, out);
+    if (!s)
+        s = gn_graph_derived_blank(g, src ? src->n_edge : g->n_src, dst ? dst->n_edge : g->n_dst,
+                                   kept, out);
     if (!s) {
         walk(g, dst, src_at, *out);
         (*out)->picks = picks;

@@ -1,6 +1,7 @@
-/* A counting sort writes to as many places at once as there are nodes: on a large graph every write misses caches and
- * TLB.  So edges are first dealt into a few hundred buckets of neighbouring nodes, each written from front to back, and
- * then sorted bucket by bucket, where all that is touched fits a cache.  Both steps are stable. */
+/* A counting sort writes to as many places at once as there are nodes: on a large graph every write
+ * misses caches and TLB.  So edges are first dealt into a few hundred buckets of neighbouring
+ * nodes, each written from front to back, and then sorted bucket by bucket, where all that is
+ * touched fits a cache.  Both steps are stable. */
 #include "runtime/graph/graph_sort.h"
 #include "runtime/memory.h"
 
@@ -22,13 +23,14 @@ typedef struct source {
     const void *other, *key, *from;
 } source;
 
-/* Where they go: arrays [n], NULL where nobody asks.  ptr [keys + 1] is zeroed; without it keys are places. */
+/* Where they go: arrays [n], NULL where nobody asks.  ptr [keys + 1] is zeroed; without it keys are
+ * places. */
 typedef struct sorted {
     int64_t keys, n;
     void *ptr, *other, *pos, *from;
 } sorted;
 
-/* Ways to read edge i ---------------------------------------------------------------------------------------------- */
+/* Ways to read edge i -------------------------------------------------------------------------- */
 
 typedef edge read_fn(source *s, gn_elem index, int64_t i);
 
@@ -54,13 +56,15 @@ GN_INLINE edge csr_by_position(source *s, const gn_elem index, int64_t i)
 
 GN_INLINE edge list_by_source(source *s, const gn_elem index, int64_t i)
 {
-    return (edge){gn_index_get(s->key, index, i), gn_index_get(s->other, index, i), i, gn_index_get(s->from, index, i)};
+    return (edge){gn_index_get(s->key, index, i), gn_index_get(s->other, index, i), i,
+                  gn_index_get(s->from, index, i)};
 }
 
-/* The sort --------------------------------------------------------------------------------------------------------- */
+/* The sort ------------------------------------------------------------------------------------- */
 
-/* ptr[k + 1] holds the number of edges of key k; makes it the first place of key k, for keys in [lo, hi), the first of
- * which starts at `at`.  The scatter takes places by ptr[k + 1]++ and so leaves it where key k + 1 starts. */
+/* ptr[k + 1] holds the number of edges of key k; makes it the first place of key k, for keys in
+ * [lo, hi), the first of which starts at `at`.  The scatter takes places by ptr[k + 1]++ and so
+ * leaves it where key k + 1 starts. */
 GN_INLINE void starts(void *ptr, const gn_elem index, int64_t lo, int64_t hi, int64_t at)
 {
     for (int64_t k = lo; k < hi; k++) {
@@ -87,7 +91,8 @@ GN_INLINE void put(const sorted *to, const gn_elem index, const bool wide, edge 
     if (wide) gn_index_set(to->from, index, at, e.from);
 }
 
-GN_INLINE void sort_directly(source *from, read_fn *read, const gn_elem index, const bool wide, const sorted *to)
+GN_INLINE void sort_directly(source *from, read_fn *read, const gn_elem index, const bool wide,
+                             const sorted *to)
 {
     if (to->ptr) {
         for (int64_t i = 0; i < to->n; i++) tally(to, index, read(from, index, i).key);
@@ -109,12 +114,14 @@ GN_INLINE void deal(void *dealt, const gn_elem index, const bool wide, int64_t a
 GN_INLINE edge read_dealt(const void *dealt, const gn_elem index, const bool wide, int64_t at)
 {
     const int words = wide ? 4 : 3;
-    return (edge){gn_index_get(dealt, index, words * at), gn_index_get(dealt, index, words * at + 1),
-                  gn_index_get(dealt, index, words * at + 2), wide ? gn_index_get(dealt, index, words * at + 3) : 0};
+    return (edge){gn_index_get(dealt, index, words * at),
+                  gn_index_get(dealt, index, words * at + 1),
+                  gn_index_get(dealt, index, words * at + 2),
+                  wide ? gn_index_get(dealt, index, words * at + 3) : 0};
 }
 
-GN_INLINE void sort_dealt(source *from, read_fn *read, const gn_elem index, const bool wide, const sorted *to,
-                          int shift, void *dealt)
+GN_INLINE void sort_dealt(source *from, read_fn *read, const gn_elem index, const bool wide,
+                          const sorted *to, int shift, void *dealt)
 {
     const int words = wide ? 4 : 3;
     int64_t begin[BUCKETS + 1] = {0};
@@ -127,14 +134,17 @@ GN_INLINE void sort_dealt(source *from, read_fn *read, const gn_elem index, cons
     for (int64_t b = 0; b < BUCKETS && b << shift < to->keys; b++) {
         int64_t lo = b << shift, hi = lo + ((int64_t)1 << shift);
         if (to->ptr) {
-            for (int64_t i = begin[b]; i < begin[b + 1]; i++) tally(to, index, gn_index_get(dealt, index, words * i));
+            for (int64_t i = begin[b]; i < begin[b + 1]; i++)
+                tally(to, index, gn_index_get(dealt, index, words * i));
             starts(to->ptr, index, lo, hi < to->keys ? hi : to->keys, begin[b]);
         }
-        for (int64_t i = begin[b]; i < begin[b + 1]; i++) put(to, index, wide, read_dealt(dealt, index, wide, i));
+        for (int64_t i = begin[b]; i < begin[b + 1]; i++)
+            put(to, index, wide, read_dealt(dealt, index, wide, i));
     }
 }
 
-GN_INLINE gn_status *sort(source *from, read_fn *read, const gn_elem index, const bool wide, const sorted *to)
+GN_INLINE gn_status *sort(source *from, read_fn *read, const gn_elem index, const bool wide,
+                          const sorted *to)
 {
     int shift = 0;
     while (to->keys >> shift >= BUCKETS) shift++;
@@ -149,12 +159,17 @@ GN_INLINE gn_status *sort(source *from, read_fn *read, const gn_elem index, cons
     return NULL;
 }
 
-/* What is sorted --------------------------------------------------------------------------------------------------- */
+/* What is sorted ------------------------------------------------------------------------------- */
 
 gn_status *gn_sort_list(gn_graph *g, gn_elem ends, const void *src, const void *dst)
 {
     source from = {.src = src, .dst = dst, .ends = ends};
-    sorted to = {g->n_dst, g->n_edge, g->array[GN_GRAPH_ROW_PTR], g->array[GN_GRAPH_COL], g->array[GN_GRAPH_POS], NULL};
+    sorted to = {g->n_dst,
+                 g->n_edge,
+                 g->array[GN_GRAPH_ROW_PTR],
+                 g->array[GN_GRAPH_COL],
+                 g->array[GN_GRAPH_POS],
+                 NULL};
     return g->index == GN_I32 ? sort(&from, list_by_destination, GN_I32, false, &to)
                               : sort(&from, list_by_destination, GN_I64, false, &to);
 }
@@ -167,7 +182,8 @@ gn_status *gn_sort_by_source(const gn_graph *g, void *col_ptr, void *csc_row, vo
                               : sort(&from, csr_by_source, GN_I64, false, &to);
 }
 
-/* First the user's list out of the CSR -- sources, destinations, places in the CSR -- then that list by its sources. */
+/* First the user's list out of the CSR -- sources, destinations, places in the CSR -- then that
+ * list by its sources. */
 gn_status *gn_sort_reversed(const gn_graph *g, gn_graph *to)
 {
     void *list;

@@ -9,8 +9,8 @@ const char *const gn_order_name[GN_ORDER_COUNT] = {
 #undef X
 };
 
-typedef struct
-    edge_list { /* of a merged node: roots of its neighbours when it was visited, and how many edges go there */
+typedef struct edge_list { /* of a merged node: roots of its neighbours when it was visited, and how
+                              many edges go there */
     int64_t n;
     int32_t *to;
     float *weight;
@@ -31,18 +31,21 @@ typedef struct orderer {
     int64_t n_touched;
 } orderer;
 
-static int64_t get(const gn_graph *g, gn_graph_array k, int64_t i) { return gn_index_get(g->array[k], g->index, i); }
+static int64_t get(const gn_graph *g, gn_graph_array k, int64_t i)
+{
+    return gn_index_get(g->array[k], g->index, i);
+}
 
 /* Calls for every neighbour u of v, by edges in and out. */
-#define FOR_NEIGHBOURS(z, v, u, ...)                                                                                   \
-    for (int side_ = 0; side_ < 2; side_++) {                                                                          \
-        gn_graph_array ptr_ = side_ ? GN_GRAPH_COL_PTR : GN_GRAPH_ROW_PTR;                                             \
-        gn_graph_array end_ = side_ ? GN_GRAPH_CSC_ROW : GN_GRAPH_COL;                                                 \
-        int64_t last_ = get((z)->g, ptr_, (v) + 1);                                                                    \
-        for (int64_t e_ = get((z)->g, ptr_, (v)); e_ < last_; e_++) {                                                  \
-            int64_t u = get((z)->g, end_, e_);                                                                         \
-            __VA_ARGS__                                                                                                \
-        }                                                                                                              \
+#define FOR_NEIGHBOURS(z, v, u, ...)                                                               \
+    for (int side_ = 0; side_ < 2; side_++) {                                                      \
+        gn_graph_array ptr_ = side_ ? GN_GRAPH_COL_PTR : GN_GRAPH_ROW_PTR;                         \
+        gn_graph_array end_ = side_ ? GN_GRAPH_CSC_ROW : GN_GRAPH_COL;                             \
+        int64_t last_ = get((z)->g, ptr_, (v) + 1);                                                \
+        for (int64_t e_ = get((z)->g, ptr_, (v)); e_ < last_; e_++) {                              \
+            int64_t u = get((z)->g, end_, e_);                                                     \
+            __VA_ARGS__                                                                            \
+        }                                                                                          \
     }
 
 /* Nodes by degree, ascending, ties by number: a counting sort. */
@@ -64,16 +67,17 @@ static gn_status *sort_by_degree(orderer *z)
     return NULL;
 }
 
-/* Degree ----------------------------------------------------------------------------------------------------------- */
+/* Degree --------------------------------------------------------------------------------------- */
 
 static void order_by_degree(const orderer *z, int64_t *to)
 {
     for (int64_t k = 0; k < z->n; k++) to[z->by_degree[z->n - 1 - k]] = k;
 }
 
-/* Reverse Cuthill-McKee -------------------------------------------------------------------------------------------- */
+/* Reverse Cuthill-McKee ------------------------------------------------------------------------ */
 
-/* Neighbours of every node in order of their degrees: nodes in that order enter themselves at their neighbours. */
+/* Neighbours of every node in order of their degrees: nodes in that order enter themselves at their
+ * neighbours. */
 static gn_status *sorted_neighbours(const orderer *z, int64_t **ptr, int32_t **list)
 {
     void *p, *l;
@@ -85,7 +89,8 @@ static gn_status *sorted_neighbours(const orderer *z, int64_t **ptr, int32_t **l
     }
     *ptr = p;
     *list = l;
-    int64_t *at = *ptr + 1; /* at[v]: where v's next neighbour goes, and in the end where v + 1's begin */
+    int64_t *at = *ptr + 1; /* at[v]: where v's next neighbour goes, and in the end where v + 1's
+                               begin */
     for (int64_t v = 0; v + 1 < z->n; v++) at[v + 1] = at[v] + z->degree[v];
     for (int64_t k = 0; k < z->n; k++) {
         int64_t v = z->by_degree[k];
@@ -126,11 +131,12 @@ static gn_status *order_rcm(orderer *z, int64_t *to)
     return NULL;
 }
 
-/* Rabbit Order ------------------------------------------------------------------------------------------------------
- * J. Arai et al., "Rabbit Order: Just-in-time Parallel Reordering for Fast Graph Analysis", IPDPS 2016, by one thread: nodes,
- * fewest edges first, are merged into the neighbouring community where modularity gains most; a node's edges are summed
- * up by community when it is visited, out of those of the nodes that were merged into it.  The tree of merges, gone
- * through in depth, is the order: communities of communities lie side by side, at every level. */
+/* Rabbit Order ---------------------------------------------------------------------------------
+ * J. Arai et al., "Rabbit Order: Just-in-time Parallel Reordering for Fast Graph Analysis", IPDPS
+ * 2016, by one thread: nodes, fewest edges first, are merged into the neighbouring community where
+ * modularity gains most; a node's edges are summed up by community when it is visited, out of those
+ * of the nodes that were merged into it.  The tree of merges, gone through in depth, is the order:
+ * communities of communities lie side by side, at every level. */
 
 static int32_t find(orderer *z, int32_t v)
 {
@@ -260,8 +266,8 @@ gn_status *gn_graph_order(gn_graph *g, gn_order how, int64_t *to)
 {
     orderer z = {.g = g, .n = g->n_dst};
     if (g->n_src != g->n_dst || g->n_dst > INT32_MAX)
-        GN_FAIL(GN_ERR_DATA, "nodes of a graph from %lld to %lld nodes cannot be reordered", (long long)g->n_src,
-                (long long)g->n_dst);
+        GN_FAIL(GN_ERR_DATA, "nodes of a graph from %lld to %lld nodes cannot be reordered",
+                (long long)g->n_src, (long long)g->n_dst);
     for (int64_t v = 0; v < z.n; v++) to[v] = v;
     if (how == GN_ORDER_NONE) return NULL;
     GN_TRY(gn_graph_require(g, 1u << GN_GRAPH_COL_PTR));

@@ -1,5 +1,5 @@
-/* Leaves and bits: Intel, Software Developer's Manual, volume 2A, CPUID; AMD, Architecture Programmer's Manual, volume 3,
- * appendix E.  Levels: System V ABI, AMD64 supplement, table 3.1. */
+/* Leaves and bits: Intel, Software Developer's Manual, volume 2A, CPUID; AMD, Architecture
+ * Programmer's Manual, volume 3, appendix E.  Levels: System V ABI, AMD64 supplement, table 3.1. */
 #include "runtime/load/cpu.h"
 
 #include <string.h>
@@ -31,7 +31,8 @@ typedef struct leaf {
 /* Each once: under a hypervisor a question takes ten microseconds. */
 static void ask(leaf *all, int n)
 {
-    uint32_t most = __get_cpuid_max(0, NULL), most_extended = __get_cpuid_max(0x80000000, NULL), subs = 0;
+    uint32_t most = __get_cpuid_max(0, NULL), most_extended = __get_cpuid_max(0x80000000, NULL),
+             subs = 0;
     for (int k = 0; k < n; k++) {
         leaf *l = &all[k];
         if (l->number > (l->number < 0x80000000 ? most : most_extended) || l->sub > subs) continue;
@@ -59,7 +60,8 @@ uint64_t gn_cpu_features(void)
     for (int k = 0; k < GN_CPU_FEATURE_COUNT; k++) {
         const feature *f = &features[k];
         for (int i = 0; i < LEAVES; i++)
-            if (all[i].number == f->leaf && all[i].sub == f->sub && f->keeps <= kept && all[i].r[f->reg] >> f->bit & 1)
+            if (all[i].number == f->leaf && all[i].sub == f->sub && f->keeps <= kept &&
+                all[i].r[f->reg] >> f->bit & 1)
                 has |= (uint64_t)1 << k;
     }
     return has;
@@ -74,9 +76,10 @@ uint64_t gn_cpu_features(void) { return 0; }
 bool gn_cpu_level(const char *name, uint64_t *out)
 {
     const uint64_t v2 = HAS(SSE3) | HAS(SSSE3) | HAS(SSE41) | HAS(SSE42) | HAS(POPCNT);
-    const uint64_t v3 =
-        v2 | HAS(AVX) | HAS(AVX2) | HAS(BMI) | HAS(BMI2) | HAS(F16C) | HAS(FMA) | HAS(LZCNT) | HAS(MOVBE);
-    const uint64_t v4 = v3 | HAS(AVX512F) | HAS(AVX512BW) | HAS(AVX512CD) | HAS(AVX512DQ) | HAS(AVX512VL);
+    const uint64_t v3 = v2 | HAS(AVX) | HAS(AVX2) | HAS(BMI) | HAS(BMI2) | HAS(F16C) | HAS(FMA) |
+                        HAS(LZCNT) | HAS(MOVBE);
+    const uint64_t v4 = v3 | HAS(AVX512F) | HAS(AVX512BW) | HAS(AVX512CD) | HAS(AVX512DQ) |
+                        HAS(AVX512VL);
     if (!strcmp(name, "native"))
         *out = gn_cpu_features();
     else if (!strcmp(name, "x86-64-v2"))

@@ -1,5 +1,5 @@
-/* See loader.h.  The sections that are loaded of all objects go into one mapping: code, then stubs for functions from
- * outside, then constants on pages of their own. */
+/* See loader.h.  The sections that are loaded of all objects go into one mapping: code, then stubs
+ * for functions from outside, then constants on pages of their own. */
 #include "runtime/load/loader.h"
 
 #include <elf.h>
@@ -71,7 +71,8 @@ typedef struct elf {
     size_t *at;        /* [head.e_shnum] offset in the mapping; SIZE_MAX: not loaded */
     const char *names; /* of symbols */
     size_t n_names;
-    int kernel; /* the number that its gn_kernel_0, all it has, takes; -1: numbers are as they are named */
+    int kernel; /* the number that its gn_kernel_0, all it has, takes; -1: numbers are as they are
+                   named */
     struct elf *next;
 } elf;
 
@@ -81,7 +82,8 @@ static bool inside(size_t n, uint64_t at, uint64_t size) { return at <= n && siz
 
 static bool loaded(const Elf64_Shdr *s)
 {
-    return (s->sh_flags & SHF_ALLOC) && s->sh_size && s->sh_type != SHT_NOTE && s->sh_type != SHT_X86_64_UNWIND;
+    return (s->sh_flags & SHF_ALLOC) && s->sh_size && s->sh_type != SHT_NOTE &&
+           s->sh_type != SHT_X86_64_UNWIND;
 }
 
 static gn_status *read_symbols(elf *e, const Elf64_Shdr *s)
@@ -89,7 +91,8 @@ static gn_status *read_symbols(elf *e, const Elf64_Shdr *s)
     if (e->sym) BROKEN("two symbol tables");
     if (s->sh_size % sizeof(Elf64_Sym) || s->sh_link >= e->head.e_shnum) BROKEN("symbol table");
     const Elf64_Shdr *names = &e->sec[s->sh_link];
-    if (names->sh_type != SHT_STRTAB || !names->sh_size || e->p[names->sh_offset + names->sh_size - 1])
+    if (names->sh_type != SHT_STRTAB || !names->sh_size ||
+        e->p[names->sh_offset + names->sh_size - 1])
         BROKEN("names of symbols");
     Elf64_Sym *copy = malloc(s->sh_size ? s->sh_size : 1);
     if (!copy) GN_FAIL(GN_ERR_NOMEM, "no memory for %zu bytes of symbols", (size_t)s->sh_size);
@@ -128,7 +131,8 @@ static gn_status *read_elf(elf *e, size_t *end)
         } else if (s->sh_size > ((size_t)1 << 30)) {
             BROKEN("section %d", i);
         }
-        if (s->sh_addralign > 4096 || (s->sh_addralign & (s->sh_addralign - 1))) BROKEN("section %d's alignment", i);
+        if (s->sh_addralign > 4096 || (s->sh_addralign & (s->sh_addralign - 1)))
+            BROKEN("section %d's alignment", i);
         if (loaded(s) && (s->sh_flags & SHF_WRITE)) BROKEN("section %d is writable", i);
     }
     for (int i = 0; i < h->e_shnum; i++)
@@ -176,21 +180,25 @@ static gn_status *resolve(const elf *e, size_t k, size_t stubs, bool call, size_
         *out = stubs + (size_t)i * STUB;
         return NULL;
     }
-    if (s->st_shndx >= e->head.e_shnum || e->at[s->st_shndx] == SIZE_MAX || s->st_value > e->sec[s->st_shndx].sh_size)
+    if (s->st_shndx >= e->head.e_shnum || e->at[s->st_shndx] == SIZE_MAX ||
+        s->st_value > e->sec[s->st_shndx].sh_size)
         BROKEN("place of symbol %zu", k);
     *out = e->at[s->st_shndx] + (size_t)s->st_value;
     return NULL;
 }
 
-static gn_status *relocate_one(const elf *e, const Elf64_Rela *r, int target, unsigned char *map, size_t stubs)
+static gn_status *relocate_one(const elf *e, const Elf64_Rela *r, int target, unsigned char *map,
+                               size_t stubs)
 {
     uint32_t type = (uint32_t)ELF64_R_TYPE(r->r_info);
     bool wide = type == R_X86_64_64 || type == R_X86_64_PC64;
     bool relative = type == R_X86_64_PC32 || type == R_X86_64_PLT32 || type == R_X86_64_PC64;
-    bool slot = type == R_X86_64_GOTPCREL || type == R_X86_64_GOTPCRELX || type == R_X86_64_REX_GOTPCRELX;
+    bool slot = type == R_X86_64_GOTPCREL || type == R_X86_64_GOTPCRELX ||
+                type == R_X86_64_REX_GOTPCRELX;
     if (type == R_X86_64_NONE) return NULL;
     if (!wide && !relative && !slot) BROKEN("relocation type %u", type);
-    if (!inside((size_t)e->sec[target].sh_size, r->r_offset, wide ? 8 : 4)) BROKEN("place of a relocation");
+    if (!inside((size_t)e->sec[target].sh_size, r->r_offset, wide ? 8 : 4))
+        BROKEN("place of a relocation");
     size_t symbol = 0;
     size_t k = (size_t)ELF64_R_SYM(r->r_info);
     GN_TRY(resolve(e, k, stubs, type == R_X86_64_PLT32 || slot, &symbol));
@@ -205,7 +213,8 @@ static gn_status *relocate_one(const elf *e, const Elf64_Rela *r, int target, un
         memcpy(p, &value, 8);
         return NULL;
     }
-    if ((int64_t)value < INT32_MIN || (int64_t)value > INT32_MAX) BROKEN("a relocation that does not reach");
+    if ((int64_t)value < INT32_MIN || (int64_t)value > INT32_MAX)
+        BROKEN("a relocation that does not reach");
     uint32_t low = (uint32_t)value;
     memcpy(p, &low, 4);
     return NULL;
@@ -217,7 +226,8 @@ static gn_status *relocate(const elf *e, unsigned char *map, size_t stubs)
         const Elf64_Shdr *s = &e->sec[i];
         if (s->sh_type == SHT_REL) BROKEN("relocations without addends");
         if (s->sh_type != SHT_RELA) continue;
-        if (s->sh_info >= e->head.e_shnum || s->sh_size % sizeof(Elf64_Rela)) BROKEN("relocations of section %d", i);
+        if (s->sh_info >= e->head.e_shnum || s->sh_size % sizeof(Elf64_Rela))
+            BROKEN("relocations of section %d", i);
         if (e->at[s->sh_info] == SIZE_MAX) continue;
         for (size_t k = 0; k < s->sh_size / sizeof(Elf64_Rela); k++) {
             Elf64_Rela r;
@@ -247,7 +257,9 @@ static gn_status *find_kernels(const elf *e, gn_object *o)
 {
     for (size_t i = 0; i < e->n_sym; i++) {
         const Elf64_Sym *s = &e->sym[i];
-        if (ELF64_ST_TYPE(s->st_info) != STT_FUNC || s->st_shndx == SHN_UNDEF || s->st_name >= e->n_names) continue;
+        if (ELF64_ST_TYPE(s->st_info) != STT_FUNC || s->st_shndx == SHN_UNDEF ||
+            s->st_name >= e->n_names)
+            continue;
         int k = kernel_number(e->names + s->st_name);
         size_t at = 0;
         if (k < 0) continue;
@@ -298,7 +310,8 @@ static gn_status *load(elf *list, gn_object *o)
         GN_TRY(find_kernels(e, o));
     }
     if (mprotect(o->map, code_end, PROT_READ | PROT_EXEC) != 0 ||
-        (o->map_size > code_end && mprotect(o->map + code_end, o->map_size - code_end, PROT_READ) != 0))
+        (o->map_size > code_end &&
+         mprotect(o->map + code_end, o->map_size - code_end, PROT_READ) != 0))
         GN_FAIL(GN_ERR_BACKEND, "memory cannot be made executable here");
     return NULL;
 }
@@ -383,7 +396,8 @@ gn_status *gn_objects_load(int n, const gn_code_object *objects, gn_object **out
     gn_status *s = read_each(n, objects, &list);
     GN_TRY(load_list(s, list, out));
     for (int k = 0; k < n && !s; k++)
-        if (!gn_object_kernel(*out, k)) s = GN_ERROR(GN_ERR_DATA, "object code is damaged: object %d has no kernel", k);
+        if (!gn_object_kernel(*out, k))
+            s = GN_ERROR(GN_ERR_DATA, "object code is damaged: object %d has no kernel", k);
     if (s) {
         gn_object_free(*out);
         *out = NULL;
@@ -400,5 +414,8 @@ void gn_object_free(gn_object *o)
 }
 
 int gn_object_kernels(const gn_object *o) { return o->n; }
-gn_kernel_fn gn_object_kernel(const gn_object *o, int k) { return k >= 0 && k < o->n ? o->fn[k] : NULL; }
+gn_kernel_fn gn_object_kernel(const gn_object *o, int k)
+{
+    return k >= 0 && k < o->n ? o->fn[k] : NULL;
+}
 size_t gn_object_code_bytes(const gn_object *o) { return o->all_size; }

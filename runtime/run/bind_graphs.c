@@ -1,10 +1,12 @@
-/* Binding, part one: graphs by name, graphs derived from them, and the sizes that symbols stand for. */
+/* Binding, part one: graphs by name, graphs derived from them, and the sizes that symbols stand
+ * for. */
 #include "runtime/run/instance.h"
 #include "runtime/memory.h"
 
 #include <string.h>
 
-static gn_status *find_graph(const gn_instance *in, int number, int n, const gn_graph_binding *graphs, gn_graph **out)
+static gn_status *find_graph(const gn_instance *in, int number, int n,
+                             const gn_graph_binding *graphs, gn_graph **out)
 {
     const gn_graph_slot *slot = &in->artifact->graphs[number];
     const char *name = slot->pattern_of ? slot->pattern_of : slot->name;
@@ -14,7 +16,8 @@ static gn_status *find_graph(const gn_instance *in, int number, int n, const gn_
             return NULL;
         }
     GN_FAIL(GN_ERR_DATA, "%s: %s '%s'", in->artifact->name,
-            slot->pattern_of ? "no sparse matrix is bound for input" : "nothing is bound for graph", name);
+            slot->pattern_of ? "no sparse matrix is bound for input" : "nothing is bound for graph",
+            name);
 }
 
 /* Is `d` the graph that `like` tells of? */
@@ -24,7 +27,8 @@ static bool same_origin(const gn_derived *d, const gn_derived *like)
            d->parent[1] == like->parent[1] && d->parent[2] == like->parent[2];
 }
 
-static gn_derived *find_shared(const gn_instance *in, const gn_derived *like, const gn_binding *mask, gn_elem index)
+static gn_derived *find_shared(const gn_instance *in, const gn_derived *like,
+                               const gn_binding *mask, gn_elem index)
 {
     for (int k = 0; in && k < in->artifact->n_graphs; k++) {
         gn_derived *d = in->derived[k];
@@ -41,13 +45,14 @@ static void release(gn_derived *d)
     gn_block_free(d);
 }
 
-static gn_status *find_mask(const gn_instance *in, const char *name, int n, const gn_binding *tensors,
-                            const gn_binding **out)
+static gn_status *find_mask(const gn_instance *in, const char *name, int n,
+                            const gn_binding *tensors, const gn_binding **out)
 {
     GN_TRY(gn_bind_find(in, name, n, tensors, out));
     const gn_binding *b = *out;
     if (b->elem != GN_BOOL || b->row_elems != 1 || (!b->data && b->rows))
-        GN_FAIL(GN_ERR_DATA, "%s: '%s' is no mask: one bool a row is needed", in->artifact->name, name);
+        GN_FAIL(GN_ERR_DATA, "%s: '%s' is no mask: one bool a row is needed", in->artifact->name,
+                name);
     return NULL;
 }
 
@@ -55,7 +60,8 @@ static gn_status *find_mask(const gn_instance *in, const char *name, int n, cons
 static gn_elem index_of(const gn_artifact *a)
 {
     for (int k = 0; k < a->n_slots; k++)
-        if (a->slots[k].kind == GN_SLOT_GRAPH && a->slots[k].elem == GN_I64 && a->slots[k].array < GN_GRAPH_CELL)
+        if (a->slots[k].kind == GN_SLOT_GRAPH && a->slots[k].elem == GN_I64 &&
+            a->slots[k].array < GN_GRAPH_CELL)
             return GN_I64;
     return GN_I32;
 }
@@ -70,7 +76,8 @@ static gn_status *make_derived(gn_derived *d, const gn_binding *mask, gn_elem in
     }
 }
 
-static gn_status *derive(gn_instance *in, int number, int n, const gn_binding *tensors, const gn_instance *like)
+static gn_status *derive(gn_instance *in, int number, int n, const gn_binding *tensors,
+                         const gn_instance *like)
 {
     const gn_graph_slot *slot = &in->artifact->graphs[number];
     const gn_binding *mask = NULL;
@@ -118,9 +125,11 @@ static gn_status *check_sizes(const gn_instance *in)
         const gn_graph_slot *slot = &a->graphs[c->graph];
         int64_t want = 0, have = size_of(in->graph[c->graph], c->end);
         if (gn_term_value(c->want, in->sym, &want) && want == have) continue;
-        const char *name = slot->pattern_of ? slot->pattern_of : slot->name ? slot->name : "(derived)";
-        GN_FAIL(GN_ERR_DATA, "%s: graph '%s' has %lld %s, expected %lld", a->name, name, (long long)have, what[c->end],
-                (long long)want);
+        const char *name = slot->pattern_of ? slot->pattern_of
+                           : slot->name     ? slot->name
+                                            : "(derived)";
+        GN_FAIL(GN_ERR_DATA, "%s: graph '%s' has %lld %s, expected %lld", a->name, name,
+                (long long)have, what[c->end], (long long)want);
     }
     return NULL;
 }
@@ -154,10 +163,12 @@ gn_status *gn_bind_graphs(gn_instance *in, int n, const gn_graph_binding *graphs
     const gn_artifact *a = in->artifact;
     for (int k = 0; k < a->n_graphs; k++) {
         bool bound = a->graphs[k].name || a->graphs[k].pattern_of;
-        GN_TRY(bound ? find_graph(in, k, n, graphs, &in->graph[k]) : derive(in, k, n_tensors, tensors, like));
+        GN_TRY(bound ? find_graph(in, k, n, graphs, &in->graph[k])
+                     : derive(in, k, n_tensors, tensors, like));
         unsigned arrays = a->graphs[k].arrays;
         for (int s = 0; s < a->n_syms; s++)
-            if (a->syms[s].kind == GN_SYM_PARTS && a->syms[s].graph == k) arrays |= 1u << a->syms[s].array;
+            if (a->syms[s].kind == GN_SYM_PARTS && a->syms[s].graph == k)
+                arrays |= 1u << a->syms[s].array;
         for (int s = 0; s < a->n_slots; s++)
             if (gn_slot_reads_graph(&a->slots[s], k)) arrays |= 1u << a->slots[s].array;
         for (int l = 0; l < a->n_launches; l++)
@@ -170,7 +181,8 @@ gn_status *gn_bind_graphs(gn_instance *in, int n, const gn_graph_binding *graphs
     return check_sizes(in);
 }
 
-/* Arrays of graph number k that launches read, and those that tell which edge a row of a result is of. */
+/* Arrays of graph number k that launches read, and those that tell which edge a row of a result is
+ * of. */
 static unsigned arrays_read(const gn_artifact *a, int k)
 {
     unsigned arrays = 0;

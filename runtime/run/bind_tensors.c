@@ -6,9 +6,12 @@
 
 #include <string.h>
 
-/* Tensors ---------------------------------------------------------------------------------------------------------- */
+/* Tensors -------------------------------------------------------------------------------------- */
 
-static bool is_bound_kind(gn_slot_kind k) { return k == GN_SLOT_INPUT || k == GN_SLOT_STATE || k == GN_SLOT_OUTPUT; }
+static bool is_bound_kind(gn_slot_kind k)
+{
+    return k == GN_SLOT_INPUT || k == GN_SLOT_STATE || k == GN_SLOT_OUTPUT;
+}
 
 static const gn_binding *find(const char *name, int n, const gn_binding *tensors)
 {
@@ -24,8 +27,9 @@ static gn_status *missing(const gn_instance *in, const char *name, int n, const 
     const char **names = block;
     for (int k = 0; k < n; k++) names[k] = tensors[k].name;
     const char *near = gn_nearest(name, names, (size_t)n);
-    gn_status *s = GN_ERROR(GN_ERR_DATA, "%s: nothing is bound for '%s'%s%s%s", in->artifact->name, name,
-                            near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
+    gn_status *s = GN_ERROR(GN_ERR_DATA, "%s: nothing is bound for '%s'%s%s%s", in->artifact->name,
+                            name, near ? " (did you mean '" : "", near ? near : "",
+                            near ? "'?)" : "");
     gn_block_free(block);
     return s;
 }
@@ -42,15 +46,17 @@ static gn_status *check_shape(const gn_instance *in, int slot, const gn_binding 
     const gn_slot *s = &in->artifact->slots[slot];
     int64_t elems = in->plan.elems[slot], rows = s->row_elems > 0 ? elems / s->row_elems : b->rows;
     if (b->elem != s->elem)
-        GN_FAIL(GN_ERR_DATA, "%s: '%s' is %s, expected %s", in->artifact->name, s->name, gn_elem_name(b->elem),
-                gn_elem_name(s->elem));
+        GN_FAIL(GN_ERR_DATA, "%s: '%s' is %s, expected %s", in->artifact->name, s->name,
+                gn_elem_name(b->elem), gn_elem_name(s->elem));
     if (b->rows != rows || b->row_elems != s->row_elems)
-        GN_FAIL(GN_ERR_DATA, "%s: '%s' has %lld rows of %lld elements, expected %lld of %lld", in->artifact->name,
-                s->name, (long long)b->rows, (long long)b->row_elems, (long long)rows, (long long)s->row_elems);
+        GN_FAIL(GN_ERR_DATA, "%s: '%s' has %lld rows of %lld elements, expected %lld of %lld",
+                in->artifact->name, s->name, (long long)b->rows, (long long)b->row_elems,
+                (long long)rows, (long long)s->row_elems);
     return NULL;
 }
 
-/* Code takes different buffers to be disjoint: what is written must lie apart from all else that is bound. */
+/* Code takes different buffers to be disjoint: what is written must lie apart from all else that is
+ * bound. */
 gn_status *gn_bind_check_data(const gn_instance *in, int slot, const void *data)
 {
     const gn_artifact *a = in->artifact;
@@ -58,13 +64,15 @@ gn_status *gn_bind_check_data(const gn_instance *in, int slot, const void *data)
     uintptr_t at = (uintptr_t)data, bytes = (uintptr_t)in->plan.elems[slot] * gn_elem_size(s->elem);
     if (!data && bytes) GN_FAIL(GN_ERR_DATA, "%s: '%s' is bound to no data", a->name, s->name);
     if (at % gn_elem_size(s->elem))
-        GN_FAIL(GN_ERR_DATA, "%s: the data of '%s' is not aligned to its elements, %s", a->name, s->name,
-                gn_elem_name(s->elem));
+        GN_FAIL(GN_ERR_DATA, "%s: the data of '%s' is not aligned to its elements, %s", a->name,
+                s->name, gn_elem_name(s->elem));
     for (int k = 0; k < a->n_slots; k++) {
         const gn_slot *o = &a->slots[k];
-        if (k == slot || !is_bound_kind(o->kind) || !in->addr[k] || strcmp(o->name, s->name) == 0) continue;
+        if (k == slot || !is_bound_kind(o->kind) || !in->addr[k] || strcmp(o->name, s->name) == 0)
+            continue;
         if (o->kind == GN_SLOT_INPUT && s->kind == GN_SLOT_INPUT) continue;
-        uintptr_t there = (uintptr_t)in->addr[k], size = (uintptr_t)in->plan.elems[k] * gn_elem_size(o->elem);
+        uintptr_t there = (uintptr_t)in->addr[k],
+                  size = (uintptr_t)in->plan.elems[k] * gn_elem_size(o->elem);
         if (at < there + size && there < at + bytes)
             GN_FAIL(GN_ERR_DATA, "%s: '%s' and '%s' overlap in memory", a->name, s->name, o->name);
     }
@@ -94,11 +102,12 @@ static gn_status *bind_graph_array(gn_instance *in, int slot)
     const gn_graph *g = in->graph[s->graph];
     gn_elem elem = gn_graph_array_elem(g, s->array);
     if (elem != s->elem)
-        GN_FAIL(GN_ERR_DATA, "%s: compiled for graphs with %s indices, graph %d has %s", a->name, gn_elem_name(s->elem),
-                s->graph, gn_elem_name(elem));
+        GN_FAIL(GN_ERR_DATA, "%s: compiled for graphs with %s indices, graph %d has %s", a->name,
+                gn_elem_name(s->elem), s->graph, gn_elem_name(elem));
     if (in->plan.elems[slot] > gn_graph_array_count(g, s->array))
-        GN_FAIL(GN_ERR_DATA, "%s: array %d of graph %d has %lld elements, expected %lld", a->name, (int)s->array,
-                s->graph, (long long)gn_graph_array_count(g, s->array), (long long)in->plan.elems[slot]);
+        GN_FAIL(GN_ERR_DATA, "%s: array %d of graph %d has %lld elements, expected %lld", a->name,
+                (int)s->array, s->graph, (long long)gn_graph_array_count(g, s->array),
+                (long long)in->plan.elems[slot]);
     in->addr[slot] = g->array[s->array];
     return NULL;
 }
@@ -117,7 +126,7 @@ gn_status *gn_bind_tensors(gn_instance *in, int n, const gn_binding *tensors)
     return NULL;
 }
 
-/* Launches --------------------------------------------------------------------------------------------------------- */
+/* Launches ------------------------------------------------------------------------------------- */
 
 enum {
     RANGES_A_THREAD = 8, /* so that who is late leaves little to wait for */
@@ -129,7 +138,8 @@ static const double edge_bytes = 32;        /* what an edge's gather adds to tha
 static void copy_kernel(void *const *buf, const int64_t *sym, int64_t lo, int64_t hi)
 {
     int64_t from = lo * COPY_CHUNK, to = hi * COPY_CHUNK < sym[0] ? hi * COPY_CHUNK : sym[0];
-    if (buf[0] != buf[1]) memcpy((char *)buf[0] + from, (const char *)buf[1] + from, (size_t)(to - from));
+    if (buf[0] != buf[1])
+        memcpy((char *)buf[0] + from, (const char *)buf[1] + from, (size_t)(to - from));
 }
 
 static int64_t ceil_div(int64_t n, int64_t d) { return n / d + (n % d != 0); }
@@ -141,7 +151,8 @@ static int64_t worth(const gn_instance *in, const gn_launch *l, int64_t trip)
     if (threads == 1 || !l->parallel) return 1;
     double bytes = 0;
     for (int b = 0; b < l->n_buf; b++)
-        bytes += (double)in->plan.elems[l->buf[b]] * (double)gn_elem_size(in->artifact->slots[l->buf[b]].elem);
+        bytes += (double)in->plan.elems[l->buf[b]] *
+                 (double)gn_elem_size(in->artifact->slots[l->buf[b]].elem);
     if (l->balance_graph >= 0) bytes += (double)in->graph[l->balance_graph]->n_edge * edge_bytes;
     int64_t most = (int64_t)threads * RANGES_A_THREAD;
     if (most > trip) most = trip;
@@ -157,12 +168,14 @@ static int64_t weight_before(const gn_graph *g, const gn_launch *l, int64_t t)
 }
 
 /* Range k starts at the first iteration with at least k / n of the weight before it. */
-static int64_t balance(const gn_graph *g, const gn_launch *l, int64_t trip, int64_t n, int64_t *bound)
+static int64_t balance(const gn_graph *g, const gn_launch *l, int64_t trip, int64_t n,
+                       int64_t *bound)
 {
     int64_t total = weight_before(g, l, trip), ranges = 0;
     bound[0] = 0;
     for (int64_t k = 1; k < n; k++) {
-        int64_t want = (int64_t)((double)total * (double)k / (double)n), lo = bound[ranges], hi = trip;
+        int64_t want = (int64_t)((double)total * (double)k / (double)n), lo = bound[ranges],
+                hi = trip;
         while (lo < hi) {
             int64_t mid = lo + (hi - lo) / 2;
             if (weight_before(g, l, mid) < want)
@@ -183,8 +196,8 @@ static gn_status *resolve_copy(const gn_instance *in, int launch, gn_ready *r, i
     int64_t to = in->plan.elems[l->buf[0]] * (int64_t)gn_elem_size(slots[l->buf[0]].elem);
     int64_t from = in->plan.elems[l->buf[1]] * (int64_t)gn_elem_size(slots[l->buf[1]].elem);
     if (to != from)
-        GN_FAIL(GN_ERR_INTERNAL, "%s: launch %d copies %lld bytes to %lld", in->artifact->name, launch, (long long)from,
-                (long long)to);
+        GN_FAIL(GN_ERR_INTERNAL, "%s: launch %d copies %lld bytes to %lld", in->artifact->name,
+                launch, (long long)from, (long long)to);
     r->fn = copy_kernel;
     sym[0] = to;
     r->trip = ceil_div(to, COPY_CHUNK);
@@ -202,7 +215,8 @@ static void share(const gn_instance *in, const gn_launch *l, gn_ready *r, int64_
     r->bound = bound;
 }
 
-static gn_status *resolve(const gn_instance *in, int launch, gn_ready *r, int64_t *sym, int64_t *bound)
+static gn_status *resolve(const gn_instance *in, int launch, gn_ready *r, int64_t *sym,
+                          int64_t *bound)
 {
     const gn_artifact *a = in->artifact;
     const gn_launch *l = &a->launches[launch];
@@ -212,15 +226,16 @@ static gn_status *resolve(const gn_instance *in, int launch, gn_ready *r, int64_
     r->trip = 1;
     if (l->parallel) {
         if (!gn_term_value(l->trip, in->sym, &r->trip))
-            GN_FAIL(GN_ERR_NOMEM, "%s: the iterations of launch %d cannot be counted", a->name, launch);
+            GN_FAIL(GN_ERR_NOMEM, "%s: the iterations of launch %d cannot be counted", a->name,
+                    launch);
         r->trip = ceil_div(r->trip, l->step);
     }
     share(in, l, r, bound);
     return NULL;
 }
 
-/* The chain that begins there is a launch of longer iterations; the others have none left.  It is balanced by the first of
- * them that walks edges. */
+/* The chain that begins there is a launch of longer iterations; the others have none left.  It is
+ * balanced by the first of them that walks edges. */
 static void resolve_chain(gn_instance *in, int head, int64_t *bound)
 {
     const gn_artifact *a = in->artifact;
@@ -240,7 +255,8 @@ static void resolve_chain(gn_instance *in, int head, int64_t *bound)
 gn_status *gn_bind_launches(gn_instance *in)
 {
     const gn_artifact *a = in->artifact;
-    int64_t n_buf = 0, n_sym = 0, n_bound = 0, most = (int64_t)gn_pool_threads(in->pool) * RANGES_A_THREAD + 1;
+    int64_t n_buf = 0, n_sym = 0, n_bound = 0,
+            most = (int64_t)gn_pool_threads(in->pool) * RANGES_A_THREAD + 1;
     for (int k = 0; k < a->n_launches; k++) {
         const gn_launch *l = &a->launches[k];
         n_buf += l->n_buf;

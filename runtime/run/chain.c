@@ -24,13 +24,14 @@ typedef struct gn_chain {
     atomic_bool timed;
 } gn_chain;
 
-/* Running ---------------------------------------------------------------------------------------------------------- */
+/* Running -------------------------------------------------------------------------------------- */
 
 static int take_room(gn_chain *c)
 {
     for (int t = 0;; t = (t + 1) % gn_pool_threads(c->in->pool)) {
         int free = 0;
-        if (atomic_compare_exchange_strong_explicit(&c->taken[t], &free, 1, memory_order_acquire, memory_order_relaxed))
+        if (atomic_compare_exchange_strong_explicit(&c->taken[t], &free, 1, memory_order_acquire,
+                                                    memory_order_relaxed))
             return t;
     }
 }
@@ -38,7 +39,8 @@ static int take_room(gn_chain *c)
 /* Where the buffer would begin for row `from` to lie at the beginning of the room. */
 static void *begin_of(const gn_chain *c, const passed *p, void *slot, int room, int64_t from)
 {
-    return (void *)((uintptr_t)slot + (uintptr_t)(room * c->block * p->row_bytes) - (uintptr_t)(from * p->row_bytes));
+    return (void *)((uintptr_t)slot + (uintptr_t)(room * c->block * p->row_bytes) -
+                    (uintptr_t)(from * p->row_bytes));
 }
 
 static void run_block(gn_chain *c, int room, int64_t from, int64_t to, bool timed)
@@ -66,7 +68,8 @@ void gn_chain_run(gn_chain *c, int64_t lo, int64_t hi)
     bool timed = atomic_load_explicit(&c->timed, memory_order_relaxed);
     int64_t from = lo * c->unit, end = hi > c->rows / c->unit ? c->rows : hi * c->unit;
     int room = take_room(c);
-    for (; from < end; from += c->block) run_block(c, room, from, end - from > c->block ? from + c->block : end, timed);
+    for (; from < end; from += c->block)
+        run_block(c, room, from, end - from > c->block ? from + c->block : end, timed);
     atomic_store_explicit(&c->taken[room], 0, memory_order_release);
 }
 
@@ -81,10 +84,11 @@ void gn_chain_split(gn_chain *c, int64_t ns, int64_t *to)
     double all = 0;
     for (int k = 0; k < c->n; k++) all += (double)atomic_load(&c->ns[k]);
     for (int k = 0; k < c->n; k++)
-        to[k] += (int64_t)((double)ns * (double)atomic_exchange(&c->ns[k], 0) / (all > 0 ? all : 1));
+        to[k] += (int64_t)((double)ns * (double)atomic_exchange(&c->ns[k], 0) /
+                           (all > 0 ? all : 1));
 }
 
-/* Making ----------------------------------------------------------------------------------------------------------- */
+/* Making --------------------------------------------------------------------------------------- */
 
 static void find_passed(gn_chain *c)
 {
@@ -94,7 +98,8 @@ static void find_passed(gn_chain *c)
         c->step[k] = l->step;
         for (int b = 0; b < l->n_buf; b++) {
             const gn_slot *s = &a->slots[l->buf[b]];
-            if (s->passed_on) c->passed[c->n_passed++] = (passed){k, b, gn_slot_row_bytes(a, l->buf[b])};
+            if (s->passed_on)
+                c->passed[c->n_passed++] = (passed){k, b, gn_slot_row_bytes(a, l->buf[b])};
         }
     }
 }
@@ -102,8 +107,8 @@ static void find_passed(gn_chain *c)
 static gn_status *make_room(int n, int n_buf, int threads, gn_chain **out)
 {
     void *block;
-    int64_t bytes = (int64_t)sizeof(gn_chain) + n_buf * (int64_t)sizeof(passed) + 2 * n * (int64_t)sizeof(int64_t) +
-                    threads * (int64_t)sizeof(atomic_int);
+    int64_t bytes = (int64_t)sizeof(gn_chain) + n_buf * (int64_t)sizeof(passed) +
+                    2 * n * (int64_t)sizeof(int64_t) + threads * (int64_t)sizeof(atomic_int);
     *out = NULL;
     GN_TRY(gn_block_zeroed(bytes, 1, "a chain", &block));
     gn_chain *c = block;

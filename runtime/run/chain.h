@@ -1,15 +1,17 @@
 /* Chain: launches over the same rows that run together, block by block of rows.
  *
- * Each touches, of what another one of them writes, rows of its own iterations alone (src/compile/chaining.c sees to that), so that
- * a block may go through all of them before the next begins.  What one passes on to the next is then still in a cache;
- * where nobody else reads it, there is only a block's room for it a thread: kernels are given an address from which
- * the block's rows come to lie there.  Bits are those of launches one after another. */
+ * Each touches, of what another one of them writes, rows of its own iterations alone
+ * (src/compile/chaining.c sees to that), so that a block may go through all of them before the next
+ * begins.  What one passes on to the next is then still in a cache; where nobody else reads it,
+ * there is only a block's room for it a thread: kernels are given an address from which the block's
+ * rows come to lie there.  Bits are those of launches one after another. */
 #ifndef GN_RUNTIME_RUN_CHAIN_H
 #define GN_RUNTIME_RUN_CHAIN_H
 
 #include "runtime/run/instance.h"
 
-/* Makes the chains of the plan; the first launch of each becomes it (bind.c).  gn_chains_free ends them. */
+/* Makes the chains of the plan; the first launch of each becomes it (bind.c).  gn_chains_free ends
+ * them. */
 GN_NODISCARD gn_status *gn_chains_new(gn_instance *in);
 void gn_chains_free(gn_instance *in);
 

@@ -17,7 +17,10 @@ bool gn_slots_meet(const gn_artifact *of, const gn_plan *p, int a, int b)
     return is_named(x) && is_named(y) && strcmp(x->name, y->name) == 0;
 }
 
-unsigned gn_access_of(const gn_launch *l, int b) { return l->access ? l->access[b] : GN_READS | GN_WRITES; }
+unsigned gn_access_of(const gn_launch *l, int b)
+{
+    return l->access ? l->access[b] : GN_READS | GN_WRITES;
+}
 
 bool gn_launches_meet(const gn_artifact *of, const gn_plan *p, int a, int b)
 {

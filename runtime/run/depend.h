@@ -1,4 +1,5 @@
-/* Depend: which launches of an artifact touch the same memory, where a plan has it, so that one must wait for another. */
+/* Depend: which launches of an artifact touch the same memory, where a plan has it, so that one
+ * must wait for another. */
 #ifndef GN_RUNTIME_RUN_DEPEND_H
 #define GN_RUNTIME_RUN_DEPEND_H
 
@@ -13,9 +14,9 @@ unsigned gn_access_of(const gn_launch *l, int b);
 /* Does one of the two launches write what the other touches? */
 bool gn_launches_meet(const gn_artifact *of, const gn_plan *p, int a, int b);
 
-/* Turns of launches that all threads or blocks go through in order: turn[k] says whether launch k does anything at all; where
- * they must have met before it, since one that has had its turn since they last met would meet it, GN_TURN_MEETS is added.  How
- * many meetings there are. */
+/* Turns of launches that all threads or blocks go through in order: turn[k] says whether launch k
+ * does anything at all; where they must have met before it, since one that has had its turn since
+ * they last met would meet it, GN_TURN_MEETS is added.  How many meetings there are. */
 enum { GN_TURN_RUNS = 1, GN_TURN_MEETS = 2 };
 int gn_find_meetings(const gn_artifact *of, const gn_plan *p, uint64_t *turn);
 

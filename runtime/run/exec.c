@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* Running ---------------------------------------------------------------------------------------------------------- */
+/* Running -------------------------------------------------------------------------------------- */
 
 static void call(void *ctx, int64_t lo, int64_t hi) { gn_ready_call(ctx, lo, hi); }
 
@@ -175,13 +175,13 @@ const char *gn_instance_form(const gn_instance *in, int launch)
     return in->remote ? in->artifact->remote->form(in->remote, launch) : NULL;
 }
 
-/* Life ------------------------------------------------------------------------------------------------------------- */
+/* Life ----------------------------------------------------------------------------------------- */
 
 static gn_status *make_tables(gn_instance *in)
 {
     const gn_artifact *a = in->artifact;
-    int64_t words = (int64_t)a->n_launches * (int64_t)(sizeof(gn_ready) / 8 + 1) + 2 * (int64_t)a->n_slots +
-                    2 * (int64_t)a->n_graphs + a->n_syms;
+    int64_t words = (int64_t)a->n_launches * (int64_t)(sizeof(gn_ready) / 8 + 1) +
+                    2 * (int64_t)a->n_slots + 2 * (int64_t)a->n_graphs + a->n_syms;
     _Static_assert(sizeof(gn_ready) % 8 == 0 && sizeof(void *) == 8, "tables are of words");
     GN_TRY(gn_block_zeroed(words, 8, "instance", &in->tables));
     in->ready = in->tables;
@@ -194,8 +194,8 @@ static gn_status *make_tables(gn_instance *in)
     return NULL;
 }
 
-static gn_status *bind(gn_instance *in, int n_graphs, const gn_graph_binding *graphs, int n, const gn_binding *tensors,
-                       const gn_instance *like)
+static gn_status *bind(gn_instance *in, int n_graphs, const gn_graph_binding *graphs, int n,
+                       const gn_binding *tensors, const gn_instance *like)
 {
     GN_TRY(make_tables(in));
     GN_TRY(gn_bind_graphs(in, n_graphs, graphs, n, tensors, like));
@@ -206,8 +206,9 @@ static gn_status *bind(gn_instance *in, int n_graphs, const gn_graph_binding *gr
     return r ? r->attach(r, in, in->artifact->remote_code, &in->remote) : NULL;
 }
 
-gn_status *gn_instance_new(const gn_artifact *a, int n_graphs, const gn_graph_binding *graphs, int n,
-                           const gn_binding *tensors, gn_pool *pool, const gn_instance *like, gn_instance **out)
+gn_status *gn_instance_new(const gn_artifact *a, int n_graphs, const gn_graph_binding *graphs,
+                           int n, const gn_binding *tensors, gn_pool *pool, const gn_instance *like,
+                           gn_instance **out)
 {
     *out = NULL;
     GN_TRY(gn_artifact_check(a));
@@ -255,7 +256,7 @@ void gn_instance_free(gn_instance *in)
     gn_block_free(in);
 }
 
-/* Asking ----------------------------------------------------------------------------------------------------------- */
+/* Asking --------------------------------------------------------------------------------------- */
 
 static bool is_tensor(const gn_slot *s)
 {
@@ -283,7 +284,8 @@ static void move_arena(gn_instance *in, gn_scratch *to)
         if (a->slots[k].kind == GN_SLOT_TEMP) in->addr[k] = (char *)to->p + in->plan.offset[k];
     for (int k = 0; k < a->n_slots; k++) in->addr[k] = in->addr[in->plan.root[k]];
     for (int l = 0; l < a->n_launches; l++)
-        for (int b = 0; b < a->launches[l].n_buf; b++) in->ready[l].buf[b] = in->addr[a->launches[l].buf[b]];
+        for (int b = 0; b < a->launches[l].n_buf; b++)
+            in->ready[l].buf[b] = in->addr[a->launches[l].buf[b]];
 }
 
 gn_status *gn_instances_share_arena(int n, gn_instance *const *in)
@@ -314,7 +316,8 @@ gn_status *gn_instance_rebind(gn_instance *in, const char *name, void *data)
 {
     const gn_artifact *a = in->artifact;
     bool found = false;
-    if (in->remote) GN_FAIL(GN_ERR_USAGE, "%s: on a device other data need another instance", a->name);
+    if (in->remote)
+        GN_FAIL(GN_ERR_USAGE, "%s: on a device other data need another instance", a->name);
     for (int k = 0; k < a->n_slots; k++) {
         if (!is_tensor(&a->slots[k]) || strcmp(a->slots[k].name, name) != 0) continue;
         GN_TRY(gn_bind_check_data(in, k, data));
@@ -322,7 +325,8 @@ gn_status *gn_instance_rebind(gn_instance *in, const char *name, void *data)
     }
     for (int k = 0; k < a->n_graphs; k++)
         if (a->graphs[k].mask_of && strcmp(a->graphs[k].mask_of, name) == 0)
-            GN_FAIL(GN_ERR_USAGE, "%s: '%s' picks rows: another mask needs another instance", a->name, name);
+            GN_FAIL(GN_ERR_USAGE, "%s: '%s' picks rows: another mask needs another instance",
+                    a->name, name);
     if (!found) GN_FAIL(GN_ERR_USAGE, "%s has no tensor '%s'", a->name, name);
     for (int k = 0; k < a->n_slots; k++)
         if (is_tensor(&a->slots[k]) && strcmp(a->slots[k].name, name) == 0) point(in, k, data);
@@ -344,7 +348,8 @@ int gn_instance_output_graph(const gn_instance *in, const char *name)
 {
     const gn_artifact *a = in->artifact;
     for (int k = 0; k < a->n_slots; k++)
-        if (a->slots[k].kind == GN_SLOT_OUTPUT && !strcmp(a->slots[k].name, name)) return a->slots[k].edge_graph;
+        if (a->slots[k].kind == GN_SLOT_OUTPUT && !strcmp(a->slots[k].name, name))
+            return a->slots[k].edge_graph;
     return -1;
 }
 
@@ -396,7 +401,8 @@ gn_launch_view gn_instance_launch(const gn_instance *in, int k)
     const gn_ready *r = &in->ready[k];
     const gn_launch *l = &in->artifact->launches[k];
     int head;
-    int64_t trips = gn_instance_chain(in, k, &head) ? (in->sym[l->trip.sym] - 1) / l->step + 1 : r->trip;
+    int64_t trips = gn_instance_chain(in, k, &head) ? (in->sym[l->trip.sym] - 1) / l->step + 1
+                                                    : r->trip;
     return (gn_launch_view){r->buf, r->sym, trips};
 }
 
@@ -418,16 +424,21 @@ static bool counted(const gn_instance *const *in, int k, int g)
     return false;
 }
 
-static int64_t sum_derived(int n, const gn_instance *const *in, int64_t (*bytes_of)(const gn_graph *))
+static int64_t sum_derived(int n, const gn_instance *const *in,
+                           int64_t (*bytes_of)(const gn_graph *))
 {
     int64_t bytes = 0;
     for (int k = 0; k < n; k++)
         for (int g = 0; in[k] && g < in[k]->artifact->n_graphs; g++)
-            if (in[k]->derived[g] && !counted(in, k, g)) bytes += bytes_of(in[k]->derived[g]->graph);
+            if (in[k]->derived[g] && !counted(in, k, g))
+                bytes += bytes_of(in[k]->derived[g]->graph);
     return bytes;
 }
 
-int64_t gn_instances_derived_bytes(int n, const gn_instance *const *in) { return sum_derived(n, in, gn_graph_bytes); }
+int64_t gn_instances_derived_bytes(int n, const gn_instance *const *in)
+{
+    return sum_derived(n, in, gn_graph_bytes);
+}
 
 int64_t gn_instances_derived_shared_bytes(int n, const gn_instance *const *in)
 {

@@ -30,7 +30,10 @@ typedef struct gn_ready {
 } gn_ready;
 
 /* Is it worth more than one thread? */
-static inline bool gn_is_shared(const gn_ready *r) { return r->n_ranges > 1 || (!r->n_ranges && r->trip > r->grain); }
+static inline bool gn_is_shared(const gn_ready *r)
+{
+    return r->n_ranges > 1 || (!r->n_ranges && r->trip > r->grain);
+}
 
 /* Memory of temporaries, counted by the instances that use it. */
 typedef struct gn_scratch {
@@ -63,13 +66,14 @@ struct gn_instance {
 };
 
 /* bind.c.  Each fills a part of an instance whose tables exist. */
-GN_NODISCARD gn_status *gn_bind_graphs(gn_instance *in, int n, const gn_graph_binding *graphs, int n_tensors,
-                                       const gn_binding *tensors, const gn_instance *like);
+GN_NODISCARD gn_status *gn_bind_graphs(gn_instance *in, int n, const gn_graph_binding *graphs,
+                                       int n_tensors, const gn_binding *tensors,
+                                       const gn_instance *like);
 GN_NODISCARD gn_status *gn_bind_tensors(gn_instance *in, int n, const gn_binding *tensors);
 GN_NODISCARD gn_status *gn_bind_launches(gn_instance *in);
 /* What is bound under the name; GN_ERR_DATA: nothing is, and what it may have been meant for. */
-GN_NODISCARD gn_status *gn_bind_find(const gn_instance *in, const char *name, int n, const gn_binding *tensors,
-                                     const gn_binding **out);
+GN_NODISCARD gn_status *gn_bind_find(const gn_instance *in, const char *name, int n,
+                                     const gn_binding *tensors, const gn_binding **out);
 GN_NODISCARD gn_status *gn_bind_check_data(const gn_instance *in, int slot, const void *data);
 void gn_bind_release_graphs(gn_instance *in);
 

@@ -10,7 +10,8 @@ static bool in_other_way(const gn_pace *p) { return !p->end && p->run >= GN_PACE
 
 bool gn_pace_alone(const gn_pace *p) { return p->alone != in_other_way(p); }
 
-/* Without the longest: what interrupted that may not come again.  Others that wait now and then are in it. */
+/* Without the longest: what interrupted that may not come again.  Others that wait now and then are
+ * in it. */
 static int64_t mean(const int64_t *took)
 {
     int64_t sum = 0, longest = 0;

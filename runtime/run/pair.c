@@ -36,13 +36,15 @@ static int bind_kept(const gn_artifact *ahead, const gn_instance *in, int n, gn_
         int64_t elems = 0;
         const void *data = gn_instance_output(in, slot->name, &elems);
         int64_t rows = slot->elems.sym < 0 ? 1 : slot->row_elems ? elems / slot->row_elems : 0;
-        tensors[n++] = (gn_binding){slot->name, slot->elem, rows, slot->row_elems, (void *)(uintptr_t)data};
+        tensors[n++] = (gn_binding){slot->name, slot->elem, rows, slot->row_elems,
+                                    (void *)(uintptr_t)data};
     }
     return n;
 }
 
-gn_status *gn_pair_new(const gn_artifact *code, const gn_artifact *ahead, int n_graphs, const gn_graph_binding *graphs,
-                       int n, gn_binding *tensors, gn_pool *pool, const gn_instance *like, gn_pair *out)
+gn_status *gn_pair_new(const gn_artifact *code, const gn_artifact *ahead, int n_graphs,
+                       const gn_graph_binding *graphs, int n, gn_binding *tensors, gn_pool *pool,
+                       const gn_instance *like, gn_pair *out)
 {
     *out = (gn_pair){0};
     if (ahead) {
@@ -57,8 +59,8 @@ gn_status *gn_pair_new(const gn_artifact *code, const gn_artifact *ahead, int n_
         n = bind_kept(ahead, out->ahead, n, tensors);
         out->ahead_ms = gn_now_ms() - t0;
     }
-    gn_status *s =
-        gn_instance_new(code, n_graphs, graphs, n, tensors, pool, out->ahead ? out->ahead : like, &out->instance);
+    gn_status *s = gn_instance_new(code, n_graphs, graphs, n, tensors, pool,
+                                   out->ahead ? out->ahead : like, &out->instance);
     if (s)
         gn_pair_free(out);
     else

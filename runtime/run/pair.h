@@ -12,14 +12,16 @@ typedef struct gn_pair {
 /* How many values are computed ahead, at most; 0 for NULL. */
 int gn_pair_kept(const gn_artifact *ahead);
 
-/* Makes the instances, and runs once what can be computed ahead.  `tensors` has room for gn_pair_kept behind its n.  `like`
- * (may be NULL): a live instance to share derived graphs with.  Errors as gn_instance_new; then the pair has none. */
+/* Makes the instances, and runs once what can be computed ahead.  `tensors` has room for
+ * gn_pair_kept behind its n.  `like` (may be NULL): a live instance to share derived graphs with.
+ * Errors as gn_instance_new; then the pair has none. */
 GN_NODISCARD gn_status *gn_pair_new(const gn_artifact *code, const gn_artifact *ahead, int n_graphs,
-                                    const gn_graph_binding *graphs, int n, gn_binding *tensors, gn_pool *pool,
-                                    const gn_instance *like, gn_pair *out);
+                                    const gn_graph_binding *graphs, int n, gn_binding *tensors,
+                                    gn_pool *pool, const gn_instance *like, gn_pair *out);
 void gn_pair_free(gn_pair *p); /* instances alone; idempotent */
 
-/* Does the program read data of this kind and name, or (as graphs) pick rows by it?  a may be NULL. */
+/* Does the program read data of this kind and name, or (as graphs) pick rows by it?  a may be
+ * NULL. */
 bool gn_artifact_reads(const gn_artifact *a, gn_slot_kind kind, const char *name);
 bool gn_artifact_picks(const gn_artifact *a, const char *mask);
 bool gn_artifact_reads_pattern(const gn_artifact *a); /* of any input */

@@ -1,6 +1,7 @@
-/* Packs lifetimes into one arena: largest slot first, each into the smallest gap between those that are alive with it,
- * as in Pisarchyk and Lee, "Efficient memory management for deep neural net inference", 2020 (greedy by size).  Other
- * orders win now and then, so a few are tried until one meets the lower bound. */
+/* Packs lifetimes into one arena: largest slot first, each into the smallest gap between those that
+ * are alive with it, as in Pisarchyk and Lee, "Efficient memory management for deep neural net
+ * inference", 2020 (greedy by size).  Other orders win now and then, so a few are tried until one
+ * meets the lower bound. */
 #include "runtime/run/exec.h"
 #include "runtime/memory.h"
 #include "runtime/run/plan.h"
@@ -47,9 +48,11 @@ static gn_status *find_sizes(const gn_artifact *a, const int64_t *sym, gn_plan *
         const gn_slot *s = &a->slots[k];
         int64_t bytes;
         if (!gn_term_value(s->elems, sym, &p->elems[k]) ||
-            __builtin_mul_overflow(p->elems[k], gn_elem_size(s->elem), &bytes) || !gn_round_up(bytes, &p->size[k]))
-            GN_FAIL(GN_ERR_NOMEM, "%s: slot %d (%s) of %lld * %lld elements cannot be addressed", a->name, k,
-                    slot_name(s), (long long)s->elems.coef, (long long)(s->elems.sym < 0 ? 1 : sym[s->elems.sym]));
+            __builtin_mul_overflow(p->elems[k], gn_elem_size(s->elem), &bytes) ||
+            !gn_round_up(bytes, &p->size[k]))
+            GN_FAIL(GN_ERR_NOMEM, "%s: slot %d (%s) of %lld * %lld elements cannot be addressed",
+                    a->name, k, slot_name(s), (long long)s->elems.coef,
+                    (long long)(s->elems.sym < 0 ? 1 : sym[s->elems.sym]));
         int at = k;
         while (a->slots[at].kind == GN_SLOT_ALIAS) at = a->slots[at].alias;
         p->root[k] = at;
@@ -57,7 +60,8 @@ static gn_status *find_sizes(const gn_artifact *a, const int64_t *sym, gn_plan *
     }
     for (int k = 0; k < a->n_slots; k++)
         if (bytes_of(a, p, k) > bytes_of(a, p, p->root[k]))
-            GN_FAIL(GN_ERR_INTERNAL, "%s: slot %d is an alias of the smaller slot %d", a->name, k, p->root[k]);
+            GN_FAIL(GN_ERR_INTERNAL, "%s: slot %d is an alias of the smaller slot %d", a->name, k,
+                    p->root[k]);
     return NULL;
 }
 
@@ -79,13 +83,15 @@ static void find_lifetimes(const gn_artifact *a, gn_plan *p)
         for (int b = 0; b < a->launches[l].n_buf; b++) widen(p, a->launches[l].buf[b], l, l);
 }
 
-/* Chains ----------------------------------------------------------------------------------------------------------- */
+/* Chains --------------------------------------------------------------------------------------- */
 
 enum {
     BLOCKS_A_THREAD = 4,  /* at least: with fewer little is saved */
-    LARGE_A_THREAD = 8,   /* the same of blocks that no cache of a thread's own holds, which save memory alone, */
+    LARGE_A_THREAD = 8,   /* the same of blocks that no cache of a thread's own holds, which save
+                             memory alone, */
     LARGE_FROM = 1 << 26, /* and of that so many bytes */
-    ROOM_FOR_BLOCKS = 16, /* a plan may be larger by so much of it with chains: what is gained is time then */
+    ROOM_FOR_BLOCKS = 16, /* a plan may be larger by so much of it with chains: what is gained is
+                             time then */
 };
 
 /* The least multiple of both; 0: more than `most`, or of 0. */
@@ -114,7 +120,8 @@ int64_t gn_slot_row_bytes(const gn_artifact *a, int slot)
 int64_t gn_chain_unit(const gn_artifact *a, int head, int64_t most)
 {
     int64_t unit = 1;
-    for (int l = head; l < head + a->launches[head].chain && unit; l++) unit = common(unit, a->launches[l].step, most);
+    for (int l = head; l < head + a->launches[head].chain && unit; l++)
+        unit = common(unit, a->launches[l].step, most);
     return unit;
 }
 
@@ -126,8 +133,8 @@ static int64_t large_block(const gn_launch *head, int64_t rows, int threads)
     return much ? rows / LARGE_A_THREAD / threads : 0;
 }
 
-/* Rows at a time: all launches begin an iteration after so many, and what is passed on has its alignment.  As many as stay in
- * a thread's cache, or else as few as can be. */
+/* Rows at a time: all launches begin an iteration after so many, and what is passed on has its
+ * alignment.  As many as stay in a thread's cache, or else as few as can be. */
 static int64_t choose_block(const gn_artifact *a, const int64_t *sym, int head, int threads)
 {
     const gn_launch *first = &a->launches[head];
@@ -136,7 +143,10 @@ static int64_t choose_block(const gn_artifact *a, const int64_t *sym, int head, 
     int64_t unit = gn_chain_unit(a, head, most);
     for (int k = 0; k < a->n_slots && unit; k++)
         if (in_chain(a, head, k))
-            unit = common(unit, common(gn_slot_row_bytes(a, k), GN_ALIGN, INT64_MAX) / gn_slot_row_bytes(a, k), most);
+            unit = common(unit,
+                          common(gn_slot_row_bytes(a, k), GN_ALIGN, INT64_MAX) /
+                              gn_slot_row_bytes(a, k),
+                          most);
     if (!unit || unit > most) return 0;
     int64_t block = unit > fit ? unit : fit / unit * unit;
     return rows / block / BLOCKS_A_THREAD >= threads ? block : 0;
@@ -153,7 +163,8 @@ static bool take_chains(const gn_artifact *a, const int64_t *sym, int threads, g
         if (!p->block[l]) continue;
         any = true;
         for (int k = 0; k < a->n_slots; k++)
-            if (in_chain(a, l, k)) (void)gn_round_up(threads * p->block[l] * gn_slot_row_bytes(a, k), &p->size[k]);
+            if (in_chain(a, l, k))
+                (void)gn_round_up(threads * p->block[l] * gn_slot_row_bytes(a, k), &p->size[k]);
         for (int m = l; m < end; m++)
             for (int b = 0; b < a->launches[m].n_buf; b++) {
                 widen(p, a->launches[m].buf[b], l, l);
@@ -177,7 +188,10 @@ static int64_t find_floor(const item *items, int n, int n_launches)
 
 /* Orders -- each total, so that a plan is the same everywhere. */
 
-static int by_number(const item *a, const item *b) { return a->slot < b->slot ? -1 : a->slot > b->slot; }
+static int by_number(const item *a, const item *b)
+{
+    return a->slot < b->slot ? -1 : a->slot > b->slot;
+}
 
 static int by_size(const void *x, const void *y)
 {
@@ -200,7 +214,8 @@ static int by_start(const void *x, const void *y)
     return a->first != b->first ? (a->first < b->first ? -1 : 1) : by_size(x, y);
 }
 
-/* Places items in their order; placed: [n] scratch, kept in order of offset.  Returns the bytes taken. */
+/* Places items in their order; placed: [n] scratch, kept in order of offset.  Returns the bytes
+ * taken. */
 static int64_t pack(item *items, int n, const item **placed)
 {
     int64_t peak = 0;
@@ -261,7 +276,8 @@ static gn_status *place(const gn_artifact *a, gn_plan *p)
     return s;
 }
 
-static gn_status *make(const gn_artifact *a, const int64_t *sym, int threads, bool chains, gn_plan *out, bool *chained)
+static gn_status *make(const gn_artifact *a, const int64_t *sym, int threads, bool chains,
+                       gn_plan *out, bool *chained)
 {
     *out = (gn_plan){0};
     GN_TRY(plan_arrays(a->n_slots, a->n_launches, out));

@@ -9,9 +9,11 @@ typedef struct step { /* a launch that does something */
     const gn_ready *launch;
     const int64_t *bound; /* [threads + 1]: a range a thread; NULL: the caller's alone */
     gn_point *claim;      /* [threads]: the last run in which somebody has taken the range */
-    gn_point *done;       /* ranges that have been run in all runs; the caller's steps: of which somebody waits */
-    int64_t all, first;   /* shared steps up to this one, or the caller's, must be over before; 0: none */
-    bool reach;           /* somebody waits for the end of it */
+    gn_point *done; /* ranges that have been run in all runs; the caller's steps: of which somebody
+                       waits */
+    int64_t all, first; /* shared steps up to this one, or the caller's, must be over before; 0:
+                           none */
+    bool reach;         /* somebody waits for the end of it */
 } step;
 
 struct gn_region {
@@ -23,7 +25,7 @@ struct gn_region {
     gn_point *here; /* [threads] in points: the last run that the thread has come to */
 };
 
-/* What touches what ------------------------------------------------------------------------------------------------ */
+/* What touches what ---------------------------------------------------------------------------- */
 
 typedef struct touched { /* a slot's memory: steps, counted from 1, that did so last */
     int64_t written_by_all, written_by_first, read_by_all, read_by_first;
@@ -33,8 +35,8 @@ typedef struct planner {
     const gn_instance *in;
     gn_region *r;
     touched *slot; /* by root */
-    /* What is over by waits before: shared steps up to `all` and the caller's up to `first` before any later shared step,
-     * shared steps up to `one` before any later one of the caller's. */
+    /* What is over by waits before: shared steps up to `all` and the caller's up to `first` before
+     * any later shared step, shared steps up to `one` before any later one of the caller's. */
     int64_t all, first, one;
 } planner;
 
@@ -45,7 +47,8 @@ static void need(const planner *z, int root, bool writes, step *s)
 {
     for (int q = 0; q < z->in->artifact->n_slots; q++) {
         const touched *t = &z->slot[q];
-        if (z->in->plan.root[q] != q || !(t->written_by_all | t->written_by_first | t->read_by_all | t->read_by_first))
+        if (z->in->plan.root[q] != q ||
+            !(t->written_by_all | t->written_by_first | t->read_by_all | t->read_by_first))
             continue;
         if (!gn_slots_meet(z->in->artifact, &z->in->plan, root, q)) continue;
         s->all = later(s->all, t->written_by_all);
@@ -73,8 +76,10 @@ static void plan_waits(planner *z, int k, const gn_launch *l)
         for (int b = 0; b < m->n_buf; b++)
             need(z, z->in->plan.root[m->buf[b]], (gn_access_of(m, b) & GN_WRITES) != 0, s);
     for (const gn_launch *m = l; m < end; m++)
-        for (int b = 0; b < m->n_buf; b++) touch(z, z->in->plan.root[m->buf[b]], gn_access_of(m, b), k + 1, shared);
-    if (!shared || s->first <= z->first) s->first = 0; /* shared steps may be over before what the caller does alone */
+        for (int b = 0; b < m->n_buf; b++)
+            touch(z, z->in->plan.root[m->buf[b]], gn_access_of(m, b), k + 1, shared);
+    if (!shared || s->first <= z->first)
+        s->first = 0; /* shared steps may be over before what the caller does alone */
     if (s->all <= (shared ? z->all : z->one)) s->all = 0;
     z->one = later(z->one, s->all);
     if (shared) {
@@ -85,14 +90,14 @@ static void plan_waits(planner *z, int k, const gn_launch *l)
     if (s->first) z->r->step[s->first - 1].reach = true;
 }
 
-/* Making ----------------------------------------------------------------------------------------------------------- */
+/* Making --------------------------------------------------------------------------------------- */
 
 /* A range a thread: from the ranges that edges balance, as many each, or as many iterations. */
 static void deal(const gn_ready *l, int threads, int64_t *bound)
 {
     for (int t = 0; t <= threads; t++)
-        bound[t] =
-            l->n_ranges ? l->bound[l->n_ranges * t / threads] : l->trip / threads * t + l->trip % threads * t / threads;
+        bound[t] = l->n_ranges ? l->bound[l->n_ranges * t / threads]
+                               : l->trip / threads * t + l->trip % threads * t / threads;
 }
 
 static void make_plan(planner *z)
@@ -171,7 +176,7 @@ gn_region_info gn_region_describe(const gn_region *r)
     return i;
 }
 
-/* Running ---------------------------------------------------------------------------------------------------------- */
+/* Running -------------------------------------------------------------------------------------- */
 
 static const int64_t patience_ns = 2000; /* with who is late, before its range is taken from it */
 
@@ -209,16 +214,18 @@ static void take_from_late(const member *m, const step *s)
         if (is_late(m, s, t)) run_range(m, s, t);
 }
 
-/* Until all ranges of the step have been run.  Who has not come to its own yet is waited for a moment, once a run, and then
- * does not get it any more. */
+/* Until all ranges of the step have been run.  Who has not come to its own yet is waited for a
+ * moment, once a run, and then does not get it any more. */
 static void end_step(member *m, const step *s)
 {
     int64_t want = m->r->run * m->r->threads;
     if (gn_team_wait(m->pool, s->done, want, 0)) return;
     take_from_late(m, s);
-    if (gn_team_wait(m->pool, s->done, want, gn_pool_spin(m->pool) > patience_ns ? patience_ns : 0)) return;
+    if (gn_team_wait(m->pool, s->done, want, gn_pool_spin(m->pool) > patience_ns ? patience_ns : 0))
+        return;
     for (int t = 0; t < m->r->threads && t < 64; t++)
-        if (atomic_load_explicit(&s->claim[t].n, memory_order_relaxed) != m->r->run) m->late |= UINT64_C(1) << t;
+        if (atomic_load_explicit(&s->claim[t].n, memory_order_relaxed) != m->r->run)
+            m->late |= UINT64_C(1) << t;
     for (int t = 0; t < m->r->threads; t++) run_range(m, s, t);
     (void)gn_team_wait(m->pool, s->done, want, -1);
 }
@@ -232,7 +239,8 @@ static void end_steps(member *m, int64_t all)
 static void wait_before(member *m, const step *s)
 {
     end_steps(m, s->all);
-    if (s->first && m->me) (void)gn_team_wait(m->pool, m->r->step[s->first - 1].done, m->r->run, -1);
+    if (s->first && m->me)
+        (void)gn_team_wait(m->pool, m->r->step[s->first - 1].done, m->r->run, -1);
 }
 
 static void part_of(void *ctx, int me)

@@ -1,17 +1,21 @@
-/* Each thread is dealt a stretch of the ranges, so that loops that follow each other meet the same data on the same core;
- * who is done with its own takes from the others.
+/* Each thread is dealt a stretch of the ranges, so that loops that follow each other meet the same
+ * data on the same core; who is done with its own takes from the others.
  *
- * A stretch is published as `left`, the number of its ranges that nobody has taken.  Who takes one by left-- owns it, and
- * the loop's description stays as it is until all owned ranges are reported in `open`: so it is read without a lock,
- * and only after a range was taken.  A thread that finds nothing left touches nothing.  left goes below zero by at most
- * one a thread; the next loop overwrites it.
+ * A stretch is published as `left`, the number of its ranges that nobody has taken.  Who takes one
+ * by left-- owns it, and the loop's description stays as it is until all owned ranges are reported
+ * in `open`: so it is read without a lock, and only after a range was taken.  A thread that finds
+ * nothing left touches nothing.  left goes below zero by at most one a thread; the next loop
+ * overwrites it.
  *
- * To a team each worker is `called` for itself; whoever takes the call back has it, the worker to come or the caller to go.
+ * To a team each worker is `called` for itself; whoever takes the call back has it, the worker to
+ * come or the caller to go.
  *
- * In the child of a fork no worker is there, and what they left is anybody's guess: the next loop makes all of it anew.
+ * In the child of a fork no worker is there, and what they left is anybody's guess: the next loop
+ * makes all of it anew.
  *
- * Sleeping: a worker counts itself in `asleep` and looks at `loops` once more; the caller counts `loops` up and then looks
- * at `asleep`.  Both in the one order of sequentially consistent operations, so one of them sees the other. */
+ * Sleeping: a worker counts itself in `asleep` and looks at `loops` once more; the caller counts
+ * `loops` up and then looks at `asleep`.  Both in the one order of sequentially consistent
+ * operations, so one of them sees the other. */
 #include "runtime/run/threads.h"
 
 #include "base/clock.h"
@@ -91,7 +95,10 @@ static void run_range(const loop *l, int64_t k)
 }
 
 /* First range of thread t's stretch. */
-static int64_t stretch(const gn_pool *p, int t) { return p->loop.each * t + (t < p->loop.more ? t : p->loop.more); }
+static int64_t stretch(const gn_pool *p, int t)
+{
+    return p->loop.each * t + (t < p->loop.more ? t : p->loop.more);
+}
 
 /* Takes ranges of one stretch and runs them until none is left; says how many. */
 static int64_t run_stretch(gn_pool *p, int t)
@@ -130,7 +137,10 @@ static bool has_work(const part *m)
            atomic_load_explicit(&m->pool->stop, memory_order_relaxed);
 }
 
-static bool has_ended(const part *m) { return atomic_load_explicit(&m->pool->open, memory_order_acquire) == 0; }
+static bool has_ended(const part *m)
+{
+    return atomic_load_explicit(&m->pool->open, memory_order_acquire) == 0;
+}
 
 /* Spins until `ready` or the time is up; says whether it is ready. */
 static inline bool spin(const part *m, bool (*ready)(const part *))
@@ -156,7 +166,8 @@ static void sleep_until_called(gn_pool *p, const part *m)
     if (has_work(m)) return;
     pthread_mutex_lock(&p->lock);
     atomic_fetch_add(&p->asleep, 1);
-    while (atomic_load(&p->loops) == seen && !atomic_load(&p->stop)) pthread_cond_wait(&p->work, &p->lock);
+    while (atomic_load(&p->loops) == seen && !atomic_load(&p->stop))
+        pthread_cond_wait(&p->work, &p->lock);
     atomic_fetch_sub(&p->asleep, 1);
     pthread_mutex_unlock(&p->lock);
 }
@@ -164,7 +175,9 @@ static void sleep_until_called(gn_pool *p, const part *m)
 /* In the team, where this part was called to one. */
 static bool join_team(gn_pool *p, part *m)
 {
-    if (!atomic_load_explicit(&m->called, memory_order_relaxed) || !atomic_exchange(&m->called, false)) return false;
+    if (!atomic_load_explicit(&m->called, memory_order_relaxed) ||
+        !atomic_exchange(&m->called, false))
+        return false;
     p->team(p->team_ctx, (int)(m - p->part));
     report(p, 1);
     return true;
@@ -181,7 +194,7 @@ static void *worker(void *arg)
     }
 }
 
-/* Workers ---------------------------------------------------------------------------------------------------------- */
+/* Workers -------------------------------------------------------------------------------------- */
 
 static int start_workers(gn_pool *p)
 {
@@ -206,7 +219,8 @@ static int make_locks(gn_pool *p)
     return e ? e : pthread_cond_init(&p->step, NULL);
 }
 
-/* In a child the workers are started anew, as many as can be: those that are not there are not waited for. */
+/* In a child the workers are started anew, as many as can be: those that are not there are not
+ * waited for. */
 static void come_home(gn_pool *p)
 {
     if (!gn_home_left(&p->home)) return;
@@ -223,7 +237,7 @@ static void come_home(gn_pool *p)
     if (!make_locks(p)) (void)start_workers(p);
 }
 
-/* Loops ------------------------------------------------------------------------------------------------------------ */
+/* Loops ---------------------------------------------------------------------------------------- */
 
 static void wait_for_end(gn_pool *p)
 {
@@ -255,7 +269,8 @@ static void run(gn_pool *p, const loop *l)
     p->loop.more = l->ranges % p->threads;
     atomic_store_explicit(&p->open, l->ranges, memory_order_relaxed);
     for (int t = p->threads - 1; t >= 0; t--)
-        atomic_store_explicit(&p->part[t].left, stretch(p, t + 1) - stretch(p, t), memory_order_release);
+        atomic_store_explicit(&p->part[t].left, stretch(p, t + 1) - stretch(p, t),
+                              memory_order_release);
     atomic_fetch_add(&p->loops, 1);
     wake(p, l->ranges - 1);
     take_part(p, 0);
@@ -269,10 +284,15 @@ void gn_pool_run(gn_pool *p, int64_t n, int64_t grain, gn_loop_fn *fn, void *ctx
     if (p->threads == 1 || n <= grain)
         fn(ctx, 0, n);
     else
-        run(p, &(loop){.fn = fn, .ctx = ctx, .n = n, .grain = grain, .ranges = n / grain + (n % grain != 0)});
+        run(p, &(loop){.fn = fn,
+                       .ctx = ctx,
+                       .n = n,
+                       .grain = grain,
+                       .ranges = n / grain + (n % grain != 0)});
 }
 
-void gn_pool_run_ranges(gn_pool *p, int64_t n_ranges, const int64_t *bound, gn_loop_fn *fn, void *ctx)
+void gn_pool_run_ranges(gn_pool *p, int64_t n_ranges, const int64_t *bound, gn_loop_fn *fn,
+                        void *ctx)
 {
     if (n_ranges <= 0) return;
     if (p->threads == 1 || n_ranges == 1)
@@ -281,7 +301,7 @@ void gn_pool_run_ranges(gn_pool *p, int64_t n_ranges, const int64_t *bound, gn_l
         run(p, &(loop){.fn = fn, .ctx = ctx, .bound = bound, .ranges = n_ranges});
 }
 
-/* Teams ------------------------------------------------------------------------------------------------------------ */
+/* Teams ---------------------------------------------------------------------------------------- */
 
 void gn_pool_team(gn_pool *p, gn_team_fn *fn, void *ctx)
 {
@@ -293,7 +313,8 @@ void gn_pool_team(gn_pool *p, gn_team_fn *fn, void *ctx)
     p->team = fn;
     p->team_ctx = ctx;
     atomic_store_explicit(&p->open, p->threads - 1, memory_order_relaxed);
-    for (int t = p->threads - 1; t > 0; t--) atomic_store_explicit(&p->part[t].called, true, memory_order_release);
+    for (int t = p->threads - 1; t > 0; t--)
+        atomic_store_explicit(&p->part[t].called, true, memory_order_release);
     atomic_fetch_add(&p->loops, 1);
     wake(p, p->threads - 1);
     fn(ctx, 0);
@@ -302,8 +323,8 @@ void gn_pool_team(gn_pool *p, gn_team_fn *fn, void *ctx)
     wait_for_end(p);
 }
 
-/* Who waits counts itself in `dozing` and looks once more; who counts a point up looks at `dozing` afterwards: as with
- * `asleep`, one of them sees the other. */
+/* Who waits counts itself in `dozing` and looks once more; who counts a point up looks at `dozing`
+ * afterwards: as with `asleep`, one of them sees the other. */
 void gn_team_count(gn_pool *p, gn_point *at)
 {
     atomic_fetch_add(&at->n, 1);
@@ -343,7 +364,7 @@ int64_t gn_pool_spin(const gn_pool *p)
 void gn_pool_set_spin(gn_pool *p, int64_t ns) { atomic_store(&p->spin_ns, ns); }
 int gn_pool_threads(const gn_pool *p) { return p->threads; }
 
-/* Life ------------------------------------------------------------------------------------------------------------- */
+/* Life ----------------------------------------------------------------------------------------- */
 
 static gn_status *start(gn_pool *p)
 {
@@ -353,7 +374,9 @@ static gn_status *start(gn_pool *p)
     for (int t = 0; t < p->threads; t++) p->part[t].pool = p;
     if (p->threads > 1) gn_home_init(&p->home);
     int e = start_workers(p);
-    if (e) GN_FAIL(GN_ERR_NOMEM, "cannot start thread %d of %d: %s", p->started + 2, p->threads, strerror(e));
+    if (e)
+        GN_FAIL(GN_ERR_NOMEM, "cannot start thread %d of %d: %s", p->started + 2, p->threads,
+                strerror(e));
     return NULL;
 }
 

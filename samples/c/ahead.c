@@ -1,9 +1,11 @@
-/* A model without gnnc: compiled ahead of time, it answers for graphs of any size and learns from one.
+/* A model without gnnc: compiled ahead of time, it answers for graphs of any size and learns from
+ * one.
  *
  *     gnnc ../gcn.gnn -o gcn.o --header gcn.h && cc ahead.c gcn.o -lm -o ahead && ./ahead
  *
- * gcn.h says what there is.  Without --data the model has the shapes of the built-in graph; --weights FILE.safetensors puts
- * trained weights into gcn.o, --inference leaves the training step out, --cpu x86-64-v3 makes it run elsewhere. */
+ * gcn.h says what there is.  Without --data the model has the shapes of the built-in graph;
+ * --weights FILE.safetensors puts trained weights into gcn.o, --inference leaves the training step
+ * out, --cpu x86-64-v3 makes it run elsewhere. */
 #include "gcn.h"
 
 #include <stdio.h>
@@ -35,7 +37,8 @@ static float *features(int64_t n)
 {
     float *x = malloc((size_t)n * GCN_X_COLUMNS * sizeof *x);
     for (int64_t v = 0; v < n; v++)
-        for (int c = 0; c < GCN_X_COLUMNS; c++) x[v * GCN_X_COLUMNS + c] = c % GCN_OUT_COLUMNS == quarter(v, n);
+        for (int c = 0; c < GCN_X_COLUMNS; c++)
+            x[v * GCN_X_COLUMNS + c] = c % GCN_OUT_COLUMNS == quarter(v, n);
     return x;
 }
 

@@ -71,7 +71,8 @@ int main(int argc, char **argv)
     must(gnnc_module_read(context, argv[1], &module));
     for (int k = 0; k < GRAPHS; k++) g[k] = ring(context, MOST * (k + 1) / GRAPHS);
     for (int k = 0; k < MOST * FEATURES; k++) x[k] = (float)(k % 13) / 13;
-    printf("%-16s %-8s %9s %11s %11s %9s\n", "mode", "dynamic", "programs", "recompiles", "compile ms", "call us");
+    printf("%-16s %-8s %9s %11s %11s %9s\n", "mode", "dynamic", "programs", "recompiles",
+           "compile ms", "call us");
     for (int k = 0; k < 9; k++) {
         gnnc_compile_options o = {.size = sizeof o, .features = FEATURES, .classes = CLASSES};
         o.mode = modes[k / 3];

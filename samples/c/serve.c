@@ -1,6 +1,7 @@
 /* Serving: a model compiled once answers for graphs of any size.
  *
- *     cc serve.c $(pkg-config --cflags --libs gnnc) -o serve && ./serve gcn.gnn [weights.safetensors] */
+ *     cc serve.c $(pkg-config --cflags --libs gnnc) -o serve && ./serve gcn.gnn
+ *     [weights.safetensors] */
 #include <gnnc/gnnc.h>
 
 #include <stdio.h>
@@ -56,7 +57,8 @@ int main(int argc, char **argv)
     gnnc_executable *exe;
     gnnc_state *state;
     gnnc_run *run;
-    gnnc_compile_options options = {.size = sizeof options, .features = FEATURES, .classes = CLASSES};
+    gnnc_compile_options options = {
+        .size = sizeof options, .features = FEATURES, .classes = CLASSES};
     gnnc_executable_info info = {.size = sizeof info};
     must(gnnc_module_read(NULL, argv[1], &module));
     must(gnnc_compile(module, &options, &exe));

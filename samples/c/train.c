@@ -1,5 +1,5 @@
-/* Training on graphs that change from call to call, as in sampling; then on from a saved state; and on a graph that stays,
- * where few labels are known.
+/* Training on graphs that change from call to call, as in sampling; then on from a saved state; and
+ * on a graph that stays, where few labels are known.
  *
  *     cc train.c $(pkg-config --cflags --libs gnnc) -o train && ./train gcn.gnn [cuda] */
 #include <gnnc/gnnc.h>
@@ -20,7 +20,8 @@ static void must(gnnc_status *s)
 static uint32_t next(uint32_t *state) { return (*state = *state * 1664525u + 1013904223u) >> 8; }
 
 /* Two communities: edges inside of them, features that tell them apart a little. */
-static gnnc_graph *draw(const gnnc_context *context, uint32_t seed, int n, float *x, int32_t *y, uint8_t *mask)
+static gnnc_graph *draw(const gnnc_context *context, uint32_t seed, int n, float *x, int32_t *y,
+                        uint8_t *mask)
 {
     static int32_t src[8 * MOST], dst[8 * MOST];
     gnnc_graph *g;
@@ -28,7 +29,8 @@ static gnnc_graph *draw(const gnnc_context *context, uint32_t seed, int n, float
         y[v] = v % 2;
         mask[v] = 1;
         for (int k = 0; k < FEATURES; k++)
-            x[v * FEATURES + k] = (float)(next(&seed) % 1000) / 1000 + (k == 0 ? 0.2f * (float)y[v] : 0);
+            x[v * FEATURES + k] = (float)(next(&seed) % 1000) / 1000 +
+                                  (k == 0 ? 0.2f * (float)y[v] : 0);
         for (int k = 0; k < 8; k++) {
             src[8 * v + k] = (int32_t)(next(&seed) % (uint32_t)(n / 2)) * 2 + y[v];
             dst[8 * v + k] = v;
@@ -60,16 +62,19 @@ static double step(const gnnc_context *context, gnnc_run *run, uint32_t seed)
     return loss;
 }
 
-/* Data is bound once and said to stay: what depends on it alone is computed once, and a step computes those rows alone that
- * the labels which are known depend on. */
+/* Data is bound once and said to stay: what depends on it alone is computed once, and a step
+ * computes those rows alone that the labels which are known depend on. */
 static void train_on_one(const gnnc_context *context, const gnnc_module *module)
 {
     static float x[MOST * FEATURES];
     static int32_t y[MOST];
     static uint8_t mask[MOST];
     int64_t rows[2] = {MOST, FEATURES};
-    gnnc_compile_options options = {
-        .size = sizeof options, .features = FEATURES, .classes = CLASSES, .train = true, .fixed = true};
+    gnnc_compile_options options = {.size = sizeof options,
+                                    .features = FEATURES,
+                                    .classes = CLASSES,
+                                    .train = true,
+                                    .fixed = true};
     gnnc_executable *exe;
     gnnc_state *state;
     gnnc_run *run;
@@ -91,7 +96,8 @@ static void train_on_one(const gnnc_context *context, const gnnc_module *module)
     for (int k = 0; k < 100; k++) must(gnnc_run_step(run, &loss));
     gnnc_run_describe(run, &about);
     must(gnnc_executable_program(exe, about.program, &program));
-    printf("one graph, 8 labels of %d: loss %.4f, %d levels of picked rows\n", MOST, loss, program.levels);
+    printf("one graph, 8 labels of %d: loss %.4f, %d levels of picked rows\n", MOST, loss,
+           program.levels);
     gnnc_graph_free(g);
     gnnc_run_free(run);
     gnnc_state_free(state);
@@ -108,7 +114,8 @@ int main(int argc, char **argv)
     gnnc_executable *exe;
     gnnc_state *state, *again;
     gnnc_run *run, *rerun;
-    gnnc_compile_options options = {.size = sizeof options, .features = FEATURES, .classes = CLASSES, .train = true};
+    gnnc_compile_options options = {
+        .size = sizeof options, .features = FEATURES, .classes = CLASSES, .train = true};
     must(gnnc_context_new(&where, &context));
     gnnc_context_device(context, &device);
     printf("on %s\n", device.name);

@@ -1,4 +1,5 @@
-/* Tuning: the first calls search for schedules that suit the graph, and a lock file pins what they found.
+/* Tuning: the first calls search for schedules that suit the graph, and a lock file pins what they
+ * found.
  *
  *     cc tune.c $(pkg-config --cflags --libs gnnc) -o tune && ./tune gcn.gnn */
 #include <gnnc/gnnc.h>
@@ -23,7 +24,8 @@ static void say(void *user, gnnc_log_level level, const char *topic, const char 
 }
 
 /* Infers and takes a training step with schedules as the options say; what was chosen. */
-static void run(const gnnc_context *context, const char *path, gnnc_compile_options o, const char *save)
+static void run(const gnnc_context *context, const char *path, gnnc_compile_options o,
+                const char *save)
 {
     static int32_t src[EDGES], dst[EDGES], y[NODES];
     static uint8_t mask[NODES];
@@ -33,7 +35,8 @@ static void run(const gnnc_context *context, const char *path, gnnc_compile_opti
         src[k] = (int32_t)((draw = draw * 1664525u + 1013904223u) % NODES);
         dst[k] = k % NODES;
     }
-    for (int k = 0; k < NODES * FEATURES; k++) x[k] = (float)((draw = draw * 1664525u + 1013904223u) >> 8) * 0x1p-24f;
+    for (int k = 0; k < NODES * FEATURES; k++)
+        x[k] = (float)((draw = draw * 1664525u + 1013904223u) >> 8) * 0x1p-24f;
     for (int v = 0; v < NODES; v++) y[v] = v % CLASSES;
     for (int v = 0; v < NODES; v++) mask[v] = v % 10 == 0;
     gnnc_module *module;
@@ -66,8 +69,8 @@ static void run(const gnnc_context *context, const char *path, gnnc_compile_opti
     for (int step = 0; step < 2; step++) {
         gnnc_tuning_info t = {.size = sizeof t};
         must(gnnc_executable_tuning(exe, about.program, step, &t));
-        printf("%-9s %8.1f us, the default %8.1f us: %s\n", step ? "step" : "inference", t.best_us, t.default_us,
-               *t.choices ? t.choices : "as rules say");
+        printf("%-9s %8.1f us, the default %8.1f us: %s\n", step ? "step" : "inference", t.best_us,
+               t.default_us, *t.choices ? t.choices : "as rules say");
     }
     if (save) must(gnnc_executable_lock(exe, save));
     gnnc_graph_free(g);
@@ -80,10 +83,12 @@ static void run(const gnnc_context *context, const char *path, gnnc_compile_opti
 int main(int argc, char **argv)
 {
     gnnc_context *context;
-    gnnc_context_options options = {.size = sizeof options, .cache = GNNC_CACHE_NONE, .topics = "tuning", .log = say};
+    gnnc_context_options options = {
+        .size = sizeof options, .cache = GNNC_CACHE_NONE, .topics = "tuning", .log = say};
     if (argc < 2) return fprintf(stderr, "usage: tune model.gnn\n"), 2;
     must(gnnc_context_new(&options, &context));
-    run(context, argv[1], (gnnc_compile_options){.mode = "max-autotune", .tune_budget_ms = 300}, "tune.lock");
+    run(context, argv[1], (gnnc_compile_options){.mode = "max-autotune", .tune_budget_ms = 300},
+        "tune.lock");
     printf("the same from the lock:\n");
     run(context, argv[1], (gnnc_compile_options){.tune_lock = "tune.lock"}, NULL);
     remove("tune.lock");

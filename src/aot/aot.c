@@ -12,16 +12,17 @@
 extern const unsigned char gn_embedded_aot_runtime_o[];
 extern const size_t gn_embedded_aot_runtime_o_size;
 
-/* The model, described ------------------------------------------------------------------------------------------------- */
+/* The model, described ------------------------------------------------------------------------- */
 
-static gn_status *tensor_of(const gir_program *p, const char *what, const char *name, const gir_type *t,
-                            gn_aot_tensor *out)
+static gn_status *tensor_of(const gir_program *p, const char *what, const char *name,
+                            const gir_type *t, gn_aot_tensor *out)
 {
     gir_space_kind kind = t->space ? p->spaces.p[t->space].kind : GIR_NONE;
     if (kind != GIR_NONE && kind != GIR_NODE && kind != GIR_EDGE)
         GN_FAIL(GN_ERR_MODEL,
-                "%s '%s' is neither one value nor a row a node or an edge: its C interface has no such %s", what, name,
-                what);
+                "%s '%s' is neither one value nor a row a node or an edge: its C interface has no "
+                "such %s",
+                what, name, what);
     *out = (gn_aot_tensor){.name = name,
                            .elem = (gn_elem)t->elem,
                            .rows = kind == GIR_NODE   ? GN_AOT_NODES
@@ -33,7 +34,8 @@ static gn_status *tensor_of(const gir_program *p, const char *what, const char *
 
 typedef GN_VEC(gn_aot_tensor) tensors;
 
-/* Weights of edges are in every program for data that has some.  Code that reads none is not to ask for them. */
+/* Weights of edges are in every program for data that has some.  Code that reads none is not to ask
+ * for them. */
 static bool unread(const gn_build *b, const char *name)
 {
     return !strcmp(name, GN_NAME_WEIGHT) && !gn_unit_reads(&b->eval, GN_SLOT_INPUT, name) &&
@@ -59,23 +61,27 @@ static gn_status *add_outputs(gn_arena *a, const gir_program *p, tensors *to)
     for (uint32_t k = 0; k < p->outputs.n; k++) {
         gn_aot_tensor t;
         if (p->outputs.p[k].kind != GIR_OUTPUT) continue;
-        GN_TRY(tensor_of(p, "output", p->outputs.p[k].name, gir_type_of(p, p->outputs.p[k].value), &t));
+        GN_TRY(tensor_of(p, "output", p->outputs.p[k].name, gir_type_of(p, p->outputs.p[k].value),
+                         &t));
         GN_PUSH(a, *to, t);
     }
     return NULL;
 }
 
-static gn_status *describe_weights(gn_arena *a, const gn_model *m, const gn_state *s, bool embed, gn_aot_image *g)
+static gn_status *describe_weights(gn_arena *a, const gn_model *m, const gn_state *s, bool embed,
+                                   gn_aot_image *g)
 {
-    static const gn_fill_kind kinds[] = {GN_FILL_ZEROS, GN_FILL_ONES, GN_FILL_CONSTANT, GN_FILL_UNIFORM,
-                                         GN_FILL_NORMAL};
+    static const gn_fill_kind kinds[] = {GN_FILL_ZEROS, GN_FILL_ONES, GN_FILL_CONSTANT,
+                                         GN_FILL_UNIFORM, GN_FILL_NORMAL};
     gn_aot_weight *w = GN_NEW_N(a, gn_aot_weight, m->n_params + 1);
     gn_aot_state *states = GN_NEW_N(a, gn_aot_state, s->n + 1);
     for (int k = 0; k < m->n_params; k++) {
         const gn_param *p = &m->params[k];
         const gn_state_tensor *t = gn_state_find(s, p->name);
-        if (!t || t->elem != GN_F32) GN_FAIL(GN_ERR_INTERNAL, "parameter '%s' has no state of f32", p->name);
-        if (p->file_rank > GN_AOT_RANK) GN_FAIL(GN_ERR_INTERNAL, "parameter '%s' has rank %d", p->name, p->file_rank);
+        if (!t || t->elem != GN_F32)
+            GN_FAIL(GN_ERR_INTERNAL, "parameter '%s' has no state of f32", p->name);
+        if (p->file_rank > GN_AOT_RANK)
+            GN_FAIL(GN_ERR_INTERNAL, "parameter '%s' has rank %d", p->name, p->file_rank);
         w[k] = (gn_aot_weight){.name = p->file_name,
                                .rank = p->file_rank,
                                .state = p->name,
@@ -102,7 +108,8 @@ static bool any_pattern(const gn_build *b)
 /* Indices of graphs are of one width in all programs. */
 static gn_elem index_of(const gn_build *b)
 {
-    const gn_compiled *all[] = {b->eval.code, b->eval.prepare_code, b->step.code, b->step.prepare_code};
+    const gn_compiled *all[] = {b->eval.code, b->eval.prepare_code, b->step.code,
+                                b->step.prepare_code};
     for (int p = 0; p < 4; p++)
         for (int k = 0; all[p] && k < all[p]->artifact->n_slots; k++) {
             const gn_slot *s = &all[p]->artifact->slots[k];
@@ -115,9 +122,11 @@ static gn_status *describe(gn_arena *a, const gn_model *m, const gn_build *b, co
                            const gn_aot_options *opt, gn_aot_image *g)
 {
     tensors in = {0}, out = {0};
-    *g = (gn_aot_image){.model = m->name, .cpu = opt->cpu ? opt->cpu : "native", .index = index_of(b)};
+    *g = (gn_aot_image){
+        .model = m->name, .cpu = opt->cpu ? opt->cpu : "native", .index = index_of(b)};
     if (!gn_cpu_level(g->cpu, &g->needs))
-        GN_FAIL(GN_ERR_USAGE, "--cpu %s: expected native, x86-64-v2, x86-64-v3 or x86-64-v4", g->cpu);
+        GN_FAIL(GN_ERR_USAGE, "--cpu %s: expected native, x86-64-v2, x86-64-v3 or x86-64-v4",
+                g->cpu);
     GN_TRY(add_inputs(a, m->eval, b, &in));
     if (b->step.code) GN_TRY(add_inputs(a, m->loss, b, &in));
     GN_TRY(add_outputs(a, m->eval, &out));
@@ -137,9 +146,10 @@ static gn_status *describe(gn_arena *a, const gn_model *m, const gn_build *b, co
     return NULL;
 }
 
-/* Joined ---------------------------------------------------------------------------------------------------------------- */
+/* Joined --------------------------------------------------------------------------------------- */
 
-static const char data_name[] = "gnnc.data", image_name[] = "gnnc.image", needs_name[] = "gnnc.needs";
+static const char data_name[] = "gnnc.data", image_name[] = "gnnc.image",
+                  needs_name[] = "gnnc.needs";
 
 typedef struct joiner {
     gn_arena *arena;
@@ -165,10 +175,12 @@ static const char *rename_symbol(void *ctx, const char *name, bool defined)
     return gn_arena_printf(z->arena, "gnnc.%s", name);
 }
 
-/* Symbols of the kernels of each program, in the order of the layout; only objects that it needs are added. */
+/* Symbols of the kernels of each program, in the order of the layout; only objects that it needs
+ * are added. */
 static gn_status *add_kernels(joiner *z, const gn_build *b, int **code)
 {
-    const gn_compiled *order[4] = {b->eval.code, b->eval.prepare_code, b->step.code, b->step.prepare_code};
+    const gn_compiled *order[4] = {b->eval.code, b->eval.prepare_code, b->step.code,
+                                   b->step.prepare_code};
     gn_compiled *all[GN_BUILD_PROGRAMS];
     bool *added = GN_NEW_N(z->arena, bool, b->objects.n + 1);
     int n = gn_build_programs(b, all), at = 0;
@@ -179,10 +191,12 @@ static gn_status *add_kernels(joiner *z, const gn_build *b, int **code)
         if (which >= 0) code[which] = GN_NEW_N(z->arena, int, all[p]->n_kernels + 1);
         for (int k = 0; k < all[p]->n_kernels; k++, at++) {
             if (which < 0) continue;
-            if (!b->objects.n) GN_FAIL(GN_ERR_USAGE, "only code of this kind of processor goes into objects");
+            if (!b->objects.n)
+                GN_FAIL(GN_ERR_USAGE, "only code of this kind of processor goes into objects");
             z->object = b->objects.which[at];
             const gn_code_object *o = &b->objects.objects[z->object];
-            if (!added[z->object]) GN_TRY(elf_add_object(&z->out->elf, o->bytes, o->n, rename_symbol, z));
+            if (!added[z->object])
+                GN_TRY(elf_add_object(&z->out->elf, o->bytes, o->n, rename_symbol, z));
             z->out->kernels += !added[z->object];
             added[z->object] = true;
             code[which][k] = elf_symbol_named(&z->out->elf, kernel_name(z, z->object));
@@ -197,8 +211,8 @@ static gn_status *add_image(joiner *z, int *const *code)
     uint64_t at, needs;
     elf_object *e = &z->out->elf;
     aot_lay_out(&l, z->arena, &z->out->image, code, &at, &needs);
-    int section =
-        elf_add_section(e, ".data.rel.ro.gnnc", SHF_ALLOC | SHF_WRITE, AOT_LAYOUT_ALIGN, l.bytes.p, l.bytes.n);
+    int section = elf_add_section(e, ".data.rel.ro.gnnc", SHF_ALLOC | SHF_WRITE, AOT_LAYOUT_ALIGN,
+                                  l.bytes.p, l.bytes.n);
     GN_TRY(elf_define(e, data_name, STT_OBJECT, section, 0, l.bytes.n));
     GN_TRY(elf_define(e, image_name, STT_OBJECT, section, at, sizeof(gn_aot_image)));
     GN_TRY(elf_define(e, needs_name, STT_OBJECT, section, needs, sizeof(uint64_t)));
@@ -221,28 +235,31 @@ static gn_status *check_joined(const elf_object *e)
     return NULL;
 }
 
-gn_status *gn_aot_make(gn_arena *a, const gn_model *m, const gn_build *b, const gn_state *s, const gn_aot_options *opt,
-                       gn_aot_object *out)
+gn_status *gn_aot_make(gn_arena *a, const gn_model *m, const gn_build *b, const gn_state *s,
+                       const gn_aot_options *opt, gn_aot_object *out)
 {
     joiner z = {.arena = a, .out = out};
     int *code[4] = {NULL};
-    *out = (gn_aot_object){
-        .model = m, .normalized = opt->normalized, .prefix = opt->prefix ? opt->prefix : gn_aot_prefix_of(a, m->name)};
+    *out = (gn_aot_object){.model = m,
+                           .normalized = opt->normalized,
+                           .prefix = opt->prefix ? opt->prefix : gn_aot_prefix_of(a, m->name)};
     out->bytes.arena = a;
     if (!gn_aot_is_prefix(out->prefix))
-        GN_FAIL(GN_ERR_USAGE, "--prefix %s: expected a letter, and up to 63 letters, digits and _", out->prefix);
+        GN_FAIL(GN_ERR_USAGE, "--prefix %s: expected a letter, and up to 63 letters, digits and _",
+                out->prefix);
     GN_TRY(describe(a, m, b, s, opt, &out->image));
     out->image.identity = gn_aot_identity(a, &out->image, opt->normalized);
     elf_init(&out->elf, a);
     GN_TRY(add_kernels(&z, b, code));
     z.object = -1;
-    GN_TRY(elf_add_object(&out->elf, gn_embedded_aot_runtime_o, gn_embedded_aot_runtime_o_size, rename_symbol, &z));
+    GN_TRY(elf_add_object(&out->elf, gn_embedded_aot_runtime_o, gn_embedded_aot_runtime_o_size,
+                          rename_symbol, &z));
     GN_TRY(add_image(&z, code));
     GN_TRY(check_joined(&out->elf));
     return elf_write(&out->elf, gn_arena_printf(a, "%s_", out->prefix), &out->bytes);
 }
 
-/* Written --------------------------------------------------------------------------------------------------------------- */
+/* Written -------------------------------------------------------------------------------------- */
 
 gn_aot_kind gn_aot_kind_of(const char *path)
 {
@@ -250,7 +267,8 @@ gn_aot_kind gn_aot_kind_of(const char *path)
     size_t n = strlen(path);
     for (int k = 0; k < GN_AOT_NO_KIND; k++) {
         size_t m = strlen(ends[k]);
-        if (n > m && path[n - m - 1] != '/' && !strcmp(path + n - m, ends[k])) return (gn_aot_kind)k;
+        if (n > m && path[n - m - 1] != '/' && !strcmp(path + n - m, ends[k]))
+            return (gn_aot_kind)k;
     }
     return GN_AOT_NO_KIND;
 }

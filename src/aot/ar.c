@@ -14,8 +14,8 @@ static void add_member(gn_buf *out, const char *name, const void *bytes, size_t 
 
 static void add_number(gn_buf *b, uint64_t v)
 {
-    unsigned char p[4] = {(unsigned char)(v >> 24), (unsigned char)(v >> 16), (unsigned char)(v >> 8),
-                          (unsigned char)v};
+    unsigned char p[4] = {(unsigned char)(v >> 24), (unsigned char)(v >> 16),
+                          (unsigned char)(v >> 8), (unsigned char)v};
     gn_buf_addn(b, (const char *)p, 4);
 }
 
@@ -29,7 +29,8 @@ gn_status *elf_archive(const elf_object *o, const char *member, const gn_buf *ob
             gn_buf_addn(&names, o->symbols.p[k].name, strlen(o->symbols.p[k].name) + 1);
             n++;
         }
-    size_t index_size = 4 + 4 * (size_t)n + names.n, at = MAGIC + HEAD + index_size + index_size % 2;
+    size_t index_size = 4 + 4 * (size_t)n + names.n,
+           at = MAGIC + HEAD + index_size + index_size % 2;
     if (object->n > UINT32_MAX - 4096)
         GN_FAIL(GN_ERR_MODEL, "an object of %zu bytes does not fit an archive", object->n);
     add_number(&index, n);

@@ -11,7 +11,8 @@ void elf_init(elf_object *o, gn_arena *a)
     gn_map_init(&o->by_name, a);
 }
 
-int elf_add_section(elf_object *o, const char *name, uint64_t flags, uint64_t align, const void *bytes, uint64_t n)
+int elf_add_section(elf_object *o, const char *name, uint64_t flags, uint64_t align,
+                    const void *bytes, uint64_t n)
 {
     elf_section s = {
         .name = name,
@@ -32,12 +33,14 @@ int elf_symbol_named(elf_object *o, const char *name)
 {
     const uint32_t *found = gn_map_find(&o->by_name, name);
     if (found) return (int)*found;
-    int k = add_symbol(o, (elf_symbol){.name = gn_arena_strdup(o->arena, name), .global = true, .section = -1});
+    int k = add_symbol(
+        o, (elf_symbol){.name = gn_arena_strdup(o->arena, name), .global = true, .section = -1});
     gn_map_put(&o->by_name, name, (uint32_t)k);
     return k;
 }
 
-gn_status *elf_define(elf_object *o, const char *name, unsigned char type, int section, uint64_t value, uint64_t size)
+gn_status *elf_define(elf_object *o, const char *name, unsigned char type, int section,
+                      uint64_t value, uint64_t size)
 {
     int k = elf_symbol_named(o, name); /* may move the symbols */
     elf_symbol *s = &o->symbols.p[k];
@@ -51,12 +54,13 @@ gn_status *elf_define(elf_object *o, const char *name, unsigned char type, int s
 
 void elf_relocate(elf_object *o, int section, uint64_t at, int symbol, int64_t addend)
 {
-    Elf64_Rela r = {.r_offset = at, .r_info = ELF64_R_INFO((uint64_t)symbol, R_X86_64_64), .r_addend = addend};
+    Elf64_Rela r = {
+        .r_offset = at, .r_info = ELF64_R_INFO((uint64_t)symbol, R_X86_64_64), .r_addend = addend};
     o->symbols.p[symbol].needed = true;
     GN_PUSH(o->arena, o->sections.p[section].relocations, r);
 }
 
-/* One input ---------------------------------------------------------------------------------------------------------- */
+/* One input ------------------------------------------------------------------------------------ */
 
 typedef struct input {
     elf_object *to;
@@ -86,7 +90,8 @@ static gn_status *read_head(input *e)
     Elf64_Ehdr *h = &e->head;
     if (e->n < sizeof *h) BROKEN("%zu bytes", e->n);
     memcpy(h, e->p, sizeof *h);
-    if (memcmp(h->e_ident, ident, sizeof ident) != 0 || h->e_type != ET_REL || h->e_machine != EM_X86_64)
+    if (memcmp(h->e_ident, ident, sizeof ident) != 0 || h->e_type != ET_REL ||
+        h->e_machine != EM_X86_64)
         BROKEN("not a relocatable x86-64 object");
     if (h->e_shentsize != sizeof(Elf64_Shdr) || !h->e_shnum || h->e_shstrndx >= h->e_shnum ||
         !inside(e->n, h->e_shoff, (uint64_t)h->e_shnum * sizeof(Elf64_Shdr)))
@@ -97,9 +102,11 @@ static gn_status *read_head(input *e)
     for (int k = 0; k < h->e_shnum; k++) {
         const Elf64_Shdr *s = &e->sec[k];
         e->section[k] = -1;
-        if (s->sh_type != SHT_NULL && s->sh_type != SHT_NOBITS && !inside(e->n, s->sh_offset, s->sh_size))
+        if (s->sh_type != SHT_NULL && s->sh_type != SHT_NOBITS &&
+            !inside(e->n, s->sh_offset, s->sh_size))
             BROKEN("section %d", k);
-        if (s->sh_addralign > 4096 || (s->sh_addralign & (s->sh_addralign - 1))) BROKEN("section %d's alignment", k);
+        if (s->sh_addralign > 4096 || (s->sh_addralign & (s->sh_addralign - 1)))
+            BROKEN("section %d's alignment", k);
     }
     if (e->sec[h->e_shstrndx].sh_type != SHT_STRTAB) BROKEN("names of sections");
     return NULL;
@@ -109,8 +116,9 @@ static gn_status *read_head(input *e)
 static bool is_kept(const Elf64_Shdr *s)
 {
     if (!(s->sh_flags & SHF_ALLOC)) return false;
-    return s->sh_type == SHT_PROGBITS || s->sh_type == SHT_NOBITS || s->sh_type == SHT_X86_64_UNWIND ||
-           s->sh_type == SHT_INIT_ARRAY || s->sh_type == SHT_FINI_ARRAY;
+    return s->sh_type == SHT_PROGBITS || s->sh_type == SHT_NOBITS ||
+           s->sh_type == SHT_X86_64_UNWIND || s->sh_type == SHT_INIT_ARRAY ||
+           s->sh_type == SHT_FINI_ARRAY;
 }
 
 static gn_status *take_sections(input *e)
@@ -123,10 +131,13 @@ static gn_status *take_sections(input *e)
             e->symtab = s;
         }
         if (!is_kept(s)) continue;
-        if (s->sh_flags & (SHF_TLS | SHF_LINK_ORDER)) BROKEN("section %d is of a kind that cannot be joined", k);
+        if (s->sh_flags & (SHF_TLS | SHF_LINK_ORDER))
+            BROKEN("section %d is of a kind that cannot be joined", k);
         const char *name = string(e, &e->sec[e->head.e_shstrndx], s->sh_name);
         if (!name) BROKEN("name of section %d", k);
-        elf_section to = {.name = name, .head = *s, .bytes = s->sh_type == SHT_NOBITS ? NULL : e->p + s->sh_offset};
+        elf_section to = {.name = name,
+                          .head = *s,
+                          .bytes = s->sh_type == SHT_NOBITS ? NULL : e->p + s->sh_offset};
         to.head.sh_flags &= ~(uint64_t)SHF_GROUP;
         e->section[k] = (int)e->to->sections.n;
         GN_PUSH(e->to->arena, e->to->sections, to);
@@ -154,16 +165,19 @@ static gn_status *take_symbol(input *e, size_t k, elf_rename *rename, void *ctx)
         e->symbol[k] = elf_symbol_named(e->to, name);
         return defined ? elf_define(e->to, name, type, section, s.st_value, s.st_size) : NULL;
     }
-    e->symbol[k] = add_symbol(
-        e->to, (elf_symbol){.name = name, .type = type, .section = section, .value = s.st_value, .size = s.st_size});
+    e->symbol[k] = add_symbol(e->to, (elf_symbol){.name = name,
+                                                  .type = type,
+                                                  .section = section,
+                                                  .value = s.st_value,
+                                                  .size = s.st_size});
     return NULL;
 }
 
 static gn_status *take_symbols(input *e, elf_rename *rename, void *ctx)
 {
     const Elf64_Shdr *t = e->symtab;
-    if (t->sh_size % sizeof(Elf64_Sym) || t->sh_link >= e->head.e_shnum || e->sec[t->sh_link].sh_type != SHT_STRTAB ||
-        !e->sec[t->sh_link].sh_size)
+    if (t->sh_size % sizeof(Elf64_Sym) || t->sh_link >= e->head.e_shnum ||
+        e->sec[t->sh_link].sh_type != SHT_STRTAB || !e->sec[t->sh_link].sh_size)
         BROKEN("symbol table");
     e->n_symbols = t->sh_size / sizeof(Elf64_Sym);
     e->symbol = GN_NEW_N(e->to->arena, int, e->n_symbols + 1);
@@ -180,7 +194,8 @@ static gn_status *take_relocations(input *e, const Elf64_Shdr *s)
         Elf64_Rela r;
         memcpy(&r, e->p + s->sh_offset + k * sizeof r, sizeof r);
         uint64_t symbol = ELF64_R_SYM(r.r_info);
-        if (symbol >= e->n_symbols || (symbol && e->symbol[symbol] < 0) || r.r_offset >= to->head.sh_size)
+        if (symbol >= e->n_symbols || (symbol && e->symbol[symbol] < 0) ||
+            r.r_offset >= to->head.sh_size)
             BROKEN("relocation %zu of section %s", k, to->name);
         if (!symbol) continue; /* R_X86_64_NONE */
         e->to->symbols.p[e->symbol[symbol]].needed = true;

@@ -1,4 +1,5 @@
-/* One object as a file: header, sections, relocations, symbols, names, and the table of sections at the end. */
+/* One object as a file: header, sections, relocations, symbols, names, and the table of sections at
+ * the end. */
 #include "aot/elf.h"
 
 #include <string.h>
@@ -92,7 +93,8 @@ static void write_relocations(writer *w, int symbols)
                               .sh_entsize = sizeof(Elf64_Rela)});
         for (uint32_t i = 0; i < s->relocations.n; i++) {
             Elf64_Rela r = s->relocations.p[i];
-            r.r_info = ELF64_R_INFO((uint64_t)w->number[ELF64_R_SYM(r.r_info)], ELF64_R_TYPE(r.r_info));
+            r.r_info = ELF64_R_INFO((uint64_t)w->number[ELF64_R_SYM(r.r_info)],
+                                    ELF64_R_TYPE(r.r_info));
             gn_buf_addn(w->out, (const char *)&r, sizeof r);
         }
     }
@@ -131,9 +133,11 @@ gn_status *elf_write(elf_object *o, const char *exported, gn_buf *out)
                        .e_version = EV_CURRENT,
                        .e_ehsize = sizeof head,
                        .e_shentsize = sizeof(Elf64_Shdr)};
-    if (o->sections.n > MOST_SECTIONS) GN_FAIL(GN_ERR_MODEL, "%u sections do not fit an object", o->sections.n);
+    if (o->sections.n > MOST_SECTIONS)
+        GN_FAIL(GN_ERR_MODEL, "%u sections do not fit an object", o->sections.n);
     for (uint32_t k = 0; k < o->symbols.n; k++)
-        o->symbols.p[k].exported = o->symbols.p[k].global && !strncmp(o->symbols.p[k].name, exported, strlen(exported));
+        o->symbols.p[k].exported = o->symbols.p[k].global &&
+                                   !strncmp(o->symbols.p[k].name, exported, strlen(exported));
     w.section_names.arena = w.symbol_names.arena = o->arena;
     gn_buf_addn(&w.section_names, "", 1);
     gn_buf_addn(&w.symbol_names, "", 1);
@@ -141,12 +145,16 @@ gn_status *elf_write(elf_object *o, const char *exported, gn_buf *out)
     add_head(&w, "", (Elf64_Shdr){0});
     w.heads.p[0].sh_offset = 0;
     write_sections(&w);
-    add_head(&w, ".note.GNU-stack", (Elf64_Shdr){.sh_type = SHT_PROGBITS, .sh_addralign = 1}); /* not executable */
+    add_head(&w, ".note.GNU-stack",
+             (Elf64_Shdr){.sh_type = SHT_PROGBITS, .sh_addralign = 1}); /* not
+                                                                           executable
+                                                                         */
     int names = add_head(&w, ".strtab", (Elf64_Shdr){.sh_type = SHT_STRTAB, .sh_addralign = 1});
     write_symbols(&w, names);
     write_relocations(&w, names + 1);
     write_names(&w, ".strtab", &w.symbol_names, names);
-    int section_names = add_head(&w, ".shstrtab", (Elf64_Shdr){.sh_type = SHT_STRTAB, .sh_addralign = 1});
+    int section_names = add_head(&w, ".shstrtab",
+                                 (Elf64_Shdr){.sh_type = SHT_STRTAB, .sh_addralign = 1});
     write_names(&w, ".shstrtab", &w.section_names, section_names);
     pad(out, 8);
     head.e_shoff = out->n;

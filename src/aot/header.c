@@ -1,4 +1,5 @@
-/* The C header of a compiled model.  Texts are templates: $ stands for the prefix, @ for it in capitals. */
+/* The C header of a compiled model.  Texts are templates: $ stands for the prefix, @ for it in
+ * capitals. */
 #include "aot/aot.h"
 
 #include "runtime/run/pair.h"
@@ -35,9 +36,10 @@ static void add(writer *w, const char *text)
 
 static const char *c_type(gn_elem e)
 {
-    static const char *const type[GN_ELEM_COUNT] = {[GN_F32] = "float",    [GN_F64] = "double",  [GN_BF16] = "uint16_t",
-                                                    [GN_F16] = "uint16_t", [GN_I32] = "int32_t", [GN_I64] = "int64_t",
-                                                    [GN_U32] = "uint32_t", [GN_U8] = "uint8_t",  [GN_BOOL] = "uint8_t"};
+    static const char *const type[GN_ELEM_COUNT] = {
+        [GN_F32] = "float",    [GN_F64] = "double",  [GN_BF16] = "uint16_t",
+        [GN_F16] = "uint16_t", [GN_I32] = "int32_t", [GN_I64] = "int64_t",
+        [GN_U32] = "uint32_t", [GN_U8] = "uint8_t",  [GN_BOOL] = "uint8_t"};
     return type[e];
 }
 
@@ -47,109 +49,135 @@ static const char *rows_of(const gn_aot_tensor *t)
     return rows[t->rows];
 }
 
-/* Pieces ---------------------------------------------------------------------------------------------------------------- */
+/* Pieces --------------------------------------------------------------------------------------- */
 
 static void head(writer *w)
 {
     const gn_aot_image *g = &w->o->image;
-    gn_buf_printf(w->out, "/* Model %s, compiled ahead of time by gnnc %s for %s.  Made by gnnc: do not edit.\n",
-                  g->model, GNNC_VERSION, g->cpu);
-    add(w,
-        " *\n"
-        " * Link the object and -lm (glibc before 2.34: -pthread too); nothing else is needed. All names begin with $_ "
-        "and no\n"
-        " * other is seen, so that several models go into one program.\n"
-        " *\n"
-        " * Graphs of any size: a $_model is given a graph and data, computes, and is given others.\n"
-        " *\n"
-        " * Errors: calls return 0, or one of the codes below; then $_message has a sentence with the values in it, "
-        "and the\n"
-        " * call has changed nothing.\n"
-        " * Ownership: graphs, weights and states are copied, and so are a $_model's own results where they are bound "
-        "to "
-        "it.\n"
-        " * Other data that is bound is borrowed: it stays as it is until other data is bound in its place or the "
-        "model "
-        "is\n"
-        " * freed.  Where you change it, bind it again.\n"
-        " * Threads: one thread at a time a $_model; different ones are independent (see $_share for those that share\n"
-        " * weights). A $_model of n threads starts n - 1 of its own; results are the same bits for any number.\n"
-        " * Forks: a child may use and free every $_model that no other thread was in a call with; its first call "
-        "there\n"
-        " * starts threads anew.  What another thread was at is to be left alone. */\n");
+    gn_buf_printf(
+        w->out,
+        "/* Model %s, compiled ahead of time by gnnc %s for %s.  Made by gnnc: do not edit.\n",
+        g->model, GNNC_VERSION, g->cpu);
+    add(w, " *\n"
+           " * Link the object and -lm (glibc before 2.34: -pthread too); nothing else is needed. "
+           "All names begin with $_ "
+           "and no\n"
+           " * other is seen, so that several models go into one program.\n"
+           " *\n"
+           " * Graphs of any size: a $_model is given a graph and data, computes, and is given "
+           "others.\n"
+           " *\n"
+           " * Errors: calls return 0, or one of the codes below; then $_message has a sentence "
+           "with the values in it, "
+           "and the\n"
+           " * call has changed nothing.\n"
+           " * Ownership: graphs, weights and states are copied, and so are a $_model's own "
+           "results where they are bound "
+           "to "
+           "it.\n"
+           " * Other data that is bound is borrowed: it stays as it is until other data is bound "
+           "in its place or the "
+           "model "
+           "is\n"
+           " * freed.  Where you change it, bind it again.\n"
+           " * Threads: one thread at a time a $_model; different ones are independent (see "
+           "$_share for those that share\n"
+           " * weights). A $_model of n threads starts n - 1 of its own; results are the same bits "
+           "for any number.\n"
+           " * Forks: a child may use and free every $_model that no other thread was in a call "
+           "with; its first call "
+           "there\n"
+           " * starts threads anew.  What another thread was at is to be left alone. */\n");
     gn_buf_printf(w->out, "#ifndef GNNC_%s_H\n#define GNNC_%s_H\n\n", w->capitals, w->capitals);
-    add(w,
-        "#include <stdint.h>\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
-        "#define @_OK 0\n"
-        "#define @_ERROR_USAGE 2    /* this call: an argument, as a model that is NULL; something that is not bound; "
-        "another\n"
-        "                            * header than the object's */\n"
-        "#define @_ERROR_DATA 3     /* data, graph or weights do not fit each other or the model */\n"
-        "#define @_ERROR_IO 4       /* a file could not be read; the system's words are in the message */\n"
-        "#define @_ERROR_CPU 5      /* the processor lacks instructions that the code is made of */\n"
-        "#define @_ERROR_MEMORY 6   /* memory ran out */\n"
-        "#define @_ERROR_INTERNAL 7 /* a defect of gnnc: please report it, with the message */\n\n");
+    add(w, "#include <stdint.h>\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
+           "#define @_OK 0\n"
+           "#define @_ERROR_USAGE 2    /* this call: an argument, as a model that is NULL; "
+           "something that is not bound; "
+           "another\n"
+           "                            * header than the object's */\n"
+           "#define @_ERROR_DATA 3     /* data, graph or weights do not fit each other or the "
+           "model */\n"
+           "#define @_ERROR_IO 4       /* a file could not be read; the system's words are in the "
+           "message */\n"
+           "#define @_ERROR_CPU 5      /* the processor lacks instructions that the code is made "
+           "of */\n"
+           "#define @_ERROR_MEMORY 6   /* memory ran out */\n"
+           "#define @_ERROR_INTERNAL 7 /* a defect of gnnc: please report it, with the message "
+           "*/\n\n");
 }
 
 static void life(writer *w)
 {
-    gn_buf_printf(
-        w->out,
-        "/* Of this interface: inputs, outputs and their sizes.  An object that has another one refuses to be "
-        "opened. */\n#define %s_IDENTITY UINT64_C(0x%016" PRIx64 ")\n\n",
-        w->capitals, w->o->image.identity);
+    gn_buf_printf(w->out,
+                  "/* Of this interface: inputs, outputs and their sizes.  An object that has "
+                  "another one refuses to be "
+                  "opened. */\n#define %s_IDENTITY UINT64_C(0x%016" PRIx64 ")\n\n",
+                  w->capitals, w->o->image.identity);
     add(w, "typedef struct $_model $_model;\n\n"
-           "/* What $_new calls.  @_ERROR_USAGE: `identity` is not the object's, so this header is of another one; 0 "
+           "/* What $_new calls.  @_ERROR_USAGE: `identity` is not the object's, so this header is "
+           "of another one; 0 "
            "is for\n"
            " * callers without a header, and compares nothing. */\n"
            "int $_open(uint64_t identity, int threads, uint64_t seed, $_model **out);\n\n"
            "/* A model that computes on `threads` threads (0 and 1: the caller's alone). ");
     add(w, w->o->image.n_weights && w->o->image.weights[0].data
                ? "Its weights are those that it was\n * compiled with; `seed` draws dropout.\n"
-               : "Its weights are drawn by `seed` as the\n * model says; $_load_weights gives others.\n");
-    add(w,
-        " * On failure *out is a model too, for $_message and $_free alone; NULL where memory ran out.\n"
-        " * @_ERROR_CPU: this processor cannot run the code.  It is asked first, so nothing worse happens. */\n"
-        "static inline int $_new(int threads, uint64_t seed, $_model **out)\n"
-        "{\n"
-        "    return $_open(@_IDENTITY, threads, seed, out);\n"
-        "}\n"
-        "/* Another model with the same weights and state, which live until all models that share them are freed.  "
-        "Those\n"
-        " * may infer at the same time, each on a thread of its own, while none trains, resets or is given weights.  "
-        "On\n"
-        " * failure *out is as it is of $_new. */\n"
-        "int $_share($_model *with, int threads, $_model **out);\n"
-        "void $_free($_model *m); /* NULL is fine */\n"
-        "/* Why the last call that failed did; lives until the next one fails.  NULL: memory ran out, or that was "
-        "given. */\n"
-        "const char *$_message(const $_model *m);\n\n");
+               : "Its weights are drawn by `seed` as the\n * model says; $_load_weights gives "
+                 "others.\n");
+    add(w, " * On failure *out is a model too, for $_message and $_free alone; NULL where memory "
+           "ran out.\n"
+           " * @_ERROR_CPU: this processor cannot run the code.  It is asked first, so nothing "
+           "worse happens. */\n"
+           "static inline int $_new(int threads, uint64_t seed, $_model **out)\n"
+           "{\n"
+           "    return $_open(@_IDENTITY, threads, seed, out);\n"
+           "}\n"
+           "/* Another model with the same weights and state, which live until all models that "
+           "share them are freed.  "
+           "Those\n"
+           " * may infer at the same time, each on a thread of its own, while none trains, resets "
+           "or is given weights.  "
+           "On\n"
+           " * failure *out is as it is of $_new. */\n"
+           "int $_share($_model *with, int threads, $_model **out);\n"
+           "void $_free($_model *m); /* NULL is fine */\n"
+           "/* Why the last call that failed did; lives until the next one fails.  NULL: memory "
+           "ran out, or that was "
+           "given. */\n"
+           "const char *$_message(const $_model *m);\n\n");
 }
 
 static void graphs(writer *w)
 {
-    add(w, "/* The graph: edges src[k] -> dst[k], k < edges, between nodes 0 .. nodes - 1.  Edges keep their order: "
+    add(w, "/* The graph: edges src[k] -> dst[k], k < edges, between nodes 0 .. nodes - 1.  Edges "
+           "keep their order: "
            "data on edges\n"
            " * is given and returned in it.  Repeated edges and loops are kept.\n"
            " * @_ERROR_DATA names the first edge whose end is out of range. */\n"
-           "int $_graph_coo($_model *m, int64_t nodes, int64_t edges, const int64_t *src, const int64_t *dst);\n"
-           "int $_graph_coo32($_model *m, int64_t nodes, int64_t edges, const int32_t *src, const int32_t *dst);\n"
-           "/* The same by rows: src[row[v]] .. src[row[v + 1] - 1] are the sources of the edges into v; row has nodes "
+           "int $_graph_coo($_model *m, int64_t nodes, int64_t edges, const int64_t *src, const "
+           "int64_t *dst);\n"
+           "int $_graph_coo32($_model *m, int64_t nodes, int64_t edges, const int32_t *src, const "
+           "int32_t *dst);\n"
+           "/* The same by rows: src[row[v]] .. src[row[v + 1] - 1] are the sources of the edges "
+           "into v; row has nodes "
            "+ 1\n"
            " * numbers, from 0, ascending. */\n"
            "int $_graph_csr($_model *m, int64_t nodes, const int64_t *row, const int64_t *src);\n"
-           "int $_graph_csr32($_model *m, int64_t nodes, const int32_t *row, const int32_t *src);\n\n");
+           "int $_graph_csr32($_model *m, int64_t nodes, const int32_t *row, const int32_t "
+           "*src);\n\n");
 }
 
 static const char *what_of(const writer *w, const gn_aot_tensor *t)
 {
     if (!strcmp(t->name, "x") && w->o->normalized)
-        return "features of nodes; of the data that the model was\n * compiled with each row was divided by its sum, "
+        return "features of nodes; of the data that the model was\n * compiled with each row was "
+               "divided by its sum, "
                "and so "
                "are others to be that are given here";
     if (!strcmp(t->name, "x")) return "features of nodes";
     if (!strcmp(t->name, "y") && t->elem == GN_I32 && w->o->image.n_classes)
-        return gn_arena_printf(w->arena, "labels of nodes, 0 .. %" PRId64 ", -1: unknown", w->o->image.n_classes - 1);
+        return gn_arena_printf(w->arena, "labels of nodes, 0 .. %" PRId64 ", -1: unknown",
+                               w->o->image.n_classes - 1);
     if (!strcmp(t->name, "y")) return "labels of nodes";
     if (!strcmp(t->name, "g.weight")) return "weights of edges";
     if (!strcmp(t->name, "g.attr")) return "attributes of edges";
@@ -171,28 +199,35 @@ static void input(writer *w, const gn_aot_tensor *t)
     const char *id = gn_aot_identifier(w->arena, t->name, &w->names);
     const char *type = c_type(t->elem), *p = w->o->prefix;
     bool rows = t->rows != GN_AOT_ONE;
-    gn_buf_printf(w->out, "/* %s: %s %s[%" PRId64 "], %s%s. */\n", t->name, type, rows_of(t), t->row_elems,
-                  what_of(w, t), serves(&w->o->image, t) ? "" : "; for training alone");
-    gn_buf_printf(w->out, "#define %s_%s_COLUMNS %" PRId64 "\n", w->capitals, capitals(w->arena, id), t->row_elems);
-    gn_buf_printf(w->out, "static inline int %s_bind_%s(%s_model *m, %sconst %s *data)\n{\n", p, id, p,
-                  rows ? "int64_t rows, " : "", type);
-    gn_buf_printf(w->out, "    return %s_bind(m, \"%s\", %s, data);\n}\n", p, t->name, rows ? "rows" : "1");
+    gn_buf_printf(w->out, "/* %s: %s %s[%" PRId64 "], %s%s. */\n", t->name, type, rows_of(t),
+                  t->row_elems, what_of(w, t),
+                  serves(&w->o->image, t) ? "" : "; for training alone");
+    gn_buf_printf(w->out, "#define %s_%s_COLUMNS %" PRId64 "\n", w->capitals,
+                  capitals(w->arena, id), t->row_elems);
+    gn_buf_printf(w->out, "static inline int %s_bind_%s(%s_model *m, %sconst %s *data)\n{\n", p, id,
+                  p, rows ? "int64_t rows, " : "", type);
+    gn_buf_printf(w->out, "    return %s_bind(m, \"%s\", %s, data);\n}\n", p, t->name,
+                  rows ? "rows" : "1");
     if (w->o->image.sparse_x && !strcmp(t->name, "x"))
-        add(w,
-            "/* x by its non-zeros: those of node v are value[row[v]] .. value[row[v + 1] - 1] (NULL: all 1) in the "
-            "columns\n"
-            " * column[row[v]] ..; row has nodes + 1 numbers, from 0, ascending; what stands twice is added.  Copied, "
-            "as x\n * is when it is given whole. */\n"
-            "int $_bind_csr($_model *m, int64_t rows, const int64_t *row, const int32_t *column, const float "
-            "*value);\n");
+        add(w, "/* x by its non-zeros: those of node v are value[row[v]] .. value[row[v + 1] - 1] "
+               "(NULL: all 1) in the "
+               "columns\n"
+               " * column[row[v]] ..; row has nodes + 1 numbers, from 0, ascending; what stands "
+               "twice is added.  Copied, "
+               "as x\n * is when it is given whole. */\n"
+               "int $_bind_csr($_model *m, int64_t rows, const int64_t *row, const int32_t "
+               "*column, const float "
+               "*value);\n");
     add(w, "\n");
 }
 
 static void inputs(writer *w)
 {
-    add(w, "/* Data, by name.  `rows`: how many there are; that they fit the graph is checked when something is "
+    add(w, "/* Data, by name.  `rows`: how many there are; that they fit the graph is checked when "
+           "something is "
            "computed.\n"
-           " * @_ERROR_USAGE: there is no such input, or the address is not aligned to its elements; @_ERROR_DATA: a "
+           " * @_ERROR_USAGE: there is no such input, or the address is not aligned to its "
+           "elements; @_ERROR_DATA: a "
            "label that is\n"
            " * no class. */\n"
            "int $_bind($_model *m, const char *name, int64_t rows, const void *data);\n\n");
@@ -201,21 +236,27 @@ static void inputs(writer *w)
 
 static void outputs(writer *w)
 {
-    add(w,
-        "/* The forward pass, as for serving: no dropout, running statistics.  @_ERROR_USAGE: something is not bound;\n"
-        " * @_ERROR_DATA: sizes do not meet (what, expected, found). */\n"
-        "int $_infer($_model *m);\n"
-        "/* A result of the last $_infer, valid until the next call that is given m; its number of rows, where `rows` "
-        "is not\n"
-        " * NULL.  NULL: there is none, see $_message. */\n"
-        "const void *$_output($_model *m, const char *name, int64_t *rows);\n\n");
+    add(w, "/* The forward pass, as for serving: no dropout, running statistics.  @_ERROR_USAGE: "
+           "something is not bound;\n"
+           " * @_ERROR_DATA: sizes do not meet (what, expected, found). */\n"
+           "int $_infer($_model *m);\n"
+           "/* A result of the last $_infer, valid until the next call that is given m; its number "
+           "of rows, where `rows` "
+           "is not\n"
+           " * NULL.  NULL: there is none, see $_message. */\n"
+           "const void *$_output($_model *m, const char *name, int64_t *rows);\n\n");
     for (int k = 0; k < w->o->image.n_outputs; k++) {
         const gn_aot_tensor *t = &w->o->image.outputs[k];
-        const char *id = gn_aot_identifier(w->arena, t->name, &w->names), *type = c_type(t->elem), *p = w->o->prefix;
-        gn_buf_printf(w->out, "/* %s: %s %s[%" PRId64 "]. */\n#define %s_%s_COLUMNS %" PRId64 "\n", t->name, type,
-                      rows_of(t), t->row_elems, w->capitals, capitals(w->arena, id), t->row_elems);
-        gn_buf_printf(w->out, "static inline const %s *%s_output_%s(%s_model *m, int64_t *rows)\n{\n", type, p, id, p);
-        gn_buf_printf(w->out, "    return (const %s *)%s_output(m, \"%s\", rows);\n}\n\n", type, p, t->name);
+        const char *id = gn_aot_identifier(w->arena, t->name, &w->names), *type = c_type(t->elem),
+                   *p = w->o->prefix;
+        gn_buf_printf(w->out, "/* %s: %s %s[%" PRId64 "]. */\n#define %s_%s_COLUMNS %" PRId64 "\n",
+                      t->name, type, rows_of(t), t->row_elems, w->capitals, capitals(w->arena, id),
+                      t->row_elems);
+        gn_buf_printf(w->out,
+                      "static inline const %s *%s_output_%s(%s_model *m, int64_t *rows)\n{\n", type,
+                      p, id, p);
+        gn_buf_printf(w->out, "    return (const %s *)%s_output(m, \"%s\", rows);\n}\n\n", type, p,
+                      t->name);
     }
 }
 
@@ -223,14 +264,16 @@ static void weights(writer *w)
 {
     const gn_model *m = w->o->model;
     if (w->o->image.step)
-        add(w,
-            "/* One training step: loss, gradients, optimizer.  *loss (may be NULL) is the one before the update. */\n"
-            "int $_train_step($_model *m, double *loss);\n\n");
+        add(w, "/* One training step: loss, gradients, optimizer.  *loss (may be NULL) is the one "
+               "before the update. */\n"
+               "int $_train_step($_model *m, double *loss);\n\n");
     add(w, "/* Fresh weights, moments and counters, as $_new makes them. */\n"
            "int $_reset($_model *m, uint64_t seed);\n"
-           "/* A weight as it stands in files of PyTorch Geometric, rows one after another; n is the number of its "
+           "/* A weight as it stands in files of PyTorch Geometric, rows one after another; n is "
+           "the number of its "
            "elements.\n"
-           " * @_ERROR_USAGE: there is no such weight; @_ERROR_DATA: it has another number of elements.\n *\n");
+           " * @_ERROR_USAGE: there is no such weight; @_ERROR_DATA: it has another number of "
+           "elements.\n *\n");
     for (int k = 0; k < m->n_params; k++) {
         const gn_param *p = &m->params[k];
         gn_buf_printf(w->out, " *   %-40s [", p->file_name);
@@ -238,22 +281,25 @@ static void weights(writer *w)
             gn_buf_printf(w->out, "%s%" PRId64, d ? ", " : "", p->file_dim[d]);
         gn_buf_add(w->out, p->trainable ? "]\n" : "], not trained\n");
     }
-    add(w,
-        " */\n"
-        "int $_weight_get($_model *m, const char *name, float *to, int64_t n);\n"
-        "int $_weight_set($_model *m, const char *name, const float *from, int64_t n);\n"
-        "/* All of them from safetensors, as gnnc train --save writes them: a file, or n bytes of memory. Other "
-        "tensors are\n"
-        " * passed over.  @_ERROR_IO; @_ERROR_DATA names a tensor that is missing or of another shape. */\n"
-        "int $_load_weights($_model *m, const char *path);\n"
-        "int $_load_weights_memory($_model *m, const void *bytes, int64_t n);\n\n"
-        "/* Everything that a run changes: weights, running statistics, moments, step and seed, as $_state_size "
-        "bytes.\n"
-        " * Training that goes on from a state that was set ends with the same bytes as training that never stopped.\n"
-        " * @_ERROR_DATA: the bytes are no state of this model, or damaged. */\n"
-        "int64_t $_state_size(const $_model *m);\n"
-        "int $_state_get($_model *m, void *to, int64_t bytes);\n"
-        "int $_state_set($_model *m, const void *from, int64_t bytes);\n");
+    add(w, " */\n"
+           "int $_weight_get($_model *m, const char *name, float *to, int64_t n);\n"
+           "int $_weight_set($_model *m, const char *name, const float *from, int64_t n);\n"
+           "/* All of them from safetensors, as gnnc train --save writes them: a file, or n bytes "
+           "of memory. Other "
+           "tensors are\n"
+           " * passed over.  @_ERROR_IO; @_ERROR_DATA names a tensor that is missing or of another "
+           "shape. */\n"
+           "int $_load_weights($_model *m, const char *path);\n"
+           "int $_load_weights_memory($_model *m, const void *bytes, int64_t n);\n\n"
+           "/* Everything that a run changes: weights, running statistics, moments, step and seed, "
+           "as $_state_size "
+           "bytes.\n"
+           " * Training that goes on from a state that was set ends with the same bytes as "
+           "training that never stopped.\n"
+           " * @_ERROR_DATA: the bytes are no state of this model, or damaged. */\n"
+           "int64_t $_state_size(const $_model *m);\n"
+           "int $_state_get($_model *m, void *to, int64_t bytes);\n"
+           "int $_state_set($_model *m, const void *from, int64_t bytes);\n");
 }
 
 void gn_aot_header(const gn_aot_object *o, gn_arena *a, gn_buf *out)

@@ -13,8 +13,8 @@ enum { INTERFACE = 1 };
 static void add_tensors(gn_buf *b, const char *what, int n, const gn_aot_tensor *t)
 {
     for (int k = 0; k < n; k++)
-        gn_buf_printf(b, "%s %s %s %d %" PRId64 "\n", what, t[k].name, gn_elem_name(t[k].elem), (int)t[k].rows,
-                      t[k].row_elems);
+        gn_buf_printf(b, "%s %s %s %d %" PRId64 "\n", what, t[k].name, gn_elem_name(t[k].elem),
+                      (int)t[k].rows, t[k].row_elems);
 }
 
 /* All that a caller may rely on; the code, its processor and the weights are the object's own
@@ -27,8 +27,8 @@ uint64_t gn_aot_identity(gn_arena *a, const gn_aot_image *g, bool normalized)
     gn_buf_printf(&b, "interface %d\nmodel %s\n", INTERFACE, g->model);
     add_tensors(&b, "input", g->n_inputs, g->inputs);
     add_tensors(&b, "output", g->n_outputs, g->outputs);
-    gn_buf_printf(&b, "classes %" PRId64 "\ntrains %d\nsparse %d\nnormalized %d\n", g->n_classes, g->step != NULL,
-                  g->sparse_x, normalized);
+    gn_buf_printf(&b, "classes %" PRId64 "\ntrains %d\nsparse %d\nnormalized %d\n", g->n_classes,
+                  g->step != NULL, g->sparse_x, normalized);
     gn_sha256_of(b.p, b.n, digest);
     for (int k = 0; k < 8; k++) id = id << 8 | digest[k];
     return id ? id : 1; /* 0 is nobody's */

@@ -1,5 +1,5 @@
-/* Structures are copied field by field into zeroed ones, so that no byte of padding is left to chance; addresses are zero, and
- * a fixup says what belongs there. */
+/* Structures are copied field by field into zeroed ones, so that no byte of padding is left to
+ * chance; addresses are zero, and a fixup says what belongs there. */
 #include "aot/layout.h"
 
 #include <string.h>
@@ -130,9 +130,12 @@ static uint64_t lay_launches(aot_layout *l, const gn_artifact *a)
         to.chain_row = s->chain_row;
         STORE(l, at, to);
         point_to_string(l, at + offsetof(gn_launch, name), s->name);
-        point(l, at + offsetof(gn_launch, buf), put(l, s->buf, (uint64_t)s->n_buf * sizeof(int), 4));
-        point(l, at + offsetof(gn_launch, sym), put(l, s->sym, (uint64_t)s->n_sym * sizeof(int), 4));
-        if (s->access) point(l, at + offsetof(gn_launch, access), put(l, s->access, (uint64_t)s->n_buf, 1));
+        point(l, at + offsetof(gn_launch, buf),
+              put(l, s->buf, (uint64_t)s->n_buf * sizeof(int), 4));
+        point(l, at + offsetof(gn_launch, sym),
+              put(l, s->sym, (uint64_t)s->n_sym * sizeof(int), 4));
+        if (s->access)
+            point(l, at + offsetof(gn_launch, access), put(l, s->access, (uint64_t)s->n_buf, 1));
     }
     return room;
 }
@@ -255,7 +258,8 @@ static uint64_t lay_states(aot_layout *l, const gn_aot_image *g)
     return room;
 }
 
-void aot_lay_out(aot_layout *l, gn_arena *a, const gn_aot_image *g, int *const code[4], uint64_t *at, uint64_t *needs)
+void aot_lay_out(aot_layout *l, gn_arena *a, const gn_aot_image *g, int *const code[4],
+                 uint64_t *at, uint64_t *needs)
 {
     gn_aot_image to;
     *l = (aot_layout){.arena = a, .bytes = {.arena = a}};

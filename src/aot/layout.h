@@ -20,9 +20,10 @@ typedef struct aot_layout {
 
 enum { AOT_LAYOUT_ALIGN = 64 };
 
-/* Lays out the image and all that it points to; code of launches is the symbol code[c][k] of kernel k of program c, in the
- * order eval, eval_ahead, step, step_ahead.  *at is where the image itself stands, *needs where its features do. */
-void aot_lay_out(aot_layout *l, gn_arena *a, const gn_aot_image *image, int *const code[4], uint64_t *at,
-                 uint64_t *needs);
+/* Lays out the image and all that it points to; code of launches is the symbol code[c][k] of kernel
+ * k of program c, in the order eval, eval_ahead, step, step_ahead.  *at is where the image itself
+ * stands, *needs where its features do. */
+void aot_lay_out(aot_layout *l, gn_arena *a, const gn_aot_image *image, int *const code[4],
+                 uint64_t *at, uint64_t *needs);
 
 #endif

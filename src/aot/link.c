@@ -49,7 +49,8 @@ static gn_status *run_linker(gn_arena *a, char *const *args, gn_buf *said)
     close(ends[1]);
     if (!made || code) {
         close(ends[0]);
-        GN_FAIL(GN_ERR_BACKEND, "%s cannot be started: %s", args[0], strerror(made ? code : ENOMEM));
+        GN_FAIL(GN_ERR_BACKEND, "%s cannot be started: %s", args[0],
+                strerror(made ? code : ENOMEM));
     }
     char part[4096];
     ssize_t got;
@@ -72,9 +73,11 @@ static gn_status *write_object(const char *path, const gn_buf *object)
     return gn_out_close(&o, NULL);
 }
 
-/* The C library is named by its file: what only headers and a compiler would bring along is not needed.  ld knows where it
- * lies, others are told: in /lib64, and where Debian and its like have the libraries of each architecture. */
-static gn_status *link_to(gn_arena *a, const char *linker, const char *object, const char *name, const char *out)
+/* The C library is named by its file: what only headers and a compiler would bring along is not
+ * needed.  ld knows where it lies, others are told: in /lib64, and where Debian and its like have
+ * the libraries of each architecture. */
+static gn_status *link_to(gn_arena *a, const char *linker, const char *object, const char *name,
+                          const char *out)
 {
     const char *args[] = {linker,
                           "-shared",
@@ -106,7 +109,8 @@ static gn_status *link_to(gn_arena *a, const char *linker, const char *object, c
     return run_linker(a, (char *const *)(uintptr_t)args, &said);
 }
 
-/* The linker makes a file of its own, whatever the name is for: what it made is copied to where it belongs. */
+/* The linker makes a file of its own, whatever the name is for: what it made is copied to where it
+ * belongs. */
 static gn_status *copy_to(gn_out *out, const char *made)
 {
     char part[1 << 16];
@@ -115,7 +119,8 @@ static gn_status *copy_to(gn_out *out, const char *made)
     FILE *f = fopen(made, "rbe");
     if (!f) GN_FAIL(GN_ERR_IO, "cannot read '%s': %s", made, strerror(errno));
     while ((n = fread(part, 1, sizeof part, f)) > 0) fwrite(part, 1, n, out->f);
-    gn_status *s = ferror(f) ? GN_ERROR(GN_ERR_IO, "cannot read '%s': %s", made, strerror(errno)) : NULL;
+    gn_status *s = ferror(f) ? GN_ERROR(GN_ERR_IO, "cannot read '%s': %s", made, strerror(errno))
+                             : NULL;
     fclose(f);
     /* like linkers: who may read it may execute it */
     if (out->temp && fstat(fileno(out->f), &st) == 0)
@@ -123,13 +128,16 @@ static gn_status *copy_to(gn_out *out, const char *made)
     return s;
 }
 
-/* In a folder of its own: the object's name stands in the library, which has the same bytes every time. */
-static gn_status *link_into(gn_arena *a, gn_out *out, const char *linker, const gn_buf *object, const char *path)
+/* In a folder of its own: the object's name stands in the library, which has the same bytes every
+ * time. */
+static gn_status *link_into(gn_arena *a, gn_out *out, const char *linker, const gn_buf *object,
+                            const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     char *folder = gn_arena_printf(a, "%s.XXXXXX", out->temp ? out->temp : "/tmp/gnnc");
     if (!mkdtemp(folder)) GN_FAIL(GN_ERR_IO, "cannot create '%s': %s", folder, strerror(errno));
-    const char *from = gn_arena_printf(a, "%s/gnnc.o", folder), *to = gn_arena_printf(a, "%s/gnnc.so", folder);
+    const char *from = gn_arena_printf(a, "%s/gnnc.o", folder),
+               *to = gn_arena_printf(a, "%s/gnnc.so", folder);
     gn_status *s = write_object(from, object);
     if (!s) s = gn_status_annotate(link_to(a, linker, from, name, to), "%s", path);
     if (!s) s = copy_to(out, to);
@@ -145,7 +153,8 @@ gn_status *gn_aot_link(gn_arena *a, const gn_buf *object, const char *path)
     const char *linker = find_linker(a);
     if (!linker)
         GN_FAIL(GN_ERR_BACKEND,
-                "%s: a shared library takes the system's linker, and there is no ld, ld.lld, ld.gold or "
+                "%s: a shared library takes the system's linker, and there is no ld, ld.lld, "
+                "ld.gold or "
                 "ld.lld-19 in $PATH (Debian has ld in binutils); a .o or a .a takes none",
                 path);
     GN_TRY(gn_out_open(&out, path));

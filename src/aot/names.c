@@ -15,8 +15,10 @@ bool gn_aot_is_prefix(const char *s)
 
 const char *gn_aot_prefix_of(gn_arena *a, const char *model)
 {
-    char *s = gn_arena_printf(a, "%s%.*s", isalpha((unsigned char)*model) ? "" : "model_", (int)LONGEST / 2, model);
-    for (char *p = s; *p; p++) *p = isalnum((unsigned char)*p) ? (char)tolower((unsigned char)*p) : '_';
+    char *s = gn_arena_printf(a, "%s%.*s", isalpha((unsigned char)*model) ? "" : "model_",
+                              (int)LONGEST / 2, model);
+    for (char *p = s; *p; p++)
+        *p = isalnum((unsigned char)*p) ? (char)tolower((unsigned char)*p) : '_';
     return s;
 }
 

@@ -1,4 +1,5 @@
-/* The public API's objects (include/gnnc/gnnc.h).  Objects that others are made from are counted. */
+/* The public API's objects (include/gnnc/gnnc.h).  Objects that others are made from are
+ * counted. */
 #ifndef GN_API_API_H
 #define GN_API_API_H
 
@@ -19,7 +20,7 @@ struct gnnc_context {
     bool log_cache, log_recompiles, log_tuning;
     struct gn_cache *cache; /* NULL: none */
     gn_target *target;      /* where executables run; NULL: on this processor */
-    char *no_device;        /* why "auto" is this processor; NULL: that was not asked for, or is not so */
+    char *no_device; /* why "auto" is this processor; NULL: that was not asked for, or is not so */
 };
 
 struct gnnc_module {
@@ -45,24 +46,28 @@ struct gnnc_executable {
     gn_stance stance;
     int64_t bucket;
     gn_guards ranges; /* of graphs as they come; the jit, which sees them padded, has none then */
-    /* What holds for programs of all sizes: states and inputs.  Without code, unless it is the program of the jit. */
+    /* What holds for programs of all sizes: states and inputs.  Without code, unless it is the
+     * program of the jit. */
     const gn_build *build;
     gn_build outline;
     gn_jit *jit;
     double ms;
     gn_data_shape shape;
-    /* Levels of rows that a training step can pick (build/build.h), by the data bound to `mask`; 0, NULL: all are computed. */
+    /* Levels of rows that a training step can pick (build/build.h), by the data bound to `mask`; 0,
+     * NULL: all are computed. */
     int levels;
     const char *mask;
     bool same_data; /* of every run: what the first step counts of it is compiled in */
-    /* The same without inputs that have defaults, for runs that bind nothing to them (api_default.c); [k] of the model's. */
+    /* The same without inputs that have defaults, for runs that bind nothing to them
+     * (api_default.c); [k] of the model's. */
     gnnc_compile_options asked;        /* in the arena; what they are compiled with */
     _Atomic(gnnc_executable *) others; /* made as they are asked for; owned */
     gnnc_executable *next;             /* of the others */
     uint64_t left_out;                 /* of this one */
     gn_mutex adding;
     bool has_adding;
-    /* Schedules: what a search may take, or the lock that says them; one thread at a time chooses. */
+    /* Schedules: what a search may take, or the lock that says them; one thread at a time
+     * chooses. */
     double tune_seconds;
     const char *lock, *lock_path; /* its text; NULL: there is none */
     gn_mutex choosing;
@@ -108,7 +113,8 @@ struct gnnc_run {
     const gn_variant *variant[API_UNITS]; /* whose code the units have */
     gn_unit unit[API_UNITS];              /* code, with instances of this run's */
     bool bound[API_UNITS];                /* instances are up to date */
-    gn_loss_rows rows; /* that leave out enough, of the mask and the graph that are bound; levels -1: not counted yet */
+    gn_loss_rows rows; /* that leave out enough, of the mask and the graph that are bound; levels
+                          -1: not counted yet */
     int last;          /* unit that was called last */
     bool inferred;
     gn_graph *padded; /* the graph with what its bucket adds; NULL: as it is */
@@ -121,12 +127,12 @@ struct gnnc_run {
 };
 
 /* A call that uses an arena: an allocation that fails ends here. */
-#define API_GUARD(arena_)                                                                                              \
-    jmp_buf api_oom_;                                                                                                  \
-    (arena_)->oom = &api_oom_;                                                                                         \
-    if (setjmp(api_oom_)) {                                                                                            \
-        (arena_)->oom = NULL;                                                                                          \
-        GN_FAIL(GN_ERR_NOMEM, "out of memory: %zu bytes wanted", (arena_)->wanted);                                    \
+#define API_GUARD(arena_)                                                                          \
+    jmp_buf api_oom_;                                                                              \
+    (arena_)->oom = &api_oom_;                                                                     \
+    if (setjmp(api_oom_)) {                                                                        \
+        (arena_)->oom = NULL;                                                                      \
+        GN_FAIL(GN_ERR_NOMEM, "out of memory: %zu bytes wanted", (arena_)->wanted);                \
     }
 
 /* Memory comes from the context's allocator, to the end of the block that this stands in. */
@@ -138,7 +144,8 @@ static inline api_scope api_enter(const gnnc_context *c)
     return (api_scope){gn_allocator_use(c && c->own_memory ? &c->allocator : NULL)};
 }
 static inline void api_leave(api_scope *s) { gn_allocator_use(s->before); }
-#define API_MEMORY(context_) __attribute__((cleanup(api_leave))) api_scope api_scope_ = api_enter(context_)
+#define API_MEMORY(context_)                                                                       \
+    __attribute__((cleanup(api_leave))) api_scope api_scope_ = api_enter(context_)
 
 /* The context's device is this thread's, to the end of the block. */
 static inline gn_target *api_target(const gnnc_context *c) { return c ? c->target : NULL; }
@@ -148,30 +155,34 @@ static inline gn_target *api_occupy(const gnnc_context *c)
     return api_target(c);
 }
 static inline void api_quit(gn_target *const *t) { gn_target_leave(*t); }
-#define API_DEVICE(context_) __attribute__((cleanup(api_quit))) gn_target *const api_device_ = api_occupy(context_)
+#define API_DEVICE(context_)                                                                       \
+    __attribute__((cleanup(api_quit))) gn_target *const api_device_ = api_occupy(context_)
 
 static inline gnnc_context *api_context(const gnnc_executable *e) { return e->module->context; }
 
-/* Structures of the caller's, which begin with the size that its header gave them.  status.c: options to ours, of `known`
- * bytes; what an older header does not have is 0.  GNNC_ERROR_USAGE: less than `least`, or something is set that a newer header
- * has and this library does not know. */
+/* Structures of the caller's, which begin with the size that its header gave them.  status.c:
+ * options to ours, of `known` bytes; what an older header does not have is 0.  GNNC_ERROR_USAGE:
+ * less than `least`, or something is set that a newer header has and this library does not know. */
 GN_NODISCARD gn_status *api_read_options(const void *from, size_t least, void *to, size_t known);
-/* And as much of ours as the caller's has room for; what only a newer header has is 0.  Nothing where info is NULL. */
+/* And as much of ours as the caller's has room for; what only a newer header has is 0.  Nothing
+ * where info is NULL. */
 void api_describe(void *info, const void *full, size_t known);
 
 static inline gnnc_status *api_out(gn_status *s) { return (gnnc_status *)s; }
 
-/* An argument that has to be there; and one that a result goes to, which is NULL until there is one. */
-#define API_NEEDS(arg)                                                                                                 \
-    do {                                                                                                               \
-        if (!(arg)) return api_null(__func__, #arg);                                                                   \
+/* An argument that has to be there; and one that a result goes to, which is NULL until there is
+ * one. */
+#define API_NEEDS(arg)                                                                             \
+    do {                                                                                           \
+        if (!(arg)) return api_null(__func__, #arg);                                               \
     } while (0)
-#define API_GIVES(out)                                                                                                 \
-    do {                                                                                                               \
-        API_NEEDS(out);                                                                                                \
-        *(out) = NULL;                                                                                                 \
+#define API_GIVES(out)                                                                             \
+    do {                                                                                           \
+        API_NEEDS(out);                                                                            \
+        *(out) = NULL;                                                                             \
     } while (0)
-gnnc_status *api_null(const char *function, const char *arg); /* status.c: GNNC_ERROR_USAGE that names both */
+gnnc_status *api_null(const char *function, const char *arg); /* status.c: GNNC_ERROR_USAGE that
+                                                                 names both */
 
 gnnc_context *api_keep_context(const gnnc_context *c); /* counts it; NULL is fine */
 void api_release_context(gnnc_context *c);
@@ -185,7 +196,8 @@ void api_release_state(gnnc_state *s);
 /* context.c: a text of the caller's. */
 GN_NODISCARD gn_status *api_give_text(const gn_buf *b, char **text);
 
-/* state.c: on a device, the state's tensors are there as they are here; and the other way.  Nothing where there is none. */
+/* state.c: on a device, the state's tensors are there as they are here; and the other way.  Nothing
+ * where there is none. */
 GN_NODISCARD gn_status *api_send_state(gnnc_state *s);
 GN_NODISCARD gn_status *api_fetch_state(gnnc_state *s);
 
@@ -193,23 +205,24 @@ GN_NODISCARD gn_status *api_fetch_state(gnnc_state *s);
 /* Does the data lie in what the run's last inference left?  That goes with the run's instance. */
 bool api_is_result(const gnnc_run *r, const void *data, int64_t bytes);
 void api_unbind(gnnc_run *r);
-/* Binds a unit of any build of the model to the run's graph and data, as they are arranged, and to a state.  `dense`: x,
- * where the run has none but by its non-zeros; NULL. */
-GN_NODISCARD gn_status *api_bind_unit(const gnnc_run *r, gn_unit *u, const gn_state *state, const void *dense,
-                                      gn_pool *pool, const gn_instance *like);
+/* Binds a unit of any build of the model to the run's graph and data, as they are arranged, and to
+ * a state.  `dense`: x, where the run has none but by its non-zeros; NULL. */
+GN_NODISCARD gn_status *api_bind_unit(const gnnc_run *r, gn_unit *u, const gn_state *state,
+                                      const void *dense, gn_pool *pool, const gn_instance *like);
 
 /* Of the graph as programs see it: with what its bucket adds. */
 gn_sizes api_sizes(const gnnc_run *r);
 
-/* tune.c: sees that schedules were chosen for a unit of the run's program, whose data is arranged.  Where the choice is
- * another program the run is unbound, and *again true. */
+/* tune.c: sees that schedules were chosen for a unit of the run's program, whose data is arranged.
+ * Where the choice is another program the run is unbound, and *again true. */
 GN_NODISCARD gn_status *api_tune(gnnc_run *r, int which, bool *again);
 
-/* pad.c: makes the graph, masks and rows that the bucket of the bound graph asks for; *sizes are those of the bucket.
- * Nothing where the executable has no buckets. */
+/* pad.c: makes the graph, masks and rows that the bucket of the bound graph asks for; *sizes are
+ * those of the bucket. Nothing where the executable has no buckets. */
 GN_NODISCARD gn_status *api_pad(gnnc_run *r, gn_sizes *sizes);
-/* Data as instances read it: on edges in the graph's order, with rows for what was added.  What is borrowed may have changed
- * since, and is copied again.  GN_ERR_DATA: not as many rows as the graph has. */
+/* Data as instances read it: on edges in the graph's order, with rows for what was added.  What is
+ * borrowed may have changed since, and is copied again.  GN_ERR_DATA: not as many rows as the graph
+ * has. */
 GN_NODISCARD gn_status *api_arrange(gnnc_run *r);
 void api_drop_padding(gnnc_run *r);
 
@@ -219,13 +232,15 @@ GN_NODISCARD gn_status *api_leave_out(gnnc_run *r);
 GN_NODISCARD gn_status *api_keep_options(gnnc_executable *e, const gnnc_compile_options *o);
 void api_free_others(gnnc_executable *e);
 /* executable.c: the same model compiled without the inputs of these bits. */
-GN_NODISCARD gn_status *api_compile_other(const gnnc_executable *e, uint64_t left_out, gnnc_executable **out);
+GN_NODISCARD gn_status *api_compile_other(const gnnc_executable *e, uint64_t left_out,
+                                          gnnc_executable **out);
 /* run.c: the run computes with this executable from now on. */
 void api_switch(gnnc_run *r, gnnc_executable *e);
 /* run.c: can it compute with the state? */
 bool api_same_weights(const gnnc_executable *e, const gnnc_state *s);
 
-/* data.c: the name that programs have for what a caller binds under this one; NULL: there is none. */
+/* data.c: the name that programs have for what a caller binds under this one; NULL: there is
+ * none. */
 const char *api_data_name(const gnnc_run *r, const char *name);
 /* data.c: and the model's name for what programs call so. */
 const char *api_own_name(const gnnc_run *r, const char *data);
@@ -233,8 +248,8 @@ const char *api_own_name(const gnnc_run *r, const char *data);
 enum { API_NAMES = 64 };
 GN_NODISCARD gn_status *api_no_such(const gn_model *m, const char *what, const char *name, int n,
                                     const char *const *names);
-/* data.c: what the model says of an input, in *in (NULL: it has none of that name); what is bound to it (NULL: never was
- * anything); binds it, and takes now->own. */
+/* data.c: what the model says of an input, in *in (NULL: it has none of that name); what is bound
+ * to it (NULL: never was anything); binds it, and takes now->own. */
 const gir_node *api_find_input(const gnnc_run *r, const char *name, const gir_program **in);
 api_data *api_find_data(gnnc_run *r, const char *name);
 GN_NODISCARD gn_status *api_note_data(gnnc_run *r, const char *name, api_data *now);
@@ -244,7 +259,8 @@ GN_NODISCARD gn_status *api_check_tensor(const char *where, const DLTensor *t, i
 bool api_row_major(const DLTensor *t);
 const void *api_first(const DLTensor *t);
 /* Copies rows in row-major order, converted from int64 to int32 where the element types say so. */
-GN_NODISCARD gn_status *api_copy_tensor(const char *where, const DLTensor *t, gn_elem to, void *out);
+GN_NODISCARD gn_status *api_copy_tensor(const char *where, const DLTensor *t, gn_elem to,
+                                        void *out);
 bool api_elem(const DLTensor *t, gn_elem *out); /* false: gnnc has no such element type */
 DLDataType api_type(gn_elem e);
 

@@ -34,14 +34,21 @@ void gnnc_context_free(gnnc_context *c) { api_release_context(c); }
 static void say_cache(void *ctx, gn_cache_word what, const char *text)
 {
     const gnnc_context *c = ctx;
-    if (c->opt.log) c->opt.log(c->opt.user, what == GN_CACHE_WARNING ? GNNC_LOG_WARNING : GNNC_LOG_NOTE, "cache", text);
+    if (c->opt.log)
+        c->opt.log(c->opt.user, what == GN_CACHE_WARNING ? GNNC_LOG_WARNING : GNNC_LOG_NOTE,
+                   "cache", text);
 }
 
-static void hear(void *ctx, bool note, const char *file, uint32_t line, uint32_t column, const char *message)
+static void hear(void *ctx, bool note, const char *file, uint32_t line, uint32_t column,
+                 const char *message)
 {
     const gnnc_context *c = ctx;
-    gnnc_diagnostic d = {
-        .size = sizeof d, .note = note, .file = file, .line = line, .column = column, .message = message};
+    gnnc_diagnostic d = {.size = sizeof d,
+                         .note = note,
+                         .file = file,
+                         .line = line,
+                         .column = column,
+                         .message = message};
     c->opt.diagnostic(c->opt.user, &d);
 }
 
@@ -52,9 +59,11 @@ static gn_status *read_topics(gnnc_context *c, const char *topics)
         char name[32];
         size_t n = strcspn(p, ",");
         snprintf(name, sizeof name, "%.*s", (int)(n < sizeof name ? n : sizeof name - 1), p);
-        bool cache = !strcmp(name, names[0]), recompiles = !strcmp(name, names[1]), tuning = !strcmp(name, names[2]);
+        bool cache = !strcmp(name, names[0]), recompiles = !strcmp(name, names[1]),
+             tuning = !strcmp(name, names[2]);
         if (!cache && !recompiles && !tuning)
-            GN_FAIL(GN_ERR_USAGE, "there is no topic '%s'%s", name, gn_did_you_mean(name, names, 3).text);
+            GN_FAIL(GN_ERR_USAGE, "there is no topic '%s'%s", name,
+                    gn_did_you_mean(name, names, 3).text);
         c->log_cache |= cache;
         c->log_recompiles |= recompiles;
         c->log_tuning |= tuning;
@@ -84,13 +93,16 @@ static gn_status *read_options(const gnnc_context_options *from, gnnc_context_op
     *to = (gnnc_context_options){.size = sizeof *to};
     if (!from) return NULL;
     GN_TRY(api_read_options(from, offsetof(gnnc_context_options, cache_dir), to, sizeof *to));
-    if (!!to->allocate != !!to->release) GN_FAIL(GN_ERR_USAGE, "`allocate` and `release` come together");
-    if (to->cache > GNNC_CACHE_NONE) GN_FAIL(GN_ERR_USAGE, "there is no way to use the cache %d", (int)to->cache);
-    if (to->cache_bytes < 0) GN_FAIL(GN_ERR_USAGE, "cache_bytes is %lld", (long long)to->cache_bytes);
+    if (!!to->allocate != !!to->release)
+        GN_FAIL(GN_ERR_USAGE, "`allocate` and `release` come together");
+    if (to->cache > GNNC_CACHE_NONE)
+        GN_FAIL(GN_ERR_USAGE, "there is no way to use the cache %d", (int)to->cache);
+    if (to->cache_bytes < 0)
+        GN_FAIL(GN_ERR_USAGE, "cache_bytes is %lld", (long long)to->cache_bytes);
     return NULL;
 }
 
-/* Devices ------------------------------------------------------------------------------------------------------------ */
+/* Devices -------------------------------------------------------------------------------------- */
 
 static gn_status *read_device(const char *d, gn_device_choice *out)
 {
@@ -117,7 +129,8 @@ static gn_status *open_device(gnnc_context *c)
 
 void gnnc_context_device(const gnnc_context *c, gnnc_device_info *info)
 {
-    gnnc_device_info i = {.size = info ? info->size : 0, .name = "cpu", .ordinal = -1, .reason = ""};
+    gnnc_device_info i = {
+        .size = info ? info->size : 0, .name = "cpu", .ordinal = -1, .reason = ""};
     const gn_target *t = api_target(c);
     if (c && c->no_device) i.reason = c->no_device;
     if (t) {

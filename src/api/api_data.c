@@ -44,11 +44,13 @@ const char *api_data_name(const gnnc_run *r, const char *name)
     const gir_program *p;
     if (api_find_input(r, name, &p)) return name;
     for (int k = 0; k < m->n_inputs; k++)
-        if (!strcmp(m->inputs[k].name, name) && api_find_input(r, m->inputs[k].data, &p)) return m->inputs[k].data;
+        if (!strcmp(m->inputs[k].name, name) && api_find_input(r, m->inputs[k].data, &p))
+            return m->inputs[k].data;
     return NULL;
 }
 
-gn_status *api_no_such(const gn_model *m, const char *what, const char *name, int n, const char *const *names)
+gn_status *api_no_such(const gn_model *m, const char *what, const char *name, int n,
+                       const char *const *names)
 {
     char list[256] = "none";
     size_t at = 0;
@@ -66,7 +68,8 @@ static const char *way_to(const gnnc_run *r, const char *name)
 {
     const gn_data_shape *s = &r->whole->shape;
     if (!strcmp(name, GN_NAME_G)) return ": gnnc_run_bind_graph binds graphs";
-    if (!strcmp(name, GN_NAME_WEIGHT) && !s->has_edge_weight) return ": compile with `edge_weights`";
+    if (!strcmp(name, GN_NAME_WEIGHT) && !s->has_edge_weight)
+        return ": compile with `edge_weights`";
     if (!strcmp(name, GN_NAME_ATTR) && !s->edge_dim) return ": compile with `edge_features`";
     return NULL;
 }
@@ -122,11 +125,14 @@ static gn_status *add_data(gnnc_run *r, const char *name, api_data **out)
     return NULL;
 }
 
-/* Instances learn of data that has taken the place of other data: by its address where that is all that changed. */
+/* Instances learn of data that has taken the place of other data: by its address where that is all
+ * that changed. */
 static void replace(gnnc_run *r, const api_data *before, const api_data *now)
 {
-    bool same_size = before->data && before->rows == now->rows && before->row_elems == now->row_elems;
-    bool picks = r->exe->levels && !strcmp(now->name, r->exe->mask); /* rows, which other code may be for now */
+    bool same_size = before->data && before->rows == now->rows &&
+                     before->row_elems == now->row_elems;
+    /* rows, which other code may be for now */
+    bool picks = r->exe->levels && !strcmp(now->name, r->exe->mask);
     bool again = !same_size || r->exe->opt.fixed || now->on_edges || r->exe->bucket || picks;
     r->inferred = false;
     if (picks) r->rows.levels = -1;
@@ -160,7 +166,8 @@ static gn_status *check_elem(const char *name, const DLTensor *t, gn_elem want, 
     (void)api_elem(t, have);
     bool mask = want == GN_BOOL && (*have == GN_BOOL || *have == GN_U8);
     if (*have == want || mask || (want == GN_I32 && *have == GN_I64)) return NULL;
-    GN_FAIL(GN_ERR_DATA, "%s: the tensor is %s, expected %s", name, gn_elem_name(*have), gn_elem_name(want));
+    GN_FAIL(GN_ERR_DATA, "%s: the tensor is %s, expected %s", name, gn_elem_name(*have),
+            gn_elem_name(want));
 }
 
 /* Bytes that are not 0 or 1 are true all the same. */
@@ -180,8 +187,9 @@ static gn_status *check_values(gn_nonzeros known, const gn_graph *x)
         for (int64_t e = begin; e < end; e++) {
             float want = known == GN_NONZEROS_ONE ? 1 : value[begin];
             if (value[e] == want) continue;
-            GN_FAIL(GN_ERR_DATA, "x: row %lld has %g, expected %g: compiled with sparse_values '%s'", (long long)v,
-                    (double)value[e], (double)want, gn_nonzeros_name[known]);
+            GN_FAIL(GN_ERR_DATA,
+                    "x: row %lld has %g, expected %g: compiled with sparse_values '%s'",
+                    (long long)v, (double)value[e], (double)want, gn_nonzeros_name[known]);
         }
     }
     return NULL;
@@ -218,7 +226,8 @@ static gn_status *bind_sparse(gnnc_run *r, const DLTensor *t)
     gn_graph *g;
     void *copy = NULL;
     if (!api_row_major(t)) GN_TRY(own_copy(GN_NAME_X, t, GN_F32, t->shape[0] * t->shape[1], &copy));
-    gn_status *s = gn_graph_from_dense(r->exe->opt.index, t->shape[0], t->shape[1], copy ? copy : api_first(t), &g);
+    gn_status *s = gn_graph_from_dense(r->exe->opt.index, t->shape[0], t->shape[1],
+                                       copy ? copy : api_first(t), &g);
     gn_release(copy);
     return s ? s : bind_pattern(r, g);
 }
@@ -229,8 +238,8 @@ static gn_status *check_shape(const char *name, const DLTensor *t, const gir_typ
     GN_TRY(api_check_tensor(name, t, type->rank + rows));
     for (int d = 0; d < type->rank; d++)
         if (t->shape[d + rows] != type->dim[d])
-            GN_FAIL(GN_ERR_DATA, "%s: dimension %d of the tensor is %lld, expected %lld", name, d + rows,
-                    (long long)t->shape[d + rows], (long long)type->dim[d]);
+            GN_FAIL(GN_ERR_DATA, "%s: dimension %d of the tensor is %lld, expected %lld", name,
+                    d + rows, (long long)t->shape[d + rows], (long long)type->dim[d]);
     return NULL;
 }
 
@@ -287,9 +296,12 @@ static gn_status *bind(gnnc_run *r, const char *own_name, const DLTensor *t)
                     .row_elems = gir_row_elems(type),
                     .on_edges = type->space && p->spaces.p[type->space].kind == GIR_EDGE,
                     .on_nodes = type->space && p->spaces.p[type->space].kind == GIR_NODE};
-    bool keeps = r->exe->opt.fixed || r->exe->opt.target; /* a device's copy is found by the address of the run's own */
+    /* a device's copy is found by the address of the run's own */
+    bool keeps = r->exe->opt.fixed || r->exe->opt.target;
     bool borrow = have == want && want != GN_BOOL && !now.on_edges && !keeps && api_row_major(t);
-    if (borrow) borrow = !api_is_result(r, api_first(t), now.rows * now.row_elems * (int64_t)gn_elem_size(want));
+    if (borrow)
+        borrow = !api_is_result(r, api_first(t),
+                                now.rows * now.row_elems * (int64_t)gn_elem_size(want));
     if (!borrow) GN_TRY(own_copy(own_name, t, want, now.rows * now.row_elems, &now.own));
     if (!borrow && want == GN_BOOL) to_bools(now.own, now.rows * now.row_elems);
     now.data = borrow ? (void *)(uintptr_t)api_first(t) : now.own;
@@ -311,20 +323,23 @@ gnnc_status *gnnc_run_bind(gnnc_run *r, const char *name, const DLTensor *data)
     return api_out(bind(r, name, data));
 }
 
-static gn_status *bind_csr(gnnc_run *r, int64_t n_nodes, const int64_t *row, const int32_t *column, const float *value)
+static gn_status *bind_csr(gnnc_run *r, int64_t n_nodes, const int64_t *row, const int32_t *column,
+                           const float *value)
 {
     const gir_program *p = NULL;
     const gir_node *x = api_find_input(r, GN_NAME_X, &p);
     if (!r->exe->opt.sparse)
-        GN_FAIL(GN_ERR_USAGE, "x is given as CSR, but the executable was not compiled for sparse x");
+        GN_FAIL(GN_ERR_USAGE,
+                "x is given as CSR, but the executable was not compiled for sparse x");
     if (!x) return no_input(r, GN_NAME_X);
     gn_graph *g;
-    gn_status *s = gn_graph_from_csr(r->exe->opt.index, n_nodes, x->type.dim[0], row, column, value, &g);
+    gn_status *s = gn_graph_from_csr(r->exe->opt.index, n_nodes, x->type.dim[0], row, column, value,
+                                     &g);
     return s ? gn_status_annotate(s, GN_NAME_X) : bind_pattern(r, g);
 }
 
-gnnc_status *gnnc_run_bind_csr(gnnc_run *r, int64_t n_nodes, const int64_t *row, const int32_t *column,
-                               const float *value)
+gnnc_status *gnnc_run_bind_csr(gnnc_run *r, int64_t n_nodes, const int64_t *row,
+                               const int32_t *column, const float *value)
 {
     API_NEEDS(r);
     API_NEEDS(row);
@@ -337,9 +352,11 @@ static gn_status *bind_graph(gnnc_run *r, gnnc_graph *g)
 {
     gn_elem index = r->exe->opt.index;
     if (r->graph && (g == r->graph || g == r->graph->of)) return NULL;
-    if (g->context != api_context(r->exe)) GN_FAIL(GN_ERR_USAGE, "the graph is of another context than the executable");
+    if (g->context != api_context(r->exe))
+        GN_FAIL(GN_ERR_USAGE, "the graph is of another context than the executable");
     if (g->graph->index == GN_I64 && index != GN_I64)
-        GN_FAIL(GN_ERR_USAGE, "the graph has more than 2^31 - 1 nodes or edges: compile with `wide`");
+        GN_FAIL(GN_ERR_USAGE,
+                "the graph has more than 2^31 - 1 nodes or edges: compile with `wide`");
     if (g->graph->index != index)
         GN_TRY(api_widen_graph(g, &g));
     else

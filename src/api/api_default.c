@@ -31,7 +31,8 @@ gn_status *api_keep_options(gnnc_executable *e, const gnnc_compile_options *o)
     }
     gnnc_define *defines = GN_NEW_N(a, gnnc_define, o->n_defines + 1);
     for (size_t k = 0; k < o->n_defines; k++)
-        defines[k] = (gnnc_define){gn_arena_strdup(a, o->defines[k].name), gn_arena_strdup(a, o->defines[k].value)};
+        defines[k] = (gnnc_define){gn_arena_strdup(a, o->defines[k].name),
+                                   gn_arena_strdup(a, o->defines[k].value)};
     e->asked.defines = defines;
     GN_TRY(gn_mutex_init(&e->adding, GN_MUTEX_LONG));
     e->has_adding = true;
@@ -98,7 +99,8 @@ gn_status *api_leave_out(gnnc_run *r)
     if (!e) GN_TRY(add(r->whole, left_out, &e));
     if (!api_same_weights(e, r->state))
         GN_FAIL(GN_ERR_USAGE,
-                "model %s has other weights without the inputs that are not bound: bind them, or compile "
+                "model %s has other weights without the inputs that are not bound: bind them, or "
+                "compile "
                 "a model without them",
                 e->model->name);
     api_switch(r, e);

@@ -1,4 +1,5 @@
-/* Executables: a model compiled for sizes that stand in it, and for those of graphs as they come. */
+/* Executables: a model compiled for sizes that stand in it, and for those of graphs as they
+ * come. */
 #include "api/api.h"
 #include "base/data_name.h"
 
@@ -29,20 +30,25 @@ void gnnc_executable_free(gnnc_executable *e) { api_release_executable(e); }
 static gn_status *read_options(const gnnc_compile_options *from, gnnc_compile_options *to)
 {
     GN_TRY(api_read_options(from, offsetof(gnnc_compile_options, classes), to, sizeof *to));
-    if (to->features < 1) GN_FAIL(GN_ERR_USAGE, "features is %lld; x has a column at least", (long long)to->features);
+    if (to->features < 1)
+        GN_FAIL(GN_ERR_USAGE, "features is %lld; x has a column at least", (long long)to->features);
     if (to->classes < 0 || to->edge_features < 0)
-        GN_FAIL(GN_ERR_USAGE, "classes is %lld, edge_features %lld: neither is negative", (long long)to->classes,
-                (long long)to->edge_features);
-    if (to->n_defines && !to->defines) GN_FAIL(GN_ERR_USAGE, "gnnc_compile: `defines` is NULL, of %zu", to->n_defines);
+        GN_FAIL(GN_ERR_USAGE, "classes is %lld, edge_features %lld: neither is negative",
+                (long long)to->classes, (long long)to->edge_features);
+    if (to->n_defines && !to->defines)
+        GN_FAIL(GN_ERR_USAGE, "gnnc_compile: `defines` is NULL, of %zu", to->n_defines);
     for (size_t k = 0; k < to->n_defines; k++)
         if (!to->defines[k].name || !to->defines[k].value)
-            GN_FAIL(GN_ERR_USAGE, "gnnc_compile: `defines[%zu].%s` is NULL", k, to->defines[k].name ? "value" : "name");
+            GN_FAIL(GN_ERR_USAGE, "gnnc_compile: `defines[%zu].%s` is NULL", k,
+                    to->defines[k].name ? "value" : "name");
     if (to->compile_threads < 0)
         GN_FAIL(GN_ERR_USAGE, "compile_threads is %d: it is not negative", to->compile_threads);
     if (to->expect_nodes < 0 || to->expect_edges < 0 || to->recompile_limit < 0)
-        GN_FAIL(GN_ERR_USAGE, "expect_nodes is %lld, expect_edges %lld, recompile_limit %d: none is negative",
+        GN_FAIL(GN_ERR_USAGE,
+                "expect_nodes is %lld, expect_edges %lld, recompile_limit %d: none is negative",
                 (long long)to->expect_nodes, (long long)to->expect_edges, to->recompile_limit);
-    if (to->tune_budget_ms < 0) GN_FAIL(GN_ERR_USAGE, "tune_budget_ms is %lld", (long long)to->tune_budget_ms);
+    if (to->tune_budget_ms < 0)
+        GN_FAIL(GN_ERR_USAGE, "tune_budget_ms is %lld", (long long)to->tune_budget_ms);
     return NULL;
 }
 
@@ -64,7 +70,8 @@ static void say(void *ctx, const char *text)
 }
 
 /* Everything of `dynamic`. */
-static gn_status *read_dynamic(gnnc_executable *e, const gnnc_compile_options *o, gn_jit_options *out)
+static gn_status *read_dynamic(gnnc_executable *e, const gnnc_compile_options *o,
+                               gn_jit_options *out)
 {
     const gnnc_context *c = api_context(e);
     *out = (gn_jit_options){.limit = o->recompile_limit};
@@ -87,16 +94,21 @@ static gn_status *read_dynamic(gnnc_executable *e, const gnnc_compile_options *o
 static gn_status *read_rows(gnnc_executable *e, const gnnc_compile_options *o)
 {
     static const char *const names[] = {"needed", "all"};
-    if (o->same_data && !e->opt.fixed) GN_FAIL(GN_ERR_USAGE, "same_data goes with `train` and `fixed`");
-    bool eager = gn_modes[e->opt.mode].eager, needed = o->rows ? !strcmp(o->rows, "needed") : e->opt.fixed;
+    if (o->same_data && !e->opt.fixed)
+        GN_FAIL(GN_ERR_USAGE, "same_data goes with `train` and `fixed`");
+    bool eager = gn_modes[e->opt.mode].eager,
+         needed = o->rows ? !strcmp(o->rows, "needed") : e->opt.fixed;
     if (o->rows && !needed && strcmp(o->rows, "all") != 0)
-        GN_FAIL(GN_ERR_USAGE, "rows: there is no '%s'%s", o->rows, gn_did_you_mean(o->rows, names, 2).text);
+        GN_FAIL(GN_ERR_USAGE, "rows: there is no '%s'%s", o->rows,
+                gn_did_you_mean(o->rows, names, 2).text);
     if (o->rows && needed && (e->bucket || eager))
-        GN_FAIL(GN_ERR_USAGE, "rows 'needed': %s all rows are computed", e->bucket ? "with buckets" : "in mode eager");
+        GN_FAIL(GN_ERR_USAGE, "rows 'needed': %s all rows are computed",
+                e->bucket ? "with buckets" : "in mode eager");
     if (!needed || !e->opt.train || e->bucket || eager) return NULL;
     GN_TRY(gn_build_levels(&e->arena, e->model, &e->opt, &e->levels, &e->mask));
     e->same_data = o->same_data;
-    e->opt.train_rows.levels = e->levels; /* of the first program: masks mostly leave rows out where nothing changes */
+    e->opt.train_rows.levels = e->levels; /* of the first program: masks mostly leave rows out where
+                                             nothing changes */
     return NULL;
 }
 
@@ -104,8 +116,10 @@ static gn_status *read_rows(gnnc_executable *e, const gnnc_compile_options *o)
 static gn_status *read_values(gnnc_executable *e, const gnnc_compile_options *o)
 {
     int k;
-    GN_TRY(gn_choose("setting of sparse_values", o->sparse_values, gn_nonzeros_name, GN_NONZEROS_COUNT, &k));
-    if (k && !o->sparse) GN_FAIL(GN_ERR_USAGE, "sparse_values '%s' goes with `sparse`", o->sparse_values);
+    GN_TRY(gn_choose("setting of sparse_values", o->sparse_values, gn_nonzeros_name,
+                     GN_NONZEROS_COUNT, &k));
+    if (k && !o->sparse)
+        GN_FAIL(GN_ERR_USAGE, "sparse_values '%s' goes with `sparse`", o->sparse_values);
     e->opt.nonzeros = (gn_nonzeros)k;
     return NULL;
 }
@@ -117,7 +131,8 @@ static gn_status *read_tuning(gnnc_executable *e, const gnnc_compile_options *o)
     const char *text;
     size_t n;
     if (o->tune_budget_ms && !mode->tune)
-        GN_FAIL(GN_ERR_USAGE, "tune_budget_ms is %lld, but mode %s does not search; max-autotune does",
+        GN_FAIL(GN_ERR_USAGE,
+                "tune_budget_ms is %lld, but mode %s does not search; max-autotune does",
                 (long long)o->tune_budget_ms, gn_mode_name[e->opt.mode]);
     e->tune_seconds = (double)o->tune_budget_ms * 1e-3;
     GN_TRY(gn_mutex_init(&e->choosing, GN_MUTEX_LONG));
@@ -160,10 +175,12 @@ static void name_left_out(gnnc_executable *e, const gn_model *whole, gn_data_sha
     const char **names = GN_NEW_N(&e->arena, const char *, whole->n_inputs + 1);
     shape->left_out = names;
     for (int k = 0; k < whole->n_inputs && k < 64; k++)
-        if (e->left_out >> k & 1) names[shape->n_left_out++] = gn_arena_strdup(&e->arena, whole->inputs[k].name);
+        if (e->left_out >> k & 1)
+            names[shape->n_left_out++] = gn_arena_strdup(&e->arena, whole->inputs[k].name);
 }
 
-static gn_status *compile(gnnc_executable *e, const gnnc_compile_options *o, const gnnc_executable *whole)
+static gn_status *compile(gnnc_executable *e, const gnnc_compile_options *o,
+                          const gnnc_executable *whole)
 {
     API_GUARD(&e->arena);
     if (!whole) GN_TRY(api_keep_options(e, o));
@@ -174,8 +191,10 @@ static gn_status *compile(gnnc_executable *e, const gnnc_compile_options *o, con
     if (whole) name_left_out(e, whole->model, &shape);
     e->shape = shape;
     gn_define *defines = GN_NEW_N(&e->arena, gn_define, o->n_defines + 1);
-    for (size_t k = 0; k < o->n_defines; k++) defines[k] = (gn_define){o->defines[k].name, o->defines[k].value};
-    GN_TRY(gn_elaborate(&e->arena, e->module->ast, o->model, &shape, (int)o->n_defines, defines, &e->model));
+    for (size_t k = 0; k < o->n_defines; k++)
+        defines[k] = (gn_define){o->defines[k].name, o->defines[k].value};
+    GN_TRY(gn_elaborate(&e->arena, e->module->ast, o->model, &shape, (int)o->n_defines, defines,
+                        &e->model));
     const gnnc_context *c = api_context(e);
     if (!whole && c && c->opt.log && *e->model->warnings)
         c->opt.log(c->opt.user, GNNC_LOG_WARNING, "model", e->model->warnings);
@@ -198,8 +217,10 @@ static gn_status *compile(gnnc_executable *e, const gnnc_compile_options *o, con
     GN_TRY(gn_storage_by_name(o->gather_storage, &e->opt.gathers));
     if (o->expect_nodes) {
         low_hint *hint = GN_NEW(&e->arena, low_hint);
-        *hint = (low_hint){
-            .name = GN_NAME_G, .n_src = o->expect_nodes, .n_dst = o->expect_nodes, .n_edge = o->expect_edges};
+        *hint = (low_hint){.name = GN_NAME_G,
+                           .n_src = o->expect_nodes,
+                           .n_dst = o->expect_nodes,
+                           .n_edge = o->expect_edges};
         e->opt.n_hints = 1;
         e->opt.hints = hint;
     }
@@ -209,8 +230,8 @@ static gn_status *compile(gnnc_executable *e, const gnnc_compile_options *o, con
     return s;
 }
 
-static gn_status *make(const gnnc_module *m, const gnnc_compile_options *o, const gnnc_executable *whole,
-                       uint64_t left_out, gnnc_executable **out)
+static gn_status *make(const gnnc_module *m, const gnnc_compile_options *o,
+                       const gnnc_executable *whole, uint64_t left_out, gnnc_executable **out)
 {
     API_MEMORY(m->context);
     gnnc_executable *e = gn_allocate_zeroed(sizeof *e);
@@ -230,7 +251,8 @@ static gn_status *make(const gnnc_module *m, const gnnc_compile_options *o, cons
     return s;
 }
 
-static gn_status *new_executable(const gnnc_module *m, const gnnc_compile_options *options, gnnc_executable **out)
+static gn_status *new_executable(const gnnc_module *m, const gnnc_compile_options *options,
+                                 gnnc_executable **out)
 {
     gnnc_compile_options o;
     GN_TRY(read_options(options, &o));
@@ -242,7 +264,8 @@ gn_status *api_compile_other(const gnnc_executable *e, uint64_t left_out, gnnc_e
     return make(e->module, &e->asked, e, left_out, out);
 }
 
-gnnc_status *gnnc_compile(const gnnc_module *m, const gnnc_compile_options *options, gnnc_executable **out)
+gnnc_status *gnnc_compile(const gnnc_module *m, const gnnc_compile_options *options,
+                          gnnc_executable **out)
 {
     API_GIVES(out);
     API_NEEDS(m);
@@ -250,7 +273,7 @@ gnnc_status *gnnc_compile(const gnnc_module *m, const gnnc_compile_options *opti
     return api_out(new_executable(m, options, out));
 }
 
-/* Asking ------------------------------------------------------------------------------------------------------------ */
+/* Asking --------------------------------------------------------------------------------------- */
 
 /* Of the newest program; *mode (may be NULL) that it was made in. */
 static const gn_build *newest_build(const gnnc_executable *e, gn_mode *mode)
@@ -294,7 +317,8 @@ static gn_status *find_program(const gnnc_executable *e, int k, const gn_variant
     const gn_variant *v = gn_jit_newest(e->jit);
     while (v && v->number != k) v = v->older;
     *out = v;
-    if (!v) GN_FAIL(GN_ERR_USAGE, "there is no program %d: %d were compiled", k, gn_jit_count(e->jit));
+    if (!v)
+        GN_FAIL(GN_ERR_USAGE, "there is no program %d: %d were compiled", k, gn_jit_count(e->jit));
     return NULL;
 }
 
@@ -329,7 +353,8 @@ gnnc_status *gnnc_executable_program(const gnnc_executable *e, int k, gnnc_progr
     return api_out(describe_program(e, k, info));
 }
 
-static gn_status *describe_tuning(const gnnc_executable *e, int k, bool step, gnnc_tuning_info *info)
+static gn_status *describe_tuning(const gnnc_executable *e, int k, bool step,
+                                  gnnc_tuning_info *info)
 {
     const gn_variant *v;
     GN_TRY(find_program(e, k, &v));
@@ -350,18 +375,20 @@ static gn_status *describe_tuning(const gnnc_executable *e, int k, bool step, gn
     return NULL;
 }
 
-gnnc_status *gnnc_executable_tuning(const gnnc_executable *e, int k, bool step, gnnc_tuning_info *info)
+gnnc_status *gnnc_executable_tuning(const gnnc_executable *e, int k, bool step,
+                                    gnnc_tuning_info *info)
 {
     API_NEEDS(e);
     API_NEEDS(info);
     return api_out(describe_tuning(e, k, step, info));
 }
 
-/* Text -------------------------------------------------------------------------------------------------------------- */
+/* Text ----------------------------------------------------------------------------------------- */
 
 static gn_status *print_stage(const gnnc_executable *e, gn_arena *a, const char *stage, char **text)
 {
-    static const char *const names[] = {"gir", "kir", "llvm", "asm", "ast"}; /* as gn_stage, but for the last */
+    /* as gn_stage, but for the last */
+    static const char *const names[] = {"gir", "kir", "llvm", "asm", "ast"};
     enum { AST = 4, STAGES = 5 };
     API_GUARD(a);
     gn_buf b = {.arena = a};
@@ -371,7 +398,8 @@ static gn_status *print_stage(const gnnc_executable *e, gn_arena *a, const char 
     gn_mode mode;
     const gn_build *newest = newest_build(e, &mode);
     if (e->opt.target && (k == GN_STAGE_LLVM || k == GN_STAGE_ASM))
-        GN_FAIL(GN_ERR_USAGE, "stage '%s' is the processor's; on a device there are ast, gir and kir", stage);
+        GN_FAIL(GN_ERR_USAGE,
+                "stage '%s' is the processor's; on a device there are ast, gir and kir", stage);
     if (k == AST)
         gn_ast_print(e->module->ast, &b);
     else
@@ -404,7 +432,8 @@ static void explain_program(const gn_variant *v, gn_buf *b)
     for (gn_unit_id k = 0; k < GN_UNITS; k++) {
         const gn_tuned *t = gn_variant_tuned(v, k);
         if (gn_tuned_known(t))
-            gn_buf_printf(b, "  tuned %s: %.1f us, the default %.1f; %s\n", gn_unit_name[k], t->best_us, t->default_us,
+            gn_buf_printf(b, "  tuned %s: %.1f us, the default %.1f; %s\n", gn_unit_name[k],
+                          t->best_us, t->default_us,
                           *v->choices[k] ? v->choices[k] : "as rules say");
     }
     for (int k = 0; k < n; k++) {
@@ -414,7 +443,8 @@ static void explain_program(const gn_variant *v, gn_buf *b)
     }
     for (uint32_t k = 0; k < v->build.notes.n; k++) {
         const gn_pass_note *p = &v->build.notes.p[k];
-        gn_buf_printf(b, "pass %s on %s: %d values to %d\n", p->pass, p->program, p->before, p->after);
+        gn_buf_printf(b, "pass %s on %s: %d values to %d\n", p->pass, p->program, p->before,
+                      p->after);
     }
 }
 
@@ -423,12 +453,15 @@ static gn_status *print_explanation(const gnnc_executable *e, gn_arena *a, char 
     API_GUARD(a);
     gn_buf b = {.arena = a};
     gn_buf_printf(&b, "model %s, mode %s\n", e->model->name, gn_mode_name[e->opt.mode]);
-    for (int k = 0; k < e->model->n_defaults; k++) gn_buf_printf(&b, "  %s\n", e->model->defaults_used[k]);
-    gn_buf_printf(&b, "%d programs, %d recompilations\n", gn_jit_count(e->jit), gn_jit_recompiles(e->jit));
+    for (int k = 0; k < e->model->n_defaults; k++)
+        gn_buf_printf(&b, "  %s\n", e->model->defaults_used[k]);
+    gn_buf_printf(&b, "%d programs, %d recompilations\n", gn_jit_count(e->jit),
+                  gn_jit_recompiles(e->jit));
     for (const gn_variant *v = gn_jit_newest(e->jit); v; v = v->older) explain_program(v, &b);
     for (const gnnc_executable *o = atomic_load(&e->others); o; o = o->next) {
         gn_buf_add(&b, "\nwithout ");
-        for (int k = 0; k < o->shape.n_left_out; k++) gn_buf_printf(&b, "%s%s", k ? ", " : "", o->shape.left_out[k]);
+        for (int k = 0; k < o->shape.n_left_out; k++)
+            gn_buf_printf(&b, "%s%s", k ? ", " : "", o->shape.left_out[k]);
         gn_buf_add(&b, ":\n");
         for (const gn_variant *v = gn_jit_newest(o->jit); v; v = v->older) explain_program(v, &b);
     }

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Modules ----------------------------------------------------------------------------------------------------------- */
+/* Modules -------------------------------------------------------------------------------------- */
 
 void api_release_module(gnnc_module *m)
 {
@@ -34,7 +34,8 @@ static gn_status *parse(gnnc_module *m, const char *text, size_t n, const char *
     return s;
 }
 
-static gn_status *new_module(const gnnc_context *c, const char *text, size_t n, const char *name, gnnc_module **out)
+static gn_status *new_module(const gnnc_context *c, const char *text, size_t n, const char *name,
+                             gnnc_module **out)
 {
     API_MEMORY(c);
     gnnc_module *m = gn_allocate_zeroed(sizeof *m);
@@ -50,7 +51,8 @@ static gn_status *new_module(const gnnc_context *c, const char *text, size_t n, 
     return s;
 }
 
-gnnc_status *gnnc_module_parse(const gnnc_context *c, const char *text, size_t n, const char *name, gnnc_module **out)
+gnnc_status *gnnc_module_parse(const gnnc_context *c, const char *text, size_t n, const char *name,
+                               gnnc_module **out)
 {
     API_GIVES(out);
     if (n) API_NEEDS(text);
@@ -64,7 +66,7 @@ gnnc_status *gnnc_module_read(const gnnc_context *c, const char *path, gnnc_modu
     return api_out(new_module(c, NULL, 0, path, out));
 }
 
-/* Graphs ------------------------------------------------------------------------------------------------------------ */
+/* Graphs --------------------------------------------------------------------------------------- */
 
 void api_release_graph(gnnc_graph *g)
 {
@@ -101,12 +103,13 @@ static gn_status *new_graph(const gnnc_context *c, gn_graph *graph, gnnc_graph *
 static gn_status *check_index(gnnc_index index, gn_elem *out)
 {
     *out = index == GNNC_INT64 ? GN_I64 : GN_I32;
-    if (index != GNNC_INT32 && index != GNNC_INT64) GN_FAIL(GN_ERR_USAGE, "there is no index type %d", (int)index);
+    if (index != GNNC_INT32 && index != GNNC_INT64)
+        GN_FAIL(GN_ERR_USAGE, "there is no index type %d", (int)index);
     return NULL;
 }
 
-static gn_status *from_coo(const gnnc_context *c, int64_t nodes, int64_t edges, gnnc_index index, const void *src,
-                           const void *dst, gnnc_graph **out)
+static gn_status *from_coo(const gnnc_context *c, int64_t nodes, int64_t edges, gnnc_index index,
+                           const void *src, const void *dst, gnnc_graph **out)
 {
     API_MEMORY(c);
     gn_elem ends;
@@ -116,8 +119,9 @@ static gn_status *from_coo(const gnnc_context *c, int64_t nodes, int64_t edges, 
     return new_graph(c, g, out);
 }
 
-gnnc_status *gnnc_graph_from_coo(const gnnc_context *c, int64_t n_nodes, int64_t n_edges, gnnc_index index,
-                                 const void *src, const void *dst, gnnc_graph **out)
+gnnc_status *gnnc_graph_from_coo(const gnnc_context *c, int64_t n_nodes, int64_t n_edges,
+                                 gnnc_index index, const void *src, const void *dst,
+                                 gnnc_graph **out)
 {
     API_GIVES(out);
     if (n_edges > 0) API_NEEDS(src);
@@ -125,8 +129,8 @@ gnnc_status *gnnc_graph_from_coo(const gnnc_context *c, int64_t n_nodes, int64_t
     return api_out(from_coo(c, n_nodes, n_edges, index, src, dst, out));
 }
 
-static gn_status *from_csr(const gnnc_context *c, int64_t nodes, gnnc_index index, const void *row, const void *src,
-                           gnnc_graph **out)
+static gn_status *from_csr(const gnnc_context *c, int64_t nodes, gnnc_index index, const void *row,
+                           const void *src, gnnc_graph **out)
 {
     API_MEMORY(c);
     gn_elem ends;
@@ -136,8 +140,8 @@ static gn_status *from_csr(const gnnc_context *c, int64_t nodes, gnnc_index inde
     return new_graph(c, g, out);
 }
 
-gnnc_status *gnnc_graph_from_csr(const gnnc_context *c, int64_t n_nodes, gnnc_index index, const void *row,
-                                 const void *src, gnnc_graph **out)
+gnnc_status *gnnc_graph_from_csr(const gnnc_context *c, int64_t n_nodes, gnnc_index index,
+                                 const void *row, const void *src, gnnc_graph **out)
 {
     API_GIVES(out);
     API_NEEDS(row);

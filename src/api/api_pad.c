@@ -1,7 +1,7 @@
 /* Padding: a graph as large as its bucket, with rows and edges that no result depends on.
  *
- * Nodes are added behind the user's, edges are loops of those, so nothing flows between the two; what sums over all rows
- * reads the mask GN_VALID_ROWS (passes/mask_rows.c). */
+ * Nodes are added behind the user's, edges are loops of those, so nothing flows between the two;
+ * what sums over all rows reads the mask GN_VALID_ROWS (passes/mask_rows.c). */
 #include "api/api.h"
 
 #include "runtime/memory.h"
@@ -31,14 +31,17 @@ static gn_status *pad_graph(const gn_graph *g, gn_sizes to, gn_graph **out)
     void *block;
     GN_TRY(gn_block_new(edges, 2 * sizeof *src, "padded edges", &block));
     src = block;
-    const void *row = g->array[GN_GRAPH_ROW_PTR], *col = g->array[GN_GRAPH_COL], *at = g->array[GN_GRAPH_POS];
+    const void *row = g->array[GN_GRAPH_ROW_PTR], *col = g->array[GN_GRAPH_COL],
+               *at = g->array[GN_GRAPH_POS];
     for (int64_t v = 0; v < g->n_dst; v++)
-        for (int64_t e = gn_index_get(row, g->index, v); e < gn_index_get(row, g->index, v + 1); e++) {
+        for (int64_t e = gn_index_get(row, g->index, v); e < gn_index_get(row, g->index, v + 1);
+             e++) {
             int64_t k = gn_index_get(at, g->index, e);
             src[k] = gn_index_get(col, g->index, e);
             src[edges + k] = v;
         }
-    for (int64_t e = g->n_edge; e < edges; e++) src[e] = src[edges + e] = g->n_dst + (e - g->n_edge) % more;
+    for (int64_t e = g->n_edge; e < edges; e++)
+        src[e] = src[edges + e] = g->n_dst + (e - g->n_edge) % more;
     gn_status *s = gn_graph_from_coo(g->index, nodes, nodes, edges, GN_I64, src, src + edges, out);
     gn_block_free(block);
     return s;
@@ -51,10 +54,12 @@ static gn_status *pad_pattern(const gn_graph *g, int64_t nodes, gn_graph **out)
     GN_TRY(gn_block_new(nodes + 1, sizeof(int64_t), "padded rows", &ptr));
     gn_status *s = gn_block_new(g->n_edge, sizeof(int32_t), "padded columns", &col);
     for (int64_t v = 0; v <= nodes && !s; v++)
-        ((int64_t *)ptr)[v] = gn_index_get(g->array[GN_GRAPH_ROW_PTR], g->index, v < g->n_dst ? v : g->n_dst);
+        ((int64_t *)ptr)[v] = gn_index_get(g->array[GN_GRAPH_ROW_PTR], g->index,
+                                           v < g->n_dst ? v : g->n_dst);
     for (int64_t e = 0; e < g->n_edge && !s; e++)
         ((int32_t *)col)[e] = (int32_t)gn_index_get(g->array[GN_GRAPH_COL], g->index, e);
-    if (!s) s = gn_graph_from_csr(g->index, nodes, g->n_src, ptr, col, g->array[GN_GRAPH_VALUE], out);
+    if (!s)
+        s = gn_graph_from_csr(g->index, nodes, g->n_src, ptr, col, g->array[GN_GRAPH_VALUE], out);
     gn_block_free(col);
     gn_block_free(ptr);
     return s;
@@ -67,8 +72,8 @@ static gn_status *make(gnnc_run *r, gn_sizes to)
     GN_TRY(pad_graph(g, to, &r->padded));
     if (r->pattern) {
         if (r->pattern->n_dst != g->n_dst)
-            GN_FAIL(GN_ERR_DATA, "x: %lld rows, the graph has %lld nodes", (long long)r->pattern->n_dst,
-                    (long long)g->n_dst);
+            GN_FAIL(GN_ERR_DATA, "x: %lld rows, the graph has %lld nodes",
+                    (long long)r->pattern->n_dst, (long long)g->n_dst);
         GN_TRY(pad_pattern(r->pattern, nodes, &r->padded_pattern));
     }
     r->valid = gn_allocate_zeroed((size_t)nodes + 1);
@@ -83,8 +88,10 @@ gn_status *api_pad(gnnc_run *r, gn_sizes *sizes)
     gn_sizes to = gn_bucket_of(r->exe->bucket, *sizes);
     *sizes = to;
     if (r->padded) return NULL;
-    if ((to.n[GN_DIM_NODES] > INT32_MAX || to.n[GN_DIM_EDGES] > INT32_MAX) && r->exe->opt.index != GN_I64)
-        GN_FAIL(GN_ERR_USAGE, "the bucket has %lld nodes and %lld edges, more than 2^31 - 1: compile with `wide`",
+    if ((to.n[GN_DIM_NODES] > INT32_MAX || to.n[GN_DIM_EDGES] > INT32_MAX) &&
+        r->exe->opt.index != GN_I64)
+        GN_FAIL(GN_ERR_USAGE,
+                "the bucket has %lld nodes and %lld edges, more than 2^31 - 1: compile with `wide`",
                 (long long)to.n[GN_DIM_NODES], (long long)to.n[GN_DIM_EDGES]);
     gn_status *s = make(r, to);
     if (s) api_drop_padding(r);

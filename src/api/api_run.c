@@ -1,7 +1,8 @@
 /* Runs: an executable, a state, a graph and data bound to each other, and computed with.
  *
- * Binding by name only notes what is there; instances are made when something is computed, and made anew when a size or
- * a graph has changed since.  Data of the same size at another address is only pointed to. */
+ * Binding by name only notes what is there; instances are made when something is computed, and made
+ * anew when a size or a graph has changed since.  Data of the same size at another address is only
+ * pointed to. */
 #include "api/api.h"
 #include "base/data_name.h"
 
@@ -75,17 +76,20 @@ void api_switch(gnnc_run *r, gnnc_executable *e)
     }
 }
 
-static gn_status *new_run(const gnnc_executable *e, gnnc_state *s, const gnnc_run_options *options, gnnc_run **out)
+static gn_status *new_run(const gnnc_executable *e, gnnc_state *s, const gnnc_run_options *options,
+                          gnnc_run **out)
 {
     gnnc_run_options o = {0};
-    if (options) GN_TRY(api_read_options(options, offsetof(gnnc_run_options, stance), &o, sizeof o));
+    if (options)
+        GN_TRY(api_read_options(options, offsetof(gnnc_run_options, stance), &o, sizeof o));
     if (o.threads < 0) GN_FAIL(GN_ERR_USAGE, "a run of %d threads", o.threads);
     gn_stance stance = e->stance;
     if (o.stance) GN_TRY(gn_stance_by_name(o.stance, &stance));
     API_MEMORY(api_context(e));
     if (api_context(e) != api_context(s->exe))
         GN_FAIL(GN_ERR_USAGE, "the state is of another context than the executable");
-    if (!api_same_weights(e, s)) GN_FAIL(GN_ERR_USAGE, "the state was made for another executable, with other weights");
+    if (!api_same_weights(e, s))
+        GN_FAIL(GN_ERR_USAGE, "the state was made for another executable, with other weights");
     gnnc_run *r = gn_allocate_zeroed(sizeof *r);
     if (!r) GN_FAIL(GN_ERR_NOMEM, "out of memory: a run");
     r->whole = r->exe = (gnnc_executable *)(uintptr_t)e;
@@ -103,7 +107,8 @@ static gn_status *new_run(const gnnc_executable *e, gnnc_state *s, const gnnc_ru
     return status;
 }
 
-gnnc_status *gnnc_run_new(const gnnc_executable *e, gnnc_state *s, const gnnc_run_options *options, gnnc_run **out)
+gnnc_status *gnnc_run_new(const gnnc_executable *e, gnnc_state *s, const gnnc_run_options *options,
+                          gnnc_run **out)
 {
     API_GIVES(out);
     API_NEEDS(e);
@@ -111,7 +116,7 @@ gnnc_status *gnnc_run_new(const gnnc_executable *e, gnnc_state *s, const gnnc_ru
     return api_out(new_run(e, s, options, out));
 }
 
-/* Running ----------------------------------------------------------------------------------------------------------- */
+/* Running -------------------------------------------------------------------------------------- */
 
 /* x as a matrix, where it is given by its non-zeros and something reads all of it. */
 static gn_status *make_dense(gnnc_run *r)
@@ -121,7 +126,9 @@ static gn_status *make_dense(gnnc_run *r)
     api_data now = {.elem = GN_F32, .rows = g->n_dst, .row_elems = cols, .on_nodes = true};
     if (!__builtin_mul_overflow(g->n_dst, cols, &n) && n < INT64_MAX / 16)
         now.own = gn_allocate((size_t)n * sizeof(float) + 64, GN_ALIGN);
-    if (!now.own) GN_FAIL(GN_ERR_NOMEM, "out of memory: dense x of %lld x %lld", (long long)g->n_dst, (long long)cols);
+    if (!now.own)
+        GN_FAIL(GN_ERR_NOMEM, "out of memory: dense x of %lld x %lld", (long long)g->n_dst,
+                (long long)cols);
     gn_graph_to_dense(g, now.own);
     now.data = now.own;
     return api_note_data(r, GN_NAME_X, &now);
@@ -168,7 +175,8 @@ static gn_status *choose_program(gnnc_run *r)
     return gn_jit_get(r->exe->jit, &s, r->stance, &r->program);
 }
 
-/* The one whose training step picks as many levels of rows as leave out enough, of this mask and graph. */
+/* The one whose training step picks as many levels of rows as leave out enough, of this mask and
+ * graph. */
 static gn_status *choose_rows(gnnc_run *r, const gn_variant **v)
 {
     const gnnc_executable *e = r->exe;
@@ -177,8 +185,8 @@ static gn_status *choose_rows(gnnc_run *r, const gn_variant **v)
     gn_sizes s = api_sizes(r);
     if (!mask || !mask->data) return NULL; /* an error further on */
     if (mask->rows != g->n_dst)
-        GN_FAIL(GN_ERR_DATA, "%s: %lld rows, the graph has %lld nodes", e->mask, (long long)mask->rows,
-                (long long)g->n_dst);
+        GN_FAIL(GN_ERR_DATA, "%s: %lld rows, the graph has %lld nodes", e->mask,
+                (long long)mask->rows, (long long)g->n_dst);
     if (!g->n_dst) return NULL;
     if (r->rows.levels < 0) {
         GN_TRY(gn_count_levels(g, mask->data, e->levels, &r->rows));
@@ -216,17 +224,21 @@ static int list_data(const gnnc_run *r, gn_binding *b)
     return n;
 }
 
-gn_status *api_bind_unit(const gnnc_run *r, gn_unit *u, const gn_state *state, const void *dense, gn_pool *pool,
-                         const gn_instance *like)
+gn_status *api_bind_unit(const gnnc_run *r, gn_unit *u, const gn_state *state, const void *dense,
+                         gn_pool *pool, const gn_instance *like)
 {
-    gn_binding *b = gn_allocate_zeroed((size_t)(r->n_data + state->n + gn_unit_kept(u) + 3) * sizeof *b);
+    gn_binding *b = gn_allocate_zeroed((size_t)(r->n_data + state->n + gn_unit_kept(u) + 3) *
+                                       sizeof *b);
     if (!b) GN_FAIL(GN_ERR_NOMEM, "out of memory: bindings");
     gn_graph *pattern = r->padded_pattern ? r->padded_pattern : r->pattern;
     int n = list_data(r, b);
-    if (dense) b[n++] = (gn_binding){GN_NAME_X, GN_F32, pattern->n_dst, pattern->n_src, (void *)(uintptr_t)dense};
+    if (dense)
+        b[n++] = (gn_binding){GN_NAME_X, GN_F32, pattern->n_dst, pattern->n_src,
+                              (void *)(uintptr_t)dense};
     gn_state_bindings(state, b + n);
     n += state->n;
-    gn_graph_binding g[2] = {{GN_NAME_G, r->padded ? r->padded : r->graph->graph}, {GN_NAME_X, pattern}};
+    gn_graph_binding g[2] = {{GN_NAME_G, r->padded ? r->padded : r->graph->graph},
+                             {GN_NAME_X, pattern}};
     API_DEVICE(api_context(r->exe));
     gn_status *s = gn_unit_bind(u, r->pattern ? 2 : 1, g, n, b, pool, like);
     gn_release(b);
@@ -255,7 +267,8 @@ static gn_status *make_instances(gnnc_run *r, int which)
     bool again;
     GN_TRY(api_tune(r, which, &again));
     if (again) GN_TRY(make_ready(r, which));
-    const gn_tuned *t = gn_variant_tuned(r->variant[which], which == STEP ? GN_UNIT_STEP : GN_UNIT_EVAL);
+    const gn_tuned *t = gn_variant_tuned(r->variant[which],
+                                         which == STEP ? GN_UNIT_STEP : GN_UNIT_EVAL);
     if (t) u->one_region = gn_pick_folds(&t->pick, r->exe->opt.mode);
     GN_TRY(api_send_state(r->state));
     gn_status *s = api_bind_unit(r, u, &r->state->state, NULL, r->pool, r->unit[!which].instance);
@@ -295,7 +308,8 @@ gnnc_status *gnnc_run_step(gnnc_run *r, double *loss)
 {
     API_NEEDS(r);
     if (!r->unit[STEP].code)
-        return api_out(GN_ERROR(GN_ERR_USAGE, "the executable was compiled without `train`: it has no training step"));
+        return api_out(GN_ERROR(
+            GN_ERR_USAGE, "the executable was compiled without `train`: it has no training step"));
     API_MEMORY(api_context(r->exe));
     gn_status *s = run(r, STEP);
     if (!s && loss) {
@@ -307,7 +321,7 @@ gnnc_status *gnnc_run_step(gnnc_run *r, double *loss)
     return api_out(s);
 }
 
-/* Results ----------------------------------------------------------------------------------------------------------- */
+/* Results -------------------------------------------------------------------------------------- */
 
 static const gir_type *output_type(const gnnc_run *r, const char *name)
 {
@@ -340,14 +354,17 @@ bool api_is_result(const gnnc_run *r, const void *data, int64_t bytes)
         if (p->outputs.p[k].kind != GIR_OUTPUT) continue;
         int64_t elems = 0;
         uintptr_t there = (uintptr_t)gn_instance_output(in, p->outputs.p[k].name, &elems);
-        uintptr_t size = (uintptr_t)elems * gn_elem_size((gn_elem)gir_type_of(p, p->outputs.p[k].value)->elem);
+        uintptr_t size = (uintptr_t)elems *
+                         gn_elem_size((gn_elem)gir_type_of(p, p->outputs.p[k].value)->elem);
         if (at < there + size && there < at + (uintptr_t)bytes) return true;
     }
     return false;
 }
 
-/* Results on edges lie in the graph's order, of the user's graph or of one derived from it: a copy in the user's. */
-static gn_status *copy_edges(gnnc_run *r, const char *name, const void *from, int64_t row_bytes, void **out)
+/* Results on edges lie in the graph's order, of the user's graph or of one derived from it: a copy
+ * in the user's. */
+static gn_status *copy_edges(gnnc_run *r, const char *name, const void *from, int64_t row_bytes,
+                             void **out)
 {
     const gn_instance *in = r->unit[INFER].instance;
     const gn_graph *g = gn_instance_graph(in, gn_instance_output_graph(in, name));
@@ -383,13 +400,18 @@ static gn_status *output(gnnc_run *r, const char *name, DLTensor *view)
     gir_space_kind kind = r->exe->model->eval->spaces.p[t->space].kind;
     if (r->padded && kind == GIR_EDGE && other_edges(r, name))
         GN_FAIL(GN_ERR_USAGE,
-                "output '%s' is on edges of a graph with other loops, which does not go with buckets of sizes", name);
+                "output '%s' is on edges of a graph with other loops, which does not go with "
+                "buckets of sizes",
+                name);
     if (r->padded && (kind == GIR_NODE || kind == GIR_EDGE)) /* what was added comes last */
         r->shape[0] = kind == GIR_NODE ? r->graph->graph->n_dst : r->graph->graph->n_edge;
     if (t->space && kind == GIR_EDGE)
         GN_TRY(copy_edges(r, name, data, row * (int64_t)gn_elem_size((gn_elem)t->elem), &data));
-    *view = (DLTensor){
-        .data = data, .device = {kDLCPU, 0}, .ndim = rank, .dtype = api_type((gn_elem)t->elem), .shape = r->shape};
+    *view = (DLTensor){.data = data,
+                       .device = {kDLCPU, 0},
+                       .ndim = rank,
+                       .dtype = api_type((gn_elem)t->elem),
+                       .shape = r->shape};
     return NULL;
 }
 
@@ -405,7 +427,8 @@ gnnc_status *gnnc_run_output(gnnc_run *r, const char *name, DLTensor *view)
 static int64_t data_bytes(const gnnc_run *r, const api_data *d)
 {
     int64_t row = d->row_elems * (int64_t)gn_elem_size(d->elem);
-    return (d->own ? d->rows * row : 0) + (d->sorted ? (r->padded ? r->padded->n_edge : d->rows) * row : 0) +
+    return (d->own ? d->rows * row : 0) +
+           (d->sorted ? (r->padded ? r->padded->n_edge : d->rows) * row : 0) +
            (d->padded ? r->padded->n_dst * row : 0);
 }
 

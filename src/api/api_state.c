@@ -8,9 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int64_t bytes_of(const gn_state_tensor *t) { return t->rows * t->row_elems * (int64_t)gn_elem_size(t->elem); }
+static int64_t bytes_of(const gn_state_tensor *t)
+{
+    return t->rows * t->row_elems * (int64_t)gn_elem_size(t->elem);
+}
 
-/* On a device ------------------------------------------------------------------------------------------------------- */
+/* On a device ---------------------------------------------------------------------------------- */
 
 static gn_remote *remote_of(const gnnc_state *s)
 {
@@ -138,7 +141,7 @@ gnnc_status *gnnc_state_save_weights(const gnnc_state *s, const char *path)
     return api_out(save_weights(s, path));
 }
 
-/* Everything -------------------------------------------------------------------------------------------------------- */
+/* Everything ----------------------------------------------------------------------------------- */
 
 static gn_status *save_state(const gnnc_state *s, const char *path)
 {
@@ -177,10 +180,11 @@ gnnc_status *gnnc_state_load(gnnc_state *s, const char *path)
     return api_out(load_state(s, path));
 }
 
-/* Views ------------------------------------------------------------------------------------------------------------- */
+/* Views ---------------------------------------------------------------------------------------- */
 
 /* In files a matrix may lie transposed; the view has the shape that it has there. */
-static gn_status *view_weight(gnnc_state *s, int k, const char **name, DLTensor *view, int64_t *numbers)
+static gn_status *view_weight(gnnc_state *s, int k, const char **name, DLTensor *view,
+                              int64_t *numbers)
 {
     const gn_model *m = s->exe->model;
     if (k < 0 || k >= m->n_params)
@@ -189,7 +193,8 @@ static gn_status *view_weight(gnnc_state *s, int k, const char **name, DLTensor 
     const gn_param *p = &m->params[k];
     const gn_state_tensor *t = gn_state_find(&s->state, p->name);
     int rank = p->file_rank;
-    if (p->transposed && rank != 2) GN_FAIL(GN_ERR_INTERNAL, "parameter '%s' has no view", p->file_name);
+    if (p->transposed && rank != 2)
+        GN_FAIL(GN_ERR_INTERNAL, "parameter '%s' has no view", p->file_name);
     int64_t *shape = numbers, *strides = numbers + 8, step = 1;
     for (int d = rank - 1; d >= 0; d--) {
         shape[d] = p->file_dim[d];
@@ -210,7 +215,8 @@ static gn_status *view_weight(gnnc_state *s, int k, const char **name, DLTensor 
     return NULL;
 }
 
-gnnc_status *gnnc_state_weight(gnnc_state *s, int k, const char **name, DLTensor *view, int64_t shape_and_strides[16])
+gnnc_status *gnnc_state_weight(gnnc_state *s, int k, const char **name, DLTensor *view,
+                               int64_t shape_and_strides[16])
 {
     API_NEEDS(s);
     API_NEEDS(view);
@@ -229,7 +235,8 @@ static gn_status *find_weight(const gn_model *m, const char *name, int *out)
     GN_FAIL(GN_ERR_USAGE, "model %s has no parameter '%s'%s", m->name, name, near.text);
 }
 
-gnnc_status *gnnc_state_weight_named(gnnc_state *s, const char *name, DLTensor *view, int64_t shape_and_strides[16])
+gnnc_status *gnnc_state_weight_named(gnnc_state *s, const char *name, DLTensor *view,
+                                     int64_t shape_and_strides[16])
 {
     API_NEEDS(s);
     API_NEEDS(name);

@@ -40,14 +40,18 @@ gn_status *api_read_options(const void *from, size_t least, void *to, size_t kno
 {
     size_t size = *(const size_t *)from;
     const unsigned char *bytes = from;
-    if (size < least) GN_FAIL(GN_ERR_USAGE, "options have size %zu, at least %zu is expected: set `size`", size, least);
+    if (size < least)
+        GN_FAIL(GN_ERR_USAGE, "options have size %zu, at least %zu is expected: set `size`", size,
+                least);
     if (size > known + NEWER)
-        GN_FAIL(GN_ERR_USAGE, "options have size %zu, %zu is expected: set `size` to sizeof of the structure", size,
-                known);
+        GN_FAIL(GN_ERR_USAGE,
+                "options have size %zu, %zu is expected: set `size` to sizeof of the structure",
+                size, known);
     for (size_t k = known; k < size; k++)
         if (bytes[k])
             GN_FAIL(GN_ERR_USAGE,
-                    "options have size %zu, and byte %zu is set; gnnc %s knows %zu bytes of them: the program was "
+                    "options have size %zu, and byte %zu is set; gnnc %s knows %zu bytes of them: "
+                    "the program was "
                     "built against a newer one, and wants what this one does not have",
                     size, k, gnnc_version(), known);
     memset(to, 0, known);
@@ -63,6 +67,9 @@ void api_describe(void *info, const void *full, size_t known)
     if (size > known && size <= known + NEWER) memset((char *)info + known, 0, size - known);
 }
 
-const char *gnnc_status_message(const gnnc_status *s) { return gn_status_message((const gn_status *)s); }
+const char *gnnc_status_message(const gnnc_status *s)
+{
+    return gn_status_message((const gn_status *)s);
+}
 void gnnc_status_free(gnnc_status *s) { gn_status_free((gn_status *)s); }
 void gnnc_text_free(char *text) { free(text); }

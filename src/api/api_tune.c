@@ -1,7 +1,8 @@
 /* Tuning: schedules for a program, searched for on the data of the run that calls it first.
  *
- * A program is one for all runs of an executable, and so is what is chosen for it: by its first inference and its first
- * training step, once.  A search has states of its own and the caller's threads. */
+ * A program is one for all runs of an executable, and so is what is chosen for it: by its first
+ * inference and its first training step, once.  A search has states of its own and the caller's
+ * threads. */
 #include "api/api.h"
 #include "base/data_name.h"
 
@@ -34,7 +35,7 @@ static void made(void *ctx, const char *candidate, gn_unit *u)
     if (e->tune_made) e->tune_made(e->tune_ctx, candidate, u);
 }
 
-/* What a record depends on ------------------------------------------------------------------------------------------- */
+/* What a record depends on --------------------------------------------------------------------- */
 
 static int64_t marked(gnnc_run *r, const char *mask)
 {
@@ -55,7 +56,8 @@ static gn_status *sign(search *z, const char **out)
     gn_buf_printf(&more, " for graphs to come%s%s%s", e->opt.index == GN_I64 ? " wide" : "",
                   e->opt.sparse ? " sparse" : "", e->bucket ? " padded" : "");
     if (e->opt.nonzeros) gn_buf_printf(&more, " values %s", gn_nonzeros_name[e->opt.nonzeros]);
-    if (z->unit == GN_UNIT_STEP && z->v->rows.levels) gn_buf_printf(&more, " picked %d", z->v->rows.levels);
+    if (z->unit == GN_UNIT_STEP && z->v->rows.levels)
+        gn_buf_printf(&more, " picked %d", z->v->rows.levels);
     gn_tune_facts f = {.model = gn_jit_outline(e->jit, z->v, &z->arena, &unused),
                        .graph = g,
                        .features = e->shape.n_features,
@@ -76,7 +78,7 @@ static gn_status *sign(search *z, const char **out)
     return gn_tuned_sign(&z->arena, &f, z->unit, out);
 }
 
-/* Searching ---------------------------------------------------------------------------------------------------------- */
+/* Searching ------------------------------------------------------------------------------------ */
 
 static gn_status *make_dense(search *z)
 {
@@ -98,13 +100,21 @@ static gn_status *bind(void *ctx, gn_unit *u, gn_pool *pool, const gn_instance *
     return api_bind_unit(z->r, u, &z->state, z->dense, pool, like);
 }
 
-static gn_unit *reference(search *z) { return z->unit == GN_UNIT_STEP ? &z->build.step : &z->build.eval; }
+static gn_unit *reference(search *z)
+{
+    return z->unit == GN_UNIT_STEP ? &z->build.step : &z->build.eval;
+}
 
 /* The program as rules make it, with weights of its own. */
 static gn_status *open_site(search *z)
 {
     gn_tune_site *s = &z->site;
-    *s = (gn_tune_site){.build = &z->build, .state = &z->state, .pool = z->r->pool, .seed = 1, .bind = bind, .ctx = z};
+    *s = (gn_tune_site){.build = &z->build,
+                        .state = &z->state,
+                        .pool = z->r->pool,
+                        .seed = 1,
+                        .bind = bind,
+                        .ctx = z};
     s->model = gn_jit_outline(z->r->exe->jit, z->v, &z->arena, &s->opt);
     for (int k = 0; k < GN_UNITS; k++) s->opt.pick[k] = NULL;
     s->opt.skip = ~(1u << z->unit);
@@ -117,7 +127,8 @@ static gn_status *open_site(search *z)
     GN_TRY(bind(z, reference(z), s->pool, NULL));
     const gn_graph *x = z->r->pattern;
     const api_data *dense = api_find_data(z->r, GN_NAME_X);
-    if (x && !z->dense && !(dense && dense->data)) s->missing_bytes = 4.0 * (double)x->n_dst * (double)x->n_src;
+    if (x && !z->dense && !(dense && dense->data))
+        s->missing_bytes = 4.0 * (double)x->n_dst * (double)x->n_src;
     return NULL;
 }
 
@@ -127,19 +138,23 @@ static gn_status *look(search *z)
     const gnnc_context *c = api_context(e);
     struct gn_cache *cache = c ? c->cache : NULL;
     const char *signature;
-    gn_tune_wish wish = {
-        .mode = e->opt.mode, .threads = gn_pool_threads(z->r->pool), .made = made, .ctx = z, .over = e->tune_over};
+    gn_tune_wish wish = {.mode = e->opt.mode,
+                         .threads = gn_pool_threads(z->r->pool),
+                         .made = made,
+                         .ctx = z,
+                         .over = e->tune_over};
     if (c && c->opt.log && c->log_tuning) wish.say = say;
     if (!e->lock && !cache && e->tune_seconds <= 0) return NULL;
     GN_TRY(sign(z, &signature));
     if (e->lock) {
         z->found = true;
-        return gn_tuned_unlock(&z->arena, e->lock, e->lock_path, z->unit, signature, "gnnc_executable_lock",
-                               &z->record);
+        return gn_tuned_unlock(&z->arena, e->lock, e->lock_path, z->unit, signature,
+                               "gnnc_executable_lock", &z->record);
     }
     GN_TRY(gn_tuned_find(&z->arena, cache, e->opt.mode, signature, &z->record, &z->found));
     if (z->found) z->record.signature = signature;
-    if (e->tune_seconds <= 0 || (z->found && gn_tuned_enough(&z->record, e->tune_seconds))) return NULL;
+    if (e->tune_seconds <= 0 || (z->found && gn_tuned_enough(&z->record, e->tune_seconds)))
+        return NULL;
     GN_TRY(open_site(z));
     GN_TRY(gn_tune_unit(&z->arena, &z->site, &wish, &z->record, e->tune_seconds));
     gn_tuned_keep(&z->arena, cache, e->opt.mode, signature, &z->record);
@@ -167,7 +182,8 @@ static gn_status *look_alone(search *z)
     return s;
 }
 
-/* Nothing that is kept, and nothing to be searched for, is a choice too: the default's, of which no times are known. */
+/* Nothing that is kept, and nothing to be searched for, is a choice too: the default's, of which no
+ * times are known. */
 static gn_status *choose(gnnc_run *r, const gn_variant *v, gn_unit_id unit)
 {
     search z = {.r = r, .v = v, .unit = unit, .record = {.unit = unit}};
@@ -198,7 +214,8 @@ gn_status *api_tune(gnnc_run *r, int which, bool *again)
     const gn_variant *v = r->variant[which];
     *again = false;
     bool wanted = gn_modes[e->opt.mode].tune || e->lock;
-    if (!wanted || v->eager || r->stance == GN_STANCE_COMPILED || gn_variant_tuned(v, unit)) return NULL;
+    if (!wanted || v->eager || r->stance == GN_STANCE_COMPILED || gn_variant_tuned(v, unit))
+        return NULL;
     gn_mutex_take(&e->choosing);
     gn_status *s = newest(r, &r->variant[which]->rows, &v);
     if (!s && !v->eager && !gn_variant_tuned(v, unit)) s = choose(r, v, unit);
@@ -209,7 +226,7 @@ gn_status *api_tune(gnnc_run *r, int which, bool *again)
     return s;
 }
 
-/* Lock files --------------------------------------------------------------------------------------------------------- */
+/* Lock files ----------------------------------------------------------------------------------- */
 
 static bool is_listed(const gn_tuned *t, int n, const gn_tuned *const *all)
 {
@@ -235,10 +252,13 @@ static gn_status *save_lock(const gnnc_executable *e, gn_arena *a, const char *p
     API_GUARD(a);
     choices all = {0};
     list_choices(e, a, &all);
-    for (const gnnc_executable *o = atomic_load(&e->others); o; o = o->next) list_choices(o, a, &all);
+    for (const gnnc_executable *o = atomic_load(&e->others); o; o = o->next)
+        list_choices(o, a, &all);
     if (!all.n)
-        GN_FAIL(GN_ERR_USAGE, "%s: no schedules were chosen yet: a run in a mode that tunes, or with a lock, does",
-                e->model->name);
+        GN_FAIL(
+            GN_ERR_USAGE,
+            "%s: no schedules were chosen yet: a run in a mode that tunes, or with a lock, does",
+            e->model->name);
     return gn_tuned_lock_save(a, (int)all.n, all.p, path);
 }
 

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifdef GNNC_EMBEDDED /* in programs compiled ahead of time: malloc alone, and nothing of a thread's own */
+#ifdef GNNC_EMBEDDED /* in programs compiled ahead of time: malloc alone, and nothing of a         \
+                        thread's own */
 static const gn_allocator *const now;
 const gn_allocator *gn_allocator_use(const gn_allocator *a) { return a; }
 #else

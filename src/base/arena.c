@@ -40,7 +40,8 @@ static void grow(gn_arena *a, size_t need)
     size_t header = (sizeof(chunk) + ALIGN - 1) / ALIGN * ALIGN;
     size_t size = a->total < CHUNK ? CHUNK : a->total < (16u << 20) ? a->total : (16u << 20);
     if (size < need) size = need;
-    if (size > SIZE_MAX - header || (a->limit && a->total + size > a->limit)) out_of_memory(a, need);
+    if (size > SIZE_MAX - header || (a->limit && a->total + size > a->limit))
+        out_of_memory(a, need);
     chunk *c = gn_allocate(header + size, ALIGN);
     if (!c) out_of_memory(a, need);
     c->from = gn_allocator_now();

@@ -1,20 +1,21 @@
-/* Names of data: what programs, bindings and files of models call what a dataset gives.  The only list of them.
+/* Names of data: what programs, bindings and files of models call what a dataset gives.  The only
+ * list of them.
  *
- * X(id, name, word): GN_NAME_##id is the name under which programs have it as an input; the word that a train block says for it,
- * NULL for none (an edge's weight is a field of the graph). */
+ * X(id, name, word): GN_NAME_##id is the name under which programs have it as an input; the word
+ * that a train block says for it, NULL for none (an edge's weight is a field of the graph). */
 #ifndef GN_BASE_DATA_NAME_H
 #define GN_BASE_DATA_NAME_H
 
-#define GN_DATA(X)                                                                                                     \
-    X(X, GN_NAME_X, GN_NAME_X)                            /* f32[F]: features */                                       \
-    X(Y, GN_NAME_Y, GN_NAME_Y)                            /* i32: labels, -1: none */                                  \
-    X(TRAIN_MASK, GN_NAME_TRAIN_MASK, GN_NAME_TRAIN_MASK) /* bool */                                                   \
-    X(VAL_MASK, GN_NAME_VAL_MASK, GN_NAME_VAL_MASK)                                                                    \
-    X(TEST_MASK, GN_NAME_TEST_MASK, GN_NAME_TEST_MASK)                                                                 \
-    X(TRAIN_TIMES, GN_NAME_TRAIN_TIMES, NULL) /* f32: how often the split lists a node */                              \
-    X(VAL_TIMES, GN_NAME_VAL_TIMES, NULL)                                                                              \
-    X(TEST_TIMES, GN_NAME_TEST_TIMES, NULL)                                                                            \
-    X(WEIGHT, GN_NAME_WEIGHT, NULL)     /* f32 */                                                                      \
+#define GN_DATA(X)                                                                                 \
+    X(X, GN_NAME_X, GN_NAME_X)                            /* f32[F]: features */                   \
+    X(Y, GN_NAME_Y, GN_NAME_Y)                            /* i32: labels, -1: none */              \
+    X(TRAIN_MASK, GN_NAME_TRAIN_MASK, GN_NAME_TRAIN_MASK) /* bool */                               \
+    X(VAL_MASK, GN_NAME_VAL_MASK, GN_NAME_VAL_MASK)                                                \
+    X(TEST_MASK, GN_NAME_TEST_MASK, GN_NAME_TEST_MASK)                                             \
+    X(TRAIN_TIMES, GN_NAME_TRAIN_TIMES, NULL) /* f32: how often the split lists a node */          \
+    X(VAL_TIMES, GN_NAME_VAL_TIMES, NULL)                                                          \
+    X(TEST_TIMES, GN_NAME_TEST_TIMES, NULL)                                                        \
+    X(WEIGHT, GN_NAME_WEIGHT, NULL)     /* f32 */                                                  \
     X(ATTR, GN_NAME_ATTR, GN_WORD_ATTR) /* f32[D]: features of edges */
 
 #define GN_NAME_G "g" /* the graph itself */

@@ -1,22 +1,24 @@
-/* Draws by element: a hash of 32 bits with a key before its first round, another before its last, and what the first makes
- * added to what the last does, so that a stream is no permutation, which does not repeat itself as often as chance does.
+/* Draws by element: a hash of 32 bits with a key before its first round, another before its last,
+ * and what the first makes added to what the last does, so that a stream is no permutation, which
+ * does not repeat itself as often as chance does.
  *
- * The rounds are those of triple32 of Wellons' hash prospector (github.com/skeeto/hash-prospector): three of xor-shift and
- * multiplication, whose bias over all 2^32 inputs (0.0209) is that of a random permutation.  Lanes are of 32 bits and nothing
- * goes between them, so that a draw on vectors of 8 takes a fifth of the instructions of Squares of four rounds (Widynski,
- * 2020).  docs/lab/what-pays.md, "Random numbers by counter", has the batteries that it passes.
+ * The rounds are those of triple32 of Wellons' hash prospector (github.com/skeeto/hash-prospector):
+ * three of xor-shift and multiplication, whose bias over all 2^32 inputs (0.0209) is that of a
+ * random permutation.  Lanes are of 32 bits and nothing goes between them, so that a draw on
+ * vectors of 8 takes a fifth of the instructions of Squares of four rounds (Widynski, 2020).
+ * docs/lab/what-pays.md, "Random numbers by counter", has the batteries that it passes.
  *
- * One stream a site: element `i` of the value drawn at site `site` in a step with key `key` (gn_step_key of philox.h) is
- * gn_draw_word(gn_draw_key(key, site), i).  A uniform in [0, 1) is (word >> 8) * 2^-24, exact in float32.
- * Everything that evaluates or emits `random` follows this file, so a mask can be recomputed anywhere and is the same
- * whatever was optimised. */
+ * One stream a site: element `i` of the value drawn at site `site` in a step with key `key`
+ * (gn_step_key of philox.h) is gn_draw_word(gn_draw_key(key, site), i).  A uniform in [0, 1) is
+ * (word >> 8) * 2^-24, exact in float32. Everything that evaluates or emits `random` follows this
+ * file, so a mask can be recomputed anywhere and is the same whatever was optimised. */
 #ifndef GN_BASE_DRAW_H
 #define GN_BASE_DRAW_H
 
 #include <stdint.h>
 
-/* Both keys of a stream: number `site` of splitmix64 from `key` (Steele, Lea, Flood, "Fast splittable pseudorandom number
- * generators", OOPSLA 2014). */
+/* Both keys of a stream: number `site` of splitmix64 from `key` (Steele, Lea, Flood, "Fast
+ * splittable pseudorandom number generators", OOPSLA 2014). */
 #define GN_DRAW_WEYL 0x9E3779B97F4A7C15u
 #define GN_DRAW_MIX1 0xBF58476D1CE4E5B9u
 #define GN_DRAW_MIX2 0x94D049BB133111EBu

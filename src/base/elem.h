@@ -5,15 +5,15 @@
 #include <stddef.h>
 
 /*      id    text    bytes  float?  */
-#define GN_ELEMS(X)                                                                                                    \
-    X(F32, "f32", 4, 1)                                                                                                \
-    X(F64, "f64", 8, 1)                                                                                                \
-    X(BF16, "bf16", 2, 1)                                                                                              \
-    X(F16, "f16", 2, 1)                                                                                                \
-    X(I32, "i32", 4, 0)                                                                                                \
-    X(I64, "i64", 8, 0)                                                                                                \
-    X(U32, "u32", 4, 0)                                                                                                \
-    X(U8, "u8", 1, 0)                                                                                                  \
+#define GN_ELEMS(X)                                                                                \
+    X(F32, "f32", 4, 1)                                                                            \
+    X(F64, "f64", 8, 1)                                                                            \
+    X(BF16, "bf16", 2, 1)                                                                          \
+    X(F16, "f16", 2, 1)                                                                            \
+    X(I32, "i32", 4, 0)                                                                            \
+    X(I64, "i64", 8, 0)                                                                            \
+    X(U32, "u32", 4, 0)                                                                            \
+    X(U8, "u8", 1, 0)                                                                              \
     X(BOOL, "bool", 1, 0)
 
 typedef enum gn_elem {

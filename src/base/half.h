@@ -1,5 +1,6 @@
-/* f16 (IEEE 754 binary16) and bf16 (the upper half of binary32), by their bits.  Narrowing rounds to nearest, ties to
- * even; a NaN stays one.  TF32 is a binary32 whose last 13 bits are zero, rounded to nearest, ties away from zero (cvt.rna). */
+/* f16 (IEEE 754 binary16) and bf16 (the upper half of binary32), by their bits.  Narrowing rounds
+ * to nearest, ties to even; a NaN stays one.  TF32 is a binary32 whose last 13 bits are zero,
+ * rounded to nearest, ties away from zero (cvt.rna). */
 #ifndef GN_BASE_HALF_H
 #define GN_BASE_HALF_H
 
@@ -51,7 +52,8 @@ static inline uint16_t gn_f32_to_f16(float f)
     u &= 0x7fffffffu;
     if (u > 0x7f800000u) return (uint16_t)(sign | 0x7e00u | (u >> 13 & 0x3ffu));
     if (u >= 0x477ff000u) return (uint16_t)(sign | 0x7c00u); /* rounds to 65536 or more */
-    if (u < 0x38800000u) /* below 2^-14: adding 0.5 leaves the units of 2^-24 in the low bits, rounded */
+    if (u < 0x38800000u) /* below 2^-14: adding 0.5 leaves the units of 2^-24 in the low bits,
+                            rounded */
         return (uint16_t)(sign | (gn_f32_bits(gn_f32_from_bits(u) + 0.5f) - 0x3f000000u));
     return (uint16_t)(sign | (u - 0x38000000u + 0xfffu + (u >> 13 & 1u)) >> 13);
 }

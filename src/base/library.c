@@ -15,7 +15,8 @@ typedef struct search {
 static void note(search *s, const char *path, const char *why)
 {
     size_t room = sizeof s->out->tried - s->n;
-    int n = snprintf(s->out->tried + s->n, room, "\n  %s%s%s", path, why ? ": " : "", why ? why : "");
+    int n = snprintf(s->out->tried + s->n, room, "\n  %s%s%s", path, why ? ": " : "",
+                     why ? why : "");
     if (n > 0) s->n += (size_t)n < room ? (size_t)n : room - 1;
 }
 
@@ -56,7 +57,8 @@ static bool try_folder(search *s, const char *folder)
     char path[512];
     for (size_t k = 0; folder && *folder && k < sizeof inside / sizeof *inside; k++)
         for (int v = 0; v < GN_LIBRARY_VERSIONS; v++) {
-            snprintf(path, sizeof path, "%s/%s/%s.%d", folder, inside[k], s->wish->name, s->wish->version[v]);
+            snprintf(path, sizeof path, "%s/%s/%s.%d", folder, inside[k], s->wish->name,
+                     s->wish->version[v]);
             if (try_path(s, path, false)) return true;
         }
     return false;
@@ -70,8 +72,8 @@ static bool try_wheels(search *s)
     char path[512];
     for (size_t k = 0; venv && *venv && k < sizeof inside / sizeof *inside; k++)
         for (int v = 0; v < GN_LIBRARY_VERSIONS; v++) {
-            snprintf(path, sizeof path, "%s/lib/python3*/site-packages/nvidia/%s/lib/%s.%d", venv, inside[k],
-                     s->wish->name, s->wish->version[v]);
+            snprintf(path, sizeof path, "%s/lib/python3*/site-packages/nvidia/%s/lib/%s.%d", venv,
+                     inside[k], s->wish->name, s->wish->version[v]);
             if (try_pattern(s, path)) return true;
         }
     return false;

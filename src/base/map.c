@@ -70,12 +70,13 @@ uint32_t *gn_map_put(gn_map *m, const char *key, uint32_t value)
     return &m->values[m->n++];
 }
 
-/* With neighbours that changed places as one edit (Damerau, "A technique for computer detection and correction of spelling
- * errors", 1964). */
+/* With neighbours that changed places as one edit (Damerau, "A technique for computer detection and
+ * correction of spelling errors", 1964). */
 static size_t edit_distance(const char *a, const char *b)
 {
     enum { ROOM = GN_NAME_MOST + 1 };
-    size_t n = strlen(a), m = strlen(b), rows[3][ROOM], *before = rows[0], *last = rows[1], *row = rows[2];
+    size_t n = strlen(a), m = strlen(b), rows[3][ROOM], *before = rows[0], *last = rows[1],
+           *row = rows[2];
     if (n > GN_NAME_MOST || m > GN_NAME_MOST) return SIZE_MAX;
     for (size_t j = 0; j <= m; j++) row[j] = j;
     for (size_t i = 1; i <= n; i++) {
@@ -96,7 +97,8 @@ static size_t edit_distance(const char *a, const char *b)
     return row[m];
 }
 
-/* Every letter is near every other, so one alone is near itself in the other case only; what a longer word begins with is near. */
+/* Every letter is near every other, so one alone is near itself in the other case only; what a
+ * longer word begins with is near. */
 const char *gn_nearest(const char *name, const char *const *candidates, size_t n)
 {
     const char *best = NULL;
@@ -105,7 +107,8 @@ const char *gn_nearest(const char *name, const char *const *candidates, size_t n
         bool begins = length > 2 && strncmp(name, candidates[i], length) == 0;
         bool same = strcasecmp(name, candidates[i]) == 0;
         size_t d = same ? 0 : begins ? 1 : edit_distance(name, candidates[i]);
-        bool apart = d > 1 && tolower((unsigned char)name[0]) != tolower((unsigned char)candidates[i][0]);
+        bool apart = d > 1 &&
+                     tolower((unsigned char)name[0]) != tolower((unsigned char)candidates[i][0]);
         if (d < found && (length > 1 || same) && !apart) {
             found = d;
             best = candidates[i];
@@ -125,7 +128,8 @@ static void list_words(const char *const *words, size_t n, char *to, size_t room
     }
 }
 
-gn_status *gn_choose(const char *what, const char *name, const char *const *words, size_t n, int *out)
+gn_status *gn_choose(const char *what, const char *name, const char *const *words, size_t n,
+                     int *out)
 {
     char list[256];
     *out = 0;
@@ -136,7 +140,8 @@ gn_status *gn_choose(const char *what, const char *name, const char *const *word
             return NULL;
         }
     list_words(words, n, list, sizeof list);
-    GN_FAIL(GN_ERR_USAGE, "there is no %s '%s': %s%s", what, name, list, gn_did_you_mean(name, words, n).text);
+    GN_FAIL(GN_ERR_USAGE, "there is no %s '%s': %s%s", what, name, list,
+            gn_did_you_mean(name, words, n).text);
 }
 
 gn_suggestion gn_did_you_mean(const char *name, const char *const *candidates, size_t n)

@@ -50,7 +50,8 @@ static int make(gn_mutex *l)
 {
     pthread_mutexattr_t a;
     if (pthread_mutexattr_init(&a)) return 1;
-    pthread_mutexattr_settype(&a, l->kind == GN_MUTEX_NESTED ? PTHREAD_MUTEX_RECURSIVE : PTHREAD_MUTEX_NORMAL);
+    pthread_mutexattr_settype(&a, l->kind == GN_MUTEX_NESTED ? PTHREAD_MUTEX_RECURSIVE
+                                                             : PTHREAD_MUTEX_NORMAL);
     int e = pthread_mutex_init(&l->mutex, &a);
     pthread_mutexattr_destroy(&a);
     return e;

@@ -16,7 +16,8 @@ static gn_status *open_beside(gn_out *o, mode_t mode, bool keep_mode)
     o->temp = malloc(cap);
     if (!o->temp) GN_FAIL(GN_ERR_NOMEM, "out of memory: %zu bytes for a file name", cap);
     for (int tries = 0; tries < 100; tries++) {
-        snprintf(o->temp, cap, "%s.%ld-%u.tmp", o->target, (long)getpid(), atomic_fetch_add(&counter, 1));
+        snprintf(o->temp, cap, "%s.%ld-%u.tmp", o->target, (long)getpid(),
+                 atomic_fetch_add(&counter, 1));
         int fd = open(o->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (fd < 0 && errno == EEXIST) continue;
         if (fd < 0) break;
@@ -33,14 +34,16 @@ static gn_status *open_beside(gn_out *o, mode_t mode, bool keep_mode)
     return s;
 }
 
-/* What a path is a name for, links followed; of a link to nothing, what would be there.  NULL: there is no memory. */
+/* What a path is a name for, links followed; of a link to nothing, what would be there.  NULL:
+ * there is no memory. */
 static char *resolve(const char *path)
 {
     char *real = realpath(path, NULL), link[4096];
     struct stat st;
     ssize_t n = -1;
     if (real) return real;
-    /* /dev/stdout and its like are more than their text says: only a link to nothing is followed by that */
+    /* /dev/stdout and its like are more than their text says: only a link to nothing is followed by
+     * that */
     if (stat(path, &st) != 0 && errno == ENOENT) n = readlink(path, link, sizeof link - 1);
     if (n <= 0) return strdup(path);
     link[n] = 0;
@@ -93,7 +96,8 @@ gn_status *gn_out_check(const char *path)
 {
     struct stat st;
     gn_out o;
-    bool in_place = stat(path, &st) == 0 && !S_ISDIR(st.st_mode) && (!S_ISREG(st.st_mode) || is_standard_output(&st));
+    bool in_place = stat(path, &st) == 0 && !S_ISDIR(st.st_mode) &&
+                    (!S_ISREG(st.st_mode) || is_standard_output(&st));
     if (in_place && access(path, W_OK) == 0) return NULL;
     if (in_place) GN_FAIL(GN_ERR_IO, "cannot write '%s': %s", path, strerror(errno));
     GN_TRY(gn_out_open(&o, path));
@@ -104,7 +108,8 @@ gn_status *gn_out_check(const char *path)
     return NULL;
 }
 
-/* The rename itself reaches the disk with the folder's fsync; where a folder cannot be synced, nothing is lost. */
+/* The rename itself reaches the disk with the folder's fsync; where a folder cannot be synced,
+ * nothing is lost. */
 static void sync_folder(const char *target)
 {
     char *folder = strdup(target);
@@ -131,7 +136,8 @@ gn_status *gn_out_close(gn_out *o, gn_status *so_far)
     if (!so_far && !bad && o->temp && rename(o->temp, o->target) != 0) bad = errno;
     if (o->temp && (so_far || bad)) unlink(o->temp);
     if (o->temp && !so_far && !bad) sync_folder(o->target);
-    if (bad && !so_far) so_far = GN_ERROR(GN_ERR_IO, "cannot write '%s': %s", o->target, strerror(bad));
+    if (bad && !so_far)
+        so_far = GN_ERROR(GN_ERR_IO, "cannot write '%s': %s", o->target, strerror(bad));
     free(o->target);
     free(o->temp);
     *o = (gn_out){0};

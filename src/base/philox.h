@@ -1,9 +1,11 @@
-/* Counter-based random numbers: Philox-2x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011).
+/* Counter-based random numbers: Philox-2x32-10 (Salmon et al., "Parallel random numbers: as easy as
+ * 1, 2, 3", SC 2011).
  *
- * One stream a site: element `i` of the value drawn at site `site` in step `step` under seed `seed` is word i&1 of
- * Philox(counter = {(uint32)(i>>1), (uint32)(i>>33) ^ site * 0x9E3779B9}, key = gn_rng_key(seed, step)).
- * A uniform in [0, 1) is (word >> 8) * 2^-24, exact in float32.  Initial weights, splits and synthetic data are drawn
- * so, and keys of all draws are made so; values drawn in a step are those of draw.h. */
+ * One stream a site: element `i` of the value drawn at site `site` in step `step` under seed `seed`
+ * is word i&1 of Philox(counter = {(uint32)(i>>1), (uint32)(i>>33) ^ site * 0x9E3779B9}, key =
+ * gn_rng_key(seed, step)). A uniform in [0, 1) is (word >> 8) * 2^-24, exact in float32.  Initial
+ * weights, splits and synthetic data are drawn so, and keys of all draws are made so; values drawn
+ * in a step are those of draw.h. */
 #ifndef GN_BASE_PHILOX_H
 #define GN_BASE_PHILOX_H
 
@@ -24,8 +26,8 @@ static inline uint64_t gn_philox2x32(uint32_t c0, uint32_t c1, uint32_t key)
     return (uint64_t)c1 << 32 | c0; /* word 0 is the low half */
 }
 
-/* The key of a step: depends on all of seed and step.  53 bits, so that it is exact as a float64 too; two of 10^6 steps have
- * the same with a probability of 6e-5. */
+/* The key of a step: depends on all of seed and step.  53 bits, so that it is exact as a float64
+ * too; two of 10^6 steps have the same with a probability of 6e-5. */
 #define GN_STEP_KEY_MASK 0x1FFFFFFFFFFFFFu
 
 static inline uint64_t gn_step_key(uint64_t seed, uint64_t step)
@@ -36,7 +38,10 @@ static inline uint64_t gn_step_key(uint64_t seed, uint64_t step)
 }
 
 /* As much of it as Philox takes. */
-static inline uint32_t gn_rng_key(uint64_t seed, uint64_t step) { return (uint32_t)gn_step_key(seed, step); }
+static inline uint32_t gn_rng_key(uint64_t seed, uint64_t step)
+{
+    return (uint32_t)gn_step_key(seed, step);
+}
 
 static inline uint32_t gn_random_u32(uint32_t key, uint32_t site, uint64_t i)
 {

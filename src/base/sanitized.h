@@ -1,5 +1,6 @@
-/* Which sanitizer gnnc is built with: GN_UNDER_ASAN and GN_UNDER_TSAN, 0 or 1.  Generated code is checked too then, and tests
- * leave out repetitions that take minutes and only change the numbers. */
+/* Which sanitizer gnnc is built with: GN_UNDER_ASAN and GN_UNDER_TSAN, 0 or 1.  Generated code is
+ * checked too then, and tests leave out repetitions that take minutes and only change the
+ * numbers. */
 #ifndef GN_BASE_SANITIZED_H
 #define GN_BASE_SANITIZED_H
 

@@ -39,7 +39,8 @@ gn_status *gn_status_annotate(gn_status *s, const char *fmt, ...)
     va_start(ap, fmt);
     gn_status *head = gn_status_vmake(s->code, s->file, s->line, fmt, ap);
     va_end(ap);
-    gn_status *both = gn_status_make(s->code, s->file, s->line, "%s: %s", gn_status_message(head), s->message);
+    gn_status *both = gn_status_make(s->code, s->file, s->line, "%s: %s", gn_status_message(head),
+                                     s->message);
     gn_status_free(head);
     gn_status_free(s);
     return both;

@@ -5,12 +5,14 @@ static const gn_artifact *artifact(const gn_compiled *c) { return c ? c->artifac
 
 bool gn_unit_reads(const gn_unit *u, gn_slot_kind kind, const char *name)
 {
-    return gn_artifact_reads(artifact(u->code), kind, name) || gn_artifact_reads(artifact(u->prepare_code), kind, name);
+    return gn_artifact_reads(artifact(u->code), kind, name) ||
+           gn_artifact_reads(artifact(u->prepare_code), kind, name);
 }
 
 bool gn_unit_reads_pattern(const gn_unit *u)
 {
-    return gn_artifact_reads_pattern(artifact(u->code)) || gn_artifact_reads_pattern(artifact(u->prepare_code));
+    return gn_artifact_reads_pattern(artifact(u->code)) ||
+           gn_artifact_reads_pattern(artifact(u->prepare_code));
 }
 
 int gn_unit_kept(const gn_unit *u) { return gn_pair_kept(artifact(u->prepare_code)); }
@@ -31,13 +33,14 @@ void gn_unit_blank(gn_unit *u)
     without_code(u->prepare_code);
 }
 
-gn_status *gn_unit_bind(gn_unit *u, int n_graphs, const gn_graph_binding *graphs, int n, gn_binding *tensors,
-                        gn_pool *pool, const gn_instance *like)
+gn_status *gn_unit_bind(gn_unit *u, int n_graphs, const gn_graph_binding *graphs, int n,
+                        gn_binding *tensors, gn_pool *pool, const gn_instance *like)
 {
     gn_pair pair = {0};
     gn_status *s = NULL;
     if (u->code)
-        s = gn_pair_new(u->code->artifact, artifact(u->prepare_code), n_graphs, graphs, n, tensors, pool, like, &pair);
+        s = gn_pair_new(u->code->artifact, artifact(u->prepare_code), n_graphs, graphs, n, tensors,
+                        pool, like, &pair);
     u->instance = pair.instance;
     u->prepare = pair.ahead;
     u->prepare_ms = pair.ahead_ms;

@@ -16,8 +16,10 @@ typedef struct builder {
 static void note_pass(void *ctx, const char *pass, const gir_program *in, const gir_program *out)
 {
     builder *z = ctx;
-    gn_pass_note n = {
-        .program = out->name, .pass = pass, .before = (int)in->nodes.n - 1, .after = (int)out->nodes.n - 1};
+    gn_pass_note n = {.program = out->name,
+                      .pass = pass,
+                      .before = (int)in->nodes.n - 1,
+                      .after = (int)out->nodes.n - 1};
     bool any = false;
     for (gir_id v = 1; v < in->nodes.n; v++) n.change[gir_at(in, v)->op]--;
     for (gir_id v = 1; v < out->nodes.n; v++) n.change[gir_at(out, v)->op]++;
@@ -37,8 +39,10 @@ static void take_pick(gn_compile_options *o, const gn_pick *p)
 static gn_compile_options options_of(builder *z, gn_unit_id unit, bool fixed)
 {
     static const char *const sparse[] = {GN_NAME_X};
-    gn_compile_options o = {
-        .index = z->opt.index, .n_hints = z->opt.n_hints, .hints = z->opt.hints, .hints_hold = z->opt.one_data};
+    gn_compile_options o = {.index = z->opt.index,
+                            .n_hints = z->opt.n_hints,
+                            .hints = z->opt.hints,
+                            .hints_hold = z->opt.one_data};
     o.pass.without = z->opt.without;
     take_pick(&o, z->opt.pick[unit]);
     gn_switches off = o.pass.without.decisions;
@@ -72,7 +76,8 @@ static gn_compile_options options_of(builder *z, gn_unit_id unit, bool fixed)
     return o;
 }
 
-static void choose_quick(builder *z, const gn_compile_options *o, int multiprocessors, gn_compiled *c)
+static void choose_quick(builder *z, const gn_compile_options *o, int multiprocessors,
+                         gn_compiled *c)
 {
     gn_quick_choose(z->arena, c,
                     &(gn_quick_rule){.sized = z->opt.one_data,
@@ -106,12 +111,14 @@ static void choose_for_gpu(builder *z, const gn_compile_options *o, bool one_ker
 
 bool gn_pick_folds(const gn_pick *p, gn_mode mode)
 {
-    return p && p->one_region != GN_FOLD_BY_MODE ? p->one_region != GN_FOLD_NOT : gn_modes[mode].one_region;
+    return p && p->one_region != GN_FOLD_BY_MODE ? p->one_region != GN_FOLD_NOT
+                                                 : gn_modes[mode].one_region;
 }
 
-/* The pipeline runs before the split, so that what it shares and takes out of sums can be kept; and again on both halves,
- * where it finds little left to do. */
-static gn_status *compile_unit(builder *z, const gir_program *p, gn_unit_id id, const gn_data_facts *facts, gn_unit *u)
+/* The pipeline runs before the split, so that what it shares and takes out of sums can be kept; and
+ * again on both halves, where it finds little left to do. */
+static gn_status *compile_unit(builder *z, const gir_program *p, gn_unit_id id,
+                               const gn_data_facts *facts, gn_unit *u)
 {
     const gn_pick *pick = z->opt.pick[id];
     if (!p || z->opt.skip >> id & 1) return NULL;
@@ -139,7 +146,8 @@ static gn_status *compile_unit(builder *z, const gir_program *p, gn_unit_id id, 
 
 int gn_build_programs(const gn_build *b, gn_compiled *out[GN_BUILD_PROGRAMS])
 {
-    gn_compiled *all[GN_BUILD_PROGRAMS] = {b->step.code, b->eval.code, b->step.prepare_code, b->eval.prepare_code};
+    gn_compiled *all[GN_BUILD_PROGRAMS] = {b->step.code, b->eval.code, b->step.prepare_code,
+                                           b->eval.prepare_code};
     int n = 0;
     for (int k = 0; k < GN_BUILD_PROGRAMS; k++)
         if (all[k]) out[n++] = all[k];
@@ -153,14 +161,17 @@ gn_status *gn_build_code(gn_arena *a, const gn_build_options *opt, gn_build *b)
     int n = gn_build_programs(b, all);
     gn_compile_options o = options_of(&z, GN_UNIT_EVAL, false);
     o.code.off = opt->without.decisions;
-    gn_products_rule products = {gn_products_way(opt->products, opt->mode, opt->without.decisions), opt->precision,
-                                 opt->cache};
-    if (opt->target) return gn_target_compile(opt->target, a, n, all, &o.code, &products, &b->on_target, &b->code);
+    gn_products_rule products = {gn_products_way(opt->products, opt->mode, opt->without.decisions),
+                                 opt->precision, opt->cache};
+    if (opt->target)
+        return gn_target_compile(opt->target, a, n, all, &o.code, &products, &b->on_target,
+                                 &b->code);
     if (opt->objects) return gn_compile_objects(a, n, all, &o.code, &b->objects, &b->code);
     return gn_compile_code(a, n, all, &o.code, &b->image, &b->code);
 }
 
-gn_status *gn_build_levels(gn_arena *a, gn_model *m, const gn_build_options *opt, int *levels, const char **mask)
+gn_status *gn_build_levels(gn_arena *a, gn_model *m, const gn_build_options *opt, int *levels,
+                           const char **mask)
 {
     builder z = {.arena = a, .opt = *opt};
     gn_pass_options o = options_of(&z, GN_UNIT_STEP, opt->fixed).pass;
@@ -176,7 +187,8 @@ gn_status *gn_build_model(gn_arena *a, gn_model *m, const gn_build_options *opt,
     GN_TRY(compile_unit(&z, eval, GN_UNIT_EVAL, NULL, &out->eval));
     if (opt->train && !(opt->skip >> GN_UNIT_STEP & 1)) {
         gn_pass_options o = options_of(&z, GN_UNIT_STEP, opt->fixed).pass;
-        o.levels = opt->train_rows.levels; /* rows are picked before gradients are taken, and not again */
+        o.levels = opt->train_rows.levels; /* rows are picked before gradients are taken, and not
+                                              again */
         o.facts = opt->train_rows.facts;
         GN_TRY(gn_training_step(a, m, &o, &out->step_gir));
         GN_TRY(compile_unit(&z, out->step_gir, GN_UNIT_STEP, &o.facts, &out->step));

@@ -1,6 +1,8 @@
-/* Build: a model compiled, with no data yet; and what it takes to run it: units bound to data, a state for its weights.
+/* Build: a model compiled, with no data yet; and what it takes to run it: units bound to data, a
+ * state for its weights.
  *
- * A build depends on the sizes that stand in a model (features, classes), never on those of a graph. */
+ * A build depends on the sizes that stand in a model (features, classes), never on those of a
+ * graph. */
 #ifndef GN_BUILD_BUILD_H
 #define GN_BUILD_BUILD_H
 
@@ -12,7 +14,8 @@
 #include "runtime/data/tensorfile.h"
 #include "runtime/state.h"
 
-/* What one run of a pass did: how many values of each operator it left more (or less) than there were. */
+/* What one run of a pass did: how many values of each operator it left more (or less) than there
+ * were. */
 typedef struct gn_pass_note {
     const char *program, *pass;
     int before, after; /* values */
@@ -60,15 +63,17 @@ typedef struct gn_build_options {
     bool sparse;          /* x is bound as CSR */
     gn_nonzeros nonzeros; /* what is known of its values, in every run */
     bool train;           /* make the training step too */
-    bool judged;     /* with train: eval has the validation loss, where the model watches it; it reads labels then */
-    bool fixed;      /* training: data are the same in every step; what depends on them alone is computed once */
-    bool one_data;   /* every run is on data of the sizes that hints say */
-    bool padded;     /* graphs have rows for their size alone: see passes/mask_rows.c */
-    bool sanitize;   /* bounds checks in generated code */
-    bool no_code;    /* no machine code: nothing can be run */
-    bool each;       /* for a device: an object a kernel (gn_codegen_options) */
-    bool objects;    /* with no_code: machine code as objects, in gn_build.objects */
-    const char *cpu; /* that is compiled for; NULL: this one */
+    bool judged; /* with train: eval has the validation loss, where the model watches it; it reads
+                    labels then */
+    bool fixed; /* training: data are the same in every step; what depends on them alone is computed
+                   once */
+    bool one_data;           /* every run is on data of the sizes that hints say */
+    bool padded;             /* graphs have rows for their size alone: see passes/mask_rows.c */
+    bool sanitize;           /* bounds checks in generated code */
+    bool no_code;            /* no machine code: nothing can be run */
+    bool each;               /* for a device: an object a kernel (gn_codegen_options) */
+    bool objects;            /* with no_code: machine code as objects, in gn_build.objects */
+    const char *cpu;         /* that is compiled for; NULL: this one */
     const gn_limits *limits; /* that schedules are made for; NULL: those of cpu */
     gn_precision precision;  /* of products of matrices */
     gn_products products;    /* who makes them on a device */
@@ -79,9 +84,10 @@ typedef struct gn_build_options {
     gn_without without;      /* passes and decisions that are switched off */
     int n_hints;             /* sizes to expect, for schedules */
     const low_hint *hints;
-    struct gn_cache *cache;        /* of compiled kernels (cache/cache.h); NULL: none.  Outlives runs on a device */
-    gn_target *target;             /* that is compiled for and run on; NULL: this processor */
-    unsigned skip;                 /* bit set of gn_unit_id: not made at all */
+    struct gn_cache *cache; /* of compiled kernels (cache/cache.h); NULL: none.  Outlives runs on a
+                               device */
+    gn_target *target;      /* that is compiled for and run on; NULL: this processor */
+    unsigned skip;          /* bit set of gn_unit_id: not made at all */
     const gn_pick *pick[GN_UNITS]; /* NULL: as rules say */
 } gn_build_options;
 
@@ -89,7 +95,8 @@ typedef struct gn_build {
     gn_unit eval, step; /* code NULL where there is none; see judged */
     gir_program *step_gir;
     gn_image *image;           /* code of all units; end it with gn_image_free */
-    gn_kernel_objects objects; /* in the order of gn_build_programs; end them with gn_kernel_objects_free */
+    gn_kernel_objects objects; /* in the order of gn_build_programs; end them with
+                                  gn_kernel_objects_free */
     gn_target_code on_target;  /* gn_target_unload ends it, or the end of the target */
     gn_code_report code;
     int pass_count;
@@ -101,94 +108,111 @@ typedef struct gn_build {
 GN_NODISCARD gn_status *gn_read_model(gn_arena *a, const char *path, const char **text, size_t *n);
 
 /* Everything but the image lives in the arena. */
-GN_NODISCARD gn_status *gn_build_model(gn_arena *a, gn_model *m, const gn_build_options *opt, gn_build *out);
+GN_NODISCARD gn_status *gn_build_model(gn_arena *a, gn_model *m, const gn_build_options *opt,
+                                       gn_build *out);
 
-/* Programs of all units, those that there are, in the order in which they are compiled; how many. */
+/* Programs of all units, those that there are, in the order in which they are compiled; how
+ * many. */
 enum { GN_BUILD_PROGRAMS = 2 * GN_UNITS };
 int gn_build_programs(const gn_build *b, gn_compiled *out[GN_BUILD_PROGRAMS]);
 
 /* Machine code for what was built with no_code; same arena and options. */
 GN_NODISCARD gn_status *gn_build_code(gn_arena *a, const gn_build_options *opt, gn_build *b);
 
-/* A loss program without its other outputs but what training updates: logits are there to be looked at, but nobody does
- * after a step, and asking for them asks for all rows. */
+/* A loss program without its other outputs but what training updates: logits are there to be looked
+ * at, but nobody does after a step, and asking for them asks for all rows. */
 gir_program *gn_loss_alone(gn_arena *a, const gir_program *loss);
 
 /* The loss program with gradients and optimizer. */
-GN_NODISCARD gn_status *gn_training_step(gn_arena *a, gn_model *m, const gn_pass_options *opt, gir_program **out);
+GN_NODISCARD gn_status *gn_training_step(gn_arena *a, gn_model *m, const gn_pass_options *opt,
+                                         gir_program **out);
 
-/* How many levels of rows (passes/restrict_rows.c) the training step of a build can pick, and the input that is their mask;
- * 0, NULL: none. */
-GN_NODISCARD gn_status *gn_build_levels(gn_arena *a, gn_model *m, const gn_build_options *opt, int *levels,
-                                        const char **mask);
+/* How many levels of rows (passes/restrict_rows.c) the training step of a build can pick, and the
+ * input that is their mask; 0, NULL: none. */
+GN_NODISCARD gn_status *gn_build_levels(gn_arena *a, gn_model *m, const gn_build_options *opt,
+                                        int *levels, const char **mask);
 
 /* step.c: the same of a training step that passes are run over. */
-GN_NODISCARD gn_status *gn_step_levels(gn_arena *a, const gn_model *m, const gn_pass_options *opt, int *levels,
-                                       const char **mask);
+GN_NODISCARD gn_status *gn_step_levels(gn_arena *a, const gn_model *m, const gn_pass_options *opt,
+                                       int *levels, const char **mask);
 
-/* levels.c: how many levels of rows, `most` at most, leave out enough to pay for a loss over `mask` (NULL: none), and how many
- * rows and edges each has; nothing of features. */
-GN_NODISCARD gn_status *gn_count_levels(const gn_graph *g, const uint8_t *mask, int most, gn_loss_rows *out);
+/* levels.c: how many levels of rows, `most` at most, leave out enough to pay for a loss over `mask`
+ * (NULL: none), and how many rows and edges each has; nothing of features. */
+GN_NODISCARD gn_status *gn_count_levels(const gn_graph *g, const uint8_t *mask, int most,
+                                        gn_loss_rows *out);
 
-/* stages.c -------------------------------------------------------------------------------------------------------- */
+/* stages.c ------------------------------------------------------------------------------------- */
 
 typedef struct gn_named_program {
     const char *name; /* "eval", "step_prepare", ... */
     const gn_compiled *code;
 } gn_named_program;
-int gn_build_named(const gn_build *b, gn_named_program out[GN_BUILD_PROGRAMS]); /* those that there are */
+/* those that there are */
+int gn_build_named(const gn_build *b, gn_named_program out[GN_BUILD_PROGRAMS]);
 /* The one of this name, and how many that is, 0 or 1; NULL: all. */
 int gn_build_chosen(const gn_build *b, const char *only, gn_named_program out[GN_BUILD_PROGRAMS]);
 
-/* A stage of all programs, or of `only` one (NULL: all), appended to `out`: text, but for objects. `off`: what the
- * build was made without. GN_ERR_BACKEND: built without LLVM. */
-typedef enum gn_stage { GN_STAGE_GIR, GN_STAGE_KIR, GN_STAGE_LLVM, GN_STAGE_ASM, GN_STAGE_OBJ } gn_stage;
-GN_NODISCARD gn_status *gn_build_emit(const gn_build *b, gn_mode mode, gn_switches off, gn_stage stage,
-                                      const char *only, gn_buf *out);
+/* A stage of all programs, or of `only` one (NULL: all), appended to `out`: text, but for objects.
+ * `off`: what the build was made without. GN_ERR_BACKEND: built without LLVM. */
+typedef enum gn_stage {
+    GN_STAGE_GIR,
+    GN_STAGE_KIR,
+    GN_STAGE_LLVM,
+    GN_STAGE_ASM,
+    GN_STAGE_OBJ
+} gn_stage;
+GN_NODISCARD gn_status *gn_build_emit(const gn_build *b, gn_mode mode, gn_switches off,
+                                      gn_stage stage, const char *only, gn_buf *out);
 
-/* bind.c ---------------------------------------------------------------------------------------------------------- */
+/* bind.c --------------------------------------------------------------------------------------- */
 
-/* Makes the unit's instances, and runs once what can be computed ahead.  `tensors` has room for `more` = what
- * gn_unit_kept says behind its n.  `like` (may be NULL): a live instance to share derived graphs with.  On failure the
- * unit has no instances. */
-GN_NODISCARD gn_status *gn_unit_bind(gn_unit *u, int n_graphs, const gn_graph_binding *graphs, int n,
-                                     gn_binding *tensors, gn_pool *pool, const gn_instance *like);
-void gn_unit_blank(gn_unit *u);     /* before: code that does nothing, for a unit that is bound to be looked at */
+/* Makes the unit's instances, and runs once what can be computed ahead.  `tensors` has room for
+ * `more` = what gn_unit_kept says behind its n.  `like` (may be NULL): a live instance to share
+ * derived graphs with.  On failure the unit has no instances. */
+GN_NODISCARD gn_status *gn_unit_bind(gn_unit *u, int n_graphs, const gn_graph_binding *graphs,
+                                     int n, gn_binding *tensors, gn_pool *pool,
+                                     const gn_instance *like);
+void gn_unit_blank(gn_unit *u); /* before: code that does nothing, for a unit that is bound to be
+                                   looked at */
 int gn_unit_kept(const gn_unit *u); /* values that are computed ahead */
 void gn_unit_release(gn_unit *u);   /* instances alone; the code stays */
 bool gn_unit_reads(const gn_unit *u, gn_slot_kind kind, const char *name);
 bool gn_unit_reads_pattern(const gn_unit *u); /* of x */
 
-/* digest.c -------------------------------------------------------------------------------------------------------- */
+/* digest.c ------------------------------------------------------------------------------------- */
 
-/* Of a program's text, whatever lines of the model it comes from: hexadecimal digits in the arena. */
+/* Of a program's text, whatever lines of the model it comes from: hexadecimal digits in the
+ * arena. */
 const char *gn_program_digest(gn_arena *a, const gir_program *p);
 
-/* weights.c ------------------------------------------------------------------------------------------------------- */
+/* weights.c ------------------------------------------------------------------------------------ */
 
 /* Adds the tensors that the model's programs keep: weights, moments, counters. */
 GN_NODISCARD gn_status *gn_model_add_state(const gn_model *m, const gn_build *b, gn_state *s);
 /* Fresh weights and counters. */
 GN_NODISCARD gn_status *gn_model_reset(const gn_model *m, gn_state *s, uint64_t seed);
 
-/* GN_ERR_MODEL where a trained weight is not finite or a buffer has a NaN (it may hold an infinity on purpose), with its name. */
+/* GN_ERR_MODEL where a trained weight is not finite or a buffer has a NaN (it may hold an infinity
+ * on purpose), with its name. */
 GN_NODISCARD gn_status *gn_weights_check(const gn_model *m, const gn_state *s);
-/* Weights to and from safetensors, under PyTorch Geometric's names, behind a prefix, and layouts.  Taking them from what `path` had:
- * GN_ERR_DATA names a missing tensor (and the nearest there is) or a shape that does not fit (expected and found); then nothing
- * was taken. */
+/* Weights to and from safetensors, under PyTorch Geometric's names, behind a prefix, and layouts.
+ * Taking them from what `path` had: GN_ERR_DATA names a missing tensor (and the nearest there is)
+ * or a shape that does not fit (expected and found); then nothing was taken. */
 GN_NODISCARD gn_status *gn_weights_save(const gn_model *m, const gn_state *s, const char *path);
-GN_NODISCARD gn_status *gn_weights_take(const gn_model *m, const gn_tensor_file *f, const char *path,
-                                        const char *prefix, gn_state *s);
-/* weights_adapt.c: before they are taken, tensors that the model reads become float32, and where their names differ from
- * the model's in what wrappers of torch add, they get the model's.  f->note says what was done.  GN_ERR_DATA for a number
- * that no float32 is, GN_ERR_NOMEM. */
+GN_NODISCARD gn_status *gn_weights_take(const gn_model *m, const gn_tensor_file *f,
+                                        const char *path, const char *prefix, gn_state *s);
+/* weights_adapt.c: before they are taken, tensors that the model reads become float32, and where
+ * their names differ from the model's in what wrappers of torch add, they get the model's.  f->note
+ * says what was done.  GN_ERR_DATA for a number that no float32 is, GN_ERR_NOMEM. */
 GN_NODISCARD gn_status *gn_weights_adapt(const gn_model *m, gn_tensor_file *f, const char *path);
 /* Taking them alone: do they fit? */
 GN_NODISCARD gn_status *gn_weights_fit(const gn_model *m, const gn_tensor_file *f, const char *path,
                                        const char *prefix);
 /* The other way, to a file in memory. */
-GN_NODISCARD gn_status *gn_weights_put(const gn_model *m, const gn_state *s, const char *prefix, gn_tensor_file *f);
-/* What it has that the model does not read, as where it was saved of more layers: the first names, "" for nothing. */
+GN_NODISCARD gn_status *gn_weights_put(const gn_model *m, const gn_state *s, const char *prefix,
+                                       gn_tensor_file *f);
+/* What it has that the model does not read, as where it was saved of more layers: the first names,
+ * "" for nothing. */
 enum { GN_UNREAD = 256 };
 void gn_weights_unread(const gn_model *m, const gn_tensor_file *f, char text[GN_UNREAD]);
 

@@ -69,7 +69,7 @@ const gn_variant *gn_jit_newest(const gn_jit *j) { return atomic_load(&j->newest
 int gn_jit_count(const gn_jit *j) { return atomic_load(&j->n); }
 int gn_jit_recompiles(const gn_jit *j) { return atomic_load(&j->recompiles); }
 
-/* Compiling --------------------------------------------------------------------------------------------------------- */
+/* Compiling ------------------------------------------------------------------------------------ */
 
 /* The model with sizes in its programs. */
 static gn_model *specialised(gn_arena *a, const gn_model *m, const gn_guards *g)
@@ -158,12 +158,13 @@ static gn_status *add(gn_jit *j, const gn_variant *like, gn_variant **out)
     return NULL;
 }
 
-/* Calling ----------------------------------------------------------------------------------------------------------- */
+/* Calling -------------------------------------------------------------------------------------- */
 
 static gn_variant *find(const gn_jit *j, const gn_sizes *s, bool eager)
 {
     gn_variant *v = atomic_load_explicit(&j->newest, memory_order_acquire);
-    while (v && (v->eager != eager || v->step_alone || !gn_guards_hold(&v->guards, s))) v = v->older;
+    while (v && (v->eager != eager || v->step_alone || !gn_guards_hold(&v->guards, s)))
+        v = v->older;
     return v;
 }
 
@@ -175,7 +176,8 @@ static bool same_rows(const gn_variant *v, int levels, bool counted)
 static gn_variant *find_step(const gn_jit *j, const gn_sizes *s, int levels, bool counted)
 {
     gn_variant *v = atomic_load_explicit(&j->newest, memory_order_acquire);
-    while (v && (v->eager || !same_rows(v, levels, counted) || !gn_guards_hold(&v->guards, s))) v = v->older;
+    while (v && (v->eager || !same_rows(v, levels, counted) || !gn_guards_hold(&v->guards, s)))
+        v = v->older;
     return v;
 }
 
@@ -198,7 +200,8 @@ static void reason(const gn_variant *last, const gn_sizes *s, gn_variant *v, cha
             v->old = last->guards.of[d].least;
             v->new = s->n[d];
         }
-        at += snprintf(text + at, (size_t)(REASON - at), "%sguard %s == %lld does not hold: it is %lld", at ? "; " : "",
+        at += snprintf(text + at, (size_t)(REASON - at),
+                       "%sguard %s == %lld does not hold: it is %lld", at ? "; " : "",
                        gn_dim_name[d], (long long)last->guards.of[d].least, (long long)s->n[d]);
     }
 }
@@ -210,27 +213,31 @@ gn_status *gn_ranges_check(const gn_guards *ranges, const gn_sizes *s)
         gn_range r = g.of[d];
         if (s->n[d] >= r.least && s->n[d] <= r.most) continue;
         if (r.most == INT64_MAX)
-            GN_FAIL(GN_ERR_DATA, "%s is %lld, declared to be %lld or more", gn_dim_name[d], (long long)s->n[d],
-                    (long long)r.least);
-        GN_FAIL(GN_ERR_DATA, "%s is %lld, declared to be in %lld..%lld", gn_dim_name[d], (long long)s->n[d],
-                (long long)r.least, (long long)r.most);
+            GN_FAIL(GN_ERR_DATA, "%s is %lld, declared to be %lld or more", gn_dim_name[d],
+                    (long long)s->n[d], (long long)r.least);
+        GN_FAIL(GN_ERR_DATA, "%s is %lld, declared to be in %lld..%lld", gn_dim_name[d],
+                (long long)s->n[d], (long long)r.least, (long long)r.most);
     }
     return NULL;
 }
 
-/* What the program for these sizes is compiled for; moves: sizes that are not compiled in under auto. */
-static gn_guards guards_for(gn_dynamic dynamic, const gn_guards *ranges, const gn_sizes *s, const bool *moves)
+/* What the program for these sizes is compiled for; moves: sizes that are not compiled in under
+ * auto. */
+static gn_guards guards_for(gn_dynamic dynamic, const gn_guards *ranges, const gn_sizes *s,
+                            const bool *moves)
 {
     gn_guards g = *ranges;
     for (int d = 0; d < GN_DIM_COUNT; d++) {
         bool any = g.of[d].least == 0 && g.of[d].most == INT64_MAX;
-        bool fixed = dynamic == GN_DYNAMIC_FALSE || (dynamic == GN_DYNAMIC_AUTO && any && !moves[d]);
+        bool fixed = dynamic == GN_DYNAMIC_FALSE ||
+                     (dynamic == GN_DYNAMIC_AUTO && any && !moves[d]);
         if (fixed) g.of[d] = (gn_range){s->n[d], s->n[d]};
     }
     return g;
 }
 
-gn_status *gn_guards_first(gn_dynamic dynamic, const gn_guards *ranges, const gn_sizes *s, gn_guards *out)
+gn_status *gn_guards_first(gn_dynamic dynamic, const gn_guards *ranges, const gn_sizes *s,
+                           gn_guards *out)
 {
     gn_guards all = declared(ranges);
     *out = guards_for(dynamic, &all, s, (const bool[GN_DIM_COUNT]){false});
@@ -251,34 +258,37 @@ static void word(const gn_jit *j, const gn_variant *v, char text[WORDS])
         gn_buf b = {.arena = &a};
         gn_guards_print(&v->guards, &b);
         if (v->eager)
-            snprintf(text, WORDS, "%s: %s; runs eagerly, compiled in %.1f ms", j->model->name, v->why, v->ms);
+            snprintf(text, WORDS, "%s: %s; runs eagerly, compiled in %.1f ms", j->model->name,
+                     v->why, v->ms);
         else
-            snprintf(text, WORDS, "%s: recompilation %d in %.1f ms: %s; its guards: %s", j->model->name,
-                     atomic_load(&j->recompiles), v->ms, v->why, b.p);
+            snprintf(text, WORDS, "%s: recompilation %d in %.1f ms: %s; its guards: %s",
+                     j->model->name, atomic_load(&j->recompiles), v->ms, v->why, b.p);
     }
     gn_arena_free(&a);
 }
 
 /* A recompilation is wanted, under the lock. */
-static gn_status *recompile(gn_jit *j, const gn_variant *last, const gn_sizes *s, gn_stance stance, gn_variant **out,
-                            char text[WORDS])
+static gn_status *recompile(gn_jit *j, const gn_variant *last, const gn_sizes *s, gn_stance stance,
+                            gn_variant **out, char text[WORDS])
 {
     char why[REASON];
     gn_variant like = {.why = why};
     bool moves[GN_DIM_COUNT];
     reason(last, s, &like, why);
     if (stance == GN_STANCE_FAIL)
-        GN_FAIL(GN_ERR_USAGE, "%s: %s; the stance fail-on-recompile forbids to compile it again", j->model->name, why);
+        GN_FAIL(GN_ERR_USAGE, "%s: %s; the stance fail-on-recompile forbids to compile it again",
+                j->model->name, why);
     if (stance == GN_STANCE_COMPILED)
-        GN_FAIL(GN_ERR_USAGE, "%s: %s; the stance run-what-is-compiled forbids to compile", j->model->name, why);
+        GN_FAIL(GN_ERR_USAGE, "%s: %s; the stance run-what-is-compiled forbids to compile",
+                j->model->name, why);
     like.eager = stance == GN_STANCE_EAGER;
     if (!like.eager) like.rows = j->opt.build.train_rows;
     if (!like.eager && atomic_load(&j->recompiles) >= j->opt.limit)
-        GN_FAIL(
-            GN_ERR_USAGE,
-            "%s: %s; it was compiled again %d times, the limit: let sizes be symbolic (dynamic `auto` or `true`) or "
-            "raise the limit",
-            j->model->name, why, j->opt.limit);
+        GN_FAIL(GN_ERR_USAGE,
+                "%s: %s; it was compiled again %d times, the limit: let sizes be symbolic (dynamic "
+                "`auto` or `true`) or "
+                "raise the limit",
+                j->model->name, why, j->opt.limit);
     for (int d = 0; d < GN_DIM_COUNT; d++) moves[d] = j->moves[d] || misses(last, s, d);
     like.guards = like.eager ? j->opt.ranges : guards_for(j->opt.dynamic, &j->opt.ranges, s, moves);
     GN_TRY(add(j, &like, out));
@@ -295,7 +305,8 @@ static gn_status *compile_first(gn_jit *j, const gn_sizes *s, gn_variant **out)
     gn_variant like = {.why = "", .rows = j->opt.build.train_rows};
     if (s) {
         int64_t nodes = s->n[GN_DIM_NODES];
-        j->hint = (low_hint){.name = GN_NAME_G, .n_src = nodes, .n_dst = nodes, .n_edge = s->n[GN_DIM_EDGES]};
+        j->hint = (low_hint){
+            .name = GN_NAME_G, .n_src = nodes, .n_dst = nodes, .n_edge = s->n[GN_DIM_EDGES]};
         like.guards = guards_for(j->opt.dynamic, &j->opt.ranges, s, j->moves);
     } else {
         like.guards = j->opt.ranges;
@@ -318,7 +329,8 @@ static gn_variant *find_for(const gn_jit *j, const gn_sizes *s, gn_stance stance
 }
 
 /* None fits, as far as could be seen without the lock.  text: what is to be said of it, or "". */
-static gn_status *miss(gn_jit *j, const gn_sizes *s, gn_stance stance, gn_variant **out, char text[WORDS])
+static gn_status *miss(gn_jit *j, const gn_sizes *s, gn_stance stance, gn_variant **out,
+                       char text[WORDS])
 {
     *text = 0;
     *out = find_for(j, s, stance);
@@ -326,8 +338,10 @@ static gn_status *miss(gn_jit *j, const gn_sizes *s, gn_stance stance, gn_varian
     const gn_variant *last = last_compiled(j);
     if (last) return recompile(j, last, s, stance, out, text);
     if (stance == GN_STANCE_COMPILED)
-        GN_FAIL(GN_ERR_USAGE, "%s: nothing is compiled yet, and the stance run-what-is-compiled forbids to compile",
-                j->model->name);
+        GN_FAIL(
+            GN_ERR_USAGE,
+            "%s: nothing is compiled yet, and the stance run-what-is-compiled forbids to compile",
+            j->model->name);
     return compile_first(j, s, out);
 }
 
@@ -348,8 +362,8 @@ gn_status *gn_jit_get(gn_jit *j, const gn_sizes *s, gn_stance stance, const gn_v
     return NULL;
 }
 
-gn_status *gn_jit_get_rows(gn_jit *j, const gn_variant *v, const gn_sizes *s, const gn_loss_rows *rows,
-                           gn_stance stance, const gn_variant **out)
+gn_status *gn_jit_get_rows(gn_jit *j, const gn_variant *v, const gn_sizes *s,
+                           const gn_loss_rows *rows, gn_stance stance, const gn_variant **out)
 {
     gn_status *status = NULL;
     bool counted = gn_rows_counted(rows);
@@ -362,11 +376,12 @@ gn_status *gn_jit_get_rows(gn_jit *j, const gn_variant *v, const gn_sizes *s, co
     if (step) *out = step;
     if (step || stance == GN_STANCE_COMPILED) return NULL;
     if (counted)
-        snprintf(why, sizeof why, "every run has the same data: graph and mask leave rows out at %d levels",
+        snprintf(why, sizeof why,
+                 "every run has the same data: graph and mask leave rows out at %d levels",
                  rows->levels);
     else
-        snprintf(why, sizeof why, "graph and mask leave rows out at %d levels, not at %d", rows->levels,
-                 v->rows.levels);
+        snprintf(why, sizeof why, "graph and mask leave rows out at %d levels, not at %d",
+                 rows->levels, v->rows.levels);
     gn_variant like = {.guards = v->guards, .rows = *rows, .step_alone = true, .why = why};
     gn_mutex_take(&j->compiling);
     step = find_step(j, s, rows->levels, counted);
@@ -384,7 +399,8 @@ gn_status *gn_jit_prepare(gn_jit *j)
     for (int d = 0; d < GN_DIM_COUNT; d++) {
         gn_range r = j->opt.ranges.of[d];
         bool declared = r.least != 0 || r.most != INT64_MAX;
-        all = all && (j->opt.dynamic == GN_DYNAMIC_TRUE || (j->opt.dynamic == GN_DYNAMIC_AUTO && declared));
+        all = all && (j->opt.dynamic == GN_DYNAMIC_TRUE ||
+                      (j->opt.dynamic == GN_DYNAMIC_AUTO && declared));
     }
     if (!all) return NULL;
     gn_mutex_take(&j->compiling);
@@ -393,7 +409,7 @@ gn_status *gn_jit_prepare(gn_jit *j)
     return s;
 }
 
-/* Choices ------------------------------------------------------------------------------------------------------------ */
+/* Choices -------------------------------------------------------------------------------------- */
 
 gn_model *gn_jit_outline(const gn_jit *j, const gn_variant *v, gn_arena *a, gn_build_options *opt)
 {
@@ -408,7 +424,8 @@ static gn_status *note_choice(gn_variant *v, const gn_tuned *t)
     v->arena.oom = &oom;
     if (setjmp(oom)) {
         v->arena.oom = NULL;
-        GN_FAIL(GN_ERR_NOMEM, "out of memory: %zu bytes for a choice of schedules", v->arena.wanted);
+        GN_FAIL(GN_ERR_NOMEM, "out of memory: %zu bytes for a choice of schedules",
+                v->arena.wanted);
     }
     keep_choice(v, t);
     v->arena.oom = NULL;
@@ -419,7 +436,8 @@ static gn_status *note_choice(gn_variant *v, const gn_tuned *t)
 gn_status *gn_jit_choose(gn_jit *j, const gn_variant *v, const gn_tuned *t)
 {
     const gn_pick *p = &t->pick;
-    if (!p->schedule.n && !p->without.passes && !p->without.decisions && p->one_region != GN_FOLD_ONE_KERNEL)
+    if (!p->schedule.n && !p->without.passes && !p->without.decisions &&
+        p->one_region != GN_FOLD_ONE_KERNEL)
         return note_choice((gn_variant *)(uintptr_t)v, t);
     gn_variant *made, like = {.guards = v->guards,
                               .rows = v->rows,

@@ -43,7 +43,7 @@ gn_status *gn_stance_by_name(const char *name, gn_stance *out)
     return s;
 }
 
-/* Ranges ------------------------------------------------------------------------------------------------------------ */
+/* Ranges --------------------------------------------------------------------------------------- */
 
 static void skip(const char **p)
 {
@@ -66,7 +66,8 @@ static bool number(const char **p, int64_t none, int64_t *out)
     *out = none;
     if (**p < '0' || **p > '9') return true;
     for (*out = 0; **p >= '0' && **p <= '9'; ++*p)
-        if (__builtin_mul_overflow(*out, 10, out) || __builtin_add_overflow(*out, **p - '0', out)) return false;
+        if (__builtin_mul_overflow(*out, 10, out) || __builtin_add_overflow(*out, **p - '0', out))
+            return false;
     skip(p);
     return true;
 }
@@ -88,16 +89,18 @@ gn_status *gn_ranges_parse(const char *text, gn_guards *out)
         gn_dim d;
         gn_range r;
         const char *at = p;
-        bool ok = dimension(&p, &d) && word(&p, "in") && number(&p, 0, &r.least) && word(&p, "..") &&
-                  number(&p, INT64_MAX, &r.most);
+        bool ok = dimension(&p, &d) && word(&p, "in") && number(&p, 0, &r.least) &&
+                  word(&p, "..") && number(&p, INT64_MAX, &r.most);
         if (ok && *p == ',')
             p++;
         else if (*p)
             ok = false;
-        if (!ok) GN_FAIL(GN_ERR_USAGE, "'%s' is no range of sizes, such as 'N in 1..100000, E in 0..2000000'", at);
+        if (!ok)
+            GN_FAIL(GN_ERR_USAGE,
+                    "'%s' is no range of sizes, such as 'N in 1..100000, E in 0..2000000'", at);
         if (r.least > r.most)
-            GN_FAIL(GN_ERR_USAGE, "%s in %lld..%lld: the range ends before it begins", gn_dim_name[d],
-                    (long long)r.least, (long long)r.most);
+            GN_FAIL(GN_ERR_USAGE, "%s in %lld..%lld: the range ends before it begins",
+                    gn_dim_name[d], (long long)r.least, (long long)r.most);
         out->of[d] = r;
         skip(&p);
     }
@@ -115,13 +118,14 @@ void gn_guards_print(const gn_guards *g, gn_buf *out)
         else if (r.most == INT64_MAX)
             gn_buf_printf(out, "%s%s >= %lld", sep, gn_dim_name[d], (long long)r.least);
         else
-            gn_buf_printf(out, "%s%s in %lld..%lld", sep, gn_dim_name[d], (long long)r.least, (long long)r.most);
+            gn_buf_printf(out, "%s%s in %lld..%lld", sep, gn_dim_name[d], (long long)r.least,
+                          (long long)r.most);
         sep = ", ";
     }
     gn_buf_add(out, *sep ? "" : "none");
 }
 
-/* Buckets ----------------------------------------------------------------------------------------------------------- */
+/* Buckets -------------------------------------------------------------------------------------- */
 
 gn_status *gn_buckets_parse(const char *text, int64_t *out)
 {
@@ -133,7 +137,8 @@ gn_status *gn_buckets_parse(const char *text, int64_t *out)
         return NULL;
     }
     if (!number(&p, 0, out) || *p || *out < 1)
-        GN_FAIL(GN_ERR_USAGE, "'%s' are no buckets: 'pow2', or a number whose multiples they are", text);
+        GN_FAIL(GN_ERR_USAGE, "'%s' are no buckets: 'pow2', or a number whose multiples they are",
+                text);
     return NULL;
 }
 
@@ -154,7 +159,8 @@ gn_sizes gn_bucket_of(int64_t bucket, gn_sizes s)
     int64_t nodes = s.n[GN_DIM_NODES], edges = s.n[GN_DIM_EDGES], more;
     if (!bucket) return s;
     gn_sizes to = {{round_up(bucket, nodes), edges ? round_up(bucket, edges) : 0}};
-    if (to.n[GN_DIM_EDGES] > edges && to.n[GN_DIM_NODES] == nodes && !__builtin_add_overflow(nodes, 1, &more))
+    if (to.n[GN_DIM_EDGES] > edges && to.n[GN_DIM_NODES] == nodes &&
+        !__builtin_add_overflow(nodes, 1, &more))
         to.n[GN_DIM_NODES] = round_up(bucket, more);
     return to;
 }

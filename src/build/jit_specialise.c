@@ -1,10 +1,12 @@
-/* specialise: sizes that are known are written into a program's spaces, where lowering finds them. */
+/* specialise: sizes that are known are written into a program's spaces, where lowering finds
+ * them. */
 #include "build/jit.h"
 #include "base/data_name.h"
 
 #include <string.h>
 
-/* Numbers of rows are multiplied by their columns and bytes: more than these, which no memory holds, stay open. */
+/* Numbers of rows are multiplied by their columns and bytes: more than these, which no memory
+ * holds, stay open. */
 static const int64_t most = (int64_t)1 << 40;
 
 static int64_t known(const gn_guards *g, gn_dim d)

@@ -5,7 +5,8 @@
 /* A level that leaves out less than this part of the rows is not worth graphs of its own. */
 static const double worth = 0.25;
 
-/* Marks the sources of edges into marked rows; how many rows are marked then. *edges: into those that were before. */
+/* Marks the sources of edges into marked rows; how many rows are marked then. *edges: into those
+ * that were before. */
 static int64_t grow(const gn_graph *g, uint8_t *marked, uint8_t *next, int64_t *edges)
 {
     const void *ptr = g->array[GN_GRAPH_ROW_PTR], *col = g->array[GN_GRAPH_COL];
@@ -28,7 +29,8 @@ gn_status *gn_count_levels(const gn_graph *g, const uint8_t *mask, int most, gn_
     *out = (gn_loss_rows){.facts.all = {g->n_dst, g->n_edge}};
     if (!mask || g->n_src != g->n_dst || g->n_dst == 0) return NULL;
     uint8_t *marked = gn_allocate_zeroed(2 * (size_t)g->n_dst);
-    if (!marked) GN_FAIL(GN_ERR_NOMEM, "out of memory: %lld rows to be picked", (long long)g->n_dst);
+    if (!marked)
+        GN_FAIL(GN_ERR_NOMEM, "out of memory: %lld rows to be picked", (long long)g->n_dst);
     for (int64_t v = 0; v < g->n_dst; v++) n += marked[v] = mask[v] != 0;
     while (out->levels < most && (double)n <= (1 - worth) * (double)g->n_dst) {
         gn_row_count *level = &out->facts.level[out->levels++];

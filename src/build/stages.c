@@ -25,7 +25,8 @@ int gn_build_chosen(const gn_build *b, const char *only, gn_named_program out[GN
     return chosen;
 }
 
-static gn_status *emit_code(const gn_named_program *u, int n, const gn_codegen_options *o, gn_emit what, gn_buf *out)
+static gn_status *emit_code(const gn_named_program *u, int n, const gn_codegen_options *o,
+                            gn_emit what, gn_buf *out)
 {
     int total = 0;
     for (int k = 0; k < n; k++) total += u[k].code->n_kernels;
@@ -36,8 +37,8 @@ static gn_status *emit_code(const gn_named_program *u, int n, const gn_codegen_o
     return gn_cpu_emit(kernels, total, o, what, out);
 }
 
-gn_status *gn_build_emit(const gn_build *b, gn_mode mode, gn_switches off, gn_stage stage, const char *only,
-                         gn_buf *out)
+gn_status *gn_build_emit(const gn_build *b, gn_mode mode, gn_switches off, gn_stage stage,
+                         const char *only, gn_buf *out)
 {
     gn_codegen_options o = {.opt_level = gn_modes[mode].eager ? 0 : 1, .off = off};
     gn_named_program u[GN_BUILD_PROGRAMS];

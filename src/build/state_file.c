@@ -6,15 +6,16 @@
 
 static const char format[] = "2";
 
-gn_status *gn_state_same(const char *path, const gn_tensor_file *f, const char *key, const char *what, const char *now)
+gn_status *gn_state_same(const char *path, const gn_tensor_file *f, const char *key,
+                         const char *what, const char *now)
 {
     const char *was = gn_tensor_file_meta(f, key);
     if (was && !strcmp(was, now)) return NULL;
-    GN_FAIL(GN_ERR_DATA, "%s: is of another %s: %s there, %s here", path, what, was && *was ? was : "none",
-            *now ? now : "none");
+    GN_FAIL(GN_ERR_DATA, "%s: is of another %s: %s there, %s here", path, what,
+            was && *was ? was : "none", *now ? now : "none");
 }
 
-/* Tensors ----------------------------------------------------------------------------------------------------------- */
+/* Tensors -------------------------------------------------------------------------------------- */
 
 static bool is_parameter(const gn_model *m, const char *name)
 {
@@ -51,13 +52,16 @@ static gn_status *check_words(const gn_model *m, const char *path, const gn_tens
     const char *is = gn_tensor_file_meta(f, GN_STATE_KEY);
     if (!is) GN_FAIL(GN_ERR_DATA, "%s: is no saved state of training; it may hold weights", path);
     if (strcmp(is, format) != 0)
-        GN_FAIL(GN_ERR_DATA, "%s: is a saved state of version %.32s; this gnnc reads version %s", path, is, format);
+        GN_FAIL(GN_ERR_DATA, "%s: is a saved state of version %.32s; this gnnc reads version %s",
+                path, is, format);
     GN_TRY(gn_state_same(path, f, "model", "model", m->name));
-    GN_TRY(gn_state_same(path, f, "hyperparameters", "choice of hyperparameters", m->hyperparameters));
+    GN_TRY(
+        gn_state_same(path, f, "hyperparameters", "choice of hyperparameters", m->hyperparameters));
     return gn_state_same(path, f, "optimizer", "optimizer", m->optimizer);
 }
 
-static gn_status *check_kept(const gn_model *m, const gn_state *s, const char *path, const gn_tensor_file *f)
+static gn_status *check_kept(const gn_model *m, const gn_state *s, const char *path,
+                             const gn_tensor_file *f)
 {
     for (int k = 0; k < s->n; k++) {
         const gn_state_tensor *want = &s->tensors[k];
@@ -66,28 +70,33 @@ static gn_status *check_kept(const gn_model *m, const gn_state *s, const char *p
         int64_t elems = want->rows * want->row_elems;
         if (!t) GN_FAIL(GN_ERR_DATA, "%s: there is no tensor '%s'", path, want->name);
         if (t->elem != want->elem || t->rank != 1 || t->dim[0] != elems)
-            GN_FAIL(GN_ERR_DATA, "%s: tensor '%s' has another shape or type: %s [%" PRId64 "] is expected", path,
+            GN_FAIL(GN_ERR_DATA,
+                    "%s: tensor '%s' has another shape or type: %s [%" PRId64 "] is expected", path,
                     want->name, gn_elem_name(want->elem), elems);
     }
     return NULL;
 }
 
 /* What nobody reads is of another model; names in programs are no names in files. */
-static gn_status *check_nothing_else(const gn_model *m, const gn_state *s, const char *path, const gn_tensor_file *f)
+static gn_status *check_nothing_else(const gn_model *m, const gn_state *s, const char *path,
+                                     const gn_tensor_file *f)
 {
     for (int k = 0; k < f->n; k++) {
         const char *name = f->tensors[k].name;
         bool known = !strncmp(name, GN_BEST_PREFIX, sizeof GN_BEST_PREFIX - 1);
-        for (int i = 0; i < m->n_params && !known; i++) known = !strcmp(m->params[i].file_name, name);
+        for (int i = 0; i < m->n_params && !known; i++)
+            known = !strcmp(m->params[i].file_name, name);
         if (known || (gn_state_find(s, name) && !is_parameter(m, name))) continue;
         if (!gn_state_find(s, "rng.step") && gn_tensor_file_find(f, "rng.step"))
             GN_FAIL(GN_ERR_DATA,
-                    "%s: was saved with training's state, but %s was compiled without a training step; weights alone "
+                    "%s: was saved with training's state, but %s was compiled without a training "
+                    "step; weights alone "
                     "can be "
                     "loaded",
                     path, m->name);
-        GN_FAIL(GN_ERR_DATA, "%s: holds a tensor '%.128s' that %s does not keep: it is of another model", path, name,
-                m->name);
+        GN_FAIL(GN_ERR_DATA,
+                "%s: holds a tensor '%.128s' that %s does not keep: it is of another model", path,
+                name, m->name);
     }
     return NULL;
 }

@@ -18,16 +18,21 @@ gir_program *gn_loss_alone(gn_arena *a, const gir_program *loss)
 }
 
 /* The loss as far as it is the same for all rows and for picked ones. */
-static gn_status *loss_to_train(gn_arena *a, const gn_model *m, const gn_pass_options *opt, gir_program **out)
+static gn_status *loss_to_train(gn_arena *a, const gn_model *m, const gn_pass_options *opt,
+                                gir_program **out)
 {
-    gir_program *loss = gn_loss_alone(a, m->loss); /* gradients follow the order that the forward pass has */
+    /* gradients follow the order that the forward pass has */
+    gir_program *loss = gn_loss_alone(a, m->loss);
     *out = loss;
     if (opt->eager) return NULL;
     GN_TRY(gn_pass_cse(a, loss, &loss)); /* not simplify, which drops `detach` */
     GN_TRY(gn_pass_dce(a, loss, &loss));
-    if (gn_pass_is_on(&opt->without, "edge_products")) GN_TRY(gn_run_edge_products(a, loss, opt, &loss));
-    if (gn_pass_is_on(&opt->without, "reassociate")) GN_TRY(gn_run_reassociate(a, loss, opt, &loss));
-    if (gn_pass_is_on(&opt->without, "aggregate_first")) GN_TRY(gn_run_aggregate_first(a, loss, opt, &loss));
+    if (gn_pass_is_on(&opt->without, "edge_products"))
+        GN_TRY(gn_run_edge_products(a, loss, opt, &loss));
+    if (gn_pass_is_on(&opt->without, "reassociate"))
+        GN_TRY(gn_run_reassociate(a, loss, opt, &loss));
+    if (gn_pass_is_on(&opt->without, "aggregate_first"))
+        GN_TRY(gn_run_aggregate_first(a, loss, opt, &loss));
     *out = loss;
     return NULL;
 }
@@ -37,7 +42,8 @@ static bool picks_rows(const gn_pass_options *opt)
     return !opt->eager && gn_pass_is_on(&opt->without, "restrict_rows");
 }
 
-gn_status *gn_step_levels(gn_arena *a, const gn_model *m, const gn_pass_options *opt, int *levels, const char **mask)
+gn_status *gn_step_levels(gn_arena *a, const gn_model *m, const gn_pass_options *opt, int *levels,
+                          const char **mask)
 {
     gir_program *loss;
     *levels = 0;
@@ -53,7 +59,8 @@ gn_status *gn_training_step(gn_arena *a, gn_model *m, const gn_pass_options *opt
 {
     if (!m->loss)
         GN_FAIL(GN_ERR_MODEL,
-                "model %s has no loss to train with: write a train block; without one it can be run (`gnnc run`, `-o "
+                "model %s has no loss to train with: write a train block; without one it can be "
+                "run (`gnnc run`, `-o "
                 "FILE.o "
                 "--inference`, `explain` and `tune` with `--what eval`)",
                 m->name);
@@ -61,13 +68,17 @@ gn_status *gn_training_step(gn_arena *a, gn_model *m, const gn_pass_options *opt
     gir_program *loss;
     int n = 0;
     for (int k = 0; k < m->n_params; k++)
-        if (m->params[k].trainable) p[n++] = (gn_train_param){m->params[k].name, m->params[k].weight_decay};
+        if (m->params[k].trainable)
+            p[n++] = (gn_train_param){m->params[k].name, m->params[k].weight_decay};
     GN_TRY(loss_to_train(a, m, opt, &loss));
     if (opt->levels > 0 && picks_rows(opt)) {
-        GN_TRY(gn_run_sparsify(a, loss, opt, &loss)); /* sparse features are restricted as relations */
+        /* sparse features are restricted as relations */
+        GN_TRY(gn_run_sparsify(a, loss, opt, &loss));
         GN_TRY(gn_run_restrict_rows(a, loss, opt, &loss));
-        if (gn_pass_is_on(&opt->without, "aggregate_picked")) GN_TRY(gn_run_aggregate_picked(a, loss, opt, &loss));
-        if (gn_pass_is_on(&opt->without, "aggregate_heads")) GN_TRY(gn_run_aggregate_heads(a, loss, opt, &loss));
+        if (gn_pass_is_on(&opt->without, "aggregate_picked"))
+            GN_TRY(gn_run_aggregate_picked(a, loss, opt, &loss));
+        if (gn_pass_is_on(&opt->without, "aggregate_heads"))
+            GN_TRY(gn_run_aggregate_heads(a, loss, opt, &loss));
         GN_TRY(gn_pass_dce(a, loss, &loss));
     }
     return gn_pass_train(a, loss, n, p, &m->train, out);

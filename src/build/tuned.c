@@ -15,17 +15,20 @@ void gn_tuned_print(const gn_tuned *t, gn_buf *out)
 {
     const char *without = gn_without_text(out->arena, t->pick.without);
     gn_buf_printf(out, "program %s\n", gn_unit_name[t->unit]);
-    gn_buf_printf(out, "default_us %.3f\nbest_us %.3f\nnoise %.5f\nseconds %.3f\nfinished %d\nwrong %" PRId64 "\n",
-                  t->default_us, t->best_us, t->noise, t->seconds, t->finished, t->wrong);
-    gn_buf_printf(out, "reorder %s\nthreads %d\none_region %d\n", gn_order_name[t->reorder], t->pick.threads,
-                  t->pick.one_region);
+    gn_buf_printf(
+        out,
+        "default_us %.3f\nbest_us %.3f\nnoise %.5f\nseconds %.3f\nfinished %d\nwrong %" PRId64 "\n",
+        t->default_us, t->best_us, t->noise, t->seconds, t->finished, t->wrong);
+    gn_buf_printf(out, "reorder %s\nthreads %d\none_region %d\n", gn_order_name[t->reorder],
+                  t->pick.threads, t->pick.one_region);
     if (*without) gn_buf_printf(out, "without %s\n", without);
     for (int k = 0; k < t->pick.schedule.n; k++) {
         const low_choice *c = &t->pick.schedule.choices[k];
-        gn_buf_printf(out, "schedule %s %s %" PRId64 "\n", c->region ? c->region : "*", low_fields[c->field].name,
-                      c->value);
+        gn_buf_printf(out, "schedule %s %s %" PRId64 "\n", c->region ? c->region : "*",
+                      low_fields[c->field].name, c->value);
     }
-    for (uint32_t k = 0; k < t->tried.n; k++) gn_buf_printf(out, "tried %016" PRIx64 "\n", t->tried.p[k]);
+    for (uint32_t k = 0; k < t->tried.n; k++)
+        gn_buf_printf(out, "tried %016" PRIx64 "\n", t->tried.p[k]);
     gn_buf_add(out, "end\n");
 }
 
@@ -40,8 +43,8 @@ const char *gn_pick_text(gn_arena *a, const gn_pick *p)
     if (*without) gn_buf_printf(&b, "%swithout %s", b.n ? ", " : "", without);
     for (int k = 0; k < p->schedule.n; k++) {
         const low_choice *c = &p->schedule.choices[k];
-        gn_buf_printf(&b, "%s%s %" PRId64 " for %.14s", b.n ? ", " : "", low_fields[c->field].name, c->value,
-                      c->region ? c->region : "all");
+        gn_buf_printf(&b, "%s%s %" PRId64 " for %.14s", b.n ? ", " : "", low_fields[c->field].name,
+                      c->value, c->region ? c->region : "all");
     }
     return b.p;
 }
@@ -78,19 +81,19 @@ typedef struct reader {
     unsigned seen; /* bits of words */
 } reader;
 
-#define WORDS(X)                                                                                                       \
-    X(program)                                                                                                         \
-    X(default_us)                                                                                                      \
-    X(best_us)                                                                                                         \
-    X(noise)                                                                                                           \
-    X(seconds)                                                                                                         \
-    X(finished)                                                                                                        \
-    X(wrong)                                                                                                           \
-    X(reorder)                                                                                                         \
-    X(threads)                                                                                                         \
-    X(one_region)                                                                                                      \
-    X(without)                                                                                                         \
-    X(schedule)                                                                                                        \
+#define WORDS(X)                                                                                   \
+    X(program)                                                                                     \
+    X(default_us)                                                                                  \
+    X(best_us)                                                                                     \
+    X(noise)                                                                                       \
+    X(seconds)                                                                                     \
+    X(finished)                                                                                    \
+    X(wrong)                                                                                       \
+    X(reorder)                                                                                     \
+    X(threads)                                                                                     \
+    X(one_region)                                                                                  \
+    X(without)                                                                                     \
+    X(schedule)                                                                                    \
     X(tried)
 enum {
 #define X(name) W_##name,
@@ -114,16 +117,19 @@ static gn_status *number(const reader *r, const char *text, double least, double
 {
     char *end;
     *out = strtod(text, &end);
-    if (end == text || *end || !(*out >= least && *out <= most)) return wrong(r, "number that may stand here", text);
+    if (end == text || *end || !(*out >= least && *out <= most))
+        return wrong(r, "number that may stand here", text);
     return NULL;
 }
 
 static gn_status *schedule(reader *r, char *text)
 {
-    char *key = strtok_r(text, " ", &text), *field = strtok_r(text, " ", &text), *value = strtok_r(text, " ", &text);
+    char *key = strtok_r(text, " ", &text), *field = strtok_r(text, " ", &text),
+         *value = strtok_r(text, " ", &text);
     low_choice c = {0};
     double v;
-    if (!key || !field || !value) return wrong(r, "schedule: a region, a field and a number", key ? key : "");
+    if (!key || !field || !value)
+        return wrong(r, "schedule: a region, a field and a number", key ? key : "");
     c.region = strcmp(key, "*") ? gn_arena_strdup(r->arena, key) : NULL;
     c.field = low_field_by_name(field);
     if (c.field == LOW_FIELD_COUNT) {
@@ -138,7 +144,8 @@ static gn_status *schedule(reader *r, char *text)
     return NULL;
 }
 
-static gn_status *one_of(const reader *r, const char *text, const char *const *names, int n, const char *what, int *out)
+static gn_status *one_of(const reader *r, const char *text, const char *const *names, int n,
+                         const char *what, int *out)
 {
     for (*out = 0; *out < n; ++*out)
         if (!strcmp(text, names[*out])) return NULL;

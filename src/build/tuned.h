@@ -1,6 +1,7 @@
 /* Tuned: what a search chose for one program, how it was come by, and both as text.
  *
- * Made by a search (tune/tune.h), or read from a lock file or the cache; taken by whatever compiles the program. */
+ * Made by a search (tune/tune.h), or read from a lock file or the cache; taken by whatever compiles
+ * the program. */
 #ifndef GN_BUILD_TUNED_H
 #define GN_BUILD_TUNED_H
 
@@ -23,10 +24,12 @@ struct gn_tuned {
 
 extern const char *const gn_unit_name[GN_UNITS];
 
-/* Lines of text, and back; what it holds lives in the arena.  GN_ERR_DATA: line number, what is wrong, the nearest name.
- * `where` names the text in messages, `line` is the number of its first line. */
+/* Lines of text, and back; what it holds lives in the arena.  GN_ERR_DATA: line number, what is
+ * wrong, the nearest name. `where` names the text in messages, `line` is the number of its first
+ * line. */
 void gn_tuned_print(const gn_tuned *t, gn_buf *out);
-GN_NODISCARD gn_status *gn_tuned_parse(gn_arena *a, const char *text, const char *where, int line, gn_tuned *out);
+GN_NODISCARD gn_status *gn_tuned_parse(gn_arena *a, const char *text, const char *where, int line,
+                                       gn_tuned *out);
 /* Choices in a few words, "" for none. */
 const char *gn_pick_text(gn_arena *a, const gn_pick *p);
 gn_pick gn_pick_copy(gn_arena *a, const gn_pick *p); /* whose schedule lives in the arena */

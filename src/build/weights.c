@@ -1,4 +1,5 @@
-/* weights: a model's parameters to and from safetensors, under the names and layouts of PyTorch Geometric. */
+/* weights: a model's parameters to and from safetensors, under the names and layouts of PyTorch
+ * Geometric. */
 #include "build/state_file.h"
 
 #include "base/map.h"
@@ -12,7 +13,8 @@
 /* A parameter [d0, rest] lies in files as [rest, d0] where it says so; otherwise as it is. */
 static void copy_layout(const gn_param *p, bool to_file, const float *from, float *to)
 {
-    int64_t n = gir_row_elems(&p->type), d0 = p->transposed ? p->type.dim[0] : 1, rest = n / (d0 ? d0 : 1);
+    int64_t n = gir_row_elems(&p->type), d0 = p->transposed ? p->type.dim[0] : 1,
+            rest = n / (d0 ? d0 : 1);
     for (int64_t i = 0; i < d0; i++)
         for (int64_t j = 0; j < rest; j++) {
             int64_t here = i * rest + j, there = p->transposed ? j * d0 + i : here;
@@ -33,14 +35,15 @@ static const char *file_name(const gn_param *p, const char *prefix, char *buffer
 
 enum { MAX_NAME = 1024 };
 
-gn_status *gn_weights_put(const gn_model *m, const gn_state *s, const char *prefix, gn_tensor_file *f)
+gn_status *gn_weights_put(const gn_model *m, const gn_state *s, const char *prefix,
+                          gn_tensor_file *f)
 {
     char buffer[MAX_NAME];
     for (int k = 0; k < m->n_params; k++) {
         const gn_param *p = &m->params[k];
         void *data;
-        GN_TRY(gn_tensor_file_add(f, file_name(p, prefix, buffer, sizeof buffer), GN_F32, p->file_rank, p->file_dim,
-                                  &data));
+        GN_TRY(gn_tensor_file_add(f, file_name(p, prefix, buffer, sizeof buffer), GN_F32,
+                                  p->file_rank, p->file_dim, &data));
         copy_layout(p, true, gn_state_find(s, p->name)->data, data);
     }
     return NULL;
@@ -54,7 +57,8 @@ gn_status *gn_weights_check(const gn_model *m, const gn_state *s)
         for (int64_t i = 0, n = gir_row_elems(&p->type); i < n; i++)
             if (isnan(x[i]) || (p->trainable && isinf(x[i])))
                 GN_FAIL(GN_ERR_MODEL,
-                        "weights are not finite after training: '%s' has %s; try a smaller learning rate or gradient "
+                        "weights are not finite after training: '%s' has %s; try a smaller "
+                        "learning rate or gradient "
                         "clipping",
                         p->file_name, isnan(x[i]) ? "a NaN" : "an infinity");
     }
@@ -85,14 +89,16 @@ static gn_status *missing(const char *path, const gn_tensor_file *f, const char 
     for (int k = 0; names && k < f->n; k++) names[k] = f->tensors[k].name;
     const char *near = names ? gn_nearest(name, names, (size_t)f->n) : NULL;
     free(names);
-    if (near) GN_FAIL(GN_ERR_DATA, "%s: there is no tensor '%s'; did you mean '%s'?", path, name, near);
+    if (near)
+        GN_FAIL(GN_ERR_DATA, "%s: there is no tensor '%s'; did you mean '%s'?", path, name, near);
     enum { SHOWN = 3 };
     char have[256] = "";
     size_t n = 0;
     for (int k = 0; k < f->n && k < SHOWN && n < sizeof have; k++)
-        n += (size_t)snprintf(have + n, sizeof have - n, "%s'%.64s'", k ? ", " : ": ", f->tensors[k].name);
-    GN_FAIL(GN_ERR_DATA, "%s: there is no tensor '%s' (it has %d tensor%s%s%s)", path, name, f->n, f->n == 1 ? "" : "s",
-            have, f->n > SHOWN ? ", ..." : "");
+        n += (size_t)snprintf(have + n, sizeof have - n, "%s'%.64s'", k ? ", " : ": ",
+                              f->tensors[k].name);
+    GN_FAIL(GN_ERR_DATA, "%s: there is no tensor '%s' (it has %d tensor%s%s%s)", path, name, f->n,
+            f->n == 1 ? "" : "s", have, f->n > SHOWN ? ", ..." : "");
 }
 
 /* torch counts the batches that a norm has seen, which nothing here needs. */
@@ -116,16 +122,19 @@ void gn_weights_unread(const gn_model *m, const gn_tensor_file *f, char text[GN_
     size_t n = 0;
     int unread = 0;
     *text = 0;
-    bool state = gn_tensor_file_meta(f, GN_STATE_KEY); /* beside the weights there is what training keeps */
+    /* beside the weights there is what training keeps */
+    bool state = gn_tensor_file_meta(f, GN_STATE_KEY);
     for (int k = 0; k < f->n; k++) {
         if (state || is_read(m, f->tensors[k].name)) continue;
         if (unread++ < SHOWN)
-            n += (size_t)snprintf(text + n, GN_UNREAD - n, "%s%.64s", unread > 1 ? ", " : "", f->tensors[k].name);
+            n += (size_t)snprintf(text + n, GN_UNREAD - n, "%s%.64s", unread > 1 ? ", " : "",
+                                  f->tensors[k].name);
     }
     if (unread > SHOWN) snprintf(text + n, GN_UNREAD - n, " and %d more", unread - SHOWN);
 }
 
-static gn_status *check_one(const char *path, const gn_tensor_file *f, const gn_param *p, const char *name)
+static gn_status *check_one(const char *path, const gn_tensor_file *f, const gn_param *p,
+                            const char *name)
 {
     const gn_named_tensor *t = gn_tensor_file_find(f, name);
     if (!t) return missing(path, f, name);
@@ -135,13 +144,14 @@ static gn_status *check_one(const char *path, const gn_tensor_file *f, const gn_
         char want[160], have[160];
         shape_text(want, sizeof want, p->file_rank, p->file_dim);
         shape_text(have, sizeof have, t->rank, t->dim);
-        GN_FAIL(GN_ERR_DATA, "%s: tensor '%s' is %s %s, expected f32 %s", path, name, gn_elem_name(t->elem), have,
-                want);
+        GN_FAIL(GN_ERR_DATA, "%s: tensor '%s' is %s %s, expected f32 %s", path, name,
+                gn_elem_name(t->elem), have, want);
     }
     return NULL;
 }
 
-gn_status *gn_weights_fit(const gn_model *m, const gn_tensor_file *f, const char *path, const char *prefix)
+gn_status *gn_weights_fit(const gn_model *m, const gn_tensor_file *f, const char *path,
+                          const char *prefix)
 {
     char buffer[MAX_NAME];
     for (int k = 0; k < m->n_params; k++) {
@@ -151,8 +161,8 @@ gn_status *gn_weights_fit(const gn_model *m, const gn_tensor_file *f, const char
     return NULL;
 }
 
-gn_status *gn_weights_take(const gn_model *m, const gn_tensor_file *f, const char *path, const char *prefix,
-                           gn_state *s)
+gn_status *gn_weights_take(const gn_model *m, const gn_tensor_file *f, const char *path,
+                           const char *prefix, gn_state *s)
 {
     char buffer[MAX_NAME];
     GN_TRY(gn_weights_fit(m, f, path, prefix));
@@ -164,7 +174,7 @@ gn_status *gn_weights_take(const gn_model *m, const gn_tensor_file *f, const cha
     return NULL;
 }
 
-/* States ------------------------------------------------------------------------------------------------------------ */
+/* States --------------------------------------------------------------------------------------- */
 
 static gn_status *add_program(const gir_program *p, gn_state *s)
 {
@@ -193,8 +203,8 @@ gn_status *gn_model_reset(const gn_model *m, gn_state *s, uint64_t seed)
     gn_fill zeros = {.kind = GN_FILL_ZEROS};
     for (int k = 0; k < s->n; k++) GN_TRY(gn_state_fill(s, s->tensors[k].name, zeros, seed));
     for (int k = 0; k < m->n_params; k++) {
-        static const gn_fill_kind kinds[] = {GN_FILL_ZEROS, GN_FILL_ONES, GN_FILL_CONSTANT, GN_FILL_UNIFORM,
-                                             GN_FILL_NORMAL};
+        static const gn_fill_kind kinds[] = {GN_FILL_ZEROS, GN_FILL_ONES, GN_FILL_CONSTANT,
+                                             GN_FILL_UNIFORM, GN_FILL_NORMAL};
         const gn_param *p = &m->params[k];
         gn_fill f = {.kind = kinds[p->init], .a = p->a, .b = p->b};
         GN_TRY(gn_state_fill(s, p->name, f, seed));
@@ -215,7 +225,8 @@ gn_status *gn_read_model(gn_arena *a, const char *path, const char **text, size_
     int error = ferror(f) ? errno : 0;
     fclose(f);
     if (error) GN_FAIL(GN_ERR_IO, "%s: %s", path, strerror(error));
-    if (b.n >= LIMIT) GN_FAIL(GN_ERR_MODEL, "%s: longer than %d bytes, which no model is", path, LIMIT);
+    if (b.n >= LIMIT)
+        GN_FAIL(GN_ERR_MODEL, "%s: longer than %d bytes, which no model is", path, LIMIT);
     *text = b.p;
     *n = b.n;
     return NULL;

@@ -1,5 +1,5 @@
-/* Weights as torch writes them, made into what the model reads: names behind the prefixes that wrappers give, and other
- * floating types. */
+/* Weights as torch writes them, made into what the model reads: names behind the prefixes that
+ * wrappers give, and other floating types. */
 #include "build/build.h"
 
 #include "base/half.h"
@@ -25,22 +25,23 @@ static void say(note *to, const char *fmt, ...)
     va_start(ap, fmt);
     int n = vsnprintf(to->text + to->n, sizeof to->text - to->n, fmt, ap);
     va_end(ap);
-    if (n > 0) to->n += (size_t)n < sizeof to->text - to->n ? (size_t)n : sizeof to->text - to->n - 1;
+    if (n > 0)
+        to->n += (size_t)n < sizeof to->text - to->n ? (size_t)n : sizeof to->text - to->n - 1;
 }
 
 /* ---- names ---- */
 
-/* A name without what wrappers put into it: `_orig_mod` (torch.compile) and `module` (DataParallel, and the norms of
- * PyTorch Geometric around those of torch) wherever they stand, and `model` in front (Lightning).  In `to`, which has room
- * for the name. */
+/* A name without what wrappers put into it: `_orig_mod` (torch.compile) and `module` (DataParallel,
+ * and the norms of PyTorch Geometric around those of torch) wherever they stand, and `model` in
+ * front (Lightning).  In `to`, which has room for the name. */
 static void bare_name(const char *name, char *to)
 {
     bool front = true;
     char *end = to;
     while (*name) {
         size_t n = strcspn(name, ".");
-        bool last = !name[n],
-             of_all = (n == 9 && !memcmp(name, "_orig_mod", 9)) || (n == 6 && !memcmp(name, "module", 6));
+        bool last = !name[n], of_all = (n == 9 && !memcmp(name, "_orig_mod", 9)) ||
+                                       (n == 6 && !memcmp(name, "module", 6));
         bool wrapper = !last && (of_all || (front && n == 5 && !memcmp(name, "model", 5)));
         if (!wrapper) {
             if (end > to) *end++ = '.';
@@ -73,7 +74,8 @@ static bool all_there(const gn_model *m, const gn_tensor_file *f)
 }
 
 /* Which tensor each parameter is, by bare names; false where one has none or two have the same. */
-static bool match(const gn_model *m, const gn_tensor_file *f, char *const *bare, char *wanted, int *tensor)
+static bool match(const gn_model *m, const gn_tensor_file *f, char *const *bare, char *wanted,
+                  int *tensor)
 {
     for (int k = 0; k < m->n_params; k++) {
         bare_name(m->params[k].file_name, wanted);
@@ -102,8 +104,10 @@ static gn_status *take_names(const gn_model *m, gn_tensor_file *f, const int *te
     return NULL;
 }
 
-/* A block with the bare names of the tensors, one behind the other, and room for one of the model's. */
-static gn_status *bare_names(const gn_model *m, const gn_tensor_file *f, char ***bare, char **wanted)
+/* A block with the bare names of the tensors, one behind the other, and room for one of the
+ * model's. */
+static gn_status *bare_names(const gn_model *m, const gn_tensor_file *f, char ***bare,
+                             char **wanted)
 {
     size_t bytes = 1, longest = 0;
     for (int k = 0; k < m->n_params; k++) {
@@ -144,7 +148,10 @@ static gn_status *adapt_names(const gn_model *m, gn_tensor_file *f, note *said)
 
 static const char *dtype_of(gn_elem e)
 {
-    return e == GN_F64 ? "f8" : e == GN_F16 ? "f2" : e == GN_BF16 ? "u2" : NULL; /* its bits, which to_float32 widens */
+    return e == GN_F64    ? "f8"
+           : e == GN_F16  ? "f2"
+           : e == GN_BF16 ? "u2"
+                          : NULL; /* its bits, which to_float32 widens */
 }
 
 static gn_status *to_float32(gn_named_tensor *t, const char *path)
@@ -162,8 +169,8 @@ static gn_status *to_float32(gn_named_tensor *t, const char *path)
             to[i] = gn_bf16_to_f32((uint16_t)v);
         } else if (isinf(to[i]) && isfinite(v)) {
             free(to);
-            GN_FAIL(GN_ERR_DATA, "%s: tensor '%.64s': number %lld is %g, which no float32 is", path, t->name,
-                    (long long)i, v);
+            GN_FAIL(GN_ERR_DATA, "%s: tensor '%.64s': number %lld is %g, which no float32 is", path,
+                    t->name, (long long)i, v);
         }
     }
     free(t->data);

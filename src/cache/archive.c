@@ -14,9 +14,10 @@ static gn_status *broken(const char *path)
     return GN_ERROR(GN_ERR_IO, "%s: %s", path, strerror(errno ? errno : EIO));
 }
 
-/* Out --------------------------------------------------------------------------------------------------------------- */
+/* Out ------------------------------------------------------------------------------------------ */
 
-static gn_status *add(FILE *f, const char *path, const gn_entry *e, int64_t *entries, int64_t *bytes)
+static gn_status *add(FILE *f, const char *path, const gn_entry *e, int64_t *entries,
+                      int64_t *bytes)
 {
     size_t n = gn_entry_size(e->n_parts, e->n);
     unsigned char *p = malloc(n);
@@ -60,7 +61,7 @@ gn_status *gn_cache_export(gn_cache *c, const char *path, int64_t *entries, int6
     return gn_out_close(&o, s);
 }
 
-/* In ---------------------------------------------------------------------------------------------------------------- */
+/* In ------------------------------------------------------------------------------------------- */
 
 /* The next entry; *p stays NULL at the end of the file. */
 static gn_status *next(FILE *f, const char *path, int64_t number, unsigned char **p, size_t *n)
@@ -88,7 +89,8 @@ static gn_status *next(FILE *f, const char *path, int64_t number, unsigned char 
     GN_FAIL(GN_ERR_DATA, "%s: entry %lld: %s", path, (long long)number, why);
 }
 
-static gn_status *take(gn_cache *c, const unsigned char *p, size_t n, int64_t *entries, int64_t *known)
+static gn_status *take(gn_cache *c, const unsigned char *p, size_t n, int64_t *entries,
+                       int64_t *known)
 {
     char why[GN_WHY];
     unsigned char *old;
@@ -99,7 +101,8 @@ static gn_status *take(gn_cache *c, const unsigned char *p, size_t n, int64_t *e
         ++*known;
         return NULL;
     }
-    if (!gn_store_write(c->store, &e.key, p, n, why)) GN_FAIL(GN_ERR_IO, "cache %s: %s", c->store->path, why);
+    if (!gn_store_write(c->store, &e.key, p, n, why))
+        GN_FAIL(GN_ERR_IO, "cache %s: %s", c->store->path, why);
     ++*entries;
     return NULL;
 }

@@ -90,7 +90,7 @@ gn_cache_counts gn_cache_counted(gn_cache *c)
     return n;
 }
 
-/* Looking up -------------------------------------------------------------------------------------------------------- */
+/* Looking up ----------------------------------------------------------------------------------- */
 
 static bool from_memory(gn_cache *c, const gn_key *k, unsigned char **bytes, size_t *n)
 {
@@ -115,9 +115,11 @@ static bool from_store(gn_cache *c, gn_store *s, const gn_key *k, unsigned char 
         if (!*why) return false;
         gn_sha256_hex(k->b, hex);
         if (s->dir < 0)
-            gn_cache_warn(c, s->base ? GN_WARN_BASE : GN_WARN_DIR, "cache %s is not used: %s", s->path, why);
+            gn_cache_warn(c, s->base ? GN_WARN_BASE : GN_WARN_DIR, "cache %s is not used: %s",
+                          s->path, why);
         else
-            gn_cache_warn(c, GN_WARN_ENTRY, "cache entry %s/kernels-1/%s is not used: %s", s->path, hex, why);
+            gn_cache_warn(c, GN_WARN_ENTRY, "cache entry %s/kernels-1/%s is not used: %s", s->path,
+                          hex, why);
         return false;
     }
     memmove(*bytes, e.payload, e.n);
@@ -149,7 +151,7 @@ bool gn_cache_get(gn_cache *c, const gn_key *k, const char *name, unsigned char 
     return true;
 }
 
-/* Keeping ----------------------------------------------------------------------------------------------------------- */
+/* Keeping -------------------------------------------------------------------------------------- */
 
 void gn_cache_put(gn_cache *c, const char *parts, const void *bytes, size_t n)
 {
@@ -176,7 +178,7 @@ void gn_cache_put(gn_cache *c, const char *parts, const void *bytes, size_t n)
     gn_mutex_leave(&c->mutex);
 }
 
-/* Claims ------------------------------------------------------------------------------------------------------------ */
+/* Claims --------------------------------------------------------------------------------------- */
 
 enum { PATIENCE_MS = 60000, POLL_US = 500 };
 

@@ -17,7 +17,8 @@ struct gn_cache {
 
 typedef enum gn_warning { GN_WARN_DIR, GN_WARN_BASE, GN_WARN_ENTRY } gn_warning;
 
-void gn_cache_warn(gn_cache *c, gn_warning kind, const char *fmt, ...) GN_PRINTF(3, 4); /* the first of its kind */
+/* the first of its kind */
+void gn_cache_warn(gn_cache *c, gn_warning kind, const char *fmt, ...) GN_PRINTF(3, 4);
 void gn_cache_note(gn_cache *c, const char *fmt, ...) GN_PRINTF(2, 3);
 
 #endif

@@ -2,7 +2,15 @@
 
 #include <string.h>
 
-enum { VERSION = 1, AT_VERSION = 8, AT_PARTS = 12, AT_PAYLOAD = 16, AT_ZERO = 24, AT_KEY = 32, AT_SUM = 64 };
+enum {
+    VERSION = 1,
+    AT_VERSION = 8,
+    AT_PARTS = 12,
+    AT_PAYLOAD = 16,
+    AT_ZERO = 24,
+    AT_KEY = 32,
+    AT_SUM = 64
+};
 static const char magic[8] = "GNNCODE\n";
 
 static void put(unsigned char *p, uint64_t v, int bytes)
@@ -28,7 +36,8 @@ bool gn_key_same(const gn_key *a, const gn_key *b) { return !memcmp(a->b, b->b, 
 
 size_t gn_entry_size(size_t n_parts, size_t n)
 {
-    return n_parts <= GN_ENTRY_MAX_PARTS && n <= GN_ENTRY_MAX_PAYLOAD ? GN_ENTRY_HEAD + n_parts + n : 0;
+    return n_parts <= GN_ENTRY_MAX_PARTS && n <= GN_ENTRY_MAX_PAYLOAD ? GN_ENTRY_HEAD + n_parts + n
+                                                                      : 0;
 }
 
 static void checksum(const unsigned char *p, size_t n, unsigned char *out)
@@ -40,7 +49,8 @@ static void checksum(const unsigned char *p, size_t n, unsigned char *out)
     gn_sha256_end(&s, out);
 }
 
-void gn_entry_write(const char *parts, size_t n_parts, const void *payload, size_t n, unsigned char *out)
+void gn_entry_write(const char *parts, size_t n_parts, const void *payload, size_t n,
+                    unsigned char *out)
 {
     gn_key key = gn_key_of(parts, n_parts);
     memset(out, 0, GN_ENTRY_HEAD);

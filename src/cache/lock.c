@@ -1,5 +1,5 @@
-/* Locks on bytes of a file, of the kind that belongs to the open file rather than to the process: two threads that open it
- * exclude each other too, and a process that dies takes its own along. */
+/* Locks on bytes of a file, of the kind that belongs to the open file rather than to the process:
+ * two threads that open it exclude each other too, and a process that dies takes its own along. */
 #include "cache/store.h"
 
 #include <errno.h>
@@ -23,7 +23,8 @@ int gn_store_lock_file(gn_store *s)
 #ifdef F_OFD_SETLK
 static int lock(int fd, int what, short type, int64_t byte, int64_t n, struct flock *l)
 {
-    *l = (struct flock){.l_type = type, .l_whence = SEEK_SET, .l_start = (off_t)byte, .l_len = (off_t)n};
+    *l = (struct flock){
+        .l_type = type, .l_whence = SEEK_SET, .l_start = (off_t)byte, .l_len = (off_t)n};
     int r;
     do r = fcntl(fd, what, l);
     while (r != 0 && errno == EINTR);

@@ -20,7 +20,10 @@ struct gn_memo {
 };
 
 /* Keys are digests: any bits of them are as good as a hash. */
-static item **chain_of(gn_memo *m, const gn_key *k) { return &m->chains[(k->b[0] | k->b[1] << 8) % CHAINS]; }
+static item **chain_of(gn_memo *m, const gn_key *k)
+{
+    return &m->chains[(k->b[0] | k->b[1] << 8) % CHAINS];
+}
 
 static size_t cost(size_t n) { return n + sizeof(item); }
 

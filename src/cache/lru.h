@@ -1,4 +1,5 @@
-/* Payloads by key in memory: the least recently used go when there are too many bytes.  Not thread-safe. */
+/* Payloads by key in memory: the least recently used go when there are too many bytes.  Not
+ * thread-safe. */
 #ifndef GN_CACHE_LRU_H
 #define GN_CACHE_LRU_H
 

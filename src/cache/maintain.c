@@ -33,7 +33,8 @@ gn_status *gn_cache_measure(gn_cache *c, gn_cache_stats *out)
 }
 
 gn_status *gn_cache_each(gn_cache *c, const char *prefix,
-                         void (*each)(void *ctx, const char *parts, const void *bytes, size_t n), void *ctx)
+                         void (*each)(void *ctx, const char *parts, const void *bytes, size_t n),
+                         void *ctx)
 {
     gn_store_file *files;
     size_t n, length = strlen(prefix);
@@ -42,7 +43,8 @@ gn_status *gn_cache_each(gn_cache *c, const char *prefix,
         char why[GN_WHY], parts[GN_ENTRY_MAX_PARTS + 1];
         unsigned char *bytes;
         gn_entry e;
-        if (!gn_store_parts(c->store, files[i].name, parts) || strncmp(parts, prefix, length) != 0) continue;
+        if (!gn_store_parts(c->store, files[i].name, parts) || strncmp(parts, prefix, length) != 0)
+            continue;
         if (!gn_store_read_file(c->store, files[i].name, &bytes, &e, why)) continue;
         each(ctx, parts, e.payload, e.n);
         free(bytes);
@@ -51,8 +53,8 @@ gn_status *gn_cache_each(gn_cache *c, const char *prefix,
     return NULL;
 }
 
-static gn_status *verify(gn_store *s, void (*each)(void *ctx, const char *path, const char *why), void *ctx,
-                         gn_cache_verdict *out)
+static gn_status *verify(gn_store *s, void (*each)(void *ctx, const char *path, const char *why),
+                         void *ctx, gn_cache_verdict *out)
 {
     gn_store_file *files;
     size_t n;
@@ -74,8 +76,8 @@ static gn_status *verify(gn_store *s, void (*each)(void *ctx, const char *path, 
     return NULL;
 }
 
-gn_status *gn_cache_verify(gn_cache *c, void (*each)(void *ctx, const char *path, const char *why), void *ctx,
-                           gn_cache_verdict *out)
+gn_status *gn_cache_verify(gn_cache *c, void (*each)(void *ctx, const char *path, const char *why),
+                           void *ctx, gn_cache_verdict *out)
 {
     *out = (gn_cache_verdict){0};
     GN_TRY(verify(c->store, each, ctx, out));

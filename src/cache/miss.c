@@ -1,4 +1,5 @@
-/* Why something missed: of what is there, the entry whose parts have most in common with those that were looked for. */
+/* Why something missed: of what is there, the entry whose parts have most in common with those that
+ * were looked for. */
 #include "cache/cache_impl.h"
 
 #include <stdio.h>
@@ -26,13 +27,18 @@ static int split(const char *parts, line *out)
 static const line *find(const line *lines, int n, const line *like)
 {
     for (int i = 0; i < n; i++)
-        if (lines[i].name == like->name && !memcmp(lines[i].p, like->p, like->name)) return &lines[i];
+        if (lines[i].name == like->name && !memcmp(lines[i].p, like->p, like->name))
+            return &lines[i];
     return NULL;
 }
 
-static bool same(const line *a, const line *b) { return b && a->n == b->n && !memcmp(a->p, b->p, a->n); }
+static bool same(const line *a, const line *b)
+{
+    return b && a->n == b->n && !memcmp(a->p, b->p, a->n);
+}
 
-/* Lines in common.  The last one says most: what was asked for, where the others say for what and by whom. */
+/* Lines in common.  The last one says most: what was asked for, where the others say for what and
+ * by whom. */
 static int likeness(const line *want, int n, const char *parts)
 {
     line have[LINES];
@@ -74,10 +80,11 @@ static void differences(const line *want, int n, const char *parts, char *out, s
         const line *h = find(have, m, &want[i]);
         if (same(&want[i], h) || at >= size) continue;
         const line *w = &want[i];
-        int wrote =
-            snprintf(out + at, size - at, "%s%.*s is '%.*s', was '%.*s'", at ? "; " : "", (int)w->name, w->p,
-                     (int)(w->n - w->name - (w->n > w->name)), w->p + w->name + (w->n > w->name),
-                     h ? (int)(h->n - h->name - (h->n > h->name)) : 0, h ? h->p + h->name + (h->n > h->name) : "");
+        int wrote = snprintf(out + at, size - at, "%s%.*s is '%.*s', was '%.*s'", at ? "; " : "",
+                             (int)w->name, w->p, (int)(w->n - w->name - (w->n > w->name)),
+                             w->p + w->name + (w->n > w->name),
+                             h ? (int)(h->n - h->name - (h->n > h->name)) : 0,
+                             h ? h->p + h->name + (h->n > h->name) : "");
         at += wrote > 0 ? (size_t)wrote : 0;
     }
 }
@@ -96,7 +103,8 @@ void gn_cache_explain(gn_cache *c, const char *name, const char *parts)
     if (best.looked_at == 0)
         snprintf(text, sizeof text, "the cache is empty");
     else if (best.score < LINES)
-        snprintf(text, sizeof text, "its %.*s is new", n ? (int)want[n - 1].name : 0, n ? want[n - 1].p : "");
+        snprintf(text, sizeof text, "its %.*s is new", n ? (int)want[n - 1].name : 0,
+                 n ? want[n - 1].p : "");
     else
         differences(want, n, best.parts, text, sizeof text);
     gn_cache_note(c, "miss %.12s %s: %s", hex, name,

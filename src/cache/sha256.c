@@ -18,13 +18,14 @@ const uint32_t gn_sha256_k[64] = {
 static uint32_t rotr(uint32_t x, int n) { return x >> n | x << (32 - n); }
 
 /* One round; the caller names the variables in turn rather than moving them. */
-#define ROUND(a, b, c, d, e, f, g, h, t)                                                                               \
-    do {                                                                                                               \
-        uint32_t t1 =                                                                                                  \
-            (h) + (rotr(e, 6) ^ rotr(e, 11) ^ rotr(e, 25)) + (((e) & (f)) ^ (~(e) & (g))) + gn_sha256_k[t] + w[t];     \
-        uint32_t t2 = (rotr(a, 2) ^ rotr(a, 13) ^ rotr(a, 22)) + (((a) & (b)) ^ ((a) & (c)) ^ ((b) & (c)));            \
-        (d) += t1;                                                                                                     \
-        (h) = t1 + t2;                                                                                                 \
+#define ROUND(a, b, c, d, e, f, g, h, t)                                                           \
+    do {                                                                                           \
+        uint32_t t1 = (h) + (rotr(e, 6) ^ rotr(e, 11) ^ rotr(e, 25)) +                             \
+                      (((e) & (f)) ^ (~(e) & (g))) + gn_sha256_k[t] + w[t];                        \
+        uint32_t t2 = (rotr(a, 2) ^ rotr(a, 13) ^ rotr(a, 22)) +                                   \
+                      (((a) & (b)) ^ ((a) & (c)) ^ ((b) & (c)));                                   \
+        (d) += t1;                                                                                 \
+        (h) = t1 + t2;                                                                             \
     } while (0)
 
 static void compress(uint32_t v[8], const unsigned char *p)
@@ -35,7 +36,8 @@ static void compress(uint32_t v[8], const unsigned char *p)
         w[t] = (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
     for (int t = 16; t < 64; t++) {
         uint32_t x = w[t - 15], y = w[t - 2];
-        w[t] = w[t - 16] + (rotr(x, 7) ^ rotr(x, 18) ^ x >> 3) + w[t - 7] + (rotr(y, 17) ^ rotr(y, 19) ^ y >> 10);
+        w[t] = w[t - 16] + (rotr(x, 7) ^ rotr(x, 18) ^ x >> 3) + w[t - 7] +
+               (rotr(y, 17) ^ rotr(y, 19) ^ y >> 10);
     }
     for (int t = 0; t < 64; t += 8) {
         ROUND(a, b, c, d, e, f, g, h, t);
@@ -63,8 +65,8 @@ static void add_blocks(gn_sha256 *s, const unsigned char *p, size_t blocks)
 
 void gn_sha256_init(gn_sha256 *s)
 {
-    *s = (gn_sha256){
-        .h = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19}};
+    *s = (gn_sha256){.h = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c,
+                           0x1f83d9ab, 0x5be0cd19}};
 }
 
 void gn_sha256_add(gn_sha256 *s, const void *p, size_t n)
@@ -94,7 +96,8 @@ void gn_sha256_end(gn_sha256 *s, unsigned char out[GN_SHA256_BYTES])
     for (int i = 0; i < 8; i++) length[i] = (unsigned char)(bits >> (56 - 8 * i));
     gn_sha256_add(s, pad, 1 + (119 - s->n % 64) % 64);
     gn_sha256_add(s, length, sizeof length);
-    for (int i = 0; i < GN_SHA256_BYTES; i++) out[i] = (unsigned char)(s->h[i / 4] >> (24 - 8 * (i % 4)));
+    for (int i = 0; i < GN_SHA256_BYTES; i++)
+        out[i] = (unsigned char)(s->h[i / 4] >> (24 - 8 * (i % 4)));
 }
 
 void gn_sha256_of(const void *p, size_t n, unsigned char out[GN_SHA256_BYTES])

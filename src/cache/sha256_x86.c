@@ -24,10 +24,13 @@ bool gn_sha256_has_x86(void)
 static inline __m128i load(const void *p) { return _mm_loadu_si128(p); }
 
 /* Four rounds at a time; w holds the last sixteen words of the schedule. */
-__attribute__((target("sha,sse4.1,ssse3"))) void gn_sha256_x86(uint32_t h[8], const unsigned char *p, size_t blocks)
+__attribute__((target("sha,sse4.1,ssse3"))) void gn_sha256_x86(uint32_t h[8],
+                                                               const unsigned char *p,
+                                                               size_t blocks)
 {
     const __m128i swap = _mm_set_epi64x(0x0c0d0e0f08090a0b, 0x0405060700010203);
-    __m128i cdab = _mm_shuffle_epi32(load(h), 0xb1), efgh = _mm_shuffle_epi32(load(h + 4), 0x1b), w[4];
+    __m128i cdab = _mm_shuffle_epi32(load(h), 0xb1), efgh = _mm_shuffle_epi32(load(h + 4), 0x1b),
+            w[4];
     __m128i abef = _mm_alignr_epi8(cdab, efgh, 8), cdgh = _mm_blend_epi16(efgh, cdab, 0xf0);
     for (; blocks; blocks--, p += 64) {
         __m128i abef0 = abef, cdgh0 = cdgh;
@@ -36,7 +39,8 @@ __attribute__((target("sha,sse4.1,ssse3"))) void gn_sha256_x86(uint32_t h[8], co
         for (int r = 0; r < 16; r++) {
             __m128i *x = &w[r & 3], next = w[(r + 1) & 3], last = w[(r + 3) & 3];
             if (r >= 4) {
-                __m128i sum = _mm_add_epi32(_mm_sha256msg1_epu32(*x, next), _mm_alignr_epi8(last, w[(r + 2) & 3], 4));
+                __m128i sum = _mm_add_epi32(_mm_sha256msg1_epu32(*x, next),
+                                            _mm_alignr_epi8(last, w[(r + 2) & 3], 4));
                 *x = _mm_sha256msg2_epu32(sum, last);
             }
             __m128i k = _mm_add_epi32(*x, load(gn_sha256_k + 4 * r));
@@ -54,6 +58,9 @@ __attribute__((target("sha,sse4.1,ssse3"))) void gn_sha256_x86(uint32_t h[8], co
 #else
 
 bool gn_sha256_has_x86(void) { return false; }
-void gn_sha256_x86(uint32_t h[8], const unsigned char *p, size_t blocks) { gn_sha256_plain(h, p, blocks); }
+void gn_sha256_x86(uint32_t h[8], const unsigned char *p, size_t blocks)
+{
+    gn_sha256_plain(h, p, blocks);
+}
 
 #endif

@@ -47,13 +47,14 @@ void gn_store_free(gn_store *s)
     free(s);
 }
 
-/* Permissions ------------------------------------------------------------------------------------------------------- */
+/* Permissions ---------------------------------------------------------------------------------- */
 
 static bool trusted(const gn_store *s, const struct stat *st, char why[GN_WHY])
 {
     uid_t me = geteuid();
     if (st->st_uid != me && !(s->base && st->st_uid == 0)) {
-        snprintf(why, GN_WHY, "it belongs to user %u, not to %u", (unsigned)st->st_uid, (unsigned)me);
+        snprintf(why, GN_WHY, "it belongs to user %u, not to %u", (unsigned)st->st_uid,
+                 (unsigned)me);
         return false;
     }
     if (st->st_mode & (S_IWGRP | S_IWOTH)) {
@@ -63,7 +64,7 @@ static bool trusted(const gn_store *s, const struct stat *st, char why[GN_WHY])
     return true;
 }
 
-/* Directories ------------------------------------------------------------------------------------------------------- */
+/* Directories ---------------------------------------------------------------------------------- */
 
 static bool make_path(const char *path, char why[GN_WHY])
 {
@@ -131,7 +132,7 @@ bool gn_store_attach(gn_store *s, bool make, char why[GN_WHY])
     return there;
 }
 
-/* Files ------------------------------------------------------------------------------------------------------------- */
+/* Files ---------------------------------------------------------------------------------------- */
 
 bool gn_store_name_is_key(const char *name)
 {
@@ -184,7 +185,8 @@ static unsigned char *read_open(int fd, const struct stat *st, gn_entry *e, char
     return NULL;
 }
 
-bool gn_store_read_file(gn_store *s, const char *name, unsigned char **bytes, gn_entry *e, char why[GN_WHY])
+bool gn_store_read_file(gn_store *s, const char *name, unsigned char **bytes, gn_entry *e,
+                        char why[GN_WHY])
 {
     struct stat st;
     char hex[GN_SHA256_HEX + 1];
@@ -206,7 +208,8 @@ bool gn_store_read_file(gn_store *s, const char *name, unsigned char **bytes, gn
     return p != NULL;
 }
 
-bool gn_store_read(gn_store *s, const gn_key *k, unsigned char **bytes, gn_entry *e, char why[GN_WHY])
+bool gn_store_read(gn_store *s, const gn_key *k, unsigned char **bytes, gn_entry *e,
+                   char why[GN_WHY])
 {
     char name[GN_SHA256_HEX + 1];
     gn_sha256_hex(k->b, name);
@@ -222,14 +225,14 @@ bool gn_store_parts(gn_store *s, const char *name, char parts[GN_ENTRY_MAX_PARTS
     size_t n, total;
     int fd = open_file(s, name, &st, why);
     if (fd < 0) return false;
-    bool sound = read_some(fd, head, sizeof head) == sizeof head && !gn_entry_peek(head, &n, &total) &&
-                 read_some(fd, (unsigned char *)parts, n) == n;
+    bool sound = read_some(fd, head, sizeof head) == sizeof head &&
+                 !gn_entry_peek(head, &n, &total) && read_some(fd, (unsigned char *)parts, n) == n;
     if (sound) parts[n] = 0;
     close(fd);
     return sound;
 }
 
-/* Writing ----------------------------------------------------------------------------------------------------------- */
+/* Writing -------------------------------------------------------------------------------------- */
 
 static bool write_all(int fd, const unsigned char *p, size_t n)
 {

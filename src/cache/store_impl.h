@@ -4,7 +4,8 @@
 
 #include "cache/store.h"
 
-/* store_size.c: room for `bytes` more, counted before they are written; removes what was not used for longest. */
+/* store_size.c: room for `bytes` more, counted before they are written; removes what was not used
+ * for longest. */
 void gn_store_reserve(gn_store *s, int64_t bytes);
 int64_t gn_store_rounded(int64_t bytes); /* whole pages, as files take them */
 

@@ -1,5 +1,6 @@
-/* How large a store is, and what goes when it is too large.  The lock file holds the number of bytes, counted before they
- * are written, so that it is never too small; a look at all files sets it right when it reaches the limit. */
+/* How large a store is, and what goes when it is too large.  The lock file holds the number of
+ * bytes, counted before they are written, so that it is never too small; a look at all files sets
+ * it right when it reaches the limit. */
 #include "cache/store.h"
 
 #include "cache/store_impl.h"
@@ -13,7 +14,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PAGE = 4096, STALE = 600 /* seconds: nobody writes a file for so long */, PATIENCE_MS = 2000 };
+enum {
+    PAGE = 4096,
+    STALE = 600 /* seconds: nobody writes a file for so long */,
+    PATIENCE_MS = 2000
+};
 static const char temporary[] = ".new-";
 
 typedef struct tally {
@@ -24,7 +29,7 @@ static const char tally_magic[8] = "GNNSIZE1";
 
 int64_t gn_store_rounded(int64_t bytes) { return (bytes + PAGE - 1) / PAGE * PAGE; }
 
-/* Files ------------------------------------------------------------------------------------------------------------- */
+/* Files ---------------------------------------------------------------------------------------- */
 
 static int by_name(const void *a, const void *b)
 {
@@ -50,7 +55,8 @@ static DIR *open_again(const gn_store *s)
 /* Temporary files that nobody writes any more are what killed processes left. */
 static void sweep(const gn_store *s, const char *name, const struct stat *st, time_t older)
 {
-    if (!strncmp(name, temporary, sizeof temporary - 1) && st->st_mtime <= older) unlinkat(s->dir, name, 0);
+    if (!strncmp(name, temporary, sizeof temporary - 1) && st->st_mtime <= older)
+        unlinkat(s->dir, name, 0);
 }
 
 static bool list(gn_store *s, time_t stale, gn_store_file **files, size_t *n)
@@ -96,9 +102,10 @@ bool gn_store_list(gn_store *s, gn_store_file **files, size_t *n, char why[GN_WH
     return true;
 }
 
-/* Size -------------------------------------------------------------------------------------------------------------- */
+/* Size ----------------------------------------------------------------------------------------- */
 
-/* Waits for the lock for a while: a process that was stopped while it held it must not stop the others. */
+/* Waits for the lock for a while: a process that was stopped while it held it must not stop the
+ * others. */
 static bool lock_size(int fd)
 {
     for (int ms = 0; ms < PATIENCE_MS; ms++) {
@@ -112,7 +119,8 @@ static bool lock_size(int fd)
 static int64_t read_tally(int fd)
 {
     tally t;
-    if (pread(fd, &t, sizeof t, 0) != sizeof t || memcmp(t.magic, tally_magic, sizeof t.magic) != 0) return -1;
+    if (pread(fd, &t, sizeof t, 0) != sizeof t || memcmp(t.magic, tally_magic, sizeof t.magic) != 0)
+        return -1;
     return t.bytes;
 }
 
@@ -160,7 +168,8 @@ bool gn_store_clear(gn_store *s, int64_t *n, int64_t *bytes, char why[GN_WHY])
     *n = *bytes = 0;
     if (!gn_store_attach(s, false, why)) return !*why;
     int fd = gn_store_lock_file(s);
-    /* All temporary files: those written just now too, whose time is of a clock that may be ahead of this one. */
+    /* All temporary files: those written just now too, whose time is of a clock that may be ahead
+     * of this one. */
     bool locked = fd >= 0 && lock_size(fd), whole = list(s, time(NULL) + 2, &files, &count);
     if (!whole) snprintf(why, GN_WHY, "it cannot be read: %s", strerror(errno));
     for (size_t i = 0; i < count; i++) {

@@ -9,7 +9,8 @@ struct gn_image {
     gn_code_object kept;
 };
 
-static gn_status *finish(gn_image *image, gn_status *s, double t0, gn_image **out, gn_codegen_stats *stats)
+static gn_status *finish(gn_image *image, gn_status *s, double t0, gn_image **out,
+                         gn_codegen_stats *stats)
 {
     if (s) {
         gn_image_free(image);
@@ -34,7 +35,8 @@ gn_status *gn_image_take(gn_code_object object, gn_image **out, gn_codegen_stats
     return finish(image, gn_object_load(object.bytes, object.n, &image->object), t0, out, stats);
 }
 
-gn_status *gn_image_join(int n, const gn_code_object *objects, gn_image **out, gn_codegen_stats *stats)
+gn_status *gn_image_join(int n, const gn_code_object *objects, gn_image **out,
+                         gn_codegen_stats *stats)
 {
     double t0 = gn_now_ms();
     *out = NULL;

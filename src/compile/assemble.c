@@ -1,4 +1,5 @@
-/* assemble: what the lowering left in terms of values becomes slots, symbols and graphs by number. */
+/* assemble: what the lowering left in terms of values becomes slots, symbols and graphs by
+ * number. */
 #include "compile/compile.h"
 
 #include <string.h>
@@ -48,7 +49,8 @@ static int graph_number(assembler *z, gir_id g)
     return z->graph_of[g];
 }
 
-/* Where the number of rows of a space comes from: an edge space's graph, a graph that has it as an end, a bound tensor. */
+/* Where the number of rows of a space comes from: an edge space's graph, a graph that has it as an
+ * end, a bound tensor. */
 static gn_status *find_rows(assembler *z, gir_space_id s, gn_sym *out)
 {
     const gir_program *p = z->p;
@@ -106,7 +108,8 @@ static gn_status *symbol(assembler *z, int low, int *out)
     } else {
         int base = -1;
         for (uint32_t k = 0; k < z->low->syms.n && base < 0; k++)
-            if (z->low->syms.p[k].space == l->space && z->low->syms.p[k].per == 1) GN_TRY(symbol(z, (int)k, &base));
+            if (z->low->syms.p[k].space == l->space && z->low->syms.p[k].per == 1)
+                GN_TRY(symbol(z, (int)k, &base));
         if (base < 0) {
             gn_sym rows = {.name = z->p->spaces.p[l->space].name, .graph = -1, .of = -1};
             GN_TRY(find_rows(z, l->space, &rows));
@@ -132,7 +135,8 @@ static gn_status *term(assembler *z, low_size size, gn_term *out)
 
 static gn_status *make_slots(assembler *z)
 {
-    static const gn_slot_kind kinds[] = {GN_SLOT_TEMP, GN_SLOT_INPUT, GN_SLOT_STATE, GN_SLOT_OUTPUT, GN_SLOT_GRAPH};
+    static const gn_slot_kind kinds[] = {GN_SLOT_TEMP, GN_SLOT_INPUT, GN_SLOT_STATE, GN_SLOT_OUTPUT,
+                                         GN_SLOT_GRAPH};
     const lowered *low = z->low;
     gn_artifact *a = z->out;
     a->n_slots = (int)low->buffers.n;
@@ -149,7 +153,8 @@ static gn_status *make_slots(assembler *z)
                        .last = -1,
                        .edge_graph = -1,
                        .passed_on = f->passed_on};
-        if (f->kind == LOW_INPUT || f->kind == LOW_STATE || f->kind == LOW_OUTPUT) s->name = f->name;
+        if (f->kind == LOW_INPUT || f->kind == LOW_STATE || f->kind == LOW_OUTPUT)
+            s->name = f->name;
         GN_TRY(term(z, f->size, &s->elems));
         if (f->kind == LOW_GRAPH) {
             s->graph = graph_number(z, f->graph);
@@ -168,13 +173,16 @@ static gn_status *make_slots(assembler *z)
     return NULL;
 }
 
-_Static_assert((int)KIR_READ == (int)GN_READS && (int)KIR_WRITE == (int)GN_WRITES, "one set of bits");
+_Static_assert((int)KIR_READ == (int)GN_READS && (int)KIR_WRITE == (int)GN_WRITES,
+               "one set of bits");
 
 static const uint8_t *access_of(gn_arena *a, const low_launch *l)
 {
     uint8_t *access = GN_NEW_N(a, uint8_t, l->buffers.n + 1);
     for (uint32_t b = 0; b < l->buffers.n; b++)
-        access[b] = l->kernel ? (uint8_t)l->kernel->buffers.p[b].access : b == 0 ? GN_WRITES : GN_READS;
+        access[b] = l->kernel ? (uint8_t)l->kernel->buffers.p[b].access
+                    : b == 0  ? GN_WRITES
+                              : GN_READS;
     return access;
 }
 
@@ -182,8 +190,8 @@ static const gn_product *product_of(gn_arena *a, const low_product *p)
 {
     gn_product *out = GN_NEW(a, gn_product);
     if (!p) return NULL;
-    *out =
-        (gn_product){p->out, p->a, p->b, p->bias, p->relu, p->cols, p->depth, p->a_row, p->a_term, p->b_term, p->b_col};
+    *out = (gn_product){p->out,   p->a,     p->b,      p->bias,   p->relu, p->cols,
+                        p->depth, p->a_row, p->a_term, p->b_term, p->b_col};
     return out;
 }
 
@@ -223,23 +231,27 @@ static gn_status *make_launches(assembler *z)
     return NULL;
 }
 
-/* Every end of every graph that is used must have the size of its space, and so must its edges where it is known. */
+/* Every end of every graph that is used must have the size of its space, and so must its edges
+ * where it is known. */
 static gn_status *check_ends(assembler *z, gir_id g)
 {
     const gir_type *t = gir_type_of(z->p, g);
     int64_t edges = z->p->spaces.p[t->edge].size;
     if (edges >= 0) {
-        gn_size_check c = {.graph = z->graph_of[g], .end = GN_SYM_N_EDGE, .want = {.coef = edges, .sym = -1}};
+        gn_size_check c = {
+            .graph = z->graph_of[g], .end = GN_SYM_N_EDGE, .want = {.coef = edges, .sym = -1}};
         GN_PUSH(z->arena, z->checks, c);
     }
     for (int end = 0; end < 2; end++) {
         gir_space_id s = end == GIR_SRC ? t->src : t->dst;
-        gn_size_check c = {.graph = z->graph_of[g], .end = end == GIR_SRC ? GN_SYM_N_SRC : GN_SYM_N_DST};
+        gn_size_check c = {.graph = z->graph_of[g],
+                           .end = end == GIR_SRC ? GN_SYM_N_SRC : GN_SYM_N_DST};
         c.want = (gn_term){.coef = z->p->spaces.p[s].size, .sym = -1};
         if (z->p->spaces.p[s].size < 0) {
             int sym = -1;
             for (uint32_t k = 0; k < z->low->syms.n && sym < 0; k++)
-                if (z->low->syms.p[k].space == s && z->low->syms.p[k].per == 1) GN_TRY(symbol(z, (int)k, &sym));
+                if (z->low->syms.p[k].space == s && z->low->syms.p[k].per == 1)
+                    GN_TRY(symbol(z, (int)k, &sym));
             if (sym < 0) continue;
             c.want = (gn_term){.coef = 1, .sym = sym};
         }
@@ -250,7 +262,11 @@ static gn_status *check_ends(assembler *z, gir_id g)
 
 gn_status *gn_assemble(gn_arena *arena, const lowered *low, bool balance, gn_artifact **out)
 {
-    assembler z = {.arena = arena, .low = low, .p = low->p, .balance = balance, .out = GN_NEW(arena, gn_artifact)};
+    assembler z = {.arena = arena,
+                   .low = low,
+                   .p = low->p,
+                   .balance = balance,
+                   .out = GN_NEW(arena, gn_artifact)};
     z.graph_of = GN_NEW_N(arena, int, low->p->nodes.n);
     z.sym_of = GN_NEW_N(arena, int, low->syms.n + 1);
     memset(z.graph_of, -1, sizeof(int) * low->p->nodes.n);

@@ -1,13 +1,14 @@
 /* chain: launches over the same rows run together, block by block of rows (runtime/run/chain.h).
- * Needs: lowered launches in the order in which they run, memory reused (reuse.c).  Keeps: every bit.  Makes: chains, and
- * temporaries that need no more room than a block has.
+ * Needs: lowered launches in the order in which they run, memory reused (reuse.c).  Keeps: every
+ * bit.  Makes: chains, and temporaries that need no more room than a block has.
  *
- * A launch joins the chain before it where its rows are the same space's, where it and those of the chain touch rows of their
- * own alone (ir/kir_rows.c) of whatever either of them writes, and where it is the last to read something that the chain
- * made, or writes over it: only then is there memory that need not be gone through.  So an aggregation, the product behind it
- * and the product behind that are a chain; a product and the aggregation behind it, which reads other rows, are none.
- * Launches in between that only end what a launch of the chain began, partial sums, come behind it.
- * Whether a chain is taken is known with the sizes (runtime/run/plan.c). */
+ * A launch joins the chain before it where its rows are the same space's, where it and those of the
+ * chain touch rows of their own alone (ir/kir_rows.c) of whatever either of them writes, and where
+ * it is the last to read something that the chain made, or writes over it: only then is there
+ * memory that need not be gone through.  So an aggregation, the product behind it and the product
+ * behind that are a chain; a product and the aggregation behind it, which reads other rows, are
+ * none. Launches in between that only end what a launch of the chain began, partial sums, come
+ * behind it. Whether a chain is taken is known with the sizes (runtime/run/plan.c). */
 #include "compile/compile.h"
 
 #include "ir/kir_rows.h"
@@ -20,16 +21,17 @@ typedef struct chainer {
     gn_arena *arena;
     lowered *low;
     int *first, *last; /* by buffer: launches that touch it */
-    bool **own;        /* by launch, then by its buffers: rows of their own alone; NULL: not looked at */
+    bool **own; /* by launch, then by its buffers: rows of their own alone; NULL: not looked at */
 } chainer;
 
 static bool over_rows(const low_launch *f)
 {
-    return f->kernel && kir_thread_loop(f->kernel) && f->trip.sym >= 0 && f->trip.coef == 1 && f->trip.plus == 0 &&
-           f->buffers.n <= GN_CHAIN_BUFFERS;
+    return f->kernel && kir_thread_loop(f->kernel) && f->trip.sym >= 0 && f->trip.coef == 1 &&
+           f->trip.plus == 0 && f->buffers.n <= GN_CHAIN_BUFFERS;
 }
 
-/* Is the launch's k-th buffer made of rows that its iterations run over, and does each touch its own alone? */
+/* Is the launch's k-th buffer made of rows that its iterations run over, and does each touch its
+ * own alone? */
 static bool is_own(chainer *z, uint32_t l, uint32_t k)
 {
     const low_launch *f = &z->low->launches.p[l];
@@ -42,11 +44,14 @@ static bool is_own(chainer *z, uint32_t l, uint32_t k)
 static bool same_memory(const lowered *low, int a, int b)
 {
     const low_buffer *x = &low->buffers.p[a], *y = &low->buffers.p[b];
-    return a == b || (x->name && y->name && x->kind != LOW_TEMP && y->kind != LOW_TEMP && x->kind != LOW_GRAPH &&
-                      y->kind != LOW_GRAPH && !strcmp(x->name, y->name));
+    return a == b || (x->name && y->name && x->kind != LOW_TEMP && y->kind != LOW_TEMP &&
+                      x->kind != LOW_GRAPH && y->kind != LOW_GRAPH && !strcmp(x->name, y->name));
 }
 
-static unsigned access_of(const low_launch *f, uint32_t k) { return (unsigned)f->kernel->buffers.p[k].access; }
+static unsigned access_of(const low_launch *f, uint32_t k)
+{
+    return (unsigned)f->kernel->buffers.p[k].access;
+}
 
 /* May a block go through both before the next one begins? */
 static bool agree(chainer *z, uint32_t l, uint32_t m)
@@ -56,7 +61,8 @@ static bool agree(chainer *z, uint32_t l, uint32_t m)
         for (uint32_t j = 0; j < g->buffers.n; j++) {
             if (!((access_of(f, i) | access_of(g, j)) & KIR_WRITE)) continue;
             if (!same_memory(z->low, f->buffers.p[i], g->buffers.p[j])) continue;
-            if (f->buffers.p[i] != g->buffers.p[j] || !is_own(z, l, i) || !is_own(z, m, j)) return false;
+            if (f->buffers.p[i] != g->buffers.p[j] || !is_own(z, l, i) || !is_own(z, m, j))
+                return false;
         }
     return true;
 }
@@ -89,7 +95,8 @@ static bool joins(chainer *z, uint32_t head, uint32_t l)
     return true;
 }
 
-/* Can launch l run before launch m, which comes before it?  They share nothing that either writes, and no temporary. */
+/* Can launch l run before launch m, which comes before it?  They share nothing that either writes,
+ * and no temporary. */
 static bool may_pass(const lowered *low, uint32_t m, uint32_t l)
 {
     const low_launch *f = &low->launches.p[m], *g = &low->launches.p[l];
@@ -118,8 +125,9 @@ static void put_before(chainer *z, uint32_t l, uint32_t m)
     gn_buffer_lifetimes(z->low, z->first, z->last);
 }
 
-/* Does the launch at `end`, or one behind it that may run before those in between, join the chain from `head`?  It is put
- * at `end` then: what is in between adds up partial sums of the chain, which are there only when all of it has run. */
+/* Does the launch at `end`, or one behind it that may run before those in between, join the chain
+ * from `head`?  It is put at `end` then: what is in between adds up partial sums of the chain,
+ * which are there only when all of it has run. */
 static bool extend(chainer *z, uint32_t head, uint32_t end)
 {
     for (uint32_t l = end; l < z->low->launches.n && l <= end + MOST_BETWEEN; l++) {
@@ -142,7 +150,8 @@ static void note(chainer *z, uint32_t head, uint32_t end)
         bool on = false;
         for (uint32_t l = head + 1; l < end && is_made(z, (int)k, head, end); l++) {
             const low_launch *g = &z->low->launches.p[l];
-            for (uint32_t i = 0; i < g->buffers.n; i++) on = on || (g->buffers.p[i] == (int)k && z->first[k] < (int)l);
+            for (uint32_t i = 0; i < g->buffers.n; i++)
+                on = on || (g->buffers.p[i] == (int)k && z->first[k] < (int)l);
         }
         if (!on) continue;
         f->chain_row += b->size.coef * (int64_t)gn_elem_size(b->elem);
@@ -158,7 +167,8 @@ void gn_find_chains(gn_arena *a, lowered *low)
     z.last = GN_NEW_N(a, int, n + 1);
     gn_buffer_lifetimes(low, z.first, z.last);
     for (uint32_t head = 0; head < low->launches.n; head = end) {
-        for (end = head + 1; end < low->launches.n && over_rows(&low->launches.p[head]) && extend(&z, head, end);)
+        for (end = head + 1;
+             end < low->launches.n && over_rows(&low->launches.p[head]) && extend(&z, head, end);)
             end++;
         if (end - head > 1) note(&z, head, end);
     }

@@ -17,7 +17,8 @@ typedef struct job { /* distinct kernels on their way to code */
     gn_key *keys;
     gn_code_object *objects; /* bytes NULL: not there yet */
     gn_code_report *report;
-    int *which; /* room for work: while anything is held that is not in the arena, nothing is allocated there */
+    int *which; /* room for work: while anything is held that is not in the arena, nothing is
+                   allocated there */
     const kir_kernel **some;
     gn_code_object *made;
 } job;
@@ -40,9 +41,10 @@ const char *gn_canonical_kernel(gn_arena *a, const kir_kernel *k, bool sizes)
     return text.p;
 }
 
-/* Keys -------------------------------------------------------------------------------------------------------------- */
+/* Keys ----------------------------------------------------------------------------------------- */
 
-/* Everything that code depends on.  Checked kernels name themselves and their buffers in their complaints. */
+/* Everything that code depends on.  Checked kernels name themselves and their buffers in their
+ * complaints. */
 static gn_status *make_keys(job *j)
 {
     gn_buf common = {.arena = j->arena};
@@ -50,8 +52,8 @@ static gn_status *make_keys(job *j)
     gn_buf_printf(&common, "gnnc %s code %.16s\ntarget ", GNNC_VERSION, gn_code_id);
     GN_TRY(gn_cpu_describe(j->opt->cpu, &common));
     gn_switches off = j->opt->off & GN_CODE_DECISIONS;
-    gn_buf_printf(&common, "\noptions level %d sanitize %d without %llx\n", j->opt->opt_level, checks,
-                  (unsigned long long)off);
+    gn_buf_printf(&common, "\noptions level %d sanitize %d without %llx\n", j->opt->opt_level,
+                  checks, (unsigned long long)off);
     for (int k = 0; k < j->n; k++) {
         unsigned char digest[GN_SHA256_BYTES];
         char hex[GN_SHA256_HEX + 1];
@@ -74,12 +76,13 @@ static gn_status *make_keys(job *j)
     return NULL;
 }
 
-/* The cache --------------------------------------------------------------------------------------------------------- */
+/* The cache ------------------------------------------------------------------------------------ */
 
 static bool look_up(job *j, int k)
 {
     gn_code_object *o = &j->objects[k];
-    return j->opt->cache && gn_cache_get(j->opt->cache, &j->keys[k], j->kernels[k]->name, &o->bytes, &o->n);
+    return j->opt->cache &&
+           gn_cache_get(j->opt->cache, &j->keys[k], j->kernels[k]->name, &o->bytes, &o->n);
 }
 
 /* Compiles kernels which[0..n) at once, and keeps their code. */
@@ -96,8 +99,8 @@ static gn_status *compile_some(job *j, int n)
     return NULL;
 }
 
-/* One round: what nobody else compiles is compiled here; *wait is one that somebody else does, or -1.  What another
- * process put in between is found before it is compiled again. */
+/* One round: what nobody else compiles is compiled here; *wait is one that somebody else does, or
+ * -1.  What another process put in between is found before it is compiled again. */
 static gn_status *compile_claimed(job *j, gn_claims *claims, int *wait)
 {
     int n = 0;
@@ -136,7 +139,8 @@ static void free_objects(job *j)
     }
 }
 
-/* Code that was kept is checked as it is loaded.  What does not load is compiled afresh, and kept in its place. */
+/* Code that was kept is checked as it is loaded.  What does not load is compiled afresh, and kept
+ * in its place. */
 static gn_status *load(job *j, gn_image **image)
 {
     gn_status *s = gn_image_join(j->n, j->objects, image, &j->report->stats);
@@ -150,7 +154,8 @@ static gn_status *load(job *j, gn_image **image)
     return gn_image_join(j->n, j->objects, image, &j->report->stats);
 }
 
-/* Every distinct kernel's object, loaded so that what was kept and is damaged is found; they stay in the job. */
+/* Every distinct kernel's object, loaded so that what was kept and is damaged is found; they stay
+ * in the job. */
 static gn_status *get_objects(job *j, gn_image **image)
 {
     gn_code_report *r = j->report;
@@ -168,14 +173,14 @@ static gn_status *get_objects(job *j, gn_image **image)
     return load(j, image);
 }
 
-/* All ---------------------------------------------------------------------------------------------------------------- */
+/* All ------------------------------------------------------------------------------------------ */
 
 /* Distinct kernels of all programs.  share: those that differ in names alone are one. */
 typedef struct distinct {
     int n;
     const kir_kernel **kernels; /* [n] */
-    const char **text;          /* [n] with every name replaced by its number: equal texts, equal code */
-    int *which;                 /* of every program's kernels, one program after another, the number among them */
+    const char **text; /* [n] with every name replaced by its number: equal texts, equal code */
+    int *which; /* of every program's kernels, one program after another, the number among them */
 } distinct;
 
 static distinct find_distinct(gn_arena *a, int n, gn_compiled *const *programs, bool share)
@@ -226,8 +231,8 @@ static job new_job(gn_arena *a, int n, gn_compiled *const *programs, const gn_co
     return j;
 }
 
-gn_status *gn_compile_code(gn_arena *a, int n, gn_compiled *const *programs, const gn_codegen_options *opt,
-                           gn_image **image, gn_code_report *report)
+gn_status *gn_compile_code(gn_arena *a, int n, gn_compiled *const *programs,
+                           const gn_codegen_options *opt, gn_image **image, gn_code_report *report)
 {
     double t0 = gn_now_ms();
     int *which, at = 0;
@@ -247,8 +252,9 @@ gn_status *gn_compile_code(gn_arena *a, int n, gn_compiled *const *programs, con
     return NULL;
 }
 
-gn_status *gn_compile_objects(gn_arena *a, int n, gn_compiled *const *programs, const gn_codegen_options *opt,
-                              gn_kernel_objects *out, gn_code_report *report)
+gn_status *gn_compile_objects(gn_arena *a, int n, gn_compiled *const *programs,
+                              const gn_codegen_options *opt, gn_kernel_objects *out,
+                              gn_code_report *report)
 {
     double t0 = gn_now_ms();
     gn_image *image = NULL;

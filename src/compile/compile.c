@@ -17,18 +17,21 @@ static gn_status *check_widths(const gir_program *p)
         if (n->type.is_graph || !n->type.space || n->n_in == 0 || width <= WIDEST) continue;
         gir_loc at = n->loc;
         if (at.line)
-            GN_FAIL(GN_ERR_MODEL, "%s:%u:%u: error: rows of %lld numbers are too wide: at most %d", p->files.p[at.file],
-                    (unsigned)at.line, (unsigned)at.col, (long long)width, (int)WIDEST);
-        GN_FAIL(GN_ERR_MODEL, "%s: %%%u: rows of %lld numbers are too wide: at most %d", p->name, v, (long long)width,
-                (int)WIDEST);
+            GN_FAIL(GN_ERR_MODEL, "%s:%u:%u: error: rows of %lld numbers are too wide: at most %d",
+                    p->files.p[at.file], (unsigned)at.line, (unsigned)at.col, (long long)width,
+                    (int)WIDEST);
+        GN_FAIL(GN_ERR_MODEL, "%s: %%%u: rows of %lld numbers are too wide: at most %d", p->name, v,
+                (long long)width, (int)WIDEST);
     }
     return NULL;
 }
 
-enum { CHAIN_SHARE = 2 }; /* of a thread's second-level cache what a chain's launches pass on takes so much at a time */
+enum {
+    CHAIN_SHARE = 2
+}; /* of a thread's second-level cache what a chain's launches pass on takes so much at a time */
 
-gn_status *gn_compile(gn_arena *a, const gir_program *p, const gn_compile_options *opt, int *pass_count,
-                      gn_compiled **out)
+gn_status *gn_compile(gn_arena *a, const gir_program *p, const gn_compile_options *opt,
+                      int *pass_count, gn_compiled **out)
 {
     gn_compiled *c = GN_NEW(a, gn_compiled);
     double t0 = gn_now_ms();
@@ -40,12 +43,14 @@ gn_status *gn_compile(gn_arena *a, const gir_program *p, const gn_compile_option
     c->pass_ms = t1 - t0;
     GN_TRY(check_widths(g));
     gn_switches off = opt->pass.without.decisions;
-    low_options lo = {
-        .limits = opt->limits ? *opt->limits : gn_cpu_limits(opt->code.cpu), .index = opt->index, .off = off};
+    low_options lo = {.limits = opt->limits ? *opt->limits : gn_cpu_limits(opt->code.cpu),
+                      .index = opt->index,
+                      .off = off};
     lo.precision = opt->precision;
     fu_options fo = {.eager = opt->pass.eager, .lanes = lo.limits.shared_bytes > 0, .off = off};
     /* Sums ride where one worker sees whole rows, not where lanes share a product's tiles. */
-    if (lo.limits.shared_bytes && gn_is_on(off, GN_DO_SHARE_TILES)) fo.off |= (gn_switches)1 << GN_DO_RIDE;
+    if (lo.limits.shared_bytes && gn_is_on(off, GN_DO_SHARE_TILES))
+        fo.off |= (gn_switches)1 << GN_DO_RIDE;
     c->f = gn_fuse(a, g, &fo);
     lo.n_hints = opt->n_hints;
     lo.hints = opt->hints;

@@ -27,41 +27,46 @@ typedef struct gn_compiled {
     int n_kernels;
     const kir_kernel **kernels;
     gn_artifact *artifact;             /* its code is set by gn_compile_code */
-    const struct gn_cuda_whole *whole; /* for a GPU: it is compiled to one kernel (whole.h); NULL: launch by launch */
+    const struct gn_cuda_whole *whole; /* for a GPU: it is compiled to one kernel (whole.h); NULL:
+                                          launch by launch */
     const char *whole_why;             /* why, or why not; NULL: nobody has asked */
-    const char *
-        *product_why; /* [n_launches] of products that a library has, where nothing can be timed; NULL: nobody asked */
-    bool quick;       /* for a GPU: optimised less (quick.h) */
-    const char *quick_why; /* as whole_why */
-    int set; /* programs of one set are always compiled together, those of an earlier one without later ones too */
+    const char **product_why; /* [n_launches] of products that a library has, where nothing can be
+                                 timed; NULL: nobody asked */
+    bool quick;               /* for a GPU: optimised less (quick.h) */
+    const char *quick_why;    /* as whole_why */
+    int set; /* programs of one set are always compiled together, those of an earlier one without
+                later ones too */
     double pass_ms, lower_ms;
 } gn_compiled;
 
 enum { GN_CODE_SETS = 2 }; /* inference, and what training needs besides */
 
 /* Everything up to loop IR.  Lives in the arena. */
-GN_NODISCARD gn_status *gn_compile(gn_arena *a, const gir_program *p, const gn_compile_options *opt, int *pass_count,
-                                   gn_compiled **out);
+GN_NODISCARD gn_status *gn_compile(gn_arena *a, const gir_program *p, const gn_compile_options *opt,
+                                   int *pass_count, gn_compiled **out);
 
 typedef struct gn_code_report {
     int kernels, distinct; /* launched, and compiled: equal kernels share code */
-    bool cached;           /* there was a cache; of the distinct ones it had `hits` and not `misses` */
+    bool cached; /* there was a cache; of the distinct ones it had `hits` and not `misses` */
     int hits, misses;
-    bool undivided; /* a program in one kernel was compiled by one thread, since there is no linker */
+    bool undivided; /* a program in one kernel was compiled by one thread, since there is no linker
+                     */
     char code[17];  /* with a cache: digest of all kernels' keys; equal ones are the same code */
     gn_codegen_stats stats;
     double ms;
 } gn_code_report;
 
-/* code.c: machine code for several programs at once.  Kernels that differ in names alone are compiled once: the layers of a
- * deep model, the forward pass in training and evaluation.  With opt->cache kernels are looked up there first, and what is
- * compiled is kept there; where it has all of them LLVM is not started.  The image must outlive every run; release it with
+/* code.c: machine code for several programs at once.  Kernels that differ in names alone are
+ * compiled once: the layers of a deep model, the forward pass in training and evaluation.  With
+ * opt->cache kernels are looked up there first, and what is compiled is kept there; where it has
+ * all of them LLVM is not started.  The image must outlive every run; release it with
  * gn_image_free.  *image is NULL when there is nothing to compile. */
-GN_NODISCARD gn_status *gn_compile_code(gn_arena *a, int n, gn_compiled *const *programs, const gn_codegen_options *opt,
-                                        gn_image **image, gn_code_report *report);
+GN_NODISCARD gn_status *gn_compile_code(gn_arena *a, int n, gn_compiled *const *programs,
+                                        const gn_codegen_options *opt, gn_image **image,
+                                        gn_code_report *report);
 
-/* The kernel's text with every name replaced by its number: equal texts, equal code.  `sizes`: with those of buffers, on which
- * code for a CPU may depend. */
+/* The kernel's text with every name replaced by its number: equal texts, equal code.  `sizes`: with
+ * those of buffers, on which code for a CPU may depend. */
 const char *gn_canonical_kernel(gn_arena *a, const kir_kernel *k, bool sizes);
 
 /* The machine code of several programs as it is before it is loaded, for files. */
@@ -90,7 +95,9 @@ GN_NODISCARD gn_status *gn_reuse_memory(gn_arena *a, lowered *low);
 /* chain.c: which launches may run together, row block by row block. */
 void gn_find_chains(gn_arena *a, lowered *low);
 
-/* assemble.c: launches over values to an artifact over slots.  balance: threads share out rows by their edges. */
-GN_NODISCARD gn_status *gn_assemble(gn_arena *a, const lowered *low, bool balance, gn_artifact **out);
+/* assemble.c: launches over values to an artifact over slots.  balance: threads share out rows by
+ * their edges. */
+GN_NODISCARD gn_status *gn_assemble(gn_arena *a, const lowered *low, bool balance,
+                                    gn_artifact **out);
 
 #endif

@@ -25,7 +25,7 @@ typedef struct walker {
     gn_cost *out;
 } walker;
 
-/* What is known without running ------------------------------------------------------------------------------------ */
+/* What is known without running ---------------------------------------------------------------- */
 
 static void find_owners(walker *w, kir_id i, kir_id owner)
 {
@@ -34,7 +34,8 @@ static void find_owners(walker *w, kir_id i, kir_id owner)
         w->owner[i] = owner;
         bool by_load = n->op == KIR_LOAD || n->op == KIR_TLOAD;
         const kir_id operand[] = {n->a, n->b, n->c};
-        for (int k = 0; k < 3 && n->op != KIR_FOR; k++) by_load = by_load || (operand[k] && w->through[operand[k]]);
+        for (int k = 0; k < 3 && n->op != KIR_FOR; k++)
+            by_load = by_load || (operand[k] && w->through[operand[k]]);
         w->through[i] = by_load;
         if (n->op == KIR_FOR || n->op == KIR_IF) find_owners(w, n->body, i);
     }
@@ -63,13 +64,14 @@ static bool body_is_same(const walker *w, kir_id i, kir_id loop)
     for (; i; i = kir_at(w->k, i)->next) {
         const kir_inst *n = kir_at(w->k, i);
         if (n->op != KIR_FOR && n->op != KIR_IF) continue;
-        if (!same_for(w, n->a, loop) || (n->op == KIR_FOR && !same_for(w, n->b, loop))) return false;
+        if (!same_for(w, n->a, loop) || (n->op == KIR_FOR && !same_for(w, n->b, loop)))
+            return false;
         if (!body_is_same(w, n->body, loop)) return false;
     }
     return true;
 }
 
-/* The walk ---------------------------------------------------------------------------------------------------------- */
+/* The walk ------------------------------------------------------------------------------------- */
 
 static bool load_value(const walker *w, const kir_inst *n, int64_t *out)
 {
@@ -133,7 +135,9 @@ static void count(walker *w, const kir_inst *n, double times)
         *(w->through[n->a] ? &c->buffer[n->imm].gathered : &c->buffer[n->imm].read) += bytes;
         break;
     }
-    case KIR_STORE: c->buffer[n->imm].written += times * (double)gn_elem_size(w->k->buffers.p[n->imm].elem); break;
+    case KIR_STORE:
+        c->buffer[n->imm].written += times * (double)gn_elem_size(w->k->buffers.p[n->imm].elem);
+        break;
     case KIR_FADD:
     case KIR_FSUB:
     case KIR_FMUL:
@@ -187,16 +191,21 @@ static void note_rounds(walker *w, int64_t t, bool all)
     }
 }
 
-/* A thread loop that is too long is sampled: a golden-ratio sequence visits iterations evenly in every part of it. */
+/* A thread loop that is too long is sampled: a golden-ratio sequence visits iterations evenly in
+ * every part of it. */
 static void walk_thread(walker *w, kir_id i, const kir_inst *n, double times)
 {
-    int64_t body = (int64_t)w->k->insts.n, all = w->trips, most = w->budget / body > 0 ? w->budget / body : 1;
+    int64_t body = (int64_t)w->k->insts.n, all = w->trips,
+            most = w->budget / body > 0 ? w->budget / body : 1;
     int64_t take = all < most ? all : most, done = 0;
     uint64_t at = 0;
     w->known[i] = true;
     double before = (double)w->steps;
     for (; done < take; done++) {
-        int64_t t = take == all ? done : (int64_t)((wide)(at += UINT64_C(0x9E3779B97F4A7C15)) * (uint64_t)all >> 64);
+        int64_t t = take == all
+                        ? done
+                        : (int64_t)((wide)(at += UINT64_C(0x9E3779B97F4A7C15)) * (uint64_t)all >>
+                                    64);
         w->value[i] = t * n->imm;
         w->rounds = 0;
         walk(w, n->body, times);
@@ -214,7 +223,8 @@ static void walk_for(walker *w, kir_id i, const kir_inst *n, double times)
     int64_t trips = !known ? 1 : hi > lo ? (hi - lo + n->imm - 1) / n->imm : 0;
     if (!known) w->out->guessed = true;
     if (trips == 0) return;
-    if (n->unit == KIR_SERIAL && n->race == KIR_REDUCE) w->rounds += times * (double)(known ? hi - lo : 1);
+    if (n->unit == KIR_SERIAL && n->race == KIR_REDUCE)
+        w->rounds += times * (double)(known ? hi - lo : 1);
     w->value[i] = lo;
     w->known[i] = known;
     if (!known || w->uniform[i]) {
@@ -245,9 +255,12 @@ static void walk(walker *w, kir_id i, double times)
             continue;
         case KIR_IF:
             if (!w->known[n->a]) w->out->guessed = true;
-            if (w->known[n->a] ? w->value[n->a] != 0 : kir_at(w->k, n->a)->op != KIR_NOT) walk(w, n->body, times);
+            if (w->known[n->a] ? w->value[n->a] != 0 : kir_at(w->k, n->a)->op != KIR_NOT)
+                walk(w, n->body, times);
             continue;
-        default: w->known[i] = kir_ops[n->op].cls == KIR_CLASS_VALUE && fold(w, n, &w->value[i]); break;
+        default:
+            w->known[i] = kir_ops[n->op].cls == KIR_CLASS_VALUE && fold(w, n, &w->value[i]);
+            break;
         }
         count(w, n, times);
     }
@@ -275,8 +288,8 @@ static void total(const kir_kernel *k, gn_cost *c)
     }
 }
 
-gn_cost gn_cost_of(gn_arena *a, const kir_kernel *k, const int64_t *bytes, void *const *buf, const int64_t *sym,
-                   int64_t trips, int64_t budget)
+gn_cost gn_cost_of(gn_arena *a, const kir_kernel *k, const int64_t *bytes, void *const *buf,
+                   const int64_t *sym, int64_t trips, int64_t budget)
 {
     uint32_t n = k->insts.n;
     gn_cost c = {.sampled = 1, .buffer = GN_NEW_N(a, gn_buffer_cost, k->buffers.n + 1)};
@@ -302,13 +315,15 @@ gn_cost gn_cost_of(gn_arena *a, const kir_kernel *k, const int64_t *bytes, void 
     return c;
 }
 
-gn_cost gn_cost_of_launch(gn_arena *a, const low_launch *l, const gn_instance *in, int k, int64_t budget)
+gn_cost gn_cost_of_launch(gn_arena *a, const low_launch *l, const gn_instance *in, int k,
+                          int64_t budget)
 {
     gn_launch_view v = gn_instance_launch(in, k);
     int64_t *bytes = GN_NEW_N(a, int64_t, l->buffers.n + 1);
     for (uint32_t b = 0; b < l->buffers.n; b++) {
         bytes[b] = gn_instance_slot_bytes(in, l->buffers.p[b]);
-        if (gn_instance_slot_room(in, l->buffers.p[b]) < bytes[b]) bytes[b] = 0; /* passed on: nor is it all there */
+        if (gn_instance_slot_room(in, l->buffers.p[b]) < bytes[b])
+            bytes[b] = 0; /* passed on: nor is it all there */
     }
     return gn_cost_of(a, l->kernel, bytes, v.buf, v.sym, v.trips, budget);
 }

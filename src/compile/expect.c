@@ -10,7 +10,8 @@ typedef struct sizes {
 static sizes hinted(int n, const low_hint *hints, const char *name)
 {
     for (int k = 0; k < n; k++)
-        if (!strcmp(hints[k].name, name)) return (sizes){hints[k].n_src, hints[k].n_dst, hints[k].n_edge};
+        if (!strcmp(hints[k].name, name))
+            return (sizes){hints[k].n_src, hints[k].n_dst, hints[k].n_edge};
     return (sizes){-1, -1, -1};
 }
 
@@ -41,7 +42,8 @@ bool gn_expected_symbols(const gn_artifact *a, int n_hints, const low_hint *hint
 {
     for (int k = 0; k < a->n_syms; k++) {
         const gn_sym *s = &a->syms[k];
-        sizes g = s->graph >= 0 ? graph_sizes(a, n_hints, hints, s->graph) : hinted(n_hints, hints, GN_NAME_G);
+        sizes g = s->graph >= 0 ? graph_sizes(a, n_hints, hints, s->graph)
+                                : hinted(n_hints, hints, GN_NAME_G);
         switch (s->kind) {
         case GN_SYM_N_SRC: value[k] = g.src; break;
         case GN_SYM_N_DST:
@@ -50,7 +52,9 @@ bool gn_expected_symbols(const gn_artifact *a, int n_hints, const low_hint *hint
         case GN_SYM_ELEMENTS:
         case GN_SYM_CONST: value[k] = s->value; break;
         case GN_SYM_PARTS: value[k] = parts_at_most(g.edge, s); break;
-        case GN_SYM_CEIL: value[k] = value[s->of] / s->value + (value[s->of] % s->value != 0); break;
+        case GN_SYM_CEIL:
+            value[k] = value[s->of] / s->value + (value[s->of] % s->value != 0);
+            break;
         }
         if (value[k] < 0) return false;
     }

@@ -16,7 +16,7 @@ const char *const gn_mode_name[GN_MODE_COUNT] = {
 
 gn_mode gn_mode_by_name(const char *name)
 {
-#define X(number, id, text, eager, region, tune)                                                                       \
+#define X(number, id, text, eager, region, tune)                                                   \
     if (!strcmp(name, #number)) return GN_MODE_##id;
     GN_NUMBERED_MODES(X)
 #undef X

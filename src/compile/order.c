@@ -1,12 +1,13 @@
-/* order: the launches of a program in an order that takes less memory.
- * Needs: lowered launches in an order in which they can run.  Keeps: every read and write of one buffer in order, so every
+/* order: the launches of a program in an order that takes less memory. Needs: lowered launches in
+ * an order in which they can run.  Keeps: every read and write of one buffer in order, so every
  * bit.  Makes: another order, where that lowers the peak of temporaries by more than a fiftieth.
  *
- * A list schedule: among the launches that can run, one that gives back more than it takes runs at once -- the gradient of
- * a weight before that of the rows that it shares its operands with, which then may lie where those were.  Else the first
- * in the order they came in, so that what was just written is read soon; or, in a second try, before that one those that read
- * what it could then write over (reuse.c).  How many rows spaces have is not known here: a guess is as good, for what is
- * compared has rows of one space mostly. */
+ * A list schedule: among the launches that can run, one that gives back more than it takes runs at
+ * once -- the gradient of a weight before that of the rows that it shares its operands with, which
+ * then may lie where those were.  Else the first in the order they came in, so that what was just
+ * written is read soon; or, in a second try, before that one those that read what it could then
+ * write over (reuse.c).  How many rows spaces have is not known here: a guess is as good, for what
+ * is compared has rows of one space mostly. */
 #include "compile/compile.h"
 
 #include <string.h>
@@ -66,7 +67,8 @@ static void depend(orderer *z, uint32_t first, uint32_t then)
     z->needs[then]++;
 }
 
-/* A launch comes after the last one that wrote what it touches, and after those that read what it writes. */
+/* A launch comes after the last one that wrote what it touches, and after those that read what it
+ * writes. */
 static void find_dependences(orderer *z)
 {
     uint32_t buffers = z->low->buffers.n;
@@ -90,7 +92,8 @@ static void find_dependences(orderer *z)
     }
 }
 
-/* Bytes that launch l, if it ran now, writes where it reads something for the last time (reuse.c). */
+/* Bytes that launch l, if it ran now, writes where it reads something for the last time
+ * (reuse.c). */
 static int64_t reused(const orderer *z, uint32_t l)
 {
     const low_launch *f = &z->low->launches.p[l];
@@ -99,7 +102,9 @@ static int64_t reused(const orderer *z, uint32_t l)
     for (uint32_t p = 0; p < f->pairs.n; p++) {
         low_pair pair = f->pairs.p[p];
         int in = f->buffers.p[pair.in], out = f->buffers.p[pair.out];
-        if (pair.in >= 64 || pair.out >= 64 || z->touches[in] != 1 || !z->alive[in] || z->alive[out]) continue;
+        if (pair.in >= 64 || pair.out >= 64 || z->touches[in] != 1 || !z->alive[in] ||
+            z->alive[out])
+            continue;
         if (in_taken >> pair.in & 1 || out_taken >> pair.out & 1) continue;
         in_taken |= (uint64_t)1 << pair.in;
         out_taken |= (uint64_t)1 << pair.out;
@@ -108,7 +113,8 @@ static int64_t reused(const orderer *z, uint32_t l)
     return bytes;
 }
 
-/* By how many bytes more is alive after launch l than before it, if it ran now; *taken: while it runs. */
+/* By how many bytes more is alive after launch l than before it, if it ran now; *taken: while it
+ * runs. */
 static int64_t growth(const orderer *z, uint32_t l, int64_t *taken)
 {
     const low_launch *f = &z->low->launches.p[l];
@@ -137,7 +143,8 @@ static void run(orderer *z, uint32_t l)
 
 static bool can_run(const orderer *z, uint32_t l) { return !z->done[l] && !z->needs[l]; }
 
-/* Another launch that can run and reads what l, once nobody else does, may write over; l if there is none. */
+/* Another launch that can run and reads what l, once nobody else does, may write over; l if there
+ * is none. */
 static uint32_t first_of_readers(const orderer *z, uint32_t l)
 {
     const low_launch *f = &z->low->launches.p[l];
@@ -148,7 +155,8 @@ static uint32_t first_of_readers(const orderer *z, uint32_t l)
             const low_launch *other = &z->low->launches.p[k];
             bool reads = false, writes_over = false;
             if (k == l || !can_run(z, k)) continue;
-            for (uint32_t b = 0; b < other->buffers.n; b++) reads = reads || other->buffers.p[b] == in;
+            for (uint32_t b = 0; b < other->buffers.n; b++)
+                reads = reads || other->buffers.p[b] == in;
             for (uint32_t q = 0; q < other->pairs.n; q++)
                 writes_over = writes_over || other->buffers.p[other->pairs.p[q].in] == in;
             if (reads && !writes_over) return k;
@@ -217,7 +225,9 @@ void gn_order_launches(gn_arena *a, lowered *low)
         const low_buffer *f = &low->buffers.p[b];
         z.root[b] = root_of(low, (int)b);
         int64_t elems;
-        if (f->kind != LOW_TEMP || __builtin_mul_overflow(f->size.coef, rows_of(low, f->size.sym), &elems)) continue;
+        if (f->kind != LOW_TEMP ||
+            __builtin_mul_overflow(f->size.coef, rows_of(low, f->size.sym), &elems))
+            continue;
         z.bytes[b] = elems * (int64_t)gn_elem_size(f->elem);
     }
     uint32_t *order[PLANS], best = AS_IT_CAME;

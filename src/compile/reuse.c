@@ -1,6 +1,7 @@
-/* reuse: what a launch writes takes the memory of what it reads for the last time.
- * Needs: lowered launches; for gn_reuse_memory in the order in which they run.  Keeps: every bit, whatever order parallel
- * loops take (ir/kir_overwrite.c says when).  Makes: fewer temporaries; kernels that read and write one buffer. */
+/* reuse: what a launch writes takes the memory of what it reads for the last time. Needs: lowered
+ * launches; for gn_reuse_memory in the order in which they run.  Keeps: every bit, whatever order
+ * parallel loops take (ir/kir_overwrite.c says when).  Makes: fewer temporaries; kernels that read
+ * and write one buffer. */
 #include "compile/compile.h"
 
 #include "ir/kir_overwrite.h"
@@ -52,15 +53,17 @@ static bool fits(const reuser *z, uint32_t l, const int *place, low_pair pair)
 {
     const low_launch *f = &z->low->launches.p[l];
     int in = f->buffers.p[pair.in], out = f->buffers.p[pair.out];
-    if (place[pair.out] >= 0 || z->first[out] != (int)l || z->last[in] != (int)l || z->first[in] >= (int)l)
+    if (place[pair.out] >= 0 || z->first[out] != (int)l || z->last[in] != (int)l ||
+        z->first[in] >= (int)l)
         return false;
     for (uint32_t b = 0; b < f->buffers.n; b++)
         if (place[b] == pair.in) return false;
     return true;
 }
 
-/* What the launch writes to the places of what it reads for the last time; each place is taken once.  What is read longest
- * takes the place that has been in use longest, so that what comes and goes shortly stays together: a chain may pass it on. */
+/* What the launch writes to the places of what it reads for the last time; each place is taken
+ * once.  What is read longest takes the place that has been in use longest, so that what comes and
+ * goes shortly stays together: a chain may pass it on. */
 static bool find_places(const reuser *z, uint32_t l, int *place)
 {
     const low_launch *f = &z->low->launches.p[l];
@@ -71,8 +74,10 @@ static bool find_places(const reuser *z, uint32_t l, int *place)
         for (uint32_t p = 0; p < f->pairs.n; p++) {
             const low_pair *o = &f->pairs.p[p];
             if (!fits(z, l, place, *o)) continue;
-            int64_t longer = best ? z->last[f->buffers.p[o->out]] - z->last[f->buffers.p[best->out]] : 1;
-            int64_t older = best ? z->first[f->buffers.p[best->in]] - z->first[f->buffers.p[o->in]] : 1;
+            int64_t longer = best ? z->last[f->buffers.p[o->out]] - z->last[f->buffers.p[best->out]]
+                                  : 1;
+            int64_t older = best ? z->first[f->buffers.p[best->in]] - z->first[f->buffers.p[o->in]]
+                                 : 1;
             if (longer > 0 || (longer == 0 && older > 0)) best = o;
         }
         if (!best) return any;
@@ -126,7 +131,8 @@ void gn_find_reuse(gn_arena *a, lowered *low)
             const kir_buffer *b = f->kernel->buffers.p;
             if (!is_temp(low, f->buffers.p[o]) || b[o].access != KIR_WRITE) continue;
             for (uint32_t i = 0; i < f->buffers.n; i++) {
-                if (!is_temp(low, f->buffers.p[i]) || b[i].access != KIR_READ || !kir_same_shape(&b[i], &b[o]))
+                if (!is_temp(low, f->buffers.p[i]) || b[i].access != KIR_READ ||
+                    !kir_same_shape(&b[i], &b[o]))
                     continue;
                 if (!all) all = kir_accesses_of(a, f->kernel);
                 low_pair pair = {(int)i, (int)o};

@@ -6,11 +6,14 @@ enum { KERNEL = 12, RANDOM = 50, POWER = 45, FUNCTION = 20, MOST = 1 << 20 };
 static int64_t trips_of(const kir_kernel *k, const kir_inst *in)
 {
     const kir_inst *a = kir_at(k, in->a), *b = kir_at(k, in->b);
-    return a->op == KIR_CONST && b->op == KIR_CONST && in->imm > 0 ? (b->imm - a->imm + in->imm - 1) / in->imm : -1;
+    return a->op == KIR_CONST && b->op == KIR_CONST && in->imm > 0
+               ? (b->imm - a->imm + in->imm - 1) / in->imm
+               : -1;
 }
 
-/* Rows that lanes unroll are compiled one by one, at half of what the first one takes.  Of blocks not: a block's lanes have few
- * instructions a round.  Four neighbours that a lane has are written out, and many of their instructions put together again. */
+/* Rows that lanes unroll are compiled one by one, at half of what the first one takes.  Of blocks
+ * not: a block's lanes have few instructions a round.  Four neighbours that a lane has are written
+ * out, and many of their instructions put together again. */
 static uint32_t times(const kir_kernel *k, const kir_inst *loop, uint32_t body, bool block)
 {
     enum { ROWS = 32, FOURS = 16 };

@@ -1,4 +1,5 @@
-/* Work: how long NVRTC takes for code that is made quickly, before it is made, so that threads can end together.
+/* Work: how long NVRTC takes for code that is made quickly, before it is made, so that threads can
+ * end together.
  *
  * In instructions of loop IR, each an eighth of a millisecond on a Zen 5. */
 #ifndef GN_COMPILE_WORK_H

@@ -12,23 +12,23 @@ typedef struct ast_expr ast_expr;
 typedef struct ast_stmt ast_stmt;
 
 /* X(id, spelling, precedence): binary operators, in classes of increasing precedence */
-#define AST_BINARY(X)                                                                                                  \
-    X(OR, "or", 1)                                                                                                     \
-    X(AND, "and", 2)                                                                                                   \
-    X(LT, "<", 3)                                                                                                      \
-    X(LE, "<=", 3)                                                                                                     \
-    X(GT, ">", 3)                                                                                                      \
-    X(GE, ">=", 3)                                                                                                     \
-    X(EQ, "==", 3)                                                                                                     \
-    X(NE, "!=", 3)                                                                                                     \
-    X(RANGE, "..", 4)                                                                                                  \
-    X(ADD, "+", 5)                                                                                                     \
-    X(SUB, "-", 5)                                                                                                     \
-    X(MUL, "*", 6)                                                                                                     \
-    X(DIV, "/", 6)                                                                                                     \
-    X(FLOORDIV, "//", 6)                                                                                               \
-    X(MOD, "%", 6)                                                                                                     \
-    X(MATMUL, "@", 6)                                                                                                  \
+#define AST_BINARY(X)                                                                              \
+    X(OR, "or", 1)                                                                                 \
+    X(AND, "and", 2)                                                                               \
+    X(LT, "<", 3)                                                                                  \
+    X(LE, "<=", 3)                                                                                 \
+    X(GT, ">", 3)                                                                                  \
+    X(GE, ">=", 3)                                                                                 \
+    X(EQ, "==", 3)                                                                                 \
+    X(NE, "!=", 3)                                                                                 \
+    X(RANGE, "..", 4)                                                                              \
+    X(ADD, "+", 5)                                                                                 \
+    X(SUB, "-", 5)                                                                                 \
+    X(MUL, "*", 6)                                                                                 \
+    X(DIV, "/", 6)                                                                                 \
+    X(FLOORDIV, "//", 6)                                                                           \
+    X(MOD, "%", 6)                                                                                 \
+    X(MATMUL, "@", 6)                                                                              \
     X(POW, "^", 8) /* binds tighter than a minus before it, and to the right */
 
 typedef enum ast_binary {

@@ -1,4 +1,5 @@
-/* gn_ast_print: the tree as text, one declaration after another; expressions with all their parentheses. */
+/* gn_ast_print: the tree as text, one declaration after another; expressions with all their
+ * parentheses. */
 #include "frontend/ast.h"
 
 static void print_expr(const ast_expr *e, gn_buf *b);
@@ -144,7 +145,8 @@ static void print_files(const ast_stmt *s, gn_buf *b)
 static void print_param(const ast_stmt *s, gn_buf *b)
 {
     gn_buf_add(b, s->trainable ? "param " : "buffer ");
-    for (uint32_t i = 0; i < s->names.n; i++) gn_buf_printf(b, "%s%s", i ? ", " : "", s->names.p[i].text);
+    for (uint32_t i = 0; i < s->names.n; i++)
+        gn_buf_printf(b, "%s%s", i ? ", " : "", s->names.p[i].text);
     gn_buf_add(b, ": ");
     print_type(&s->type, b);
     gn_buf_add(b, " = ");

@@ -23,7 +23,8 @@ uint32_t gn_builtin_names(const char **out, uint32_t max)
     return n;
 }
 
-/* Names of the formals of b; with `any` those in front of them take positional arguments without end. */
+/* Names of the formals of b; with `any` those in front of them take positional arguments without
+ * end. */
 static int formals_of(elab *E, const builtin *b, const char **names, bool *optional, bool *any)
 {
     int n = 0;
@@ -60,7 +61,8 @@ value gn_builtin_call(elab *E, const builtin *b, uint32_t n, const el_arg *args,
                                 gn_diag_taken(E->arena, args[i].name, names, (size_t)formals));
             k += first;
         } else if (at++ >= (any ? first : formals))
-            return el_error(E, args[i].span, "too many arguments: `%s` takes %d%s", b->name, any ? first : formals,
+            return el_error(E, args[i].span, "too many arguments: `%s` takes %d%s", b->name,
+                            any ? first : formals,
                             any ? ", or a list of any length: `[a, b]`" : "");
         if (c.arg[k].kind != VAL_UNSET)
             return el_error(E, args[i].span, "`%s` is given twice", any ? args[i].name : names[k]);
@@ -78,7 +80,8 @@ value gn_builtin_call(elab *E, const builtin *b, uint32_t n, const el_arg *args,
 
 static bool wrong(elab *E, const builtin_call *c, int k, const char *want)
 {
-    el_error(E, c->span[k], "`%s` takes %s here, not %s", c->b->name, want, val_text(E, &c->arg[k]));
+    el_error(E, c->span[k], "`%s` takes %s here, not %s", c->b->name, want,
+             val_text(E, &c->arg[k]));
     return false;
 }
 
@@ -123,7 +126,8 @@ bool builtin_dims(elab *E, const builtin_call *c, int k, int *rank, int64_t *dim
     const value *v = &c->arg[k];
     if (v->kind != VAL_LIST) return wrong(E, c, k, "a list of dimensions");
     if (v->u.list->n > GIR_MAX_RANK) {
-        el_error(E, c->span[k], "%u dimensions are too many: at most %d", v->u.list->n, (int)GIR_MAX_RANK);
+        el_error(E, c->span[k], "%u dimensions are too many: at most %d", v->u.list->n,
+                 (int)GIR_MAX_RANK);
         return false;
     }
     *rank = (int)v->u.list->n;
@@ -168,7 +172,8 @@ bool builtin_axis(elab *E, const value *v, gn_span at, const value *x, int *axis
 bool builtin_axes(elab *E, const builtin_call *c, int k, const value *x, int64_t *set)
 {
     const value *v = &c->arg[k];
-    const value_list one = {.n = 1, .p = (value *)(uintptr_t)v}, *list = v->kind == VAL_LIST ? v->u.list : &one;
+    const value_list one = {.n = 1, .p = (value *)(uintptr_t)v},
+                     *list = v->kind == VAL_LIST ? v->u.list : &one;
     *set = 0;
     for (uint32_t i = 0; i < list->n; i++) {
         int axis;

@@ -22,7 +22,8 @@ bool builtin_tensor(elab *E, const builtin_call *c, int k);
 bool builtin_float_tensor(elab *E, const builtin_call *c, int k);
 bool builtin_graph(elab *E, const builtin_call *c, int k);
 bool builtin_dims(elab *E, const builtin_call *c, int k, int *rank, int64_t *dim);
-bool builtin_axis(elab *E, const value *v, gn_span at, const value *x, int *axis); /* one axis of x */
+/* one axis of x */
+bool builtin_axis(elab *E, const value *v, gn_span at, const value *x, int *axis);
 bool builtin_axes(elab *E, const builtin_call *c, int k, const value *x, int64_t *set);
 
 #endif

@@ -26,7 +26,8 @@ static value list_reduce(elab *E, const builtin_call *c)
 {
     const value_list *l = c->arg[0].u.list;
     bool sum = c->b->op == GIR_SUM || c->b->op == RED_MEAN;
-    if (!l->n && c->b->op != GIR_SUM) return el_error(E, c->span[0], "`%s` of an empty list", c->b->name);
+    if (!l->n && c->b->op != GIR_SUM)
+        return el_error(E, c->span[0], "`%s` of an empty list", c->b->name);
     value r = sum ? val_int(0) : l->p[0];
     if (!el_step(E, c->mark, l->n)) return POISON;
     for (uint32_t i = sum ? 0 : 1; i < l->n && r.kind != VAL_POISON; i++) {
@@ -80,7 +81,8 @@ static bool check_over(elab *E, const builtin_call *c, const value *x)
     bool node = o->kind == VAL_SPACE && strcmp(o->u.s, "node") == 0,
          edge = o->kind == VAL_SPACE && strcmp(o->u.s, "edge") == 0;
     if (!node && !edge) {
-        el_error(E, c->span[3], "`%s` goes over `node` or `edge`, not over %s", c->b->name, val_text(E, o));
+        el_error(E, c->span[3], "`%s` goes over `node` or `edge`, not over %s", c->b->name,
+                 val_text(E, o));
         return false;
     }
     if (k == (node ? GIR_NODE : GIR_EDGE)) return true;
@@ -95,7 +97,8 @@ value builtin_reduce(elab *E, const builtin_call *c)
     if (!builtin_bool(E, c, 4, false, &keep)) return POISON;
     if (builtin_has(c, 1)) {
         if (c->b->op != GIR_RED_MAX && c->b->op != GIR_RED_MIN)
-            return el_error(E, c->span[1], "too many arguments: `%s` takes 1, and `axis`, `over` and `keep`",
+            return el_error(E, c->span[1],
+                            "too many arguments: `%s` takes 1, and `axis`, `over` and `keep`",
                             c->b->name);
         return extremum(E, c, x, c->arg[1]);
     }
@@ -103,7 +106,8 @@ value builtin_reduce(elab *E, const builtin_call *c)
     if (val_is_number(&x) && whole) return x;
     if (!builtin_tensor(E, c, 0)) return POISON;
     if (val_type(E, &x)->elem == GN_BOOL)
-        return el_error(E, c->span[0], "`%s` does not take %s; `count` counts a mask", c->b->name, val_text(E, &x));
+        return el_error(E, c->span[0], "`%s` does not take %s; `count` counts a mask", c->b->name,
+                        val_text(E, &x));
     if ((c->b->op == RED_MEAN) && !builtin_float_tensor(E, c, 0)) return POISON;
     int64_t set = ((int64_t)1 << val_type(E, &x)->rank) - 1;
     if (builtin_has(c, 2) && !builtin_axes(E, c, 2, &x, &set)) return POISON;
@@ -125,7 +129,8 @@ value builtin_dim(elab *E, const builtin_call *c)
     int axis = 0;
     value last = val_int(-1);
     if (!builtin_tensor(E, c, 0)) return POISON;
-    if (!builtin_axis(E, builtin_has(c, 1) ? &c->arg[1] : &last, c->mark, &c->arg[0], &axis)) return POISON;
+    if (!builtin_axis(E, builtin_has(c, 1) ? &c->arg[1] : &last, c->mark, &c->arg[0], &axis))
+        return POISON;
     return val_int(val_type(E, &c->arg[0])->dim[axis]);
 }
 
@@ -145,19 +150,23 @@ value builtin_space(elab *E, const builtin_call *c)
     if (!builtin_tensor(E, c, 0)) return POISON;
     gir_space_kind k = E->prog->spaces.p[val_type(E, &c->arg[0])->space].kind;
     if (k != GIR_NODE && k != GIR_EDGE)
-        return el_error(E, c->span[0], "`space` takes values of nodes or edges, not %s", val_text(E, &c->arg[0]));
+        return el_error(E, c->span[0], "`space` takes values of nodes or edges, not %s",
+                        val_text(E, &c->arg[0]));
     return (value){.kind = VAL_SPACE, .u.s = k == GIR_NODE ? "node" : "edge"};
 }
 
 value builtin_count(elab *E, const builtin_call *c)
 {
     const value *m = &c->arg[0];
-    if (m->kind != VAL_TENSOR || val_type(E, m)->elem != GN_BOOL || val_type(E, m)->rank || !val_type(E, m)->space)
-        return el_error(E, c->span[0], "`count` takes a mask of nodes or edges, not %s", val_text(E, m));
+    if (m->kind != VAL_TENSOR || val_type(E, m)->elem != GN_BOOL || val_type(E, m)->rank ||
+        !val_type(E, m)->space)
+        return el_error(E, c->span[0], "`count` takes a mask of nodes or edges, not %s",
+                        val_text(E, m));
     return el_space_reduce(E, c->mark, GIR_SUM, val_tensor(gir_cast(E->prog, m->id, GN_F32), NULL));
 }
 
-/* How often the data lists the rows of a mask: 0 where each counts once.  *lost: in a way that cannot be followed. */
+/* How often the data lists the rows of a mask: 0 where each counts once.  *lost: in a way that
+ * cannot be followed. */
 static gir_id repeats_of(elab *E, gir_id v, bool *lost)
 {
     const gir_node *n = gir_at(E->prog, v);
@@ -177,19 +186,21 @@ value builtin_repeats(elab *E, const builtin_call *c)
     const value *m = &c->arg[0];
     bool lost = false;
     if (m->kind == VAL_NONE) return NONE;
-    if (m->kind != VAL_TENSOR || val_type(E, m)->elem != GN_BOOL || val_type(E, m)->rank || !val_type(E, m)->space)
-        return el_error(E, c->span[0], "`repeats` takes a mask of nodes or edges, not %s", val_text(E, m));
+    if (m->kind != VAL_TENSOR || val_type(E, m)->elem != GN_BOOL || val_type(E, m)->rank ||
+        !val_type(E, m)->space)
+        return el_error(E, c->span[0], "`repeats` takes a mask of nodes or edges, not %s",
+                        val_text(E, m));
     if (!E->shape->train_repeats && !E->shape->val_repeats && !E->shape->test_repeats) return NONE;
     gir_id times = repeats_of(E, m->id, &lost);
     if (lost)
-        return el_error(
-            E, c->span[0],
-            "the data lists nodes more than once, and how often is known of `train_mask` and of `train_mask "
-            "and ...`, not of a mask that is made of it otherwise");
+        return el_error(E, c->span[0],
+                        "the data lists nodes more than once, and how often is known of "
+                        "`train_mask` and of `train_mask "
+                        "and ...`, not of a mask that is made of it otherwise");
     return times ? val_tensor(times, NULL) : NONE;
 }
 
-/* initialisers ------------------------------------------------------------------------------------------------------- */
+/* initialisers --------------------------------------------------------------------------------- */
 
 static value init(elab *E, el_init i)
 {

@@ -39,8 +39,8 @@ static value unlike(elab *E, const builtin_call *c, int axis, const value *a, co
         hint = ks == GIR_EDGE && kt == GIR_EDGE
                    ? ": they are edges of two graphs; `carry` takes values to a derived graph"
                    : ": in a message `x[u]` and `x[v]` take a node's value to the edge";
-    return el_error(E, c->mark, "`concat` along axis %d does not fit %s and %s%s", axis, val_text(E, a), val_text(E, b),
-                    hint);
+    return el_error(E, c->mark, "`concat` along axis %d does not fit %s and %s%s", axis,
+                    val_text(E, a), val_text(E, b), hint);
 }
 
 value builtin_concat(elab *E, const builtin_call *c)
@@ -50,7 +50,8 @@ value builtin_concat(elab *E, const builtin_call *c)
     int axis;
     if (!parts_of(E, c, &n, &parts)) return POISON;
     const value *a = builtin_has(c, CONCAT_AXIS) ? &c->arg[CONCAT_AXIS] : &last;
-    if (!builtin_axis(E, a, a == &last ? c->mark : c->span[CONCAT_AXIS], &parts[0], &axis)) return POISON;
+    if (!builtin_axis(E, a, a == &last ? c->mark : c->span[CONCAT_AXIS], &parts[0], &axis))
+        return POISON;
     gir_space_id space = 0;
     for (uint32_t i = 0; i < n; i++)
         if (!space) space = val_type(E, &parts[i])->space;
@@ -65,7 +66,8 @@ value builtin_concat(elab *E, const builtin_call *c)
         t.space = space;
         in[i] = gir_broadcast(E->prog, parts[i].id, &t);
     }
-    return val_tensor(el_make(E, c->mark, GIR_CONCAT, (int)n, in, &(gir_attr){.i = {axis}}, NULL), NULL);
+    return val_tensor(el_make(E, c->mark, GIR_CONCAT, (int)n, in, &(gir_attr){.i = {axis}}, NULL),
+                      NULL);
 }
 
 static value reshape(elab *E, const builtin_call *c, int rank, int64_t *dim)
@@ -76,7 +78,8 @@ static value reshape(elab *E, const builtin_call *c, int rank, int64_t *dim)
         if (dim[k] == -1 && open < 0)
             open = k;
         else if (dim[k] < 1 || __builtin_mul_overflow(product, dim[k], &product))
-            return el_error(E, c->mark, "a dimension is at least 1, or -1 once for what remains; not %lld",
+            return el_error(E, c->mark,
+                            "a dimension is at least 1, or -1 once for what remains; not %lld",
                             (long long)dim[k]);
     }
     if (open >= 0) {
@@ -84,8 +87,8 @@ static value reshape(elab *E, const builtin_call *c, int rank, int64_t *dim)
         product *= dim[open];
     }
     if (product != have)
-        return el_error(E, c->mark, "%s has %lld elements a row, not %lld", val_text(E, &c->arg[0]), (long long)have,
-                        (long long)product);
+        return el_error(E, c->mark, "%s has %lld elements a row, not %lld", val_text(E, &c->arg[0]),
+                        (long long)have, (long long)product);
     return val_tensor(gir_reshape(E->prog, c->arg[0].id, rank, dim), NULL);
 }
 
@@ -118,7 +121,8 @@ value builtin_transpose(elab *E, const builtin_call *c)
             if (dim[k] >= -rank && dim[k] < rank) seen |= 1 << order[k];
         }
         if (n != rank || seen != (1 << rank) - 1)
-            return el_error(E, c->span[1], "%s needs each of its %d axes once", val_text(E, x), rank);
+            return el_error(E, c->span[1], "%s needs each of its %d axes once", val_text(E, x),
+                            rank);
     }
     int64_t perm = 0;
     const char **axes = el_axes_new(E, rank);
@@ -126,7 +130,8 @@ value builtin_transpose(elab *E, const builtin_call *c)
         perm |= (int64_t)order[k] << 4 * k;
         axes[k] = el_axis_name(x, order[k]);
     }
-    return val_tensor(el_make(E, c->mark, GIR_TRANSPOSE, 1, &x->id, &(gir_attr){.i = {perm}}, NULL), axes);
+    return val_tensor(el_make(E, c->mark, GIR_TRANSPOSE, 1, &x->id, &(gir_attr){.i = {perm}}, NULL),
+                      axes);
 }
 
 value builtin_unsqueeze(elab *E, const builtin_call *c)
@@ -152,19 +157,23 @@ value builtin_slice(elab *E, const builtin_call *c)
     int64_t start, stop;
     int axis;
     value last = val_int(-1);
-    if (!builtin_tensor(E, c, 0) || !builtin_int(E, c, 1, 0, &start) || !builtin_int(E, c, 2, 0, &stop)) return POISON;
+    if (!builtin_tensor(E, c, 0) || !builtin_int(E, c, 1, 0, &start) ||
+        !builtin_int(E, c, 2, 0, &stop))
+        return POISON;
     const value *x = &c->arg[0];
-    if (!builtin_axis(E, builtin_has(c, 3) ? &c->arg[3] : &last, builtin_has(c, 3) ? c->span[3] : c->mark, x, &axis))
+    if (!builtin_axis(E, builtin_has(c, 3) ? &c->arg[3] : &last,
+                      builtin_has(c, 3) ? c->span[3] : c->mark, x, &axis))
         return POISON;
     gir_type t = *val_type(E, x);
     int64_t n = t.dim[axis];
     if (start < 0) start += n;
     if (stop < 0) stop += n;
     if (start < 0 || stop > n || start >= stop)
-        return el_error(E, c->mark, "elements %lld to %lld are no part of an axis of %lld", (long long)start,
-                        (long long)stop, (long long)n);
+        return el_error(E, c->mark, "elements %lld to %lld are no part of an axis of %lld",
+                        (long long)start, (long long)stop, (long long)n);
     t.dim[axis] = stop - start;
-    return val_tensor(el_make(E, c->mark, GIR_SLICE, 1, &x->id, &(gir_attr){.i = {axis, start}}, &t), NULL);
+    return val_tensor(
+        el_make(E, c->mark, GIR_SLICE, 1, &x->id, &(gir_attr){.i = {axis, start}}, &t), NULL);
 }
 
 value builtin_cast(elab *E, const builtin_call *c)
@@ -178,7 +187,8 @@ value builtin_cast(elab *E, const builtin_call *c)
     if (to == GN_F32) return val_float(f);
     if (to == GN_BOOL) return val_bool(f != 0);
     if (x->kind == VAL_INT) return *x;
-    if (!(fabs(f) < 9e18)) return el_error(E, c->span[0], "%s does not fit an integer of 64 bits", val_text(E, x));
+    if (!(fabs(f) < 9e18))
+        return el_error(E, c->span[0], "%s does not fit an integer of 64 bits", val_text(E, x));
     return val_int((int64_t)f);
 }
 
@@ -202,14 +212,15 @@ static value tensor_of(elab *E, const builtin_call *c, value x)
         gir_type t = *val_type(E, &v);
         if (i == 0) first = t;
         if (!gir_type_eq(&t, &first) || t.rank == GIR_MAX_RANK)
-            return el_error(E, c->span[0], "the rows of the list differ: %s and %s", el_type_text(E, &first),
-                            el_type_text(E, &t));
+            return el_error(E, c->span[0], "the rows of the list differ: %s and %s",
+                            el_type_text(E, &first), el_type_text(E, &t));
         int64_t dim[GIR_MAX_RANK] = {1};
         for (int k = 0; k < t.rank; k++) dim[k + 1] = t.dim[k];
         in[i] = gir_reshape(E->prog, v.id, t.rank + 1, dim);
     }
     E->nesting--;
-    return val_tensor(el_make(E, c->mark, GIR_CONCAT, (int)n, in, &(gir_attr){.i = {0}}, NULL), NULL);
+    return val_tensor(el_make(E, c->mark, GIR_CONCAT, (int)n, in, &(gir_attr){.i = {0}}, NULL),
+                      NULL);
 }
 
 value builtin_tensor_of(elab *E, const builtin_call *c) { return tensor_of(E, c, c->arg[0]); }
@@ -236,7 +247,8 @@ static gir_id rng_key(elab *E)
 {
     if (E->rng) return E->rng;
     gir_type t = gir_tensor(GN_I64, 0, 0, NULL);
-    gir_id seed = gir_leaf(E->prog, GIR_STATE, "rng.seed", &t), step = gir_leaf(E->prog, GIR_STATE, "rng.step", &t);
+    gir_id seed = gir_leaf(E->prog, GIR_STATE, "rng.seed", &t),
+           step = gir_leaf(E->prog, GIR_STATE, "rng.step", &t);
     return E->rng = gir_op2(E->prog, GIR_RNG_KEY, seed, step);
 }
 
@@ -248,7 +260,8 @@ value builtin_dropout(elab *E, const builtin_call *c)
     if (!builtin_has(c, 1) || !builtin_number(E, c, 1, 0, &p))
         return el_error(E, c->mark, "`dropout` needs a probability");
     if (!(p >= 0 && p <= 1))
-        return el_error(E, c->span[1], "a probability is between 0 and 1, not %s", val_text(E, &c->arg[1]));
+        return el_error(E, c->span[1], "a probability is between 0 and 1, not %s",
+                        val_text(E, &c->arg[1]));
     if (p == 0 || E->mode != MODE_TRAIN) return x;
     gir_type t = *val_type(E, &x);
     gir_id zero = gir_const(E->prog, &t, 0);
@@ -261,13 +274,17 @@ value builtin_dropout(elab *E, const builtin_call *c)
     return val_tensor(gir_op3(E->prog, GIR_SELECT, keep, scaled, zero), x.u.axes);
 }
 
-/* graphs ------------------------------------------------------------------------------------------------------------- */
+/* graphs --------------------------------------------------------------------------------------- */
 
-static value graph(const el_graph *g) { return g ? (value){.kind = VAL_GRAPH, .graph = g} : POISON; }
+static value graph(const el_graph *g)
+{
+    return g ? (value){.kind = VAL_GRAPH, .graph = g} : POISON;
+}
 
 value builtin_derive(elab *E, const builtin_call *c)
 {
-    return builtin_graph(E, c, 0) ? graph(el_derive(E, c->mark, (gir_op)c->b->op, c->arg[0].graph)) : POISON;
+    return builtin_graph(E, c, 0) ? graph(el_derive(E, c->mark, (gir_op)c->b->op, c->arg[0].graph))
+                                  : POISON;
 }
 
 value builtin_weighted(elab *E, const builtin_call *c)
@@ -276,7 +293,9 @@ value builtin_weighted(elab *E, const builtin_call *c)
     el_graph *g = GN_NEW(E->arena, el_graph);
     *g = *c->arg[0].graph;
     gir_type want = gir_tensor(GN_F32, gir_type_of(E->prog, g->id)->edge, 0, NULL);
-    return el_broadcast_to(E, c->span[1], c->arg[1], &want, "a weight of the edges", &g->weight) ? graph(g) : POISON;
+    return el_broadcast_to(E, c->span[1], c->arg[1], &want, "a weight of the edges", &g->weight)
+               ? graph(g)
+               : POISON;
 }
 
 value builtin_unweighted(elab *E, const builtin_call *c)
@@ -292,7 +311,8 @@ static bool edge_value(elab *E, const builtin_call *c)
 {
     if (!builtin_tensor(E, c, 0)) return false;
     if (E->prog->spaces.p[val_type(E, &c->arg[0])->space].kind == GIR_EDGE) return true;
-    el_error(E, c->span[0], "`%s` takes a value of edges, not %s", c->b->name, val_text(E, &c->arg[0]));
+    el_error(E, c->span[0], "`%s` takes a value of edges, not %s", c->b->name,
+             val_text(E, &c->arg[0]));
     return false;
 }
 

@@ -37,7 +37,10 @@ static uint32_t line_of(const gn_source *s, uint32_t at)
     return lo;
 }
 
-static bool continues(char c) { return ((unsigned char)c & 0xC0) == 0x80; } /* of a UTF-8 character */
+static bool continues(char c)
+{
+    return ((unsigned char)c & 0xC0) == 0x80;
+} /* of a UTF-8 character */
 
 static uint32_t characters(const char *s, uint32_t n)
 {
@@ -84,7 +87,8 @@ const char *gn_diag_clean(gn_arena *a, const char *s, size_t n)
     return b.p ? b.p : "";
 }
 
-/* What a word is called here, where it is known from elsewhere; but no name that is none of the candidates. */
+/* What a word is called here, where it is known from elsewhere; but no name that is none of the
+ * candidates. */
 static const char *known_elsewhere(const char *name, const char *const *candidates, size_t n)
 {
     static const char asks[] = "; did you mean `";
@@ -93,7 +97,8 @@ static const char *known_elsewhere(const char *name, const char *const *candidat
     const char *word = hint + sizeof asks - 1;
     size_t length = strcspn(word, "`(");
     for (size_t k = 0; k < n; k++)
-        if (strlen(candidates[k]) == length && strncmp(candidates[k], word, length) == 0) return hint;
+        if (strlen(candidates[k]) == length && strncmp(candidates[k], word, length) == 0)
+            return hint;
     return NULL;
 }
 
@@ -110,7 +115,8 @@ const char *gn_diag_taken(gn_arena *a, const char *name, const char *const *take
     const char *near = gn_diag_suggest(a, name, taken, n);
     gn_buf all = {.arena = a};
     if (*near || !n) return near;
-    for (size_t k = 0; k < n; k++) gn_buf_printf(&all, "%s`%s`", k ? ", " : "; it takes ", taken[k]);
+    for (size_t k = 0; k < n; k++)
+        gn_buf_printf(&all, "%s`%s`", k ? ", " : "; it takes ", taken[k]);
     return all.p;
 }
 
@@ -141,14 +147,16 @@ static void excerpt(gn_buf *text, const gn_source *s, gn_span at)
     }
     gn_buf_printf(text, "%5u | %s", (unsigned)(l + 1), dots);
     add_clean(text, s->text + from, end - from);
-    gn_buf_printf(text, "\n      | %*s^", (int)(characters(s->text + from, pos - from) + strlen(dots)), "");
+    gn_buf_printf(text, "\n      | %*s^",
+                  (int)(characters(s->text + from, pos - from) + strlen(dots)), "");
     uint32_t marks = stop > pos ? characters(s->text + pos, stop - pos) : 1;
     for (uint32_t i = 1; i < marks; i++) gn_buf_add(text, "~");
     gn_buf_add(text, "\n");
 }
 
 /* A message may quote a name of any length and strings of any bytes. */
-static void report(gn_diags *d, gn_buf *text, const gn_source *s, gn_span at, const char *kind, const char *message)
+static void report(gn_diags *d, gn_buf *text, const gn_source *s, gn_span at, const char *kind,
+                   const char *message)
 {
     enum { LONGEST = 1000 };
     uint32_t line, col;
@@ -195,7 +203,8 @@ void gn_diag_verror(gn_diags *d, const gn_source *s, gn_span at, const char *fmt
     if (gn_map_find(&d->seen, key)) return;
     gn_map_put(&d->seen, key, 1);
     if (d->errors++ == GN_MAX_ERRORS) {
-        gn_buf_printf(&d->text, "more than %d errors: the first %d are shown\n", GN_MAX_ERRORS, GN_MAX_ERRORS);
+        gn_buf_printf(&d->text, "more than %d errors: the first %d are shown\n", GN_MAX_ERRORS,
+                      GN_MAX_ERRORS);
         return;
     }
     report(d, &d->text, s, at, "error", message);

@@ -23,8 +23,8 @@ static gn_status *read_stdlib(elab *E)
     for (size_t i = 0; i < gn_stdlib_count; i++) {
         const gn_embedded *f = &gn_stdlib_files[i];
         gn_ast *ast;
-        gn_status *s =
-            gn_parse(E->arena, (const char *)f->data, f->size, gn_arena_printf(E->arena, "stdlib/%s", f->name), &ast);
+        gn_status *s = gn_parse(E->arena, (const char *)f->data, f->size,
+                                gn_arena_printf(E->arena, "stdlib/%s", f->name), &ast);
         if (s) s->code = GN_ERR_INTERNAL;
         GN_TRY(s);
         GN_PUSH(E->arena, E->sources, ast->src);
@@ -32,7 +32,8 @@ static gn_status *read_stdlib(elab *E)
             const ast_decl *d = ast->decls.p[k];
             GN_PUSH(E->arena, E->decls, d);
             gn_map_put(&E->stdlib_decls, d->name.text, E->decls.n - 1);
-            if (gn_map_find(&E->file_decls, d->name.text)) continue; /* the file's own hides it from the file */
+            if (gn_map_find(&E->file_decls, d->name.text))
+                continue; /* the file's own hides it from the file */
             gn_map_put(&E->file_decls, d->name.text, E->decls.n - 1);
         }
     }
@@ -62,7 +63,7 @@ static void begin(elab *E, gn_arena *a, gn_diags *d, const gn_ast *ast, const gn
     el_push_frame(E, NULL, ast->src, NULL, (gn_span){0});
 }
 
-/* choosing ----------------------------------------------------------------------------------------------------------- */
+/* choosing ------------------------------------------------------------------------------------- */
 
 static const ast_decl *declared(const gn_ast *ast, ast_decl_kind kind, const char *name)
 {
@@ -99,7 +100,7 @@ static gn_status *choose(elab *E, const char *name, plan *p)
     return NULL;
 }
 
-/* hyperparameters ---------------------------------------------------------------------------------------------------- */
+/* hyperparameters ------------------------------------------------------------------------------ */
 
 static const gn_define *defined(plan *p, const char *name)
 {
@@ -113,7 +114,8 @@ static const gn_define *defined(plan *p, const char *name)
 }
 
 /* The value of -D name=text, for a hyperparameter with that default. */
-static gn_status *define_value(elab *E, const ast_formal *f, const value *given, const gn_define *def, value *out)
+static gn_status *define_value(elab *E, const ast_formal *f, const value *given,
+                               const gn_define *def, value *out)
 {
     bool string = f->kind ? strcmp(f->kind, "string") == 0 : given->kind == VAL_STRING;
     if (string && def->value[0] == '"') string = false; /* written as in the language */
@@ -123,8 +125,9 @@ static gn_status *define_value(elab *E, const ast_formal *f, const value *given,
     d.listener = outer->listener;
     *out = val_string(gn_arena_strdup(E->arena, def->value));
     if (!string) {
-        const gn_source *src =
-            gn_source_new(E->arena, gn_arena_printf(E->arena, "-D %s", def->name), def->value, strlen(def->value));
+        const gn_source *src = gn_source_new(E->arena,
+                                             gn_arena_printf(E->arena, "-D %s", def->name),
+                                             def->value, strlen(def->value));
         const ast_expr *e = gn_parse_value(E->arena, &d, src);
         E->diags = &d;
         el_push_frame(E, NULL, src, NULL, (gn_span){0});
@@ -135,18 +138,21 @@ static gn_status *define_value(elab *E, const ast_formal *f, const value *given,
     gn_status *s = gn_diags_status(&d);
     if (s) s->code = GN_ERR_USAGE;
     if (s) return s;
-    if (!el_coerce(E, f, given, true, out, &why)) GN_FAIL(GN_ERR_USAGE, "-D %s=%s: %s", def->name, def->value, why);
+    if (!el_coerce(E, f, given, true, out, &why))
+        GN_FAIL(GN_ERR_USAGE, "-D %s=%s: %s", def->name, def->value, why);
     return NULL;
 }
 
-/* Values of the hyperparameters of d, from -D or from their defaults, which see those before them. */
+/* Values of the hyperparameters of d, from -D or from their defaults, which see those before
+ * them. */
 static gn_status *hyperparameters(elab *E, plan *p, const ast_decl *d, value **out)
 {
     value *v = *out = GN_NEW_N(E->arena, value, d->hyper.n + 1);
     frame *f = el_push_frame(E, d, d->src, NULL, d->name.span);
     f->up = E->frame->up;
     if (d->kind == DECL_TRAIN)
-        for (uint32_t k = 0; k < p->model->hyper.n; k++) el_bind(E, f, p->model->hyper.p[k].name.text, p->hyper[k]);
+        for (uint32_t k = 0; k < p->model->hyper.n; k++)
+            el_bind(E, f, p->model->hyper.p[k].name.text, p->hyper[k]);
     for (uint32_t k = 0; k < d->hyper.n; k++) {
         const ast_formal *h = &d->hyper.p[k];
         const gn_define *def = defined(p, h->name.text);
@@ -158,14 +164,15 @@ static gn_status *hyperparameters(elab *E, plan *p, const ast_decl *d, value **o
             GN_TRY(define_value(E, h, &given, def, &v[k]));
         else if (!h->value) {
             GN_TRY(gn_diags_status(E->diags));
-            GN_FAIL(GN_ERR_USAGE, "`%s` needs its hyperparameter `%s`: give it with -D %s=...", d->name.text,
-                    h->name.text, h->name.text);
+            GN_FAIL(GN_ERR_USAGE, "`%s` needs its hyperparameter `%s`: give it with -D %s=...",
+                    d->name.text, h->name.text, h->name.text);
         } else if (!el_coerce(E, h, &given, true, &v[k], &why))
             el_error(E, h->value->span, "%s", why);
         else
-            GN_PUSH(E->arena, p->defaults, gn_arena_printf(E->arena, "%s = %s", h->name.text, val_literal(E, &v[k])));
-        gn_buf_printf(&p->hyperparameters, "%s%s = %s", p->hyperparameters.n ? ", " : "", h->name.text,
-                      val_literal(E, &v[k]));
+            GN_PUSH(E->arena, p->defaults,
+                    gn_arena_printf(E->arena, "%s = %s", h->name.text, val_literal(E, &v[k])));
+        gn_buf_printf(&p->hyperparameters, "%s%s = %s", p->hyperparameters.n ? ", " : "",
+                      h->name.text, val_literal(E, &v[k]));
         el_bind(E, f, h->name.text, v[k]);
     }
     el_pop_frame(E);
@@ -175,17 +182,19 @@ static gn_status *hyperparameters(elab *E, plan *p, const ast_decl *d, value **o
 static gn_status *unknown_defines(elab *E, const plan *p)
 {
     GN_VEC(const char *) names = {0};
-    for (uint32_t k = 0; k < p->model->hyper.n; k++) GN_PUSH(E->arena, names, p->model->hyper.p[k].name.text);
+    for (uint32_t k = 0; k < p->model->hyper.n; k++)
+        GN_PUSH(E->arena, names, p->model->hyper.p[k].name.text);
     for (uint32_t k = 0; p->train.decl && k < p->train.decl->hyper.n; k++)
         GN_PUSH(E->arena, names, p->train.decl->hyper.p[k].name.text);
     for (int i = 0; i < p->n_defines; i++)
         if (!p->used[i])
-            GN_FAIL(GN_ERR_USAGE, "`%s` has no hyperparameter `%s`%s", p->model->name.text, p->defines[i].name,
+            GN_FAIL(GN_ERR_USAGE, "`%s` has no hyperparameter `%s`%s", p->model->name.text,
+                    p->defines[i].name,
                     gn_diag_suggest(E->arena, p->defines[i].name, names.p, names.n));
     return NULL;
 }
 
-/* programs ------------------------------------------------------------------------------------------------------------- */
+/* programs ------------------------------------------------------------------------------------- */
 
 static void begin_root(elab *E, const plan *p, const char *name, el_mode mode)
 {
@@ -195,8 +204,8 @@ static void begin_root(elab *E, const plan *p, const char *name, el_mode mode)
     E->root->path = E->root->file_path = "";
 }
 
-/* Is it the model's only input of nodes, or of edges?  Those are x and attr, whatever their names, unless the data has
- * something under that name. */
+/* Is it the model's only input of nodes, or of edges?  Those are x and attr, whatever their names,
+ * unless the data has something under that name. */
 static bool only_one(const elab *E, const plan *p, const ast_formal *f)
 {
     uint32_t n = 0;
@@ -214,7 +223,8 @@ static value apply_model(elab *E, const plan *p)
     el_arg *args = GN_NEW_N(E->arena, el_arg, in->n + 1);
     frame *f = el_push_frame(E, p->model, p->model->src, E->root, p->model->name.span);
     f->up = E->frame->up;
-    for (uint32_t k = 0; k < p->model->hyper.n; k++) el_bind(E, f, p->model->hyper.p[k].name.text, p->hyper[k]);
+    for (uint32_t k = 0; k < p->model->hyper.n; k++)
+        el_bind(E, f, p->model->hyper.p[k].name.text, p->hyper[k]);
     for (uint32_t k = 0; k < in->n; k++) {
         args[k].v = el_model_input(E, &in->p[k], only_one(E, p, &in->p[k]));
         args[k].span = in->p[k].type.span;
@@ -263,7 +273,8 @@ static gir_program *make_loss(elab *E, const plan *p)
     return finish(E);
 }
 
-/* What the loss applies the model to is as a rule what the result is of: the two share all but the loss itself. */
+/* What the loss applies the model to is as a rule what the result is of: the two share all but the
+ * loss itself. */
 static gir_program *make_validate(elab *E, const plan *p)
 {
     begin_root(E, p, "eval", MODE_EVAL);
@@ -273,12 +284,14 @@ static gir_program *make_validate(elab *E, const plan *p)
     return finish(E);
 }
 
-/* A model without a train block is trained as everybody does where its output may be classes of nodes. */
+/* A model without a train block is trained as everybody does where its output may be classes of
+ * nodes. */
 static gn_status *default_train(elab *E, plan *p)
 {
     const gn_data_shape *s = E->shape;
     const gir_type *t = E->output.kind == VAL_TENSOR ? val_type(E, &E->output) : NULL;
-    if (p->train.decl || s->n_classes <= 0 || !t || t->space != E->node || t->rank != 1 || t->dim[0] != s->n_classes)
+    if (p->train.decl || s->n_classes <= 0 || !t || t->space != E->node || t->rank != 1 ||
+        t->dim[0] != s->n_classes)
         return NULL;
     gn_buf args = {.arena = E->arena}, b = {.arena = E->arena};
     gn_buf_add(&args, "");
@@ -290,11 +303,13 @@ static gn_status *default_train(elab *E, plan *p)
         if (!of && (!strcmp(name, GN_NAME_Y) || !strcmp(name, GN_NAME_TRAIN_MASK)))
             return NULL; /* no labels, as the model has it */
         if (!of)
-            gn_buf_printf(&b, "  input %s: %.*s\n", name, (int)f->type.span.len, p->model->src->text + f->type.span.at);
+            gn_buf_printf(&b, "  input %s: %.*s\n", name, (int)f->type.span.len,
+                          p->model->src->text + f->type.span.at);
         gn_buf_printf(&args, "%s%s = %s", args.n ? ", " : "", name, of ? of : name);
     }
-    gn_buf_printf(&b, "  loss = cross_entropy(%s(%s), y) over train_mask\n  optimizer = adam(lr = 0.01)\n}\n",
-                  p->model->name.text, args.p);
+    gn_buf_printf(
+        &b, "  loss = cross_entropy(%s(%s), y) over train_mask\n  optimizer = adam(lr = 0.01)\n}\n",
+        p->model->name.text, args.p);
     gn_ast *ast;
     GN_TRY(gn_parse(E->arena, b.p, b.n, "the default train block", &ast));
     GN_PUSH(E->arena, E->sources, ast->src);
@@ -305,7 +320,9 @@ static gn_status *default_train(elab *E, plan *p)
 
 static gn_status *check(const gir_program *program)
 {
-    return program ? gn_status_annotate(gir_verify(program), "program %s of the front end", program->name) : NULL;
+    return program ? gn_status_annotate(gir_verify(program), "program %s of the front end",
+                                        program->name)
+                   : NULL;
 }
 
 /* Data without labels trains only towards what the block declares. */
@@ -331,7 +348,8 @@ static bool names_labels(const elab *E, const ast_expr *e)
 static bool learns_without_labels(const elab *E, const ast_decl *train)
 {
     for (uint32_t i = 0; i < train->items.n; i++)
-        if (names_labels(E, train->items.p[i].a) || names_labels(E, train->items.p[i].over)) return false;
+        if (names_labels(E, train->items.p[i].a) || names_labels(E, train->items.p[i].over))
+            return false;
     return true;
 }
 
@@ -348,8 +366,8 @@ static gn_status *elaborate(elab *E, plan *p, gn_model *m)
     m->eval = make_eval(E, p);
     el_warn_layers(E);
     GN_TRY(default_train(E, p));
-    if (p->train.decl &&
-        (E->shape->n_classes > 0 || declares_input(p->train.decl) || learns_without_labels(E, p->train.decl))) {
+    if (p->train.decl && (E->shape->n_classes > 0 || declares_input(p->train.decl) ||
+                          learns_without_labels(E, p->train.decl))) {
         m->loss = make_loss(E, p);
         el_train_spec(E, &p->train, &m->train);
         if (m->loss) el_warn_loss(E, p->train.decl, m->loss);
@@ -381,8 +399,9 @@ static void list_inputs(elab *E, const plan *p, gn_model *m)
     }
 }
 
-gn_status *gn_elaborate(gn_arena *a, const gn_ast *ast, const char *model, const gn_data_shape *shape, int n_defines,
-                        const gn_define *defines, gn_model **out)
+gn_status *gn_elaborate(gn_arena *a, const gn_ast *ast, const char *model,
+                        const gn_data_shape *shape, int n_defines, const gn_define *defines,
+                        gn_model **out)
 {
     elab E;
     gn_diags d;

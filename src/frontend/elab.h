@@ -1,8 +1,9 @@
 /* Elaboration: runs a model at compile time and leaves tensor IR behind.
  *
- * Numbers, lists, layers and functions are values of the elaborator; tensors and graphs are values of the program
- * being made.  What fails is reported once and becomes VAL_POISON, which everything passes on in silence, so that one
- * run finds all errors.  Work is bounded: steps, nesting, sizes. */
+ * Numbers, lists, layers and functions are values of the elaborator; tensors and graphs are values
+ * of the program being made.  What fails is reported once and becomes VAL_POISON, which everything
+ * passes on in silence, so that one run finds all errors.  Work is bounded: steps, nesting,
+ * sizes. */
 #ifndef GN_FRONTEND_ELAB_H
 #define GN_FRONTEND_ELAB_H
 
@@ -81,7 +82,8 @@ struct value {
         bool truth;
         const char *s; /* STRING, SPACE */
         value_list *list;
-        const char **axes; /* TENSOR: names of its axes, NULL entries for nameless ones; NULL: none has one */
+        const char **axes; /* TENSOR: names of its axes, NULL entries for nameless ones; NULL: none
+                              has one */
         const ast_decl *decl;
         const builtin *builtin;
         const el_init *init;
@@ -142,7 +144,8 @@ typedef struct elab {
     const gn_data_shape *shape;
     GN_VEC(const gn_source *) sources;
     GN_VEC(const ast_decl *) decls;
-    gn_map file_decls, stdlib_decls; /* what code of the file sees, its own first, and what code of stdlib: its own */
+    gn_map file_decls, stdlib_decls; /* what code of the file sees, its own first, and what code of
+                                        stdlib: its own */
     GN_VEC(gn_param) params;
     gn_map param_index;
     gn_map file_names; /* of parameters */
@@ -165,16 +168,17 @@ typedef struct elab {
     instance *root;
 } elab;
 
-/* elab_value.c ------------------------------------------------------------------------------------------------------- */
+/* elab_value.c --------------------------------------------------------------------------------- */
 extern const value POISON, NONE;
 value val_int(int64_t i);
 value val_float(double f);
 value val_bool(bool b);
 value val_string(const char *s);
 value val_list(elab *E, uint32_t n);
-value el_list_done(elab *E, gn_span at, value list); /* checks the elements of a list that was filled */
-value val_tensor(gir_id id, const char **axes);      /* POISON for id 0 */
-bool val_is_number(const value *v);                  /* INT or FLOAT */
+/* checks the elements of a list that was filled */
+value el_list_done(elab *E, gn_span at, value list);
+value val_tensor(gir_id id, const char **axes); /* POISON for id 0 */
+bool val_is_number(const value *v);             /* INT or FLOAT */
 double val_number(const value *v);
 bool val_equal(const value *a, const value *b);
 const char *val_text(elab *E, const value *v);    /* "node[16]", "3", "a list of 2": for messages */
@@ -184,15 +188,18 @@ const char *el_type_text(elab *E, const gir_type *t);
 const char **el_axes_new(elab *E, int rank);
 const char *el_axis_name(const value *v, int k);
 
-value el_error(elab *E, gn_span at, const char *fmt, ...) GN_PRINTF(3, 4); /* with notes on how it came there; POISON */
-void el_locate(elab *E, gn_span at);                                       /* where the values made next come from */
-bool el_step(elab *E, gn_span at, int64_t n); /* false (reported once) when the budget of work is spent */
+/* with notes on how it came there; POISON */
+value el_error(elab *E, gn_span at, const char *fmt, ...) GN_PRINTF(3, 4);
+void el_locate(elab *E, gn_span at);          /* where the values made next come from */
+bool el_step(elab *E, gn_span at, int64_t n); /* false (reported once) when the budget of work is
+                                                 spent */
 value *el_local(frame *f, const char *name);  /* NULL when unset */
 void el_bind(elab *E, frame *f, const char *name, value v);
 
 /* elab_expr.c */
 value el_eval(elab *E, const ast_expr *e);
-const gn_map *el_visible(const elab *E); /* declarations that the code which runs sees: name -> index into decls */
+const gn_map *el_visible(const elab *E); /* declarations that the code which runs sees: name ->
+                                            index into decls */
 bool el_eval_int(elab *E, const ast_expr *e, const char *what, int64_t *out);
 const char *el_suggest_name(elab *E, const char *name);
 value el_lookup(elab *E, const char *name, gn_span at); /* UNSET for a name that nothing has */
@@ -208,8 +215,10 @@ value el_call_value(elab *E, value f, uint32_t n, const el_arg *args, gn_span ma
 value el_apply(elab *E, instance *it, uint32_t n, const el_arg *args, gn_span mark);
 instance *el_instance(elab *E, const ast_decl *d, value *hyper, gn_span at);
 value el_name_instances(elab *E, value v, const char *name, const char *file, gn_span at);
-bool el_coerce(elab *E, const ast_formal *f, const value *given, bool strict, value *v, const char **why);
-frame *el_push_frame(elab *E, const ast_decl *d, const gn_source *src, instance *self, gn_span call);
+bool el_coerce(elab *E, const ast_formal *f, const value *given, bool strict, value *v,
+               const char **why);
+frame *el_push_frame(elab *E, const ast_decl *d, const gn_source *src, instance *self,
+                     gn_span call);
 void el_pop_frame(elab *E);
 
 /* elab_stmt.c */
@@ -217,30 +226,36 @@ void el_block(elab *E, const ast_block *b);
 
 /* elab_type.c */
 bool el_dims(elab *E, const ast_type *t, int64_t *dim, const char **axes); /* all must be known */
-bool el_match(elab *E, const ast_type *t, value *v, const char *what, frame *report, gn_span at, instance *remember);
+bool el_match(elab *E, const ast_type *t, value *v, const char *what, frame *report, gn_span at,
+              instance *remember);
 
 /* elab_param.c */
 void el_param(elab *E, const ast_stmt *s);
 void el_update(elab *E, const ast_stmt *s);
 
 /* elab_tensor.c */
-gir_id el_make(elab *E, gn_span at, gir_op op, int n, const gir_id *in, const gir_attr *attr, const gir_type *want);
+gir_id el_make(elab *E, gn_span at, gir_op op, int n, const gir_id *in, const gir_attr *attr,
+               const gir_type *want);
 value el_unary(elab *E, gn_span at, gir_op op, value a);
 value el_binary(elab *E, gn_span at, gir_op op, const char *text, value a, value b);
 value el_select(elab *E, gn_span at, value c, value a, value b);
 value el_reduce(elab *E, gn_span at, int red, value x, int64_t axes, bool keep);
 value el_space_reduce(elab *E, gn_span at, int red, value x);
-bool el_broadcast_to(elab *E, gn_span at, value v, const gir_type *want, const char *what, gir_id *out);
+bool el_broadcast_to(elab *E, gn_span at, value v, const gir_type *want, const char *what,
+                     gir_id *out);
 
-/* elab_warn.c: after the forward pass; of what stands in a model or a train block; of a loss.  Silent after errors. */
+/* elab_warn.c: after the forward pass; of what stands in a model or a train block; of a loss.
+ * Silent after errors. */
 void el_warn_layers(elab *E);
-void el_warn_hyper(elab *E, const ast_decl *d, const ast_decl *train); /* of a model, that its block may read too */
+/* of a model, that its block may read too */
+void el_warn_hyper(elab *E, const ast_decl *d, const ast_decl *train);
 void el_warn_loss(elab *E, const ast_decl *train, const gir_program *loss);
 
 /* elab_align.c: operands of one shape */
-/* Brings v[0..n) to one space and shape, which *out gets (its elem set: that of numbers); POISON and false where they
- * do not fit. */
-bool el_align(elab *E, gn_span at, const char *text, int n, value *v, gir_type *out, const char ***axes);
+/* Brings v[0..n) to one space and shape, which *out gets (its elem set: that of numbers); POISON
+ * and false where they do not fit. */
+bool el_align(elab *E, gn_span at, const char *text, int n, value *v, gir_type *out,
+              const char ***axes);
 
 /* elab_matmul.c */
 value el_matmul(elab *E, gn_span at, value a, value b);
@@ -279,14 +294,18 @@ uint32_t gn_builtin_names(const char **out, uint32_t max);
 value gn_builtin_call(elab *E, const builtin *b, uint32_t n, const el_arg *args, gn_span mark);
 
 /* elab_input.c: what the data gives */
-value el_input(elab *E, const char *name, gn_span at); /* g, x, y, masks: by the names of a train block; UNSET */
-value el_model_input(elab *E, const ast_formal *f, bool only); /* an input of the model; UNSET: left out */
-const char *el_data_name(const ast_formal *f,
-                         bool only); /* which of g, x and attr it is; NULL: data under its own name */
-/* It has a default, and the data nothing of its name, or it is listed as such.  `of`: its el_data_name. */
+/* g, x, y, masks: by the names of a train block; UNSET */
+value el_input(elab *E, const char *name, gn_span at);
+/* an input of the model; UNSET: left out */
+value el_model_input(elab *E, const ast_formal *f, bool only);
+/* which of g, x and attr it is; NULL: data under its own name */
+const char *el_data_name(const ast_formal *f, bool only);
+/* It has a default, and the data nothing of its name, or it is listed as such.  `of`: its
+ * el_data_name. */
 bool el_left_out(const elab *E, const ast_formal *f, const char *of);
 value el_data_dim(elab *E, const char *name, gn_span at); /* F, C, D; UNSET */
-gir_id el_times_of_mask(elab *E, const char *mask);       /* an input: how often the data lists a node; 0: once */
+/* an input: how often the data lists a node; 0: once */
+gir_id el_times_of_mask(elab *E, const char *mask);
 gir_id el_leaf(elab *E, gir_op op, const char *name, const gir_type *t); /* one a name */
 void el_begin_program(elab *E, const char *name, el_mode mode);
 

@@ -1,11 +1,12 @@
-/* Operands of one shape.  Spaces: one without rows goes with any.  Dims are aligned at the right as in NumPy; but where
- * one operand has fewer, and all of them have names that the other has too, they are aligned by name: a[heads] times
- * h[heads, out] is what it says. */
+/* Operands of one shape.  Spaces: one without rows goes with any.  Dims are aligned at the right as
+ * in NumPy; but where one operand has fewer, and all of them have names that the other has too,
+ * they are aligned by name: a[heads] times h[heads, out] is what it says. */
 #include "frontend/elab.h"
 
 #include <string.h>
 
-/* Where the axes of the shorter go among those of the longer, by name; false where names do not say. */
+/* Where the axes of the shorter go among those of the longer, by name; false where names do not
+ * say. */
 static bool by_name(const value *s, int rs, const value *l, int rl, int *place)
 {
     if (!s->u.axes || !l->u.axes) return false;
@@ -44,7 +45,8 @@ static bool differ(elab *E, gn_span at, const char *text, const value *a, const 
 }
 
 /* Common type of what is in *out and v. */
-static bool join_type(elab *E, gn_span at, const char *text, const value *first, const value *v, gir_type *out)
+static bool join_type(elab *E, gn_span at, const char *text, const value *first, const value *v,
+                      gir_type *out)
 {
     const gir_type *t = val_type(E, v);
     if (t->space && out->space && t->space != out->space) return differ(E, at, text, first, v);
@@ -66,7 +68,8 @@ static void join_axes(const gir_type *out, const gir_type *t, const value *v, co
 {
     for (int k = 0; k < t->rank && v->u.axes; k++) {
         int j = k + out->rank - t->rank;
-        if (v->u.axes[k] && t->dim[k] == out->dim[j] && (!axes[j] || t->dim[k] != 1)) axes[j] = v->u.axes[k];
+        if (v->u.axes[k] && t->dim[k] == out->dim[j] && (!axes[j] || t->dim[k] != 1))
+            axes[j] = v->u.axes[k];
     }
 }
 
@@ -74,7 +77,8 @@ static bool spread_all(elab *E, int n, value *v)
 {
     int longest = -1;
     for (int i = 0; i < n; i++)
-        if (v[i].kind == VAL_TENSOR && (longest < 0 || val_type(E, &v[i])->rank > val_type(E, &v[longest])->rank))
+        if (v[i].kind == VAL_TENSOR &&
+            (longest < 0 || val_type(E, &v[i])->rank > val_type(E, &v[longest])->rank))
             longest = i;
     if (longest < 0) return false;
     int rank = val_type(E, &v[longest])->rank;
@@ -82,12 +86,14 @@ static bool spread_all(elab *E, int n, value *v)
         int place[GIR_MAX_RANK];
         if (v[i].kind != VAL_TENSOR) continue;
         int r = val_type(E, &v[i])->rank;
-        if (r && r < rank && by_name(&v[i], r, &v[longest], rank, place)) spread(E, &v[i], rank, place);
+        if (r && r < rank && by_name(&v[i], r, &v[longest], rank, place))
+            spread(E, &v[i], rank, place);
     }
     return true;
 }
 
-bool el_align(elab *E, gn_span at, const char *text, int n, value *v, gir_type *out, const char ***axes)
+bool el_align(elab *E, gn_span at, const char *text, int n, value *v, gir_type *out,
+              const char ***axes)
 {
     gn_elem elem = (gn_elem)out->elem;
     *out = gir_tensor(elem, 0, 0, NULL);

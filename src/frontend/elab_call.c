@@ -1,5 +1,6 @@
-/* Calls: arguments to formals, by place and by name; functions run, layers are made, and applied to inputs.
- * Needs: arguments that are evaluated.  Makes: instances, whose names are those of the weights, and values. */
+/* Calls: arguments to formals, by place and by name; functions run, layers are made, and applied to
+ * inputs. Needs: arguments that are evaluated.  Makes: instances, whose names are those of the
+ * weights, and values. */
 #include "frontend/elab.h"
 
 #include <math.h>
@@ -39,8 +40,10 @@ static const char *kind_of(const ast_formal *f, const value *given)
     }
 }
 
-/* Checks a hyperparameter against its kind, and turns an integer into the float that is wanted. `given`: its default. */
-bool el_coerce(elab *E, const ast_formal *f, const value *given, bool strict, value *v, const char **why)
+/* Checks a hyperparameter against its kind, and turns an integer into the float that is wanted.
+ * `given`: its default. */
+bool el_coerce(elab *E, const ast_formal *f, const value *given, bool strict, value *v,
+               const char **why)
 {
     const char *kind = strict || f->kind ? kind_of(f, given) : NULL;
     bool ok = true;
@@ -60,15 +63,20 @@ bool el_coerce(elab *E, const ast_formal *f, const value *given, bool strict, va
     if (v->kind == VAL_POISON) return true;
     static const struct {
         const char *kind, *text;
-    } texts[] = {{"float", "a number"},     {"int", "an integer"},  {"dim", "a dimension, an integer of at least 1"},
-                 {"bool", "true or false"}, {"string", "a string"}, {"list", "a list"}};
+    } texts[] = {{"float", "a number"},
+                 {"int", "an integer"},
+                 {"dim", "a dimension, an integer of at least 1"},
+                 {"bool", "true or false"},
+                 {"string", "a string"},
+                 {"list", "a list"}};
     if (!ok && kind_is(kind, "dim") && v->kind == VAL_INT && v->u.i > EL_MAX_DIM)
         *why = gn_arena_printf(E->arena, "`%s` is a dimension, at most %lld, not %s", f->name.text,
                                (long long)EL_MAX_DIM, val_text(E, v));
     else
         for (size_t k = 0; !ok && k < sizeof texts / sizeof *texts; k++)
             if (kind_is(kind, texts[k].kind))
-                *why = gn_arena_printf(E->arena, "`%s` is %s, not %s", f->name.text, texts[k].text, val_text(E, v));
+                *why = gn_arena_printf(E->arena, "`%s` is %s, not %s", f->name.text, texts[k].text,
+                                       val_text(E, v));
     return ok;
 }
 
@@ -76,14 +84,16 @@ bool el_coerce(elab *E, const ast_formal *f, const value *given, bool strict, va
 static const char *hint_of_widths(elab *E, const ast_decl *d, uint32_t k, const value *given)
 {
     const ast_formals *fs = &d->hyper;
-    if (d->kind != DECL_LAYER || k != 1 || !kind_is(fs->p[0].kind, "dim") || given->kind != VAL_INT) return "";
-    return gn_arena_printf(E->arena, "; the width that comes in is its input's, and not given: `%s(%s)`", d->name.text,
-                           fs->p[0].name.text);
+    if (d->kind != DECL_LAYER || k != 1 || !kind_is(fs->p[0].kind, "dim") || given->kind != VAL_INT)
+        return "";
+    return gn_arena_printf(E->arena,
+                           "; the width that comes in is its input's, and not given: `%s(%s)`",
+                           d->name.text, fs->p[0].name.text);
 }
 
 /* Puts arguments where they belong; out[k] stays UNSET for those left out. */
-static bool place(elab *E, const ast_decl *d, const ast_formals *fs, uint32_t n, const el_arg *args, gn_span mark,
-                  value *out, gn_span *spans)
+static bool place(elab *E, const ast_decl *d, const ast_formals *fs, uint32_t n, const el_arg *args,
+                  gn_span mark, value *out, gn_span *spans)
 {
     bool ok = true;
     for (uint32_t i = 0; i < n; i++) {
@@ -99,12 +109,13 @@ static bool place(elab *E, const ast_decl *d, const ast_formals *fs, uint32_t n,
                 continue;
             }
         } else if (k >= fs->n) {
-            el_error(E, args[i].span, "too many arguments: `%s` takes %u here", d->name.text, fs->n);
+            el_error(E, args[i].span, "too many arguments: `%s` takes %u here", d->name.text,
+                     fs->n);
             return false;
         } else if (fs->p[k].by_name) {
             const char *name = fs->p[k].name.text;
-            el_error(E, args[i].span, "`%s` takes `%s` by its name, `%s = ...`%s", d->name.text, name, name,
-                     hint_of_widths(E, d, k, &args[i].v));
+            el_error(E, args[i].span, "`%s` takes `%s` by its name, `%s = ...`%s", d->name.text,
+                     name, name, hint_of_widths(E, d, k, &args[i].v));
             ok = false;
             continue;
         }
@@ -120,8 +131,8 @@ static bool place(elab *E, const ast_decl *d, const ast_formals *fs, uint32_t n,
 }
 
 /* Values of all formals into the frame that is to run: given ones, and defaults evaluated there. */
-static bool bind(elab *E, const ast_decl *d, const ast_formals *fs, value *v, const gn_span *spans, frame *caller,
-                 gn_span mark, bool strict)
+static bool bind(elab *E, const ast_decl *d, const ast_formals *fs, value *v, const gn_span *spans,
+                 frame *caller, gn_span mark, bool strict)
 {
     bool ok = true;
     for (uint32_t k = 0; k < fs->n; k++) {
@@ -138,7 +149,8 @@ static bool bind(elab *E, const ast_decl *d, const ast_formals *fs, value *v, co
         } else if (!asked)
             v[k] = given;
         if (!el_coerce(E, f, f->value ? &given : NULL, strict, &v[k], &why)) {
-            v[k] = el_error(E, asked ? spans[k] : mark, "%s%s", why, hint_of_widths(E, d, k, &v[k]));
+            v[k] = el_error(E, asked ? spans[k] : mark, "%s%s", why,
+                            hint_of_widths(E, d, k, &v[k]));
             ok = false;
         }
         E->frame = callee;
@@ -153,7 +165,8 @@ static bool enter(elab *E, gn_span mark, const ast_decl *d)
         E->calls++;
         return true;
     }
-    el_error(E, mark, "`%s` is nested more than %d levels deep: does it use itself?", d->name.text, (int)EL_MAX_CALLS);
+    el_error(E, mark, "`%s` is nested more than %d levels deep: does it use itself?", d->name.text,
+             (int)EL_MAX_CALLS);
     return false;
 }
 
@@ -206,7 +219,7 @@ static value make_instance(elab *E, const ast_decl *d, uint32_t n, const el_arg 
     return ok ? (value){.kind = VAL_INSTANCE, .u.instance = el_instance(E, d, v, mark)} : POISON;
 }
 
-/* Names ------------------------------------------------------------------------------------------------------------- */
+/* Names ---------------------------------------------------------------------------------------- */
 
 static const char *join_path(elab *E, const char *a, const char *b)
 {
@@ -214,8 +227,8 @@ static const char *join_path(elab *E, const char *a, const char *b)
     return gn_arena_printf(E->arena, "%s.%s", a, b);
 }
 
-/* Gives an instance its name under the layer that is running.  When that layer runs again, what it makes under the
- * same name is what it made before. */
+/* Gives an instance its name under the layer that is running.  When that layer runs again, what it
+ * makes under the same name is what it made before. */
 static instance *adopt(elab *E, instance *it, const char *name, const char *file, gn_span at)
 {
     instance *owner = E->frame->self;
@@ -224,7 +237,8 @@ static instance *adopt(elab *E, instance *it, const char *name, const char *file
     child *c = k ? &owner->children.p[*k] : NULL;
     if (c && c->stamp == owner->applications) {
         el_error(E, at,
-                 "`%s` already names a layer with weights: give this one another name; several of a kind are a list, "
+                 "`%s` already names a layer with weights: give this one another name; several of "
+                 "a kind are a list, "
                  "`[... for i in 0..n]`",
                  name);
         return it;
@@ -234,7 +248,9 @@ static instance *adopt(elab *E, instance *it, const char *name, const char *file
         const value old = {.kind = VAL_INSTANCE, .u.instance = c->instance};
         const value new = {.kind = VAL_INSTANCE, .u.instance = it};
         if (c->instance && val_equal(&old, &new)) return c->instance;
-        el_error(E, at, "`%s` was made with other hyperparameters when this layer was applied before", name);
+        el_error(E, at,
+                 "`%s` was made with other hyperparameters when this layer was applied before",
+                 name);
         return it;
     }
     it->named = true;
@@ -260,7 +276,8 @@ value el_name_instances(elab *E, value v, const char *name, const char *file, gn
     named.u.list->depth = v.u.list->depth;
     E->nesting++;
     for (uint32_t i = 0; i < v.u.list->n; i++)
-        named.u.list->p[i] = el_name_instances(E, v.u.list->p[i], gn_arena_printf(E->arena, "%s.%u", name, i),
+        named.u.list->p[i] = el_name_instances(E, v.u.list->p[i],
+                                               gn_arena_printf(E->arena, "%s.%u", name, i),
                                                gn_arena_printf(E->arena, "%s.%u", file, i), at);
     E->nesting--;
     return named;
@@ -279,9 +296,10 @@ static instance *adopt_nameless(elab *E, instance *it, gn_span at)
     return adopt(E, it, name, name, at);
 }
 
-/* Application -------------------------------------------------------------------------------------------------------- */
+/* Application ---------------------------------------------------------------------------------- */
 
-static bool bind_inputs(elab *E, instance *it, value *v, const gn_span *spans, frame *caller, gn_span mark)
+static bool bind_inputs(elab *E, instance *it, value *v, const gn_span *spans, frame *caller,
+                        gn_span mark)
 {
     const ast_formals *fs = &it->decl->inputs;
     bool ok = true;
@@ -292,12 +310,16 @@ static bool bind_inputs(elab *E, instance *it, value *v, const gn_span *spans, f
             v[k] = el_eval(E, f->value);
         else if (v[k].kind == VAL_UNSET) {
             E->frame = caller;
-            v[k] = el_error(E, mark, "`%s` needs its input `%s`", it->decl->name.text, f->name.text);
+            v[k] = el_error(E, mark, "`%s` needs its input `%s`", it->decl->name.text,
+                            f->name.text);
             E->frame = callee;
         }
-        const char *what = gn_arena_printf(E->arena, "input `%s` of `%s`", f->name.text, it->decl->name.text);
+        const char *what = gn_arena_printf(E->arena, "input `%s` of `%s`", f->name.text,
+                                           it->decl->name.text);
         bool optional = f->value && v[k].kind == VAL_NONE;
-        if (!optional && !el_match(E, &f->type, &v[k], what, caller, spans[k].len ? spans[k] : mark, it)) ok = false;
+        if (!optional &&
+            !el_match(E, &f->type, &v[k], what, caller, spans[k].len ? spans[k] : mark, it))
+            ok = false;
         el_bind(E, E->frame, f->name.text, v[k]);
     }
     return ok;
@@ -307,10 +329,12 @@ static value run_layer(elab *E, instance *it)
 {
     const ast_decl *d = it->decl;
     el_block(E, &d->body);
-    if (!E->frame->returned) return el_error(E, d->name.span, "`%s` ends without `return`", d->name.text);
+    if (!E->frame->returned)
+        return el_error(E, d->name.span, "`%s` ends without `return`", d->name.text);
     value r = E->frame->result;
     const char *what = gn_arena_printf(E->arena, "the result of `%s`", d->name.text);
-    if (d->has_result && !el_match(E, &d->result, &r, what, E->frame, d->result.span, it)) return POISON;
+    if (d->has_result && !el_match(E, &d->result, &r, what, E->frame, d->result.span, it))
+        return POISON;
     if (!d->has_result && r.kind == VAL_TENSOR) r.u.axes = NULL;
     return r;
 }
@@ -325,7 +349,8 @@ value el_apply(elab *E, instance *it, uint32_t n, const el_arg *args, gn_span ma
     frame *caller = E->frame;
     el_push_frame(E, d, d->src, it, mark);
     it->applications++;
-    for (uint32_t k = 0; k < d->hyper.n; k++) el_bind(E, E->frame, d->hyper.p[k].name.text, it->hyper[k]);
+    for (uint32_t k = 0; k < d->hyper.n; k++)
+        el_bind(E, E->frame, d->hyper.p[k].name.text, it->hyper[k]);
     for (uint32_t k = 0; k < it->dims.n; k++)
         el_bind(E, E->frame, it->dims.keys[k], val_int(it->dim.p[it->dims.values[k]]));
     value result = bind_inputs(E, it, v, spans, caller, mark) ? run_layer(E, it) : POISON;
@@ -335,7 +360,7 @@ value el_apply(elab *E, instance *it, uint32_t n, const el_arg *args, gn_span ma
     return result;
 }
 
-/* Calls ----------------------------------------------------------------------------------------------------------------- */
+/* Calls ---------------------------------------------------------------------------------------- */
 
 value el_call_value(elab *E, value f, uint32_t n, const el_arg *args, gn_span mark)
 {
@@ -365,7 +390,8 @@ static value axis_argument(elab *E, const ast_expr *e)
 /* A name that the code gave to a value, and that is also a function's. */
 static bool hides_function(elab *E, const ast_expr *callee, const value *f)
 {
-    bool callable = f->kind == VAL_BUILTIN || f->kind == VAL_INSTANCE || f->kind == VAL_DECL || f->kind == VAL_POISON;
+    bool callable = f->kind == VAL_BUILTIN || f->kind == VAL_INSTANCE || f->kind == VAL_DECL ||
+                    f->kind == VAL_POISON;
     return !callable && callee->kind == EXPR_NAME &&
            (gn_map_find(el_visible(E), callee->name) || gn_builtin_find(callee->name));
 }
@@ -374,8 +400,10 @@ value el_call(elab *E, const ast_expr *e)
 {
     value f = el_eval(E, e->a);
     if (hides_function(E, e->a, &f))
-        return el_error(E, e->a->span, "`%s` is %s here, which cannot be called, and hides the function of that name",
-                        e->a->name, val_text(E, &f));
+        return el_error(
+            E, e->a->span,
+            "`%s` is %s here, which cannot be called, and hides the function of that name",
+            e->a->name, val_text(E, &f));
     el_arg *args = GN_NEW_N(E->arena, el_arg, e->args.n + 1);
     for (uint32_t i = 0; i < e->args.n; i++) {
         const ast_arg *a = &e->args.p[i];

@@ -1,5 +1,5 @@
-/* Expressions to values: names, operators, indices, lists.  Numbers, truths and lists are computed here and now; what is of
- * tensors becomes operators of the program. */
+/* Expressions to values: names, operators, indices, lists.  Numbers, truths and lists are computed
+ * here and now; what is of tensors becomes operators of the program. */
 #include "frontend/elab.h"
 #include "base/data_name.h"
 #include "frontend/elsewhere.h"
@@ -8,7 +8,10 @@
 #include <string.h>
 
 /* The default train block is none of the user's code, so it sees what stdlib sees. */
-const gn_map *el_visible(const elab *E) { return E->frame->file ? &E->stdlib_decls : &E->file_decls; }
+const gn_map *el_visible(const elab *E)
+{
+    return E->frame->file ? &E->stdlib_decls : &E->file_decls;
+}
 
 static const ast_decl *decl_named(elab *E, const char *name)
 {
@@ -47,7 +50,8 @@ const char *el_suggest_name(elab *E, const char *name)
     for (uint32_t i = 0; i < n; i++) GN_PUSH(E->arena, all, names[i]);
     const char *near = gn_diag_suggest(E->arena, name, all.p, all.n);
     if (*near || !train) return near;
-    return "; the data are `g`, `x`, `y`, `attr`, `train_mask`, `val_mask`, `test_mask`, and what an `input` declares";
+    return "; the data are `g`, `x`, `y`, `attr`, `train_mask`, `val_mask`, `test_mask`, and what "
+           "an `input` declares";
 }
 
 value el_lookup(elab *E, const char *name, gn_span at)
@@ -72,16 +76,19 @@ static value eval_name(elab *E, const ast_expr *e)
 {
     value v = el_lookup(E, e->name, e->span);
     if (v.kind != VAL_UNSET) return v;
-    return el_error(E, e->span, "nothing is named `%s` here%s", e->name, el_suggest_name(E, e->name));
+    return el_error(E, e->span, "nothing is named `%s` here%s", e->name,
+                    el_suggest_name(E, e->name));
 }
 
 static value eval_not(elab *E, const ast_expr *e)
 {
     value v = el_eval(E, e->a);
     if (v.kind == VAL_BOOL) return val_bool(!v.u.truth);
-    if (v.kind == VAL_TENSOR && val_type(E, &v)->elem == GN_BOOL) return el_unary(E, e->mark, GIR_NOT, v);
-    return v.kind == VAL_POISON ? v
-                                : el_error(E, e->mark, "`not` takes true, false or a mask, not %s", val_text(E, &v));
+    if (v.kind == VAL_TENSOR && val_type(E, &v)->elem == GN_BOOL)
+        return el_unary(E, e->mark, GIR_NOT, v);
+    return v.kind == VAL_POISON
+               ? v
+               : el_error(E, e->mark, "`not` takes true, false or a mask, not %s", val_text(E, &v));
 }
 
 static value eval_neg(elab *E, const ast_expr *e)
@@ -94,12 +101,13 @@ static value eval_neg(elab *E, const ast_expr *e)
 static value range(elab *E, const ast_expr *e, value a, value b)
 {
     if (a.kind != VAL_INT || b.kind != VAL_INT)
-        return el_error(E, e->mark, "a range goes from an integer to an integer, not from %s to %s", val_text(E, &a),
-                        val_text(E, &b));
+        return el_error(E, e->mark, "a range goes from an integer to an integer, not from %s to %s",
+                        val_text(E, &a), val_text(E, &b));
     int64_t n = 0;
     if (b.u.i > a.u.i && __builtin_sub_overflow(b.u.i, a.u.i, &n)) n = EL_MAX_STEPS + 1;
     if (n > EL_MAX_STEPS) {
-        return el_error(E, e->span, "this range is too long: at most %d numbers", (int)EL_MAX_STEPS);
+        return el_error(E, e->span, "this range is too long: at most %d numbers",
+                        (int)EL_MAX_STEPS);
     }
     if (!el_step(E, e->span, n)) return POISON;
     value l = val_list(E, (uint32_t)n);
@@ -119,9 +127,11 @@ static value join(elab *E, gn_span at, value a, value b)
 
 static value compare_equal(elab *E, const ast_expr *e, value a, value b)
 {
-    bool comparable =
-        a.kind == b.kind || a.kind == VAL_NONE || b.kind == VAL_NONE || a.kind == VAL_SPACE || b.kind == VAL_SPACE;
-    if (!comparable) return el_error(E, e->mark, "%s and %s cannot be compared", val_text(E, &a), val_text(E, &b));
+    bool comparable = a.kind == b.kind || a.kind == VAL_NONE || b.kind == VAL_NONE ||
+                      a.kind == VAL_SPACE || b.kind == VAL_SPACE;
+    if (!comparable)
+        return el_error(E, e->mark, "%s and %s cannot be compared", val_text(E, &a),
+                        val_text(E, &b));
     return val_bool(val_equal(&a, &b) == (e->op == BIN_EQ));
 }
 
@@ -133,13 +143,15 @@ static value logic(elab *E, const ast_expr *e)
         value b = el_eval(E, e->b);
         bool mask = b.kind == VAL_TENSOR && val_type(E, &b)->elem == GN_BOOL;
         if (b.kind == VAL_BOOL || b.kind == VAL_POISON || mask) return b;
-        return el_error(E, e->mark, "`%s` takes true, false or masks, not %s", ast_binary_text[e->op], val_text(E, &b));
+        return el_error(E, e->mark, "`%s` takes true, false or masks, not %s",
+                        ast_binary_text[e->op], val_text(E, &b));
     }
     value b = el_eval(E, e->b);
     if (a.kind == VAL_POISON || b.kind == VAL_POISON) return POISON;
     if (b.kind == VAL_BOOL) return b.u.truth == (e->op == BIN_OR) ? b : a;
     if (a.kind == VAL_TENSOR && b.kind == VAL_TENSOR)
-        return el_binary(E, e->mark, e->op == BIN_AND ? GIR_AND : GIR_OR, ast_binary_text[e->op], a, b);
+        return el_binary(E, e->mark, e->op == BIN_AND ? GIR_AND : GIR_OR, ast_binary_text[e->op], a,
+                         b);
     return el_error(E, e->mark, "`%s` takes true, false or masks, not %s", ast_binary_text[e->op],
                     val_text(E, a.kind == VAL_TENSOR ? &b : &a));
 }
@@ -169,11 +181,14 @@ static value tensor_binary(elab *E, const ast_expr *e, value a, value b)
             if (p == -1) return el_unary(E, e->mark, GIR_RECIP, a);
         }
         return el_binary(E, e->mark, GIR_POW, text, a, b);
-    default: return el_error(E, e->mark, "`%s` is for numbers known at compile time, not for tensors", text);
+    default:
+        return el_error(E, e->mark, "`%s` is for numbers known at compile time, not for tensors",
+                        text);
     }
 }
 
-/* Both ends of an edge are one node?  The order of their numbers is no question: nodes may be renumbered. */
+/* Both ends of an edge are one node?  The order of their numbers is no question: nodes may be
+ * renumbered. */
 static value compare_ends(elab *E, const ast_expr *e, value a, value b)
 {
     a = el_end_number(E, e->a->span, a);
@@ -182,7 +197,10 @@ static value compare_ends(elab *E, const ast_expr *e, value a, value b)
     return el_binary(E, e->mark, e->op == BIN_EQ ? GIR_EQ : GIR_NE, ast_binary_text[e->op], a, b);
 }
 
-static bool is_attr(const ast_expr *e) { return e->kind == EXPR_FIELD && strcmp(e->name, GN_WORD_ATTR) == 0; }
+static bool is_attr(const ast_expr *e)
+{
+    return e->kind == EXPR_FIELD && strcmp(e->name, GN_WORD_ATTR) == 0;
+}
 
 static value eval_binary(elab *E, const ast_expr *e)
 {
@@ -201,8 +219,8 @@ static value eval_binary(elab *E, const ast_expr *e)
         return el_error(E, e->mark, "`%s` does not take none%s", ast_binary_text[e->op],
                         is_attr(e->a) || is_attr(e->b) ? ": the data has no edge features" : "");
     if (tensors) return tensor_binary(E, e, a, b);
-    return el_error(E, e->mark, "`%s` does not take %s and %s", ast_binary_text[e->op], val_text(E, &a),
-                    val_text(E, &b));
+    return el_error(E, e->mark, "`%s` does not take %s and %s", ast_binary_text[e->op],
+                    val_text(E, &a), val_text(E, &b));
 }
 
 static value eval_cond(elab *E, const ast_expr *e)
@@ -214,16 +232,19 @@ static value eval_cond(elab *E, const ast_expr *e)
         value a = el_eval(E, e->b), b = el_eval(E, e->c);
         return el_select(E, e->mark, c, a, b);
     }
-    return el_error(E, e->a->span, "the condition of `?` is true, false or a mask, not %s", val_text(E, &c));
+    return el_error(E, e->a->span, "the condition of `?` is true, false or a mask, not %s",
+                    val_text(E, &c));
 }
 
 static value take(elab *E, const ast_expr *e, value list, value index)
 {
     if (index.kind != VAL_INT)
-        return el_error(E, e->mark, "a list is indexed by an integer, not by %s", val_text(E, &index));
+        return el_error(E, e->mark, "a list is indexed by an integer, not by %s",
+                        val_text(E, &index));
     int64_t n = list.u.list->n, i = index.u.i < 0 ? index.u.i + n : index.u.i;
     if (i < 0 || i >= n)
-        return el_error(E, e->mark, "index %lld is outside the list of %lld", (long long)index.u.i, (long long)n);
+        return el_error(E, e->mark, "index %lld is outside the list of %lld", (long long)index.u.i,
+                        (long long)n);
     return list.u.list->p[i];
 }
 
@@ -232,7 +253,8 @@ static value slice_one(elab *E, const ast_expr *e, value x, int64_t k)
 {
     gir_type t = *val_type(E, &x);
     int64_t n = t.rank ? t.dim[0] : 0, i = k < 0 ? k + n : k;
-    if (i < 0 || i >= n) return el_error(E, e->mark, "index %lld is outside %s", (long long)k, val_text(E, &x));
+    if (i < 0 || i >= n)
+        return el_error(E, e->mark, "index %lld is outside %s", (long long)k, val_text(E, &x));
     t.dim[0] = 1;
     gir_id s = el_make(E, e->mark, GIR_SLICE, 1, &x.id, &(gir_attr){.i = {0, i}}, &t);
     if (!s) return POISON;
@@ -243,7 +265,8 @@ static value slice_one(elab *E, const ast_expr *e, value x, int64_t k)
 
 static bool is_mask(const elab *E, const value *v)
 {
-    return v->kind == VAL_TENSOR && val_type(E, v)->elem == GN_BOOL && val_type(E, v)->space == E->node;
+    return v->kind == VAL_TENSOR && val_type(E, v)->elem == GN_BOOL &&
+           val_type(E, v)->space == E->node;
 }
 
 static value eval_index(elab *E, const ast_expr *e)
@@ -254,11 +277,12 @@ static value eval_index(elab *E, const ast_expr *e)
     if (b.kind == VAL_END) return el_gather(E, e->mark, a, b);
     if (a.kind == VAL_TENSOR && b.kind == VAL_INT) return slice_one(E, e, a, b.u.i);
     if (a.kind == VAL_TENSOR)
-        return el_error(E, e->mark, "a tensor is indexed by an end of an edge or an integer, not by %s%s",
-                        val_text(E, &b),
-                        is_mask(E, &b) ? ": a loss takes its rows by `over`, as `loss = cross_entropy("
-                                         "M(g, x), y) over train_mask`"
-                                       : "");
+        return el_error(
+            E, e->mark, "a tensor is indexed by an end of an edge or an integer, not by %s%s",
+            val_text(E, &b),
+            is_mask(E, &b) ? ": a loss takes its rows by `over`, as `loss = cross_entropy("
+                             "M(g, x), y) over train_mask`"
+                           : "");
     return el_error(E, e->a->span, "%s cannot be indexed", val_text(E, &a));
 }
 
@@ -286,7 +310,8 @@ static value eval_each(elab *E, const ast_expr *e)
     value over = el_eval(E, e->b);
     if (over.kind == VAL_POISON) return over;
     if (over.kind != VAL_LIST)
-        return el_error(E, e->b->span, "`for` goes over a list or a range, not over %s", val_text(E, &over));
+        return el_error(E, e->b->span, "`for` goes over a list or a range, not over %s",
+                        val_text(E, &over));
     value l = val_list(E, over.u.list->n);
     value *old = el_local(E->frame, e->name), saved = old ? *old : (value){0};
     bool spent = false;
@@ -326,7 +351,8 @@ value el_eval(elab *E, const ast_expr *e)
 {
     if (!el_step(E, e->mark, 1)) return POISON;
     if (E->nesting >= EL_MAX_NESTING)
-        return el_error(E, e->mark, "layers and functions are nested too deeply here: does one use itself?");
+        return el_error(E, e->mark,
+                        "layers and functions are nested too deeply here: does one use itself?");
     E->nesting++;
     value v = eval(E, e);
     E->nesting--;

@@ -19,7 +19,8 @@ gir_id el_edge_ones(elab *E, const el_graph *g)
     return gir_const(E->prog, &t, 1.0);
 }
 
-/* One derived graph for one derivation, so that values of its edges go together wherever they were made. */
+/* One derived graph for one derivation, so that values of its edges go together wherever they were
+ * made. */
 static gir_id derive_id(elab *E, gn_span at, gir_op op, gir_id g)
 {
     enum { MAX_DERIVED = 256 };
@@ -85,20 +86,25 @@ value el_graph_field(elab *E, const ast_expr *e, value v)
     const el_graph *g = v.graph;
     el_locate(E, e->mark);
     if (strcmp(e->name, "weighted") == 0) return val_bool(g->weight != 0);
-    if (strcmp(e->name, "weight") == 0) return val_tensor(g->weight ? g->weight : el_edge_ones(E, g), NULL);
+    if (strcmp(e->name, "weight") == 0)
+        return val_tensor(g->weight ? g->weight : el_edge_ones(E, g), NULL);
     if (strcmp(e->name, "attr") == 0) {
         if (g->id != E->graph->id)
             return el_error(E, e->mark,
-                            "a derived graph has no attributes: `carry(g.attr, derived, fill)` takes them there");
+                            "a derived graph has no attributes: `carry(g.attr, derived, fill)` "
+                            "takes them there");
         return el_input(E, "attr", e->mark);
     }
-    return el_error(E, e->mark, "a graph has no field `%s`%s", e->name, gn_diag_suggest(E->arena, e->name, fields, 3));
+    return el_error(E, e->mark, "a graph has no field `%s`%s", e->name,
+                    gn_diag_suggest(E->arena, e->name, fields, 3));
 }
 
 static bool is_inner(elab *E, gn_span at, value end)
 {
     if (end.id == E->message) return true;
-    el_error(E, at, "the end of another message's edge: `edge(...)` takes a value of those edges, before this message");
+    el_error(E, at,
+             "the end of another message's edge: `edge(...)` takes a value of those edges, before "
+             "this message");
     return false;
 }
 
@@ -116,17 +122,20 @@ value el_gather(elab *E, gn_span at, value x, value end)
 {
     if (!is_inner(E, at, end)) return POISON;
     if (val_is_number(&x)) return x;
-    if (x.kind != VAL_TENSOR) return el_error(E, at, "%s has no value at an end of an edge", val_text(E, &x));
+    if (x.kind != VAL_TENSOR)
+        return el_error(E, at, "%s has no value at an end of an edge", val_text(E, &x));
     const gir_type *t = val_type(E, &x), *g = gir_type_of(E->prog, end.graph->id);
     gir_space_id want = end.u.i == GIR_SRC ? g->src : g->dst;
     if (t->space != want) {
-        const char *hint =
-            E->prog->spaces.p[t->space].kind == GIR_EDGE ? ": it is one of the edge, and used without an end" : "";
+        const char *hint = E->prog->spaces.p[t->space].kind == GIR_EDGE
+                               ? ": it is one of the edge, and used without an end"
+                               : "";
         return el_error(E, at, "%s has no value at a node%s", val_text(E, &x), hint);
     }
     el_locate(E, at);
     gir_id in[2] = {end.graph->id, x.id};
-    return val_tensor(el_make(E, at, GIR_GATHER, 2, in, &(gir_attr){.i = {end.u.i}}, NULL), x.u.axes);
+    return val_tensor(el_make(E, at, GIR_GATHER, 2, in, &(gir_attr){.i = {end.u.i}}, NULL),
+                      x.u.axes);
 }
 
 static gir_id scatter(elab *E, gn_span at, const el_graph *g, gir_id e, int end, int red)
@@ -152,7 +161,8 @@ static value on_edges(elab *E, const ast_expr *body, const el_graph *g, value m)
     }
     if (m.kind == VAL_POISON) return m;
     if (m.kind != VAL_TENSOR)
-        return el_error(E, body->span, "a message is a tensor or a number, not %s", val_text(E, &m));
+        return el_error(E, body->span, "a message is a tensor or a number, not %s",
+                        val_text(E, &m));
     gir_type t = *val_type(E, &m);
     if (t.space == edge) return m;
     if (t.space == 0) {
@@ -161,14 +171,18 @@ static value on_edges(elab *E, const ast_expr *body, const el_graph *g, value m)
     }
     if (E->prog->spaces.p[t.space].kind == GIR_EDGE)
         return el_error(E, body->span,
-                        "a value of the edges of another graph; `carry(value, g, fill)` takes it to a derived graph");
-    return el_error(E, body->span, "a message is a value of the edge, not %s: write `x[u]` or `x[v]`", val_text(E, &m));
+                        "a value of the edges of another graph; `carry(value, g, fill)` takes it "
+                        "to a derived graph");
+    return el_error(E, body->span,
+                    "a message is a value of the edge, not %s: write `x[u]` or `x[v]`",
+                    val_text(E, &m));
 }
 
 static value aggregate(elab *E, const ast_expr *e, const el_graph *g, value m, int red, bool mean)
 {
     if (!gn_elem_is_float((gn_elem)val_type(E, &m)->elem))
-        return el_error(E, e->mark, "`%s` takes messages of floats, not %s; `float(x)` makes floats", e->name,
+        return el_error(E, e->mark,
+                        "`%s` takes messages of floats, not %s; `float(x)` makes floats", e->name,
                         val_text(E, &m));
     value s = val_tensor(scatter(E, e->mark, g, m.id, GIR_DST, red), m.u.axes);
     if (!mean || s.kind == VAL_POISON) return s;
@@ -201,14 +215,17 @@ value el_message(elab *E, const ast_expr *e)
     int which = 0;
     while (which < 5 && strcmp(e->name, names[which]) != 0) which++;
     if (which == 5)
-        return el_error(E, e->mark, "messages go into `sum`, `mean`, `max`, `min` or `edge`, not into `%s`%s", e->name,
-                        gn_diag_suggest(E->arena, e->name, names, 5));
+        return el_error(E, e->mark,
+                        "messages go into `sum`, `mean`, `max`, `min` or `edge`, not into `%s`%s",
+                        e->name, gn_diag_suggest(E->arena, e->name, names, 5));
     value g = el_eval(E, e->a);
     if (g.kind == VAL_POISON) return g;
-    if (g.kind != VAL_GRAPH) return el_error(E, e->a->span, "messages go over a graph, not over %s", val_text(E, &g));
+    if (g.kind != VAL_GRAPH)
+        return el_error(E, e->a->span, "messages go over a graph, not over %s", val_text(E, &g));
     uint32_t outer = E->message;
     E->message = ++E->messages;
-    value u = rebind(E, e->from, ended(E, g.graph, GIR_SRC)), v = rebind(E, e->to, ended(E, g.graph, GIR_DST));
+    value u = rebind(E, e->from, ended(E, g.graph, GIR_SRC)),
+          v = rebind(E, e->to, ended(E, g.graph, GIR_DST));
     value m = el_eval(E, e->b);
     E->message = outer;
     el_bind(E, E->frame, e->to, v);

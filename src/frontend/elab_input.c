@@ -37,7 +37,8 @@ gir_id el_leaf(elab *E, gir_op op, const char *name, const gir_type *t)
     return *gn_map_put(&E->leaves, name, gir_leaf(E->prog, op, name, t));
 }
 
-static value leaf(elab *E, const char *name, gn_elem elem, gir_space_id space, int rank, const int64_t *dim)
+static value leaf(elab *E, const char *name, gn_elem elem, gir_space_id space, int rank,
+                  const int64_t *dim)
 {
     gir_type t = gir_tensor(elem, space, rank, dim);
     return val_tensor(el_leaf(E, GIR_INPUT, name, &t), NULL);
@@ -58,7 +59,8 @@ value el_data_dim(elab *E, const char *name, gn_span at)
         return (value){0};
     if (n > 0 && n <= EL_MAX_DIM) return val_int(n);
     if (n > 0) return el_error(E, at, "%lld %s are too many", (long long)n, what);
-    return el_error(E, at, "`%s` is the number of %s, and the data has none%s", name, what, help ? help : "");
+    return el_error(E, at, "`%s` is the number of %s, and the data has none%s", name, what,
+                    help ? help : "");
 }
 
 gir_id el_times_of_mask(elab *E, const char *mask)
@@ -71,7 +73,8 @@ gir_id el_times_of_mask(elab *E, const char *mask)
               {GN_NAME_VAL_MASK, GN_NAME_VAL_TIMES, s->val_repeats},
               {GN_NAME_TEST_MASK, GN_NAME_TEST_TIMES, s->test_repeats}};
     for (size_t k = 0; k < sizeof of / sizeof *of; k++)
-        if (!strcmp(of[k].mask, mask)) return of[k].repeats ? leaf(E, of[k].times, GN_F32, E->node, 0, NULL).id : 0;
+        if (!strcmp(of[k].mask, mask))
+            return of[k].repeats ? leaf(E, of[k].times, GN_F32, E->node, 0, NULL).id : 0;
     return 0;
 }
 
@@ -88,11 +91,13 @@ value el_input(elab *E, const char *name, gn_span at)
     }
     if (strcmp(name, GN_WORD_ATTR) == 0) {
         if (s->edge_dim <= 0) return NONE;
-        return leaf(E, GN_NAME_ATTR, GN_F32, gir_type_of(E->prog, E->graph->id)->edge, 1, &s->edge_dim);
+        return leaf(E, GN_NAME_ATTR, GN_F32, gir_type_of(E->prog, E->graph->id)->edge, 1,
+                    &s->edge_dim);
     }
     if (strcmp(name, GN_NAME_Y) != 0 && !mask) return (value){0};
     if (s->n_classes <= 0 && !(mask && s->has_masks))
-        return el_error(E, at, "the data has no labels, so there is no `%s`%s", name, s->no_labels ? s->no_labels : "");
+        return el_error(E, at, "the data has no labels, so there is no `%s`%s", name,
+                        s->no_labels ? s->no_labels : "");
     if (!mask) return leaf(E, GN_NAME_Y, GN_I32, E->node, 0, NULL);
     /* the loss on validation nodes is that of the training nodes with the mask exchanged */
     if (E->mode == MODE_VAL && strcmp(name, GN_NAME_TRAIN_MASK) == 0) name = GN_NAME_VAL_MASK;
@@ -102,8 +107,11 @@ value el_input(elab *E, const char *name, gn_span at)
 const char *el_data_name(const ast_formal *f, bool only)
 {
     if (f->type.is_graph) return only || strcmp(f->name.text, GN_NAME_G) == 0 ? GN_NAME_G : NULL;
-    if (f->type.space == SPACE_NODE && (only || strcmp(f->name.text, GN_NAME_X) == 0)) return GN_NAME_X;
-    return f->type.space == SPACE_EDGE && (only || strcmp(f->name.text, GN_WORD_ATTR) == 0) ? GN_WORD_ATTR : NULL;
+    if (f->type.space == SPACE_NODE && (only || strcmp(f->name.text, GN_NAME_X) == 0))
+        return GN_NAME_X;
+    return f->type.space == SPACE_EDGE && (only || strcmp(f->name.text, GN_WORD_ATTR) == 0)
+               ? GN_WORD_ATTR
+               : NULL;
 }
 
 bool el_left_out(const elab *E, const ast_formal *f, const char *of)
@@ -125,17 +133,19 @@ value el_model_input(elab *E, const ast_formal *f, bool only)
         value v = el_input(E, of, at);
         const char *elsewhere = gn_elsewhere(f->name.text);
         if (v.kind == VAL_NONE && !f->value)
-            return el_error(E, at, "the data has no edge features for the input `%s`%s", f->name.text,
+            return el_error(E, at, "the data has no edge features for the input `%s`%s",
+                            f->name.text,
                             elsewhere                     ? elsewhere
                             : E->shape->has_input && only ? ", and no array of that name"
                                                           : "");
         return v;
     }
     if (f->type.is_graph)
-        return el_error(E, at,
-                        "the data have one graph, `g`, and nothing for the input `%s`: take the graph once, as "
-                        "`g: graph`, and derive others from it",
-                        f->name.text);
+        return el_error(
+            E, at,
+            "the data have one graph, `g`, and nothing for the input `%s`: take the graph once, as "
+            "`g: graph`, and derive others from it",
+            f->name.text);
     int64_t dim[GIR_MAX_RANK];
     el_locate(E, at);
     if (!el_dims(E, &f->type, dim, NULL)) return POISON;

@@ -1,5 +1,6 @@
-/* a @ b.  The last axis of a meets the first of b; what remains of b comes last: node[in] @ [in, heads, out] is
- * node[heads, out], and node[in] @ [in] is node.  The tensor IR has matrices only, so everything goes through them. */
+/* a @ b.  The last axis of a meets the first of b; what remains of b comes last: node[in] @ [in,
+ * heads, out] is node[heads, out], and node[in] @ [in] is node.  The tensor IR has matrices only,
+ * so everything goes through them. */
 #include "frontend/elab.h"
 
 #include <string.h>
@@ -8,8 +9,9 @@ enum { MAX_SLICES = 64 };
 
 static value mismatch(elab *E, gn_span at, const value *a, const value *b)
 {
-    return el_error(E, at, "`@` does not fit %s and %s: the last dimension meets the first of what has no rows",
-                    val_text(E, a), val_text(E, b));
+    return el_error(
+        E, at, "`@` does not fit %s and %s: the last dimension meets the first of what has no rows",
+        val_text(E, a), val_text(E, b));
 }
 
 /* rows[k] @ [k, n] */
@@ -43,7 +45,8 @@ value el_matmul(elab *E, gn_span at, value a, value b)
         return el_error(E, at, "`@` does not take %s and %s", val_text(E, &a), val_text(E, &b));
     gir_type ta = *val_type(E, &a), tb = *val_type(E, &b);
     if (tb.space || tb.rank < 1 || ta.rank < 1 || ta.dim[ta.rank - 1] != tb.dim[0] ||
-        ta.rank + tb.rank - 2 > GIR_MAX_RANK || !gn_elem_is_float((gn_elem)ta.elem) || ta.elem != tb.elem)
+        ta.rank + tb.rank - 2 > GIR_MAX_RANK || !gn_elem_is_float((gn_elem)ta.elem) ||
+        ta.elem != tb.elem)
         return mismatch(E, at, &a, &b);
     el_locate(E, at);
     int64_t k = tb.dim[0], n = 1, l = 1, flat[2], dim[GIR_MAX_RANK];
@@ -69,6 +72,7 @@ value el_matmul(elab *E, gn_span at, value a, value b)
     else if (l <= MAX_SLICES)
         r = product_slices(E, at, a.id, w, l, k);
     else
-        return el_error(E, at, "`@` takes at most %d matrices a row, not %lld", (int)MAX_SLICES, (long long)l);
+        return el_error(E, at, "`@` takes at most %d matrices a row, not %lld", (int)MAX_SLICES,
+                        (long long)l);
     return r ? val_tensor(gir_reshape(E->prog, r, rank, dim), axes) : POISON;
 }

@@ -1,22 +1,28 @@
-/* Arithmetic of numbers at compile time: integers stay integers, and one that does not fit is an error. */
+/* Arithmetic of numbers at compile time: integers stay integers, and one that does not fit is an
+ * error. */
 #include "frontend/elab.h"
 
 #include <math.h>
 
-static value overflow(elab *E, gn_span at) { return el_error(E, at, "this does not fit an integer of 64 bits"); }
+static value overflow(elab *E, gn_span at)
+{
+    return el_error(E, at, "this does not fit an integer of 64 bits");
+}
 
 value el_number_unary(elab *E, gn_span at, gir_op op, value a)
 {
     double f = val_number(&a);
     if (a.kind == VAL_INT && (op == GIR_NEG || op == GIR_ABS)) {
         int64_t r = a.u.i;
-        if ((op == GIR_NEG || r < 0) && __builtin_sub_overflow((int64_t)0, r, &r)) return overflow(E, at);
+        if ((op == GIR_NEG || r < 0) && __builtin_sub_overflow((int64_t)0, r, &r))
+            return overflow(E, at);
         return val_int(r);
     }
     switch (op) {
     case GIR_NEG: return val_float(-f);
     case GIR_ABS: return val_float(fabs(f));
-    case GIR_SIGN: return a.kind == VAL_INT ? val_int((f > 0) - (f < 0)) : val_float((f > 0) - (f < 0));
+    case GIR_SIGN:
+        return a.kind == VAL_INT ? val_int((f > 0) - (f < 0)) : val_float((f > 0) - (f < 0));
     case GIR_EXP: return val_float(exp(f));
     case GIR_EXPM1: return val_float(expm1(f));
     case GIR_LOG: return val_float(log(f));
@@ -62,7 +68,8 @@ static bool power(int64_t base, int64_t exponent, int64_t *out)
     return true;
 }
 
-/* Whole numbers round towards minus infinity, so that a == (a // b) * b + a % b with a % b of b's sign. */
+/* Whole numbers round towards minus infinity, so that a == (a // b) * b + a % b with a % b of b's
+ * sign. */
 static value divide(elab *E, gn_span at, ast_binary op, int64_t a, int64_t b)
 {
     if (b == 0) return el_error(E, at, "division by zero");
@@ -103,8 +110,10 @@ value el_number_binary(elab *E, gn_span at, ast_binary op, value a, value b)
     case BIN_SUB: return val_float(f - g);
     case BIN_MUL: return val_float(f * g);
     case BIN_DIV: return g == 0 ? el_error(E, at, "division by zero") : val_float(f / g);
-    case BIN_FLOORDIV: return g == 0 ? el_error(E, at, "division by zero") : val_float(floor(f / g));
-    case BIN_MOD: return g == 0 ? el_error(E, at, "division by zero") : val_float(f - g * floor(f / g));
+    case BIN_FLOORDIV:
+        return g == 0 ? el_error(E, at, "division by zero") : val_float(floor(f / g));
+    case BIN_MOD:
+        return g == 0 ? el_error(E, at, "division by zero") : val_float(f - g * floor(f / g));
     case BIN_POW: return val_float(pow(f, g));
     default: return el_error(E, at, "`%s` does not take numbers", ast_binary_text[op]);
     }

@@ -4,7 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Shape in files: as declared by `shape`, or transposed to [product of dims 1.., dim 0], or as it is. */
+/* Shape in files: as declared by `shape`, or transposed to [product of dims 1.., dim 0], or as it
+ * is. */
 static bool file_shape(elab *E, const ast_stmt *s, gn_param *p)
 {
     const gir_type *t = &p->type;
@@ -28,7 +29,8 @@ static bool file_shape(elab *E, const ast_stmt *s, gn_param *p)
     p->file_rank = (int)s->shape.n;
     for (uint32_t k = 0; k < s->shape.n; k++) {
         if (!el_eval_int(E, s->shape.p[k], "a dimension", &p->file_dim[k])) return false;
-        if (p->file_dim[k] < 1 || __builtin_mul_overflow(product, p->file_dim[k], &product)) product = -1;
+        if (p->file_dim[k] < 1 || __builtin_mul_overflow(product, p->file_dim[k], &product))
+            product = -1;
     }
     if (product == elems) return true;
     el_error(E, s->shape.n ? s->shape.p[0]->span : s->span,
@@ -91,18 +93,20 @@ static bool initialiser(elab *E, const ast_stmt *s, gn_param *p)
     }
     if (v.kind != VAL_POISON)
         el_error(E, s->a->span,
-                 "a parameter begins with a number or an initialiser such as `glorot_uniform`, not with %s",
+                 "a parameter begins with a number or an initialiser such as `glorot_uniform`, not "
+                 "with %s",
                  val_text(E, &v));
     return false;
 }
 
 static bool same_param(const gn_param *a, const gn_param *b)
 {
-    return gir_type_eq(&a->type, &b->type) && strcmp(a->file_name, b->file_name) == 0 && a->trainable == b->trainable &&
-           a->init == b->init && a->a == b->a && a->b == b->b;
+    return gir_type_eq(&a->type, &b->type) && strcmp(a->file_name, b->file_name) == 0 &&
+           a->trainable == b->trainable && a->init == b->init && a->a == b->a && a->b == b->b;
 }
 
-/* Notes the parameter for the model; the same one again is fine, in another application or program. */
+/* Notes the parameter for the model; the same one again is fine, in another application or
+ * program. */
 static bool declare(elab *E, gn_span at, const char *local, const gn_param *p)
 {
     instance *owner = E->frame->self;
@@ -120,8 +124,8 @@ static bool declare(elab *E, gn_span at, const char *local, const gn_param *p)
     if (!known) {
         const uint32_t *twin = gn_map_find(&E->file_names, p->file_name);
         if (twin) {
-            el_error(E, at, "`%s` and `%s` have the same name in weight files, `%s`", E->params.p[*twin].name, p->name,
-                     p->file_name);
+            el_error(E, at, "`%s` and `%s` have the same name in weight files, `%s`",
+                     E->params.p[*twin].name, p->name, p->file_name);
             return false;
         }
         gn_map_put(&E->file_names, p->file_name, E->params.n);
@@ -162,13 +166,15 @@ static value one_param(elab *E, const ast_stmt *s, uint32_t k, gn_param p, const
 {
     instance *self = E->frame->self;
     const ast_name *name = &s->names.p[k];
-    if (s->files.n && !*s->files.p[k].text) return el_error(E, s->files.p[k].span, "the name in weight files is empty");
+    if (s->files.n && !*s->files.p[k].text)
+        return el_error(E, s->files.p[k].span, "the name in weight files is empty");
     p.name = under(E, self->path, name->text);
     p.file_name = under(E, self->file_path, s->files.n ? s->files.p[k].text : name->text);
     if (!declare(E, name->span, name->text, &p)) return POISON;
     el_locate(E, name->span);
     gir_id id = state_of(E, &p);
-    if (!p.trainable) gn_map_put(&E->frame->buffers, name->text, *gn_map_find(&E->buffer_index, p.name));
+    if (!p.trainable)
+        gn_map_put(&E->frame->buffers, name->text, *gn_map_find(&E->buffer_index, p.name));
     return val_tensor(id, axes);
 }
 
@@ -205,14 +211,17 @@ void el_update(elab *E, const ast_stmt *s)
     if (!k) {
         value *local = el_local(E->frame, name->text);
         if (!local || local->kind != VAL_POISON)
-            el_error(E, name->span, "`update` sets a buffer of this layer, and `%s` is none", name->text);
+            el_error(E, name->span, "`update` sets a buffer of this layer, and `%s` is none",
+                     name->text);
         return;
     }
     el_buffer *b = &E->buffers.p[*k];
     gir_type t = *gir_type_of(E->prog, b->value);
     gir_id id;
     el_locate(E, s->span);
-    if (!el_broadcast_to(E, s->a->span, v, &t, gn_arena_printf(E->arena, "buffer `%s`", name->text), &id)) return;
+    if (!el_broadcast_to(E, s->a->span, v, &t, gn_arena_printf(E->arena, "buffer `%s`", name->text),
+                         &id))
+        return;
     if (E->mode != MODE_TRAIN) return; /* state changes in training only */
     b->value = id;
     b->updated = true;

@@ -1,4 +1,5 @@
-/* Statements: names are bound, branches and loops are run, since all that decides them is known by now. */
+/* Statements: names are bound, branches and loops are run, since all that decides them is known by
+ * now. */
 #include "frontend/elab.h"
 
 #include <string.h>
@@ -11,11 +12,13 @@ static void assign(elab *E, const ast_stmt *s)
     if (v.kind == VAL_INSTANCE || v.kind == VAL_LIST)
         v = el_name_instances(E, v, name->text, file, name->span);
     else if (s->files.n && v.kind != VAL_POISON)
-        el_error(E, s->files.p[0].span, "`as` names a layer or a list of layers, not %s", val_text(E, &v));
+        el_error(E, s->files.p[0].span, "`as` names a layer or a list of layers, not %s",
+                 val_text(E, &v));
     el_bind(E, E->frame, name->text, v);
 }
 
-/* After a fault in a condition: what the statements would have set is faulty too, rather than unknown. */
+/* After a fault in a condition: what the statements would have set is faulty too, rather than
+ * unknown. */
 static void poison(elab *E, const ast_block *b)
 {
     for (uint32_t i = 0; i < b->stmts.n; i++) {
@@ -41,7 +44,8 @@ static void branch(elab *E, const ast_stmt *s)
     poison(E, &s->then);
     poison(E, &s->other);
     if (c.kind == VAL_TENSOR)
-        el_error(E, s->a->span, "`if` decides at compile time, and %s is known only at run time: use `a ? b : c`",
+        el_error(E, s->a->span,
+                 "`if` decides at compile time, and %s is known only at run time: use `a ? b : c`",
                  val_text(E, &c));
     else if (c.kind != VAL_POISON)
         el_error(E, s->a->span, "the condition of `if` is true or false, not %s", val_text(E, &c));
@@ -54,7 +58,8 @@ static void loop(elab *E, const ast_stmt *s)
     if (over.kind == VAL_POISON) return;
     if (over.kind != VAL_LIST) {
         const char *hint = over.kind == VAL_INT ? " (`0..n` counts)" : "";
-        el_error(E, s->a->span, "`for` goes over a list or a range, not over %s%s", val_text(E, &over), hint);
+        el_error(E, s->a->span, "`for` goes over a list or a range, not over %s%s",
+                 val_text(E, &over), hint);
         return;
     }
     for (uint32_t i = 0; i < over.u.list->n && !E->frame->returned; i++) {
@@ -84,8 +89,8 @@ static void add_side(elab *E, const ast_expr *e, compared *out)
         gn_buf_printf(&out->text, "%s`%s` is %s", out->text.n ? ", " : "; here ", text, is);
 }
 
-/* The sides of the comparisons in `e`, whose value is `truth`, that made it so: what `and` and `or` did not look at may
- * make no sense. */
+/* The sides of the comparisons in `e`, whose value is `truth`, that made it so: what `and` and `or`
+ * did not look at may make no sense. */
 static void add_sides(elab *E, const ast_expr *e, bool truth, compared *out)
 {
     if (e->kind == EXPR_NOT) {
@@ -118,7 +123,8 @@ static void check(elab *E, const ast_stmt *s)
     compared sides = {.text = {.arena = E->arena}};
     gn_map_init(&sides.said, E->arena);
     add_sides(E, s->a, false, &sides);
-    el_error(E, s->a->span, "%s%s", m.kind == VAL_STRING ? m.u.s : val_text(E, &m), sides.text.n ? sides.text.p : "");
+    el_error(E, s->a->span, "%s%s", m.kind == VAL_STRING ? m.u.s : val_text(E, &m),
+             sides.text.n ? sides.text.p : "");
 }
 
 static void statement(elab *E, const ast_stmt *s)

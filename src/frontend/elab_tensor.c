@@ -4,7 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-gir_id el_make(elab *E, gn_span at, gir_op op, int n, const gir_id *in, const gir_attr *attr, const gir_type *want)
+gir_id el_make(elab *E, gn_span at, gir_op op, int n, const gir_id *in, const gir_attr *attr,
+               const gir_type *want)
 {
     const char *why = NULL;
     gir_attr none = {0};
@@ -29,7 +30,8 @@ value el_unary(elab *E, gn_span at, gir_op op, value a)
 {
     if (a.kind == VAL_POISON) return a;
     const char *name = op == GIR_NEG ? "-" : gir_ops[op].text;
-    if (a.kind != VAL_TENSOR) return el_error(E, at, "`%s` does not take %s", name, val_text(E, &a));
+    if (a.kind != VAL_TENSOR)
+        return el_error(E, at, "`%s` does not take %s", name, val_text(E, &a));
     gn_elem e = (gn_elem)val_type(E, &a)->elem;
     bool fits = op == GIR_NOT      ? e == GN_BOOL
                 : op == GIR_DETACH ? true
@@ -47,7 +49,8 @@ static bool is_logic(gir_op op) { return op == GIR_AND || op == GIR_OR; }
 static bool is_equality(gir_op op) { return op == GIR_EQ || op == GIR_NE; }
 
 /* Element type of tensors and numbers together. */
-static bool one_elem(elab *E, gn_span at, gir_op op, const char *text, int n, const value *v, gn_elem *out)
+static bool one_elem(elab *E, gn_span at, gir_op op, const char *text, int n, const value *v,
+                     gn_elem *out)
 {
     const value *tensor = NULL, *real = NULL;
     for (int i = 0; i < n; i++) {
@@ -55,14 +58,17 @@ static bool one_elem(elab *E, gn_span at, gir_op op, const char *text, int n, co
         if (v[i].kind == VAL_TENSOR) {
             gn_elem e = (gn_elem)val_type(E, &v[i])->elem;
             if (tensor && e != *out) {
-                el_error(E, at, "`%s` takes tensors of one element type, not %s and %s; `float(x)` makes floats", text,
-                         val_text(E, tensor), val_text(E, &v[i]));
+                el_error(E, at,
+                         "`%s` takes tensors of one element type, not %s and %s; `float(x)` makes "
+                         "floats",
+                         text, val_text(E, tensor), val_text(E, &v[i]));
                 return false;
             }
             tensor = &v[i];
             *out = e;
         } else if (!val_is_number(&v[i])) {
-            const char *hint = v[i].kind == VAL_LIST ? "; `tensor(list)` makes a tensor of a list" : "";
+            const char *hint = v[i].kind == VAL_LIST ? "; `tensor(list)` makes a tensor of a list"
+                                                     : "";
             el_error(E, at, "`%s` does not take %s%s", text, val_text(E, &v[i]), hint);
             return false;
         }
@@ -75,8 +81,8 @@ static bool one_elem(elab *E, gn_span at, gir_op op, const char *text, int n, co
         return false;
     }
     if (real && !gn_elem_is_float(*out)) {
-        el_error(E, at, "`%s` takes whole numbers with %s, not %s; `float(x)` makes floats", text, val_text(E, tensor),
-                 val_text(E, real));
+        el_error(E, at, "`%s` takes whole numbers with %s, not %s; `float(x)` makes floats", text,
+                 val_text(E, tensor), val_text(E, real));
         return false;
     }
     if (op == GIR_DIV && !gn_elem_is_float(*out)) {
@@ -137,11 +143,13 @@ value el_reduce(elab *E, gn_span at, int red, value x, int64_t axes, bool keep)
 value el_space_reduce(elab *E, gn_span at, int red, value x)
 {
     el_locate(E, at);
-    return val_tensor(el_make(E, at, GIR_SPACE_REDUCE, 1, &x.id, &(gir_attr){.i = {red}}, NULL), x.u.axes);
+    return val_tensor(el_make(E, at, GIR_SPACE_REDUCE, 1, &x.id, &(gir_attr){.i = {red}}, NULL),
+                      x.u.axes);
 }
 
 /* v (a tensor or a number) to the type that is wanted; reports what is wrong as "`what` ...". */
-bool el_broadcast_to(elab *E, gn_span at, value v, const gir_type *want, const char *what, gir_id *out)
+bool el_broadcast_to(elab *E, gn_span at, value v, const gir_type *want, const char *what,
+                     gir_id *out)
 {
     if (v.kind == VAL_POISON) return false;
     if (val_is_number(&v)) {
@@ -151,7 +159,8 @@ bool el_broadcast_to(elab *E, gn_span at, value v, const gir_type *want, const c
     bool fits = v.kind == VAL_TENSOR;
     if (fits) {
         const gir_type *t = val_type(E, &v);
-        fits = t->elem == want->elem && (!t->space || t->space == want->space) && t->rank <= want->rank;
+        fits = t->elem == want->elem && (!t->space || t->space == want->space) &&
+               t->rank <= want->rank;
         for (int k = 0; fits && k < t->rank; k++) {
             int64_t d = want->dim[k + want->rank - t->rank];
             fits = t->dim[k] == d || t->dim[k] == 1;

@@ -1,11 +1,13 @@
-/* The train block: the loss, and the settings of the optimizer, which are checked and never run here. */
+/* The train block: the loss, and the settings of the optimizer, which are checked and never run
+ * here. */
 #include "frontend/elab.h"
 
 #include <math.h>
 #include <string.h>
 
-static const char *const items[] = {"loss",       "optimizer", "epochs",   "weight_decay", "clip_norm",
-                                    "clip_value", "schedule",  "patience", "monitor",      "select"};
+static const char *const items[] = {"loss",      "optimizer",  "epochs",   "weight_decay",
+                                    "clip_norm", "clip_value", "schedule", "patience",
+                                    "monitor",   "select"};
 enum { N_ITEMS = sizeof items / sizeof *items };
 
 static const ast_item *item_named(const ast_decl *d, const char *name)
@@ -16,26 +18,30 @@ static const ast_item *item_named(const ast_decl *d, const char *name)
     return found;
 }
 
-/* The frame in which settings are evaluated: hyperparameters of the block and of the model, the model by its name, and
- * inputs that the block declares. Inputs from the data are looked up by name. */
+/* The frame in which settings are evaluated: hyperparameters of the block and of the model, the
+ * model by its name, and inputs that the block declares. Inputs from the data are looked up by
+ * name. */
 static void push_train_frame(elab *E, const train_plan *t)
 {
     const ast_decl *d = t->decl;
     frame *f = el_push_frame(E, d, d->src, NULL, d->name.span);
     f->up = E->frame->up;
     const ast_decl *m = E->root->decl;
-    for (uint32_t k = 0; k < m->hyper.n; k++) el_bind(E, f, m->hyper.p[k].name.text, E->root->hyper[k]);
+    for (uint32_t k = 0; k < m->hyper.n; k++)
+        el_bind(E, f, m->hyper.p[k].name.text, E->root->hyper[k]);
     for (uint32_t k = 0; k < d->hyper.n; k++) el_bind(E, f, d->hyper.p[k].name.text, t->hyper[k]);
     el_bind(E, f, m->name.text, (value){.kind = VAL_INSTANCE, .u.instance = E->root});
     static const char *const words[] = {"best", "last", "val_loss", "val_accuracy"};
-    for (size_t k = 0; k < sizeof words / sizeof *words; k++) el_bind(E, f, words[k], val_string(words[k]));
+    for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+        el_bind(E, f, words[k], val_string(words[k]));
     for (uint32_t i = 0; i < d->items.n; i++) {
         const ast_item *item = &d->items.p[i];
         if (item->a) continue;
         ast_formal formal = {.name = item->name, .type = item->type};
         value v = el_model_input(E, &formal, false);
         const char *what = gn_arena_printf(E->arena, "the input `%s`", item->name.text);
-        if (el_data_name(&formal, false)) el_match(E, &item->type, &v, what, f, item->type.span, NULL);
+        if (el_data_name(&formal, false))
+            el_match(E, &item->type, &v, what, f, item->type.span, NULL);
         el_bind(E, f, item->name.text, v);
     }
 }
@@ -45,11 +51,13 @@ static value loss_over(elab *E, const ast_item *item)
 {
     if (!item->over) return el_eval(E, item->a);
     if (item->a->kind != EXPR_CALL)
-        return el_error(E, item->a->mark, "`over` follows the call of a loss, such as `cross_entropy(...)`");
+        return el_error(E, item->a->mark,
+                        "`over` follows the call of a loss, such as `cross_entropy(...)`");
     if (item->over->kind == EXPR_BINARY && item->over->op >= BIN_ADD)
-        return el_error(E, item->over->mark,
-                        "all that follows `over` is the mask; a loss of several terms gives masks by name: "
-                        "`cross_entropy(..., mask = train_mask) + ...`");
+        return el_error(
+            E, item->over->mark,
+            "all that follows `over` is the mask; a loss of several terms gives masks by name: "
+            "`cross_entropy(..., mask = train_mask) + ...`");
     ast_expr *call = GN_NEW(E->arena, ast_expr);
     *call = *item->a;
     call->args.p = GN_NEW_N(E->arena, ast_arg, item->a->args.n + 1);
@@ -62,13 +70,16 @@ static value loss_over(elab *E, const ast_item *item)
 value el_train_loss(elab *E, const train_plan *t)
 {
     const ast_item *item = item_named(t->decl, "loss");
-    if (!item) return el_error(E, t->decl->name.span, "the train block of `%s` has no `loss`", t->decl->name.text);
+    if (!item)
+        return el_error(E, t->decl->name.span, "the train block of `%s` has no `loss`",
+                        t->decl->name.text);
     push_train_frame(E, t);
     value v = loss_over(E, item);
     if (v.kind == VAL_TENSOR) {
         const gir_type *type = val_type(E, &v);
         if (type->space || type->rank || type->elem != GN_F32)
-            v = el_error(E, item->a->span, "a loss is a single number, this is %s; `mean(x)` makes one",
+            v = el_error(E, item->a->span,
+                         "a loss is a single number, this is %s; `mean(x)` makes one",
                          val_text(E, &v));
     } else if (v.kind != VAL_POISON)
         v = el_error(E, item->a->span, "a loss depends on the model, this is %s", val_text(E, &v));
@@ -78,7 +89,7 @@ value el_train_loss(elab *E, const train_plan *t)
     return v;
 }
 
-/* settings ----------------------------------------------------------------------------------------------------------- */
+/* settings ------------------------------------------------------------------------------------- */
 
 static value setting(elab *E, const ast_decl *d, const char *name, const ast_item **item)
 {
@@ -92,7 +103,8 @@ static void number_setting(elab *E, const ast_decl *d, const char *name, double 
     value v = setting(E, d, name, &item);
     if (v.kind == VAL_UNSET || v.kind == VAL_POISON) return;
     if (!val_is_number(&v) || !(val_number(&v) >= least))
-        el_error(E, item->a->span, "`%s` is a number of at least %g, not %s", name, least, val_text(E, &v));
+        el_error(E, item->a->span, "`%s` is a number of at least %g, not %s", name, least,
+                 val_text(E, &v));
     else
         *out = val_number(&v);
 }
@@ -103,8 +115,8 @@ static void int_setting(elab *E, const ast_decl *d, const char *name, int64_t le
     value v = setting(E, d, name, &item);
     if (v.kind == VAL_UNSET || v.kind == VAL_POISON) return;
     if (v.kind != VAL_INT || v.u.i < least)
-        el_error(E, item->a->span, "`%s` is an integer of at least %lld, not %s", name, (long long)least,
-                 val_text(E, &v));
+        el_error(E, item->a->span, "`%s` is an integer of at least %lld, not %s", name,
+                 (long long)least, val_text(E, &v));
     else
         *out = v.u.i;
 }
@@ -124,20 +136,23 @@ static void set_knob(elab *E, const knob *k, const ast_arg *arg)
     if (v.kind == VAL_POISON) return;
     if (k->truth) {
         if (v.kind != VAL_BOOL)
-            el_error(E, arg->value->span, "`%s` is true or false, not %s", k->name, val_text(E, &v));
+            el_error(E, arg->value->span, "`%s` is true or false, not %s", k->name,
+                     val_text(E, &v));
         else
             *k->truth = v.u.truth;
     } else if (k->whole) {
         if (v.kind != VAL_INT || v.u.i < 1)
-            el_error(E, arg->value->span, "`%s` is an integer of at least 1, not %s", k->name, val_text(E, &v));
+            el_error(E, arg->value->span, "`%s` is an integer of at least 1, not %s", k->name,
+                     val_text(E, &v));
         else
             *k->whole = v.u.i;
     } else if (!val_is_number(&v) || !(val_number(&v) >= k->low && val_number(&v) < k->high)) {
         if (isinf(k->high))
-            el_error(E, arg->value->span, "`%s` is a number of at least %g, not %s", k->name, k->low, val_text(E, &v));
+            el_error(E, arg->value->span, "`%s` is a number of at least %g, not %s", k->name,
+                     k->low, val_text(E, &v));
         else
-            el_error(E, arg->value->span, "`%s` is a number from %g to below %g, not %s", k->name, k->low, k->high,
-                     val_text(E, &v));
+            el_error(E, arg->value->span, "`%s` is a number from %g to below %g, not %s", k->name,
+                     k->low, k->high, val_text(E, &v));
     } else
         *k->number = val_number(&v);
 }
@@ -150,7 +165,8 @@ static void set_knobs(elab *E, const ast_expr *call, const knob *knobs, size_t n
         size_t k = 0;
         for (size_t j = 0; j < n; j++) names[j] = knobs[j].name;
         if (!arg->name) {
-            el_error(E, arg->value->span, "arguments have names here, such as `%s = ...`", knobs[0].name);
+            el_error(E, arg->value->span, "arguments have names here, such as `%s = ...`",
+                     knobs[0].name);
             continue;
         }
         while (k < n && strcmp(knobs[k].name, arg->name) != 0) k++;
@@ -172,7 +188,8 @@ static int choice(elab *E, const ast_expr *e, const char *const *names, size_t n
             if (strcmp(f->name, names[k]) == 0) return (int)k;
     const char *hint = f->kind == EXPR_NAME ? gn_diag_suggest(E->arena, f->name, names, n) : "";
     gn_buf b = {.arena = E->arena};
-    for (size_t k = 0; k < n; k++) gn_buf_printf(&b, "%s`%s`", k == 0 ? "" : k + 1 == n ? " or " : ", ", names[k]);
+    for (size_t k = 0; k < n; k++)
+        gn_buf_printf(&b, "%s`%s`", k == 0 ? "" : k + 1 == n ? " or " : ", ", names[k]);
     el_error(E, f->span, "%s is %s%s", what, b.p, hint);
     return -1;
 }
@@ -221,12 +238,14 @@ static void schedule(elab *E, const ast_decl *d, gn_train_spec *s)
         {"eta_min", &s->eta_min, NULL, NULL, 0, inf},
     };
     set_knobs(E, item->a, knobs, 3);
-    if (s->schedule == GN_LR_STEP && s->period == 0) el_error(E, item->a->mark, "`step` needs its `period`");
+    if (s->schedule == GN_LR_STEP && s->period == 0)
+        el_error(E, item->a->mark, "`step` needs its `period`");
     if (s->period == 0) s->period = s->epochs > 0 ? s->epochs : 1;
 }
 
 /* Is the setting, where it is a bare name, one of the two that it may be? */
-static bool known_word(elab *E, const ast_decl *d, const char *name, const char *first, const char *second)
+static bool known_word(elab *E, const ast_decl *d, const char *name, const char *first,
+                       const char *second)
 {
     const ast_item *item = item_named(d, name);
     const char *const names[] = {first, second};
@@ -261,11 +280,13 @@ static void selection(elab *E, const ast_decl *d, gn_train_spec *s)
     }
     s->monitor_accuracy = accuracy;
     if (!ok)
-        el_error(E, item->a->span, "`monitor` is `val_accuracy`, `val_loss` or a list of both, not %s",
+        el_error(E, item->a->span,
+                 "`monitor` is `val_accuracy`, `val_loss` or a list of both, not %s",
                  val_text(E, &v));
 }
 
-/* Does the pattern name the parameter? A whole name, the front of one up to a point, or with * for any characters. */
+/* Does the pattern name the parameter? A whole name, the front of one up to a point, or with * for
+ * any characters. */
 static bool matches(const char *pattern, const char *name)
 {
     const char *star = NULL, *retry = NULL;
@@ -307,15 +328,18 @@ static void decay_on(elab *E, const ast_item *item, bool complete)
     value v = el_eval(E, item->a);
     if (v.kind == VAL_POISON) return;
     if (!val_is_number(&v) || !(val_number(&v) >= 0)) {
-        el_error(E, item->a->span, "`weight_decay` is a number of at least 0, not %s", val_text(E, &v));
+        el_error(E, item->a->span, "`weight_decay` is a number of at least 0, not %s",
+                 val_text(E, &v));
         return;
     }
-    for (uint32_t i = 0; i < E->params.n && item->on.n == 0; i++) E->params.p[i].weight_decay = val_number(&v);
+    for (uint32_t i = 0; i < E->params.n && item->on.n == 0; i++)
+        E->params.p[i].weight_decay = val_number(&v);
     for (uint32_t k = 0; k < item->on.n; k++) {
         bool any = false;
         for (uint32_t i = 0; i < E->params.n; i++) {
             gn_param *p = &E->params.p[i];
-            if (!matches(item->on.p[k].text, p->name) && !matches(item->on.p[k].text, p->file_name)) continue;
+            if (!matches(item->on.p[k].text, p->name) && !matches(item->on.p[k].text, p->file_name))
+                continue;
             p->weight_decay = val_number(&v);
             any = true;
         }
@@ -347,8 +371,13 @@ static void check_items(elab *E, const ast_decl *d)
 void el_train_spec(elab *E, const train_plan *t, gn_train_spec *s)
 {
     const ast_decl *d = t->decl;
-    *s = (gn_train_spec){
-        .optimizer = GN_ADAM, .lr = 0, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .epochs = 200, .gamma = 1};
+    *s = (gn_train_spec){.optimizer = GN_ADAM,
+                         .lr = 0,
+                         .beta1 = 0.9,
+                         .beta2 = 0.999,
+                         .eps = 1e-8,
+                         .epochs = 200,
+                         .gamma = 1};
     bool complete = E->diags->errors == 0;
     push_train_frame(E, t);
     check_items(E, d);

@@ -1,4 +1,5 @@
-/* Types of inputs and results against values: spaces and dimensions fit, and dimensions that have a name are bound. */
+/* Types of inputs and results against values: spaces and dimensions fit, and dimensions that have a
+ * name are bound. */
 #include "frontend/elab.h"
 
 #include <string.h>
@@ -6,8 +7,8 @@
 /* A dimension that is just a name. */
 static const char *bare(const ast_expr *e) { return e->kind == EXPR_NAME ? e->name : NULL; }
 
-/* Gives axes the names that the type has for them.  Those that `...` before others stands for keep theirs; `...` alone
- * leaves none. */
+/* Gives axes the names that the type has for them.  Those that `...` before others stands for keep
+ * theirs; `...` alone leaves none. */
 static void name_axes(elab *E, const ast_type *t, value *v)
 {
     int rank = val_type(E, v)->rank, lead = rank - (int)t->dims.n;
@@ -28,7 +29,8 @@ bool el_dims(elab *E, const ast_type *t, int64_t *dim, const char **axes)
         return false;
     }
     if (t->dims.n > GIR_MAX_RANK) {
-        el_error(E, t->span, "%u dimensions are too many: at most %d", t->dims.n, (int)GIR_MAX_RANK);
+        el_error(E, t->span, "%u dimensions are too many: at most %d", t->dims.n,
+                 (int)GIR_MAX_RANK);
         return false;
     }
     int64_t elems = 1;
@@ -59,7 +61,8 @@ static const char *declared(elab *E, const ast_type *t)
         const char *name = bare(t->dims.p[k]);
         if (!name) continue;
         value v = el_lookup(E, name, t->dims.p[k]->span);
-        if (v.kind == VAL_INT) gn_buf_printf(&known, "%s%s = %lld", known.n ? ", " : "", name, (long long)v.u.i);
+        if (v.kind == VAL_INT)
+            gn_buf_printf(&known, "%s%s = %lld", known.n ? ", " : "", name, (long long)v.u.i);
     }
     if (known.n) gn_buf_printf(&b, " (%s)", known.p);
     return b.p;
@@ -72,12 +75,15 @@ static const char *space_hint(elab *E, const ast_type *t, const value *v)
     const gir_type *is = val_type(E, v);
     gir_space_kind k = E->prog->spaces.p[is->space].kind;
     if (!t->any_dims && t->dims.n != is->rank) return "";
-    if (t->space == SPACE_NODE && k == GIR_EDGE) return "; `sum(u -> v in g: ...)` takes edges to nodes";
-    if (t->space == SPACE_EDGE && k == GIR_NODE) return "; `edge(u -> v in g: x[u])` takes nodes to edges";
+    if (t->space == SPACE_NODE && k == GIR_EDGE)
+        return "; `sum(u -> v in g: ...)` takes edges to nodes";
+    if (t->space == SPACE_EDGE && k == GIR_NODE)
+        return "; `edge(u -> v in g: x[u])` takes nodes to edges";
     return "";
 }
 
-static void mismatch(elab *E, const ast_type *t, const value *v, const char *what, frame *report, gn_span at)
+static void mismatch(elab *E, const ast_type *t, const value *v, const char *what, frame *report,
+                     gn_span at)
 {
     const char *want = declared(E, t);
     frame *here = E->frame;
@@ -120,7 +126,8 @@ static bool dim_fits(elab *E, const ast_expr *e, int64_t n, instance *remember, 
     return want == n;
 }
 
-bool el_match(elab *E, const ast_type *t, value *v, const char *what, frame *report, gn_span at, instance *remember)
+bool el_match(elab *E, const ast_type *t, value *v, const char *what, frame *report, gn_span at,
+              instance *remember)
 {
     if (v->kind == VAL_POISON) return false;
     bool fits = t->is_graph ? v->kind == VAL_GRAPH : v->kind == VAL_TENSOR, reported = false;
@@ -129,7 +136,8 @@ bool el_match(elab *E, const ast_type *t, value *v, const char *what, frame *rep
         fits = space_fits(E, t->space, &type) &&
                (t->any_dims ? t->dims.n <= (uint32_t)type.rank : t->dims.n == (uint32_t)type.rank);
         for (uint32_t k = 0; fits && k < t->dims.n; k++)
-            fits = dim_fits(E, t->dims.p[k], type.dim[(uint32_t)type.rank - t->dims.n + k], remember, &reported);
+            fits = dim_fits(E, t->dims.p[k], type.dim[(uint32_t)type.rank - t->dims.n + k],
+                            remember, &reported);
         if (fits) name_axes(E, t, v);
     }
     if (!fits && !reported) mismatch(E, t, v, what, report, at);

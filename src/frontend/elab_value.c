@@ -1,4 +1,5 @@
-/* Values: what there is while a model is elaborated, as text for messages, and frames that hold it by name. */
+/* Values: what there is while a model is elaborated, as text for messages, and frames that hold it
+ * by name. */
 #include "frontend/elab.h"
 
 #include <math.h>
@@ -26,7 +27,8 @@ value el_list_done(elab *E, gn_span at, value list)
     l->depth = 1;
     for (uint32_t i = 0; i < l->n; i++) {
         if (l->p[i].kind == VAL_POISON) return POISON;
-        if (l->p[i].kind == VAL_LIST && l->p[i].u.list->depth >= l->depth) l->depth = l->p[i].u.list->depth + 1;
+        if (l->p[i].kind == VAL_LIST && l->p[i].u.list->depth >= l->depth)
+            l->depth = l->p[i].u.list->depth + 1;
     }
     if (l->depth <= EL_MAX_DEPTH) return list;
     return el_error(E, at, "lists are nested more than %d deep", (int)EL_MAX_DEPTH);
@@ -84,7 +86,8 @@ const char *el_type_text(elab *E, const gir_type *t)
     gn_buf b = {.arena = E->arena};
     gn_buf_add(&b, kinds[E->prog->spaces.p[t->space].kind]);
     if (t->rank || !t->space) gn_buf_add(&b, "[");
-    for (int k = 0; k < t->rank; k++) gn_buf_printf(&b, "%s%lld", k ? ", " : "", (long long)t->dim[k]);
+    for (int k = 0; k < t->rank; k++)
+        gn_buf_printf(&b, "%s%lld", k ? ", " : "", (long long)t->dim[k]);
     if (t->rank || !t->space) gn_buf_add(&b, "]");
     if (t->elem != GN_F32) gn_buf_printf(&b, " of %s", gn_elem_name((gn_elem)t->elem));
     return b.p;
@@ -101,7 +104,8 @@ const char *val_text(elab *E, const value *v)
     case VAL_GRAPH: return "a graph";
     case VAL_END: return "an end of an edge";
     case VAL_DECL:
-        return gn_arena_printf(E->arena, "%s `%s`", v->u.decl->kind == DECL_FN ? "function" : "layer",
+        return gn_arena_printf(E->arena, "%s `%s`",
+                               v->u.decl->kind == DECL_FN ? "function" : "layer",
                                v->u.decl->name.text);
     case VAL_BUILTIN: return gn_arena_printf(E->arena, "function `%s`", v->u.builtin->name);
     case VAL_INIT: return "an initialiser";
@@ -122,7 +126,9 @@ static void literal(elab *E, const value *v, gn_buf *b)
         return;
     }
     case VAL_BOOL: gn_buf_add(b, v->u.truth ? "true" : "false"); return;
-    case VAL_STRING: gn_buf_printf(b, "\"%s\"", gn_diag_clean(E->arena, v->u.s, strlen(v->u.s))); return;
+    case VAL_STRING:
+        gn_buf_printf(b, "\"%s\"", gn_diag_clean(E->arena, v->u.s, strlen(v->u.s)));
+        return;
     case VAL_SPACE: gn_buf_add(b, v->u.s); return;
     case VAL_LIST:
         gn_buf_add(b, "[");
@@ -155,7 +161,9 @@ value el_error(elab *E, gn_span at, const char *fmt, ...)
     int notes = 0;
     const frame *last = NULL;
     for (const frame *f = E->frame; f->decl && f->up && f->up->decl && notes < NOTES; f = f->up) {
-        bool again = last && last->up->src == f->up->src && last->call.at == f->call.at; /* recursion */
+        bool again = last && last->up->src == f->up->src &&
+                     last->call.at == f->call.at; /* recursion
+                                                   */
         last = f;
         if (again) continue;
         notes++;
@@ -181,7 +189,8 @@ bool el_step(elab *E, gn_span at, int64_t n)
     if (E->steps <= EL_MAX_STEPS) return true;
     E->steps = EL_MAX_STEPS + 1;
     if (!spent)
-        el_error(E, at, "the model is too long to unroll: more than %d steps at compile time", (int)EL_MAX_STEPS);
+        el_error(E, at, "the model is too long to unroll: more than %d steps at compile time",
+                 (int)EL_MAX_STEPS);
     return false;
 }
 
@@ -202,6 +211,9 @@ void el_bind(elab *E, frame *f, const char *name, value v)
     gn_map_put(&f->names, name, f->values.n - 1);
 }
 
-const char **el_axes_new(elab *E, int rank) { return GN_NEW_N(E->arena, const char *, rank > 0 ? rank : 1); }
+const char **el_axes_new(elab *E, int rank)
+{
+    return GN_NEW_N(E->arena, const char *, rank > 0 ? rank : 1);
+}
 
 const char *el_axis_name(const value *v, int k) { return v->u.axes ? v->u.axes[k] : NULL; }

@@ -1,6 +1,7 @@
 /* Warnings: what a model says that is legal and probably not meant.
  *
- * They are of the text, whatever hyperparameters make of it: what one setting leaves unread another reads. */
+ * They are of the text, whatever hyperparameters make of it: what one setting leaves unread another
+ * reads. */
 #include "frontend/elab.h"
 
 #include "base/data_name.h"
@@ -17,7 +18,8 @@ static bool is_assigned(const gn_source *s, uint32_t after)
     return after < s->n && s->text[after] == '=' && s->text[after + 1] != '=';
 }
 
-/* Does the text of a declaration, which ends where the next one begins, read the name, behind `from` and comments apart? */
+/* Does the text of a declaration, which ends where the next one begins, read the name, behind
+ * `from` and comments apart? */
 static bool reads(const elab *E, const ast_decl *d, const char *name, uint32_t from)
 {
     const gn_source *s = d->src;
@@ -30,8 +32,9 @@ static bool reads(const elab *E, const ast_decl *d, const char *name, uint32_t f
     for (uint32_t i = from; i < end; i++) {
         if (s->text[i] == '#')
             while (i < end && s->text[i] != '\n') i++;
-        else if ((i == 0 || !in_name(s->text[i - 1])) && i + length <= end && !memcmp(s->text + i, name, length) &&
-                 !in_name(s->text[i + length]) && !is_assigned(s, i + (uint32_t)length))
+        else if ((i == 0 || !in_name(s->text[i - 1])) && i + length <= end &&
+                 !memcmp(s->text + i, name, length) && !in_name(s->text[i + length]) &&
+                 !is_assigned(s, i + (uint32_t)length))
             return true;
     }
     return false;
@@ -46,7 +49,8 @@ static void unused_layers(elab *E, const instance *it)
         const char *name = gn_arena_strndup(E->arena, c->name, strcspn(c->name, "."));
         if (c->instance->applications)
             unused_layers(E, c->instance);
-        else if (c->instance->made_src == E->ast->src && !reads(E, it->decl, name, it->decl->name.span.at))
+        else if (c->instance->made_src == E->ast->src &&
+                 !reads(E, it->decl, name, it->decl->name.span.at))
             gn_diag_warning(E->diags, c->instance->made_src, c->instance->made_at,
                             "the layer `%s` is made, and never used", name);
     }
@@ -63,7 +67,8 @@ void el_warn_hyper(elab *E, const ast_decl *d, const ast_decl *train)
         const ast_name *name = &d->hyper.p[k].name;
         if (!reads(E, d, name->text, name->span.at + name->span.len) &&
             !(train && reads(E, train, name->text, train->name.span.at)))
-            gn_diag_warning(E->diags, d->src, name->span, "the hyperparameter `%s` is never read", name->text);
+            gn_diag_warning(E->diags, d->src, name->span, "the hyperparameter `%s` is never read",
+                            name->text);
     }
 }
 
@@ -77,9 +82,11 @@ void el_warn_loss(elab *E, const ast_decl *train, const gir_program *loss)
     static const char *const masks[] = {GN_NAME_TRAIN_MASK, GN_NAME_VAL_MASK, GN_NAME_TEST_MASK};
     for (int k = 0; k < 3; k++) masked |= gir_leaf_by_name(loss, GIR_INPUT, masks[k]) != 0;
     if (gir_leaf_by_name(loss, GIR_INPUT, GN_NAME_TEST_MASK))
-        gn_diag_warning(E->diags, train->src, item->over ? item->over->span : item->a->span,
-                        "the loss reads `test_mask`: what is trained on says nothing when it is tested on");
+        gn_diag_warning(
+            E->diags, train->src, item->over ? item->over->span : item->a->span,
+            "the loss reads `test_mask`: what is trained on says nothing when it is tested on");
     else if (labels && !masked)
         gn_diag_warning(E->diags, train->src, item->a->span,
-                        "the loss is of all labels, those to test on among them; `over train_mask` leaves them out");
+                        "the loss is of all labels, those to test on among them; `over train_mask` "
+                        "leaves them out");
 }

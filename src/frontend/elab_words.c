@@ -1,4 +1,5 @@
-/* elab_words: what a train block says of the optimizer, with what it leaves out, in its own words. */
+/* elab_words: what a train block says of the optimizer, with what it leaves out, in its own
+ * words. */
 #include "frontend/elab.h"
 
 #include <inttypes.h>
@@ -8,8 +9,8 @@ static void add_optimizer(const gn_train_spec *t, gn_buf *b)
     static const char *const names[] = {"sgd", "adam", "adamw"};
     gn_buf_printf(b, "%s(lr = %.9g", names[t->optimizer], t->lr);
     if (t->optimizer == GN_SGD)
-        gn_buf_printf(b, ", momentum = %.9g, dampening = %.9g, nesterov = %s)", t->momentum, t->dampening,
-                      t->nesterov ? "true" : "false");
+        gn_buf_printf(b, ", momentum = %.9g, dampening = %.9g, nesterov = %s)", t->momentum,
+                      t->dampening, t->nesterov ? "true" : "false");
     else
         gn_buf_printf(b, ", beta1 = %.9g, beta2 = %.9g, eps = %.9g)", t->beta1, t->beta2, t->eps);
 }
@@ -18,13 +19,19 @@ static void add_schedule(const gn_train_spec *t, gn_buf *b)
 {
     switch (t->schedule) {
     case GN_LR_CONSTANT: break;
-    case GN_LR_STEP: gn_buf_printf(b, ", schedule = step(%" PRId64 ", gamma = %.9g)", t->period, t->gamma); break;
-    case GN_LR_EXPONENTIAL: gn_buf_printf(b, ", schedule = exponential(gamma = %.9g)", t->gamma); break;
+    case GN_LR_STEP:
+        gn_buf_printf(b, ", schedule = step(%" PRId64 ", gamma = %.9g)", t->period, t->gamma);
+        break;
+    case GN_LR_EXPONENTIAL:
+        gn_buf_printf(b, ", schedule = exponential(gamma = %.9g)", t->gamma);
+        break;
     case GN_LR_COSINE:
-        gn_buf_printf(b, ", schedule = cosine(period = %" PRId64 ", eta_min = %.9g)", t->period, t->eta_min);
+        gn_buf_printf(b, ", schedule = cosine(period = %" PRId64 ", eta_min = %.9g)", t->period,
+                      t->eta_min);
         break;
     case GN_LR_LINEAR:
-        gn_buf_printf(b, ", schedule = linear(period = %" PRId64 ", gamma = %.9g)", t->period, t->gamma);
+        gn_buf_printf(b, ", schedule = linear(period = %" PRId64 ", gamma = %.9g)", t->period,
+                      t->gamma);
         break;
     }
     if (t->clip_norm > 0) gn_buf_printf(b, ", clip_norm = %.9g", t->clip_norm);

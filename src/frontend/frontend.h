@@ -1,10 +1,11 @@
 /* Front end: the model language to tensor IR.
  *
- * Two stages.  gn_parse reads text to a syntax tree; gn_elaborate runs it at compile time against the shapes of the
- * data: layers are instantiated, loops over layers unrolled, dims and spaces checked and inferred, and two tensor IR
- * programs come out.  Both report every error they find, each with file, line, caret and what was expected, in one
- * GN_ERR_MODEL status whose message is ready to print (no colour).  docs/language.md has the grammar.
- * Everything lives in the arena that is passed in. */
+ * Two stages.  gn_parse reads text to a syntax tree; gn_elaborate runs it at compile time against
+ * the shapes of the data: layers are instantiated, loops over layers unrolled, dims and spaces
+ * checked and inferred, and two tensor IR programs come out.  Both report every error they find,
+ * each with file, line, caret and what was expected, in one GN_ERR_MODEL status whose message is
+ * ready to print (no colour).  docs/language.md has the grammar. Everything lives in the arena that
+ * is passed in. */
 #ifndef GN_FRONTEND_FRONTEND_H
 #define GN_FRONTEND_FRONTEND_H
 
@@ -16,25 +17,30 @@
 
 typedef struct gn_ast gn_ast;
 
-GN_NODISCARD gn_status *gn_parse(gn_arena *a, const char *text, size_t n, const char *file, gn_ast **out);
-/* The listener (may be NULL) hears of what is wrong, now and when the tree is elaborated; it must live as long. */
+GN_NODISCARD gn_status *gn_parse(gn_arena *a, const char *text, size_t n, const char *file,
+                                 gn_ast **out);
+/* The listener (may be NULL) hears of what is wrong, now and when the tree is elaborated; it must
+ * live as long. */
 GN_NODISCARD gn_status *gn_parse_heard(gn_arena *a, const char *text, size_t n, const char *file,
                                        const gn_listener *listener, gn_ast **out);
 void gn_ast_print(const gn_ast *ast, gn_buf *out); /* --emit=ast */
 
-/* What the data gives: binds the dims F (n_features), C (n_classes), D (edge_dim) and tells which inputs exist. */
+/* What the data gives: binds the dims F (n_features), C (n_classes), D (edge_dim) and tells which
+ * inputs exist. */
 typedef struct gn_data_shape {
     int64_t n_features, n_classes, edge_dim;
-    bool has_edge_weight, has_masks;               /* masks: without labels too */
-    bool train_repeats, val_repeats, test_repeats; /* a split lists some node twice or more: "train_mask.times", ... */
-    /* Is there anything for an input of a name of its own?  Where not, one that has a default takes it.  NULL: each is
-     * bound later. */
+    bool has_edge_weight, has_masks; /* masks: without labels too */
+    /* a split lists some node twice or more: "train_mask.times", ... */
+    bool train_repeats, val_repeats, test_repeats;
+    /* Is there anything for an input of a name of its own?  Where not, one that has a default takes
+     * it.  NULL: each is bound later. */
     bool (*has_input)(const void *ctx, const char *name);
     const void *ctx;
     /* Inputs that take their defaults, though there may be data for them: [n_left_out]. */
     const char *const *left_out;
     int n_left_out;
-    /* What is there instead, and what is to be done, where there are none: ends of errors.  NULL: nothing is said. */
+    /* What is there instead, and what is to be done, where there are none: ends of errors.  NULL:
+     * nothing is said. */
     const char *no_features, *no_classes, *no_labels;
 } gn_data_shape;
 
@@ -75,32 +81,38 @@ typedef struct gn_model {
     const gn_model_input *inputs;
     int n_params;
     gn_param *params;
-    /* Programs share the names of inputs and states.
-     * Inputs: "x" node f32[F]; "y" node i32[]; masks "train_mask" ... node bool[]; how often the data lists a node of
-     * one, "train_mask.times" ... node f32[], where the shape has repeats; graph "g"; "g.weight" edge f32[];
-     * "g.attr" edge f32[D]; states "rng.seed", "rng.step" i64[] (read by dropout; the train pass advances the step).
-     * Inputs of other names: those that a model or train block declares, "node f32[d..]" or "f32[d..]".
-     * eval: dropout off, running statistics used; output "out".
-     * loss: dropout on; outputs "loss" (scalar) and "out"; updates of running statistics.  NULL when the data has no
-     *       labels, and the train block names some and declares no input.  Without a train block a model whose output is
-     *       node[C] gets cross-entropy over train_mask and adam(lr = 0.01); another one has no loss. */
+    /* Programs share the names of inputs and states. Inputs: "x" node f32[F]; "y" node i32[]; masks
+     * "train_mask" ... node bool[]; how often the data lists a node of one, "train_mask.times" ...
+     * node f32[], where the shape has repeats; graph "g"; "g.weight" edge f32[]; "g.attr" edge
+     * f32[D]; states "rng.seed", "rng.step" i64[] (read by dropout; the train pass advances the
+     * step). Inputs of other names: those that a model or train block declares, "node f32[d..]" or
+     * "f32[d..]". eval: dropout off, running statistics used; output "out". loss: dropout on;
+     * outputs "loss" (scalar) and "out"; updates of running statistics.  NULL when the data has no
+     *       labels, and the train block names some and declares no input.  Without a train block a
+     *       model whose output is node[C] gets cross-entropy over train_mask and adam(lr = 0.01);
+     *       another one has no loss. */
     gir_program *eval, *loss;
-    gir_program *validate; /* eval, and as output "loss" the loss of it over val_mask; NULL unless monitor_loss */
+    gir_program *validate; /* eval, and as output "loss" the loss of it over val_mask; NULL unless
+                              monitor_loss */
     gn_train_spec train;
-    const char *const *defaults_used; /* hyperparameters and their values, "hidden = 16", for the report */
+    const char *const *defaults_used; /* hyperparameters and their values, "hidden = 16", for the
+                                         report */
     int n_defaults;
     const char *hyperparameters; /* all of them, "hidden = 16, p = 0.5" */
-    const char *warnings;        /* of what is legal and probably not meant, as errors are shown; "" for none */
-    const char *optimizer;       /* what a step does with gradients, "adam(lr = 0.01, ...), weight_decay = ..." */
+    const char *warnings;  /* of what is legal and probably not meant, as errors are shown; "" for
+                              none */
+    const char *optimizer; /* what a step does with gradients, "adam(lr = 0.01, ...), weight_decay =
+                              ..." */
 } gn_model;
 
-/* `model`: which model of the file, NULL: the one of the train block, else the last. stdlib/ is visible everywhere, and
- * sees itself alone. */
-GN_NODISCARD gn_status *gn_elaborate(gn_arena *a, const gn_ast *ast, const char *model, const gn_data_shape *shape,
-                                     int n_defines, const gn_define *defines, gn_model **out);
+/* `model`: which model of the file, NULL: the one of the train block, else the last. stdlib/ is
+ * visible everywhere, and sees itself alone. */
+GN_NODISCARD gn_status *gn_elaborate(gn_arena *a, const gn_ast *ast, const char *model,
+                                     const gn_data_shape *shape, int n_defines,
+                                     const gn_define *defines, gn_model **out);
 
-/* Another learning rate, finite and not below 0, than the model's optimizer has.  A schedule keeps its
- * shape: the rate of every step is multiplied by what the first one is. */
+/* Another learning rate, finite and not below 0, than the model's optimizer has.  A schedule keeps
+ * its shape: the rate of every step is multiplied by what the first one is. */
 void gn_model_set_rate(gn_arena *a, gn_model *m, double lr);
 
 #endif

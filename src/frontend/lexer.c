@@ -17,7 +17,10 @@ static bool digit(char c) { return c >= '0' && c <= '9'; }
 static bool letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 
 /* The text ends with a NUL, so looking one ahead of a character that is not one is safe. */
-static char peek(const lexer *l, uint32_t k) { return l->at + k < l->src->n ? l->src->text[l->at + k] : '\0'; }
+static char peek(const lexer *l, uint32_t k)
+{
+    return l->at + k < l->src->n ? l->src->text[l->at + k] : '\0';
+}
 
 static gn_token *push(lexer *l, gn_token_kind kind, uint32_t from)
 {
@@ -49,12 +52,14 @@ static void word(lexer *l)
     push(l, TOK_NAME, from)->u.s = gn_arena_strndup(l->arena, s, n);
 }
 
-/* strtod for any locale: mantissas and exponents of everyday numbers are exact in double, and one division or
- * multiplication rounds once (Clinger, "How to read floating point numbers accurately", PLDI 1990). */
+/* strtod for any locale: mantissas and exponents of everyday numbers are exact in double, and one
+ * division or multiplication rounds once (Clinger, "How to read floating point numbers accurately",
+ * PLDI 1990). */
 static double decimal(lexer *l, const char *text, uint64_t mantissa, bool exact, int exponent)
 {
-    static const double ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                                 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    static const double ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                 1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
     if (exact && mantissa <= (uint64_t)1 << 53 && exponent >= -22 && exponent <= 22)
         return exponent < 0 ? (double)mantissa / ten[-exponent] : (double)mantissa * ten[exponent];
     const struct lconv *lc = localeconv();
@@ -81,7 +86,8 @@ static void read_digits(lexer *l, digits *d, gn_buf *text, bool fraction)
         if (c == '_') continue;
         gn_buf_addn(text, &c, 1);
         uint64_t m;
-        if (__builtin_mul_overflow(d->mantissa, (uint64_t)10, &m) || __builtin_add_overflow(m, (uint64_t)(c - '0'), &m))
+        if (__builtin_mul_overflow(d->mantissa, (uint64_t)10, &m) ||
+            __builtin_add_overflow(m, (uint64_t)(c - '0'), &m))
             d->exact = false;
         else
             d->mantissa = m;
@@ -115,18 +121,21 @@ static void number(lexer *l)
     }
     if (letter(peek(l, 0))) {
         while (letter(peek(l, 0)) || digit(peek(l, 0))) l->at++;
-        gn_diag_error(l->diags, l->src, (gn_span){from, l->at - from}, "`%s` is neither a number nor a name",
+        gn_diag_error(l->diags, l->src, (gn_span){from, l->at - from},
+                      "`%s` is neither a number nor a name",
                       gn_diag_clean(l->arena, l->src->text + from, l->at - from));
         push(l, TOK_BAD, from);
         return;
     }
     if (real) {
-        push(l, TOK_FLOAT, from)->u.f = decimal(l, text.p, d.mantissa, d.exact, exponent - d.places);
+        push(l, TOK_FLOAT, from)->u.f = decimal(l, text.p, d.mantissa, d.exact,
+                                                exponent - d.places);
         return;
     }
     if (!d.exact || d.mantissa > INT64_MAX)
         gn_diag_error(l->diags, l->src, (gn_span){from, l->at - from},
-                      "integer too large: at most %lld (write it with a point for a float)", (long long)INT64_MAX);
+                      "integer too large: at most %lld (write it with a point for a float)",
+                      (long long)INT64_MAX);
     push(l, TOK_INT, from)->u.i = d.exact && d.mantissa <= INT64_MAX ? (int64_t)d.mantissa : 0;
 }
 
@@ -138,7 +147,8 @@ static void string(lexer *l)
     for (;;) {
         char c = peek(l, 0);
         if (l->at >= l->src->n || c == '\n') {
-            gn_diag_error(l->diags, l->src, (gn_span){from, l->at - from}, "string without its closing `\"`");
+            gn_diag_error(l->diags, l->src, (gn_span){from, l->at - from},
+                          "string without its closing `\"`");
             break;
         }
         l->at++;
@@ -146,11 +156,13 @@ static void string(lexer *l)
         if (c == '\\') {
             char e = peek(l, 0);
             if (e != '"' && e != '\\')
-                gn_diag_error(l->diags, l->src, (gn_span){l->at - 1, 2}, "expected `\\\"` or `\\\\` after a backslash");
+                gn_diag_error(l->diags, l->src, (gn_span){l->at - 1, 2},
+                              "expected `\\\"` or `\\\\` after a backslash");
             else
                 c = e, l->at++;
         } else if ((unsigned char)c < 0x20) {
-            gn_diag_error(l->diags, l->src, (gn_span){l->at - 1, 1}, "control character in a string");
+            gn_diag_error(l->diags, l->src, (gn_span){l->at - 1, 1},
+                          "control character in a string");
             continue;
         }
         gn_buf_addn(&b, &c, 1);
@@ -181,7 +193,8 @@ static bool punctuation(lexer *l)
 
 static void bad_character(lexer *l)
 {
-    if (l->out->n && !l->newline && l->out->p[l->out->n - 1].kind == TOK_BAD) { /* one report a heap of them */
+    /* one report a heap of them */
+    if (l->out->n && !l->newline && l->out->p[l->out->n - 1].kind == TOK_BAD) {
         l->at++;
         return;
     }

@@ -5,57 +5,58 @@
 #include "frontend/diag.h"
 
 /* X(id, spelling): punctuation, longer spellings before their prefixes */
-#define GN_PUNCTUATION(X)                                                                                              \
-    X(ELLIPSIS, "...")                                                                                                 \
-    X(RANGE, "..")                                                                                                     \
-    X(ARROW, "->")                                                                                                     \
-    X(LE, "<=")                                                                                                        \
-    X(GE, ">=")                                                                                                        \
-    X(EQ, "==")                                                                                                        \
-    X(NE, "!=")                                                                                                        \
-    X(FLOORDIV, "//")                                                                                                  \
-    X(LPAREN, "(")                                                                                                     \
-    X(RPAREN, ")")                                                                                                     \
-    X(LBRACKET, "[")                                                                                                   \
-    X(RBRACKET, "]")                                                                                                   \
-    X(LBRACE, "{")                                                                                                     \
-    X(RBRACE, "}")                                                                                                     \
-    X(COMMA, ",")                                                                                                      \
-    X(COLON, ":")                                                                                                      \
-    X(SEMICOLON, ";")                                                                                                  \
-    X(DOT, ".")                                                                                                        \
-    X(ASSIGN, "=")                                                                                                     \
-    X(QUESTION, "?")                                                                                                   \
-    X(PLUS, "+")                                                                                                       \
-    X(MINUS, "-")                                                                                                      \
-    X(STAR, "*")                                                                                                       \
-    X(SLASH, "/")                                                                                                      \
-    X(PERCENT, "%")                                                                                                    \
-    X(POWER, "^")                                                                                                      \
-    X(AT, "@")                                                                                                         \
-    X(LT, "<")                                                                                                         \
+#define GN_PUNCTUATION(X)                                                                          \
+    X(ELLIPSIS, "...")                                                                             \
+    X(RANGE, "..")                                                                                 \
+    X(ARROW, "->")                                                                                 \
+    X(LE, "<=")                                                                                    \
+    X(GE, ">=")                                                                                    \
+    X(EQ, "==")                                                                                    \
+    X(NE, "!=")                                                                                    \
+    X(FLOORDIV, "//")                                                                              \
+    X(LPAREN, "(")                                                                                 \
+    X(RPAREN, ")")                                                                                 \
+    X(LBRACKET, "[")                                                                               \
+    X(RBRACKET, "]")                                                                               \
+    X(LBRACE, "{")                                                                                 \
+    X(RBRACE, "}")                                                                                 \
+    X(COMMA, ",")                                                                                  \
+    X(COLON, ":")                                                                                  \
+    X(SEMICOLON, ";")                                                                              \
+    X(DOT, ".")                                                                                    \
+    X(ASSIGN, "=")                                                                                 \
+    X(QUESTION, "?")                                                                               \
+    X(PLUS, "+")                                                                                   \
+    X(MINUS, "-")                                                                                  \
+    X(STAR, "*")                                                                                   \
+    X(SLASH, "/")                                                                                  \
+    X(PERCENT, "%")                                                                                \
+    X(POWER, "^")                                                                                  \
+    X(AT, "@")                                                                                     \
+    X(LT, "<")                                                                                     \
     X(GT, ">")
 
-/* X(id, spelling): words that cannot name anything; `in` names a dimension too and is not among them */
-#define GN_KEYWORDS(X)                                                                                                 \
-    X(LAYER, "layer")                                                                                                  \
-    X(MODEL, "model")                                                                                                  \
-    X(FN, "fn")                                                                                                        \
-    X(TRAIN, "train")                                                                                                  \
-    X(PARAM, "param")                                                                                                  \
-    X(BUFFER, "buffer")                                                                                                \
-    X(UPDATE, "update")                                                                                                \
-    X(RETURN, "return")                                                                                                \
-    X(IF, "if")                                                                                                        \
-    X(ELSE, "else")                                                                                                    \
-    X(FOR, "for")                                                                                                      \
-    X(ASSERT, "assert")                                                                                                \
-    X(AND, "and")                                                                                                      \
-    X(OR, "or")                                                                                                        \
-    X(NOT, "not")                                                                                                      \
-    X(TRUE, "true")                                                                                                    \
-    X(FALSE, "false")                                                                                                  \
-    X(NONE, "none")                                                                                                    \
+/* X(id, spelling): words that cannot name anything; `in` names a dimension too and is not among
+ * them */
+#define GN_KEYWORDS(X)                                                                             \
+    X(LAYER, "layer")                                                                              \
+    X(MODEL, "model")                                                                              \
+    X(FN, "fn")                                                                                    \
+    X(TRAIN, "train")                                                                              \
+    X(PARAM, "param")                                                                              \
+    X(BUFFER, "buffer")                                                                            \
+    X(UPDATE, "update")                                                                            \
+    X(RETURN, "return")                                                                            \
+    X(IF, "if")                                                                                    \
+    X(ELSE, "else")                                                                                \
+    X(FOR, "for")                                                                                  \
+    X(ASSERT, "assert")                                                                            \
+    X(AND, "and")                                                                                  \
+    X(OR, "or")                                                                                    \
+    X(NOT, "not")                                                                                  \
+    X(TRUE, "true")                                                                                \
+    X(FALSE, "false")                                                                              \
+    X(NONE, "none")                                                                                \
     X(AS, "as")
 
 typedef enum gn_token_kind {

@@ -15,7 +15,7 @@ const char *gn_token_text(gn_token_kind k)
     case TOK_INT:
     case TOK_FLOAT: return "number";
     case TOK_STRING: return "string";
-#define X(id, text)                                                                                                    \
+#define X(id, text)                                                                                \
     case TOK_##id: return text;
         GN_PUNCTUATION(X)
         GN_KEYWORDS(X)
@@ -63,18 +63,23 @@ static const char *way_here(const parser *p, const char *expected, const char *f
     if (!last) return "";
     bool named = last->kind == TOK_NAME, updated = t[1].kind == TOK_ASSIGN && !t[1].newline;
     switch (t->kind) {
-    case TOK_DOT: elsewhere = named ? gn_elsewhere(last->u.s) : NULL; return elsewhere ? elsewhere : "";
+    case TOK_DOT:
+        elsewhere = named ? gn_elsewhere(last->u.s) : NULL;
+        return elsewhere ? elsewhere : "";
     case TOK_COLON:
         if (last->kind == TOK_LBRACKET) return "; a part is `slice(x, start, stop)`";
-        return !strstr(expected, "before the statements") ? "" : "; blocks stand in braces, `for i in 0..n { ... }`";
+        return !strstr(expected, "before the statements")
+                   ? ""
+                   : "; blocks stand in braces, `for i in 0..n { ... }`";
     case TOK_PLUS:
     case TOK_MINUS:
     case TOK_STAR:
     case TOK_SLASH:
-        return named && updated
-                   ? gn_arena_printf(p->arena, "; write `%s = %s %s ...`", last->u.s, last->u.s, gn_token_text(t->kind))
-                   : "";
-    case TOK_LPAREN: return named ? "; what a call gives is named, `h = f(x)`, or returned, `return f(x)`" : "";
+        return named && updated ? gn_arena_printf(p->arena, "; write `%s = %s %s ...`", last->u.s,
+                                                  last->u.s, gn_token_text(t->kind))
+                                : "";
+    case TOK_LPAREN:
+        return named ? "; what a call gives is named, `h = f(x)`, or returned, `return f(x)`" : "";
     case TOK_COMMA:
         if (!strstr(expected, "to close the parenthesis")) return "";
         while (last > p->first && last->kind != TOK_LPAREN && !last->newline) last--;
@@ -92,7 +97,8 @@ void parse_fail_here(parser *p, const char *expected)
         const char *found = gn_diag_clean(p->arena, p->src->text + t->span.at, t->span.len);
         bool word = t->kind >= TOK_LAYER && t->kind <= TOK_AS;
         if (t->kind == TOK_END)
-            gn_diag_error(p->diags, p->src, t->span, "expected %s, found the end of the file", expected);
+            gn_diag_error(p->diags, p->src, t->span, "expected %s, found the end of the file",
+                          expected);
         else
             gn_diag_error(p->diags, p->src, t->span, "expected %s, found `%s`%s%s", expected, found,
                           word ? ", a word of the language" : "", way_here(p, expected, found));
@@ -184,8 +190,9 @@ static bool begins_statement(gn_token_kind k)
     }
 }
 
-/* Skips to a token at the start of a line where a statement may begin: outside what the failed one left open, or one
- * that nothing but a statement begins with. A block in between is skipped as a whole. */
+/* Skips to a token at the start of a line where a statement may begin: outside what the failed one
+ * left open, or one that nothing but a statement begins with. A block in between is skipped as a
+ * whole. */
 void parse_recover(parser *p, const gn_token *start, int nest_before)
 {
     int open = p->nest - nest_before, braces = 0;
@@ -216,7 +223,8 @@ static void parse_file(parser *p, gn_ast *ast)
         if (d) GN_PUSH(p->arena, ast->decls, d);
         if (!p->panic) continue;
         const gn_token *failed = p->tok;
-        while (!parse_at(p, TOK_END) && !(p->tok->newline && begins_declaration(p->tok->kind))) parse_next(p);
+        while (!parse_at(p, TOK_END) && !(p->tok->newline && begins_declaration(p->tok->kind)))
+            parse_next(p);
         if (p->tok == failed && !begins_declaration(p->tok->kind)) parse_next(p);
         p->panic = false;
         p->nest = p->depth = 0;
@@ -234,7 +242,8 @@ static void report_twins(gn_arena *a, gn_diags *d, const gn_ast *ast)
         const uint32_t *other = gn_map_find(&seen, key);
         if (other) {
             gn_diag_error(d, ast->src, decl->name.span,
-                          train ? "`%s` has a train block already" : "`%s` is declared already", decl->name.text);
+                          train ? "`%s` has a train block already" : "`%s` is declared already",
+                          decl->name.text);
             gn_diag_note(d, ast->src, ast->decls.p[*other]->name.span, "here");
         } else
             gn_map_put(&seen, key, i);
@@ -246,12 +255,13 @@ gn_status *gn_parse(gn_arena *a, const char *text, size_t n, const char *file, g
     return gn_parse_heard(a, text, n, file, NULL, out);
 }
 
-gn_status *gn_parse_heard(gn_arena *a, const char *text, size_t n, const char *file, const gn_listener *listener,
-                          gn_ast **out)
+gn_status *gn_parse_heard(gn_arena *a, const char *text, size_t n, const char *file,
+                          const gn_listener *listener, gn_ast **out)
 {
     *out = NULL;
     if (n > MAX_TEXT)
-        GN_FAIL(GN_ERR_MODEL, "%s: %zu bytes are too long for a model: at most %d", file, n, (int)MAX_TEXT);
+        GN_FAIL(GN_ERR_MODEL, "%s: %zu bytes are too long for a model: at most %d", file, n,
+                (int)MAX_TEXT);
     gn_diags d;
     gn_diags_init(&d, a);
     d.listener = listener;

@@ -50,7 +50,8 @@ bool parse_type(parser *p, ast_type *t)
 
 /* Lists of formals, and what an error calls one of them. */
 typedef enum formals_of { OF_LAYER, OF_TRAIN, OF_FN, INPUTS } formals_of;
-static const char *const formals_text[] = {"a hyperparameter", "a hyperparameter", "an argument", "an input"};
+static const char *const formals_text[] = {"a hyperparameter", "a hyperparameter", "an argument",
+                                           "an input"};
 
 static bool parse_kind(parser *p, formals_of of, ast_formal *f)
 {
@@ -81,7 +82,8 @@ static bool parse_formals(parser *p, ast_formals *out, formals_of of)
             if (strcmp(out->p[i].name.text, f.name.text) == 0)
                 gn_diag_error(p->diags, p->src, f.name.span, "`%s` is there already", f.name.text);
         if (of == INPUTS) {
-            if (!parse_expect(p, TOK_COLON, "and the type of the input") || !parse_type(p, &f.type)) return false;
+            if (!parse_expect(p, TOK_COLON, "and the type of the input") || !parse_type(p, &f.type))
+                return false;
         } else if (parse_accept(p, TOK_COLON) && !parse_kind(p, of, &f)) {
             return false;
         }
@@ -95,7 +97,8 @@ static bool parse_formals(parser *p, ast_formals *out, formals_of of)
 /* layer NAME(hyperparameters) (inputs) -> type { ... } */
 static bool parse_layer(parser *p, ast_decl *d)
 {
-    if (!parse_open(p, TOK_LPAREN, "and hyperparameters") || !parse_formals(p, &d->hyper, OF_LAYER)) return false;
+    if (!parse_open(p, TOK_LPAREN, "and hyperparameters") || !parse_formals(p, &d->hyper, OF_LAYER))
+        return false;
     if (!parse_open(p, TOK_LPAREN, "and inputs, such as `(g: graph, x: node[in])`")) return false;
     if (!parse_formals(p, &d->inputs, INPUTS)) return false;
     if (parse_accept(p, TOK_ARROW)) {
@@ -109,7 +112,8 @@ static bool parse_layer(parser *p, ast_decl *d)
 /* fn NAME(arguments) = value, or { ... } */
 static bool parse_fn(parser *p, ast_decl *d)
 {
-    if (!parse_open(p, TOK_LPAREN, "and arguments") || !parse_formals(p, &d->hyper, OF_FN)) return false;
+    if (!parse_open(p, TOK_LPAREN, "and arguments") || !parse_formals(p, &d->hyper, OF_FN))
+        return false;
     int height = 0;
     if (parse_at(p, TOK_LBRACE)) return parse_block(p, &d->body, &height);
     if (!parse_expect(p, TOK_ASSIGN, "or `{` after the arguments")) return false;
@@ -120,10 +124,12 @@ static bool parse_fn(parser *p, ast_decl *d)
 static bool parse_item(parser *p, ast_decl *d)
 {
     ast_item item = {0};
-    if (!parse_name(p, &item.name, "`loss`, `optimizer`, `epochs` or another setting")) return false;
+    if (!parse_name(p, &item.name, "`loss`, `optimizer`, `epochs` or another setting"))
+        return false;
     if (strcmp(item.name.text, "input") == 0 && parse_at(p, TOK_NAME)) {
         parse_name(p, &item.name, "a name");
-        if (!parse_expect(p, TOK_COLON, "and the type of the input") || !parse_type(p, &item.type)) return false;
+        if (!parse_expect(p, TOK_COLON, "and the type of the input") || !parse_type(p, &item.type))
+            return false;
     } else {
         if (!parse_expect(p, TOK_ASSIGN, "after the name of a setting")) return false;
         if (!(item.a = parse_expr(p))) return false;
@@ -174,17 +180,25 @@ ast_decl *parse_decl(parser *p)
     p->nest = p->depth = 0;
     if (k != TOK_LAYER && k != TOK_MODEL && k != TOK_FN && k != TOK_TRAIN) {
         if (!p->panic && k != TOK_BAD) {
-            const char *found = gn_diag_clean(p->arena, p->src->text + p->tok->span.at, p->tok->span.len);
+            const char *found = gn_diag_clean(p->arena, p->src->text + p->tok->span.at,
+                                              p->tok->span.len);
             const char *elsewhere = gn_elsewhere(found);
-            gn_diag_error(p->diags, p->src, p->tok->span, "expected `layer`, `model`, `fn` or `train`, found `%s`%s",
-                          found, elsewhere ? elsewhere : "");
+            gn_diag_error(p->diags, p->src, p->tok->span,
+                          "expected `layer`, `model`, `fn` or `train`, found `%s`%s", found,
+                          elsewhere ? elsewhere : "");
         }
         p->panic = true;
         return NULL;
     }
     parse_next(p);
-    d->kind = k == TOK_LAYER ? DECL_LAYER : k == TOK_MODEL ? DECL_MODEL : k == TOK_FN ? DECL_FN : DECL_TRAIN;
-    if (!parse_name(p, &d->name, d->kind == DECL_TRAIN ? "the name of a model" : "a name")) return NULL;
-    bool ok = d->kind == DECL_FN ? parse_fn(p, d) : d->kind == DECL_TRAIN ? parse_train(p, d) : parse_layer(p, d);
+    d->kind = k == TOK_LAYER   ? DECL_LAYER
+              : k == TOK_MODEL ? DECL_MODEL
+              : k == TOK_FN    ? DECL_FN
+                               : DECL_TRAIN;
+    if (!parse_name(p, &d->name, d->kind == DECL_TRAIN ? "the name of a model" : "a name"))
+        return NULL;
+    bool ok = d->kind == DECL_FN      ? parse_fn(p, d)
+              : d->kind == DECL_TRAIN ? parse_train(p, d)
+                                      : parse_layer(p, d);
     return ok ? d : NULL;
 }

@@ -1,4 +1,5 @@
-/* Expressions, by precedence; calls, lists, messages.  Keeps: no tree is higher than what elaboration walks. */
+/* Expressions, by precedence; calls, lists, messages.  Keeps: no tree is higher than what
+ * elaboration walks. */
 #include "frontend/parse.h"
 
 #include <string.h>
@@ -22,7 +23,8 @@ bool parse_height(parser *p, gn_span at, int height)
 {
     if (height <= GN_AST_MAX_HEIGHT) return true;
     if (!p->panic)
-        gn_diag_error(p->diags, p->src, at, "expression too deep: more than %d operations, one inside the other",
+        gn_diag_error(p->diags, p->src, at,
+                      "expression too deep: more than %d operations, one inside the other",
                       (int)GN_AST_MAX_HEIGHT);
     p->panic = true;
     return false;
@@ -30,7 +32,8 @@ bool parse_height(parser *p, gn_span at, int height)
 
 static int height_of(const ast_expr *e) { return e ? e->height : 0; }
 
-static ast_expr *node(parser *p, ast_expr_kind kind, gn_span span, gn_span mark, ast_expr *a, ast_expr *b, ast_expr *c)
+static ast_expr *node(parser *p, ast_expr_kind kind, gn_span span, gn_span mark, ast_expr *a,
+                      ast_expr *b, ast_expr *c)
 {
     ast_expr *e = GN_NEW(p->arena, ast_expr);
     e->kind = kind;
@@ -108,7 +111,8 @@ static ast_expr *parse_message(parser *p, const ast_expr *name)
 
 static ast_expr *parse_call(parser *p, ast_expr *f)
 {
-    bool message = p->tok[1].kind == TOK_NAME && p->tok[2].kind == TOK_ARROW && p->tok[3].kind == TOK_NAME;
+    bool message = p->tok[1].kind == TOK_NAME && p->tok[2].kind == TOK_ARROW &&
+                   p->tok[3].kind == TOK_NAME;
     if (message && f->kind == EXPR_NAME) return parse_message(p, f);
     parse_next(p);
     p->nest++;
@@ -154,7 +158,9 @@ static ast_expr *parse_list(parser *p)
         if (!parse_accept(p, TOK_COMMA)) break;
     }
     e->height = height + 1;
-    if (!parse_close(p, TOK_RBRACKET, e->kind == EXPR_EACH ? "after the list" : "or `,` in the list")) return NULL;
+    if (!parse_close(p, TOK_RBRACKET,
+                     e->kind == EXPR_EACH ? "after the list" : "or `,` in the list"))
+        return NULL;
     e->span = e->mark = parse_span(p, from);
     return parse_height(p, e->mark, e->height) ? e : NULL;
 }
@@ -204,9 +210,9 @@ static ast_expr *parse_postfix(parser *p)
             parse_open(p, TOK_LBRACKET, "");
             ast_expr *index = parse_expr(p);
             bool part = parse_at(p, TOK_COLON);
-            if (!index ||
-                !parse_close(p, TOK_RBRACKET,
-                             part ? "after the index (`slice(x, start, stop)` is a part)" : "after the index"))
+            if (!index || !parse_close(p, TOK_RBRACKET,
+                                       part ? "after the index (`slice(x, start, stop)` is a part)"
+                                            : "after the index"))
                 return NULL;
             e = node(p, EXPR_INDEX, parse_span(p, e->span), index->span, e, index, NULL);
         } else if (parse_accept(p, TOK_DOT)) {
@@ -261,7 +267,8 @@ static ast_expr *parse_binary(parser *p, int least)
 {
     if (!parse_enter(p)) return NULL;
     ast_expr *a = parse_unary(p);
-    for (int op = a ? binary_at(p) : -1; op >= 0 && precedence_of[op] >= least; op = a ? binary_at(p) : -1) {
+    for (int op = a ? binary_at(p) : -1; op >= 0 && precedence_of[op] >= least;
+         op = a ? binary_at(p) : -1) {
         gn_span mark = parse_next(p)->span;
         if (op == BIN_MUL && parse_at(p, TOK_STAR) && p->tok->span.at == mark.at + 1)
             parse_fail_here(p, "a value (powers are written `x ^ y`)");

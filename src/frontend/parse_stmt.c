@@ -59,7 +59,9 @@ static bool parse_param(parser *p, ast_stmt *s)
         if (!parse_name(p, &name, "the name of a parameter")) return false;
         GN_PUSH(p->arena, s->names, name);
     } while (parse_accept(p, TOK_COMMA));
-    if (!parse_expect(p, TOK_COLON, "and the dimensions of the parameter") || !parse_type(p, &s->type)) return false;
+    if (!parse_expect(p, TOK_COLON, "and the dimensions of the parameter") ||
+        !parse_type(p, &s->type))
+        return false;
     if (!parse_expect(p, TOK_ASSIGN, "and an initialiser, such as `glorot_uniform`")) return false;
     s->a = parse_expr(p);
     if (!s->a) return false;
@@ -67,8 +69,8 @@ static bool parse_param(parser *p, ast_stmt *s)
     if (parse_accept(p, TOK_AS)) {
         if (!parse_files(p, &s->files)) return false;
         if (s->files.n != s->names.n) {
-            gn_diag_error(p->diags, p->src, s->files.p[0].span, "%u names in files for %u parameters", s->files.n,
-                          s->names.n);
+            gn_diag_error(p->diags, p->src, s->files.p[0].span,
+                          "%u names in files for %u parameters", s->files.n, s->names.n);
             s->files.n = 0;
         }
     }
@@ -120,7 +122,8 @@ static bool parse_assign(parser *p, ast_stmt *s)
 {
     ast_name name;
     if (s->kind == STMT_ASSIGN && !parse_at(p, TOK_NAME)) {
-        parse_fail_here(p, parse_at(p, TOK_FLOORDIV) ? "a statement (comments begin with `#`)" : "a statement");
+        parse_fail_here(p, parse_at(p, TOK_FLOORDIV) ? "a statement (comments begin with `#`)"
+                                                     : "a statement");
         return false;
     }
     if (!parse_name(p, &name, "the name of a buffer")) return false;
@@ -169,8 +172,8 @@ static bool parse_rest(parser *p, ast_stmt *s, gn_token_kind first)
 
 static bool statement_word(gn_token_kind k)
 {
-    return k == TOK_PARAM || k == TOK_BUFFER || k == TOK_UPDATE || k == TOK_RETURN || k == TOK_IF || k == TOK_FOR ||
-           k == TOK_ASSERT;
+    return k == TOK_PARAM || k == TOK_BUFFER || k == TOK_UPDATE || k == TOK_RETURN || k == TOK_IF ||
+           k == TOK_FOR || k == TOK_ASSERT;
 }
 
 static ast_stmt *parse_stmt(parser *p)

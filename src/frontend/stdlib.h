@@ -1,4 +1,5 @@
-/* The layers of stdlib/, embedded: the build makes one array a file and this table (cmake/GnncRooms.cmake). */
+/* The layers of stdlib/, embedded: the build makes one array a file and this table
+ * (cmake/GnncRooms.cmake). */
 #ifndef GN_FRONTEND_STDLIB_H
 #define GN_FRONTEND_STDLIB_H
 

@@ -1,7 +1,8 @@
-/* both_ends: finds edge values that a loop over either end's edges sums, and that come of long dot products.
+/* both_ends: finds edge values that a loop over either end's edges sums, and that come of long dot
+ * products.
  *
- * Such is the gradient of an attention's scores, s[src] + t[dst]: of a head one number an edge, and behind each a dot product
- * of a row of one end with a row of the other. */
+ * Such is the gradient of an attention's scores, s[src] + t[dst]: of a head one number an edge, and
+ * behind each a dot product of a row of one end with a row of the other. */
 #include "fuse/both_ends.h"
 
 #include "fuse/fuse.h"
@@ -36,11 +37,14 @@ gn_both_ends *gn_find_both_ends(gn_arena *a, const gir_program *p)
     finder z = {.p = p, .seen = GN_NEW_N(a, uint32_t, n)};
     for (gir_id v = n; v-- > 1;) {
         const gir_node *s = gir_at(p, v);
-        if (s->op == GIR_SCATTER && s->attr.i[1] == GIR_SUM) sum[s->attr.i[0] == GIR_DST][gir_in(p, v, 1)] = v;
+        if (s->op == GIR_SCATTER && s->attr.i[1] == GIR_SUM)
+            sum[s->attr.i[0] == GIR_DST][gir_in(p, v, 1)] = v;
     }
     for (gir_id v = 1; v < n; v++) {
-        if (!sum[0][v] || !sum[1][v] || gir_in(p, sum[0][v], 0) != gir_in(p, sum[1][v], 0)) continue;
-        if (gir_ops[gir_at(p, v)->op].cls != GIR_CLASS_MAP || !gn_elem_is_float((gn_elem)gir_type_of(p, v)->elem))
+        if (!sum[0][v] || !sum[1][v] || gir_in(p, sum[0][v], 0) != gir_in(p, sum[1][v], 0))
+            continue;
+        if (gir_ops[gir_at(p, v)->op].cls != GIR_CLASS_MAP ||
+            !gn_elem_is_float((gn_elem)gir_type_of(p, v)->elem))
             continue;
         z.walk++;
         z.elems = fu_elems(p, v);

@@ -1,9 +1,10 @@
 /* fuse: groups values into regions (fuse.h).
  * Needs: a verified program, simplified.  Keeps: the program.  Makes: a fusion over it.
  *
- * Greedy over values in program order.  A value joins the latest region where it may stand: the loops agree, whatever
- * it reads of that region it reads aligned, and no region it reads from depends on that region (which would be a
- * cycle).  The transitive dependences between regions are kept as bit sets, so that each question is one test. */
+ * Greedy over values in program order.  A value joins the latest region where it may stand: the
+ * loops agree, whatever it reads of that region it reads aligned, and no region it reads from
+ * depends on that region (which would be a cycle).  The transitive dependences between regions are
+ * kept as bit sets, so that each question is one test. */
 #include "fuse/fuse.h"
 
 #include <string.h>
@@ -26,19 +27,20 @@ typedef struct fuser {
     uint64_t *reach; /* [cap][words]: reach[r] = regions that r depends on, directly or not */
     uint32_t words;
     GN_VEC(region) regions;
-    GN_VEC(dep) deps;         /* of the value at hand */
-    bool *floating;           /* REAL values that read no REAL value: placed with their first reader */
+    GN_VEC(dep) deps; /* of the value at hand */
+    bool *floating;   /* REAL values that read no REAL value: placed with their first reader */
     uint32_t *settled, round; /* floating values: last round of a search among them that came by */
-    uint32_t *walked;         /* the same of the search for those that go apart, in which others begin */
-    uint32_t *mark[2];        /* by value: last walk that came by, unaligned and aligned */
+    uint32_t *walked;  /* the same of the search for those that go apart, in which others begin */
+    uint32_t *mark[2]; /* by value: last walk that came by, unaligned and aligned */
     uint32_t walk;
-    gir_id *twin; /* by value: an earlier one that is the same, which it was made to come after (remat.c); 0: none */
+    gir_id *twin; /* by value: an earlier one that is the same, which it was made to come after
+                     (remat.c); 0: none */
 } fuser;
 
-/* Dependences ------------------------------------------------------------------------------------------------------- */
+/* Dependences ---------------------------------------------------------------------------------- */
 
-/* Adds the REAL values that `v` is computed from, looking through INLINE ones.  `aligned`: v is read at the region's own
- * row (for FLAT and GEMM regions: at the region's own element). */
+/* Adds the REAL values that `v` is computed from, looking through INLINE ones.  `aligned`: v is
+ * read at the region's own row (for FLAT and GEMM regions: at the region's own element). */
 static void walk(fuser *z, const region *r, gir_id v, bool aligned)
 {
     const gir_program *p = z->p;
@@ -57,10 +59,11 @@ static void walk(fuser *z, const region *r, gir_id v, bool aligned)
         if (n->op == GIR_GATHER) {
             if (k == 0) continue;
             same = aligned && r->graph && gir_in(p, v, 0) == r->graph && n->attr.i[0] == r->end;
-        } else if (n->op == GIR_SAMPLE || n->op == GIR_TAKE || n->op == GIR_CARRY || n->op == GIR_UNCARRY ||
-                   n->op == GIR_FROM_ROWS) {
+        } else if (n->op == GIR_SAMPLE || n->op == GIR_TAKE || n->op == GIR_CARRY ||
+                   n->op == GIR_UNCARRY || n->op == GIR_FROM_ROWS) {
             same = false;
-        } else if (elementwise && gir_ops[n->op].cls == GIR_CLASS_VIEW && !fu_is_identity_view(p, v)) {
+        } else if (elementwise && gir_ops[n->op].cls == GIR_CLASS_VIEW &&
+                   !fu_is_identity_view(p, v)) {
             same = false;
         }
         if (gir_type_of(p, o)->space == 0 && n->type.space != 0) same = false;
@@ -86,26 +89,30 @@ static void find_deps(fuser *z, const region *r, gir_id v)
         gir_id o = gir_in(p, v, k);
         const gir_type *t = gir_type_of(p, o);
         bool aligned;
-        if (n->op == GIR_MATMUL || n->op == GIR_GATHER || n->op == GIR_CARRY || n->op == GIR_UNCARRY ||
-            n->op == GIR_SAMPLE || n->op == GIR_TAKE)
+        if (n->op == GIR_MATMUL || n->op == GIR_GATHER || n->op == GIR_CARRY ||
+            n->op == GIR_UNCARRY || n->op == GIR_SAMPLE || n->op == GIR_TAKE)
             aligned = false;
         else if (n->op == GIR_SCATTER || z->f->walk[v])
-            aligned = true; /* the walk turns at the gathers; a REAL edge value is foreign: see below */
+            aligned = true; /* the walk turns at the gathers; a REAL edge value is foreign: see
+                               below */
         else if (elementwise)
-            aligned = gir_ops[n->op].cls == GIR_CLASS_MAP || fu_is_identity_view(p, v) || n->op == GIR_SPACE_REDUCE;
+            aligned = gir_ops[n->op].cls == GIR_CLASS_MAP || fu_is_identity_view(p, v) ||
+                      n->op == GIR_SPACE_REDUCE;
         else
             aligned = t->space == r->space;
         if (t->space == 0 && r->space != 0) aligned = false;
         walk(z, r, o, aligned);
     }
-    /* Values of another space than the region's rows were computed by another loop, but for those of its edges. */
+    /* Values of another space than the region's rows were computed by another loop, but for those
+     * of its edges. */
     for (uint32_t k = 0; k < z->deps.n; k++) {
         gir_id d = z->deps.p[k].value;
-        if (gir_type_of(p, d)->space != r->space && !walked_by(z, r, d)) z->deps.p[k].aligned = false;
+        if (gir_type_of(p, d)->space != r->space && !walked_by(z, r, d))
+            z->deps.p[k].aligned = false;
     }
 }
 
-/* Regions ----------------------------------------------------------------------------------------------------------- */
+/* Regions -------------------------------------------------------------------------------------- */
 
 /* The loop that computes `v` if it gets a region of its own. */
 static region own_region(const fuser *z, gir_id v)
@@ -154,17 +161,22 @@ const char *const fu_reason_text[FU_REASON_COUNT] = {[FU_AGREED] = "",
 static bool rides(const fuser *z, const region *r, gir_id v)
 {
     enum { WIDEST = 2048 };
-    return gir_at(z->p, v)->op == GIR_SPACE_REDUCE && r->n > 1 && r->n <= WIDEST && gn_is_on(z->off, GN_DO_RIDE);
+    return gir_at(z->p, v)->op == GIR_SPACE_REDUCE && r->n > 1 && r->n <= WIDEST &&
+           gn_is_on(z->off, GN_DO_RIDE);
 }
 
-/* Is product v nothing but the other summand of r's, and all of r that?  Then one loop sums both in its registers. */
+/* Is product v nothing but the other summand of r's, and all of r that?  Then one loop sums both in
+ * its registers. */
 static bool completes(const fuser *z, const region *r, gir_id v)
 {
     const gir_program *p = z->p;
     gir_id first = r->members.p[0];
-    if (r->kind != RG_GEMM || !r->space || r->members.n != 1 || !gn_is_on(z->off, GN_DO_PAIR)) return false;
-    if (fu_is_edge_space(p, r->space)) return false; /* the sum would be computed where it is read */
-    if (z->f->uses[first] != 1 || z->f->uses[v] != 1 || !gir_type_eq(gir_type_of(p, first), gir_type_of(p, v)))
+    if (r->kind != RG_GEMM || !r->space || r->members.n != 1 || !gn_is_on(z->off, GN_DO_PAIR))
+        return false;
+    if (fu_is_edge_space(p, r->space))
+        return false; /* the sum would be computed where it is read */
+    if (z->f->uses[first] != 1 || z->f->uses[v] != 1 ||
+        !gir_type_eq(gir_type_of(p, first), gir_type_of(p, v)))
         return false;
     for (uint32_t k = 0; k < p->outputs.n; k++)
         if (p->outputs.p[k].value == first || p->outputs.p[k].value == v) return false;
@@ -176,7 +188,8 @@ static bool completes(const fuser *z, const region *r, gir_id v)
     return false;
 }
 
-/* Do the loops agree, so that a value that would get region `own` can be computed inside `r`?  If not, why not. */
+/* Do the loops agree, so that a value that would get region `own` can be computed inside `r`?  If
+ * not, why not. */
 static fu_reason loops_differ(const fuser *z, const region *r, const region *own, gir_id v)
 {
     const gir_program *p = z->p;
@@ -190,7 +203,8 @@ static fu_reason loops_differ(const fuser *z, const region *r, const region *own
         bool map = gir_ops[gir_at(p, v)->op].cls == GIR_CLASS_MAP || rides(z, r, v);
         return r->space && !own->graph && map && fu_elems(p, v) == r->n ? FU_AGREED : FU_EPILOGUE;
     }
-    return !own->graph || !r->graph || (own->graph == r->graph && own->end == r->end) ? FU_AGREED : FU_GRAPH;
+    return !own->graph || !r->graph || (own->graph == r->graph && own->end == r->end) ? FU_AGREED
+                                                                                      : FU_GRAPH;
 }
 
 /* What `v` reads as a member of such a region, as a copy that lasts. */
@@ -204,8 +218,9 @@ static dep *deps_of(fuser *z, const region *r, gir_id v, uint32_t *n)
     return deps;
 }
 
-/* Does a floating value read, itself or through others that float, a member of region r, or with `later` what is computed after
- * it?  It floats since it read nothing else then; what it reads may have found its place since. */
+/* Does a floating value read, itself or through others that float, a member of region r, or with
+ * `later` what is computed after it?  It floats since it read nothing else then; what it reads may
+ * have found its place since. */
 static bool reads(fuser *z, uint32_t r, bool later, gir_id v, uint32_t round)
 {
     uint32_t n;
@@ -232,8 +247,10 @@ static bool only_aligned(const dep *deps, uint32_t n, gir_id v)
     return all;
 }
 
-/* Does a floating value that would get a region of its own (settle_apart), to be read by r, read a member of r? */
-static bool apart_reads(fuser *z, uint32_t r, const region *with, const dep *deps, uint32_t n, uint32_t round)
+/* Does a floating value that would get a region of its own (settle_apart), to be read by r, read a
+ * member of r? */
+static bool apart_reads(fuser *z, uint32_t r, const region *with, const dep *deps, uint32_t n,
+                        uint32_t round)
 {
     for (uint32_t k = 0; k < n; k++) {
         gir_id d = deps[k].value;
@@ -251,8 +268,10 @@ static bool apart_reads(fuser *z, uint32_t r, const region *with, const dep *dep
     return false;
 }
 
-/* May a value with these dependences, as a member of r, join region r?  *shares: it reads something of r. */
-static fu_reason may_not_join(fuser *z, uint32_t r, const region *with, const dep *deps, uint32_t n, bool *shares)
+/* May a value with these dependences, as a member of r, join region r?  *shares: it reads something
+ * of r. */
+static fu_reason may_not_join(fuser *z, uint32_t r, const region *with, const dep *deps, uint32_t n,
+                              bool *shares)
 {
     uint32_t round = ++z->round;
     *shares = false;
@@ -288,7 +307,10 @@ static void add_edges(fuser *z, uint32_t r)
 }
 
 /* Is there one element a row, so that rows can be lanes, as far as this value goes? */
-static bool single(const fuser *z, gir_id v) { return fu_elems(z->p, v) == 1 && gir_at(z->p, v)->op != GIR_REDUCE; }
+static bool single(const fuser *z, gir_id v)
+{
+    return fu_elems(z->p, v) == 1 && gir_at(z->p, v)->op != GIR_REDUCE;
+}
 
 static bool all_single(const fuser *z, const region *r)
 {
@@ -304,11 +326,12 @@ static bool worth_joining(const region *r, const region *own, bool shares)
            (own->kind == RG_ROWS && own->space == 0);
 }
 
-/* So does work on the rows of one space where nothing better is found, unless rows could be lanes for one of the two. */
+/* So does work on the rows of one space where nothing better is found, unless rows could be lanes
+ * for one of the two. */
 static bool may_share_rows(const fuser *z, const region *r, const region *own, gir_id v)
 {
-    return gn_is_on(z->off, GN_DO_SHARE_ROWS) && own->kind == RG_ROWS && r->kind == RG_ROWS && !own->graph &&
-           !r->graph && single(z, v) == all_single(z, r);
+    return gn_is_on(z->off, GN_DO_SHARE_ROWS) && own->kind == RG_ROWS && r->kind == RG_ROWS &&
+           !own->graph && !r->graph && single(z, v) == all_single(z, r);
 }
 
 static void add_member(fuser *z, uint32_t r, gir_id v)
@@ -344,8 +367,8 @@ static fu_reason refusal_of(fuser *z, uint32_t r, gir_id v, const region *own)
     return worth_joining(&z->regions.p[r], own, shares) ? FU_AGREED : FU_APART;
 }
 
-/* The latest region that v may join and has something to share with, and for a sum over edges the one that does most of
- * its work already; UINT32_MAX: none. */
+/* The latest region that v may join and has something to share with, and for a sum over edges the
+ * one that does most of its work already; UINT32_MAX: none. */
 static uint32_t find_region(fuser *z, gir_id v, const region *own)
 {
     uint32_t best = UINT32_MAX, rows = UINT32_MAX;
@@ -353,7 +376,8 @@ static uint32_t find_region(fuser *z, gir_id v, const region *own)
     for (uint32_t r = z->regions.n; r-- > 0;) {
         if (z->twin[v] && z->f->region_of[z->twin[v]] >= (int32_t)r) break;
         fu_reason why = refusal_of(z, r, v, own);
-        bool free = why == FU_APART && rows == UINT32_MAX && !z->twin[v]; /* which is as late as can be */
+        /* which is as late as can be */
+        bool free = why == FU_APART && rows == UINT32_MAX && !z->twin[v];
         if (free && may_share_rows(z, &z->regions.p[r], own, v)) rows = r;
         if (why) continue;
         if (!own->graph || !gn_is_on(z->off, GN_DO_SHARE_EDGES)) return r;
@@ -383,8 +407,8 @@ static void note_refusals(fuser *z, gir_id v, const region *own)
 
 static void settle(fuser *z, uint32_t r, gir_id v);
 
-/* Floating values that `v` reads, itself or through others that could come along, and that cannot be members of r, get
- * regions of their own, with all that they read. */
+/* Floating values that `v` reads, itself or through others that could come along, and that cannot
+ * be members of r, get regions of their own, with all that they read. */
 static void settle_apart(fuser *z, uint32_t r, gir_id v, uint32_t round)
 {
     uint32_t n;
@@ -393,7 +417,8 @@ static void settle_apart(fuser *z, uint32_t r, gir_id v, uint32_t round)
         gir_id d = deps[k].value;
         if (!z->floating[d]) continue;
         region own = own_region(z, d);
-        fu_reason why = only_aligned(deps, n, d) ? loops_differ(z, &z->regions.p[r], &own, d) : FU_FOREIGN;
+        fu_reason why = only_aligned(deps, n, d) ? loops_differ(z, &z->regions.p[r], &own, d)
+                                                 : FU_FOREIGN;
         if (why) {
             uint32_t to = z->regions.n;
             GN_PUSH(z->arena, z->regions, own);
@@ -407,8 +432,8 @@ static void settle_apart(fuser *z, uint32_t r, gir_id v, uint32_t round)
     }
 }
 
-/* Floating values that `v`, about to be a member of r, reads come along where they can.  Those that cannot go first: what
- * they read must not be in r, which is to read them. */
+/* Floating values that `v`, about to be a member of r, reads come along where they can.  Those that
+ * cannot go first: what they read must not be in r, which is to read them. */
 static void settle(fuser *z, uint32_t r, gir_id v)
 {
     uint32_t n;
@@ -428,10 +453,11 @@ static void settle(fuser *z, uint32_t r, gir_id v)
 static bool floats(fuser *z, gir_id v, const region *own)
 {
     gir_op op = (gir_op)gir_at(z->p, v)->op;
-    if (!gn_is_on(z->off, GN_DO_WAIT) || !gn_is_on(z->off, GN_DO_FUSE) || own->graph || op == GIR_SPACE_REDUCE ||
-        (own->kind != RG_ROWS && own->kind != RG_FLAT))
+    if (!gn_is_on(z->off, GN_DO_WAIT) || !gn_is_on(z->off, GN_DO_FUSE) || own->graph ||
+        op == GIR_SPACE_REDUCE || (own->kind != RG_ROWS && own->kind != RG_FLAT))
         return false;
-    if (own->kind == RG_ROWS && (own->space == 0 || fu_is_edge_space(z->p, own->space))) return false;
+    if (own->kind == RG_ROWS && (own->space == 0 || fu_is_edge_space(z->p, own->space)))
+        return false;
     for (uint32_t k = 0; k < z->p->outputs.n; k++)
         if (z->p->outputs.p[k].value == v) return false;
     find_deps(z, own, v);
@@ -464,11 +490,14 @@ static void place_in_region(fuser *z, gir_id v)
 static void find_twins(fuser *z)
 {
     const gir_program *p = z->p;
-    gir_id *first = GN_NEW_N(z->arena, gir_id, p->nodes.n), *next = GN_NEW_N(z->arena, gir_id, p->nodes.n);
+    gir_id *first = GN_NEW_N(z->arena, gir_id, p->nodes.n),
+           *next = GN_NEW_N(z->arena, gir_id, p->nodes.n);
     for (gir_id v = 1; v < p->nodes.n; v++) {
         const gir_node *n = gir_at(p, v);
         gir_class cls = gir_ops[n->op].cls;
-        if ((cls != GIR_CLASS_MAP && cls != GIR_CLASS_VIEW) || !n->n_in || z->f->place[v] == FU_UNUSED) continue;
+        if ((cls != GIR_CLASS_MAP && cls != GIR_CLASS_VIEW) || !n->n_in ||
+            z->f->place[v] == FU_UNUSED)
+            continue;
         gir_id a = gir_in(p, v, 0);
         if (z->twin[a]) a = z->twin[a];
         for (gir_id u = first[a]; u && !z->twin[v]; u = next[u]) {
@@ -517,7 +546,8 @@ static void choose_stored(fuser *z)
     }
 }
 
-/* Orders regions so that each comes after what it depends on; among those ready, the one that was opened first. */
+/* Orders regions so that each comes after what it depends on; among those ready, the one that was
+ * opened first. */
 static void order_regions(fuser *z)
 {
     fusion *f = z->f;
@@ -537,8 +567,10 @@ static void order_regions(fuser *z)
     }
     for (gir_id v = 1; v < z->p->nodes.n; v++)
         if (f->region_of[v] >= 0) f->region_of[v] = (int32_t)place[f->region_of[v]];
-    for (uint32_t k = 0; k < f->refusals.n; k++) f->refusals.p[k].region = place[f->refusals.p[k].region];
-    for (uint32_t k = 0; k < f->readers.n; k++) f->readers.p[k].region = place[f->readers.p[k].region];
+    for (uint32_t k = 0; k < f->refusals.n; k++)
+        f->refusals.p[k].region = place[f->refusals.p[k].region];
+    for (uint32_t k = 0; k < f->readers.n; k++)
+        f->readers.p[k].region = place[f->readers.p[k].region];
 }
 
 fusion *gn_fuse(gn_arena *a, const gir_program *p, const fu_options *opt)
@@ -584,12 +616,13 @@ void gn_fusion_print(const fusion *f, gn_buf *out)
             gn_buf_printf(out, " %lld", (long long)g->n);
         else
             gn_buf_printf(out, " %s", g->space ? f->p->spaces.p[g->space].name : "none");
-        if (g->graph) gn_buf_printf(out, " edges of %%%u by %s", g->graph, g->end == GIR_DST ? "dst" : "src");
+        if (g->graph)
+            gn_buf_printf(out, " edges of %%%u by %s", g->graph, g->end == GIR_DST ? "dst" : "src");
         gn_buf_add(out, ":");
         for (uint32_t m = 0; m < g->members.n; m++) {
             gir_id v = g->members.p[m];
-            gn_buf_printf(out, " %%%u%s %s%s", v, f->stored[v] ? "!" : "", gir_ops[gir_at(f->p, v)->op].text,
-                          m + 1 < g->members.n ? "," : "");
+            gn_buf_printf(out, " %%%u%s %s%s", v, f->stored[v] ? "!" : "",
+                          gir_ops[gir_at(f->p, v)->op].text, m + 1 < g->members.n ? "," : "");
         }
         gn_buf_add(out, "\n");
     }

@@ -1,14 +1,16 @@
 /* Fusion: which values are computed together, in which loop.
  *
- * A region is a loop over the rows of one space.  What it computes for a row it may use for the same row at once
- * ("aligned"); whatever it reads of other rows ("foreign": through an edge, out of a reduction over the space, as an
- * operand of a matrix product) must have been stored by an earlier region.
+ * A region is a loop over the rows of one space.  What it computes for a row it may use for the
+ * same row at once ("aligned"); whatever it reads of other rows ("foreign": through an edge, out of
+ * a reduction over the space, as an operand of a matrix product) must have been stored by an
+ * earlier region.
  *
  * Every value gets one of four places:
  *   LEAF    bound from outside
- *   INLINE  never stored: computed again wherever it is read (views, constants, scalars, random draws, edge values)
+ *   INLINE  never stored: computed again wherever it is read (views, constants, scalars, random
+ *           draws, edge values)
  *   REAL    belongs to exactly one region, and is stored if anything outside the region reads it
- *   UNUSED  no output depends on it                                                                                  */
+ *   UNUSED  no output depends on it */
 #ifndef GN_FUSE_FUSE_H
 #define GN_FUSE_FUSE_H
 
@@ -27,30 +29,31 @@ typedef enum region_kind {
 
 typedef struct region {
     region_kind kind;
-    gir_space_id space;     /* ROWS, GEMM: of the rows; INNER: that is contracted; 0: none (one row) */
-    gir_id graph;           /* ROWS: the graph whose edges are walked, 0: none */
-    int end;                /* GIR_DST: rows are destinations (CSR); GIR_SRC: sources (CSC) */
-    int64_t n;              /* FLAT: elements; GEMM, INNER: columns of the product */
+    gir_space_id space; /* ROWS, GEMM: of the rows; INNER: that is contracted; 0: none (one row) */
+    gir_id graph;       /* ROWS: the graph whose edges are walked, 0: none */
+    int end;            /* GIR_DST: rows are destinations (CSR); GIR_SRC: sources (CSC) */
+    int64_t n;          /* FLAT: elements; GEMM, INNER: columns of the product */
     GN_VEC(gir_id) members; /* in program order */
 } region;
 
 typedef struct fu_options {
-    bool eager;      /* an operator a kernel: nothing inline but constants and what has no loop of its own */
-    bool lanes;      /* each lane computes scalars for itself: those of many instructions are stored */
+    bool eager; /* an operator a kernel: nothing inline but constants and what has no loop of its
+                   own */
+    bool lanes; /* each lane computes scalars for itself: those of many instructions are stored */
     gn_switches off; /* decisions that are switched off */
 } fu_options;
 
 /* Why a value did not join a region that it reads from, or is read by. */
-#define FU_REASONS(X)                                                                                                  \
-    X(FOREIGN, "reads it of other rows")                                                                               \
-    X(CYCLE, "needs what is computed after it")                                                                        \
-    X(SPACE, "has rows of another space")                                                                              \
-    X(GRAPH, "walks the edges of another graph, or from the other end")                                                \
-    X(OWN_LOOP, "is a product, a contraction or a carry: a loop of its own")                                           \
-    X(EPILOGUE, "only elementwise work of its width may follow a product or a contraction")                            \
-    X(ELEMENTS, "one loops over elements, the other over rows")                                                        \
-    X(FULL, "has as many members as a region may have")                                                                \
-    X(APART, "shares nothing with it")                                                                                 \
+#define FU_REASONS(X)                                                                              \
+    X(FOREIGN, "reads it of other rows")                                                           \
+    X(CYCLE, "needs what is computed after it")                                                    \
+    X(SPACE, "has rows of another space")                                                          \
+    X(GRAPH, "walks the edges of another graph, or from the other end")                            \
+    X(OWN_LOOP, "is a product, a contraction or a carry: a loop of its own")                       \
+    X(EPILOGUE, "only elementwise work of its width may follow a product or a contraction")        \
+    X(ELEMENTS, "one loops over elements, the other over rows")                                    \
+    X(FULL, "has as many members as a region may have")                                            \
+    X(APART, "shares nothing with it")                                                             \
     X(OFF, "fusion is switched off")
 typedef enum fu_reason {
     FU_AGREED,
@@ -77,8 +80,9 @@ typedef struct fusion {
     uint8_t *place;     /* fu_place, by value */
     bool *stored;       /* REAL values that go to memory */
     int32_t *region_of; /* REAL: index into regions; else -1 */
-    gir_id *walk;       /* REAL edge values made by a loop over the edges of rows: a sum of them by that loop; else 0 */
-    uint32_t *uses;     /* number of uses among needed values */
+    gir_id *walk;   /* REAL edge values made by a loop over the edges of rows: a sum of them by that
+                       loop; else 0 */
+    uint32_t *uses; /* number of uses among needed values */
     GN_VEC(region) regions; /* in an order in which they can run */
     GN_VEC(fu_refusal) refusals;
     GN_VEC(fu_reader) readers;
@@ -98,9 +102,17 @@ fusion *gn_fuse(gn_arena *a, const gir_program *p, const fu_options *opt);
 /* One line a region, for people: kind, space, members, what is stored. */
 void gn_fusion_print(const fusion *f, gn_buf *out);
 
-static inline int64_t fu_elems(const gir_program *p, gir_id v) { return gir_row_elems(gir_type_of(p, v)); }
-static inline bool fu_is_edge_space(const gir_program *p, gir_space_id s) { return p->spaces.p[s].kind == GIR_EDGE; }
-gir_id fu_second_product(const gir_program *p, const region *r); /* GEMM: which is added to the first; 0: none */
-bool fu_is_identity_view(const gir_program *p, gir_id v);        /* a view whose elements lie as its operand's do */
+static inline int64_t fu_elems(const gir_program *p, gir_id v)
+{
+    return gir_row_elems(gir_type_of(p, v));
+}
+static inline bool fu_is_edge_space(const gir_program *p, gir_space_id s)
+{
+    return p->spaces.p[s].kind == GIR_EDGE;
+}
+/* GEMM: which is added to the first; 0: none */
+gir_id fu_second_product(const gir_program *p, const region *r);
+/* a view whose elements lie as its operand's do */
+bool fu_is_identity_view(const gir_program *p, gir_id v);
 
 #endif

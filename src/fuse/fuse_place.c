@@ -1,5 +1,6 @@
-/* fuse_place: where each value lives: bound, computed where it is read, in a region, nowhere (fuse.h).
- * Needs: a verified program.  Keeps: it.  Makes: places and numbers of uses, before there are regions. */
+/* fuse_place: where each value lives: bound, computed where it is read, in a region, nowhere
+ * (fuse.h). Needs: a verified program.  Keeps: it.  Makes: places and numbers of uses, before there
+ * are regions. */
 #include "fuse/both_ends.h"
 #include "fuse/fuse.h"
 
@@ -27,12 +28,14 @@ static void count_uses(placing *z)
     for (gir_id v = 1; v < p->nodes.n; v++) z->f->place[v] = need[v] ? FU_REAL : FU_UNUSED;
 }
 
-/* Does the select `v` drop elements of a matrix, one for each edge, by a mask that nothing else reads? */
+/* Does the select `v` drop elements of a matrix, one for each edge, by a mask that nothing else
+ * reads? */
 static bool drops_elements(const placing *z, gir_id v)
 {
     const gir_program *p = z->p;
     const gir_node *n = gir_at(p, v);
-    if (n->op != GIR_SELECT || fu_elems(p, v) != 1 || !fu_is_edge_space(p, n->type.space)) return false;
+    if (n->op != GIR_SELECT || fu_elems(p, v) != 1 || !fu_is_edge_space(p, n->type.space))
+        return false;
     gir_id mask = gir_in(p, v, 0);
     bool sampled = false;
     for (int k = 0; k < gir_at(p, mask)->n_in; k++)
@@ -55,7 +58,9 @@ static bool is_of_long_dot(const gir_program *p, gir_id v, int most)
     const gir_node *n = gir_at(p, v);
     if (n->op == GIR_REDUCE) return fu_elems(p, gir_in(p, v, 0)) / fu_elems(p, v) >= GN_LONG_DOT;
     bool any = false;
-    for (int k = 0; k < n->n_in && most > 0 && (gir_ops[n->op].cls == GIR_CLASS_MAP || n->op == GIR_RESHAPE); k++)
+    for (int k = 0;
+         k < n->n_in && most > 0 && (gir_ops[n->op].cls == GIR_CLASS_MAP || n->op == GIR_RESHAPE);
+         k++)
         any = any || is_of_long_dot(p, gir_in(p, v, k), most - 1);
     return any;
 }
@@ -65,40 +70,46 @@ static bool are_of_long_dots(const gir_program *p, gir_id v)
 {
     enum { OPERATORS = 4 };
     bool all = gir_at(p, v)->op == GIR_CONCAT;
-    for (int k = 0; k < gir_at(p, v)->n_in && all; k++) all = is_of_long_dot(p, gir_in(p, v, k), OPERATORS);
+    for (int k = 0; k < gir_at(p, v)->n_in && all; k++)
+        all = is_of_long_dot(p, gir_in(p, v, k), OPERATORS);
     return all;
 }
 
-/* Edge values are cheap to compute again, with exceptions that are stored: a drawn mask (a byte against a dozen
- * multiplications); instead of that, what it leaves of a matrix's elements, which then is all that a product reads; and
- * a long dot product that several passes want. */
+/* Edge values are cheap to compute again, with exceptions that are stored: a drawn mask (a byte
+ * against a dozen multiplications); instead of that, what it leaves of a matrix's elements, which
+ * then is all that a product reads; and a long dot product that several passes want. */
 static bool keep_edge_value(const placing *z, gir_id v)
 {
     const gir_program *p = z->p;
     const gir_node *n = gir_at(p, v);
-    if (n->type.elem == GN_BOOL && draws(p, v)) return gn_is_on(z->off, GN_DO_STORE_MASKS) && !z->dropper[v];
+    if (n->type.elem == GN_BOOL && draws(p, v))
+        return gn_is_on(z->off, GN_DO_STORE_MASKS) && !z->dropper[v];
     if (drops_elements(z, v)) return gn_is_on(z->off, GN_DO_STORE_MASKS);
-    if (n->op == GIR_REDUCE && z->f->uses[v] > 1 && gn_is_on(z->off, GN_DO_STORE_DOTS)) return is_of_long_dot(p, v, 0);
-    return n->op == GIR_MATMUL || n->op == GIR_SCATTER; /* into a space that is another graph's edges */
+    if (n->op == GIR_REDUCE && z->f->uses[v] > 1 && gn_is_on(z->off, GN_DO_STORE_DOTS))
+        return is_of_long_dot(p, v, 0);
+    /* into a space that is another graph's edges */
+    return n->op == GIR_MATMUL || n->op == GIR_SCATTER;
 }
 
 /* Powers of doubles are hundreds of instructions. */
 static bool takes_powers(const placing *z, gir_id v)
 {
     const gir_node *n = gir_at(z->p, v);
-    if (n->type.space || n->type.is_graph || n->type.elem != GN_F64 || fu_elems(z->p, v) != 1) return false;
+    if (n->type.space || n->type.is_graph || n->type.elem != GN_F64 || fu_elems(z->p, v) != 1)
+        return false;
     if (n->op == GIR_POW) return true;
     for (int k = 0; k < n->n_in; k++)
         if (takes_powers(z, gir_in(z->p, v, k))) return true;
     return false;
 }
 
-/* A number in single precision that comes of wide arithmetic, as an optimizer's corrections do: where lanes share a loop,
- * every one of them would compute it, in every loop that reads it. */
+/* A number in single precision that comes of wide arithmetic, as an optimizer's corrections do:
+ * where lanes share a loop, every one of them would compute it, in every loop that reads it. */
 static bool keep_scalar(const placing *z, gir_id v)
 {
     const gir_node *n = gir_at(z->p, v);
-    if (!z->lanes || n->op != GIR_CAST || n->type.elem != GN_F32 || !gn_is_on(z->off, GN_DO_STORE_SCALARS))
+    if (!z->lanes || n->op != GIR_CAST || n->type.elem != GN_F32 ||
+        !gn_is_on(z->off, GN_DO_STORE_SCALARS))
         return false;
     return takes_powers(z, gir_in(z->p, v, 0));
 }
@@ -127,13 +138,15 @@ static fu_place place_of(const placing *z, gir_id v)
     if (cls == GIR_CLASS_VIEW || n->op == GIR_GATHER || n->op == GIR_SAMPLE || n->op == GIR_TAKE ||
         n->op == GIR_ROW_VALUE)
         return FU_INLINE;
-    if (n->type.space && fu_is_edge_space(p, n->type.space)) return keep_edge_value(z, v) ? FU_REAL : FU_INLINE;
+    if (n->type.space && fu_is_edge_space(p, n->type.space))
+        return keep_edge_value(z, v) ? FU_REAL : FU_INLINE;
     if (n->type.space == 0 && fu_elems(p, v) == 1 && cls == GIR_CLASS_MAP)
         return keep_scalar(z, v) ? FU_REAL : FU_INLINE;
     return FU_REAL;
 }
 
-/* An operand that must lie in memory as it is: strip identity views, and make what is below REAL. */
+/* An operand that must lie in memory as it is: strip identity views, and make what is below
+ * REAL. */
 static void force_stored(placing *z, gir_id v)
 {
     while (fu_is_identity_view(z->p, v)) v = gir_in(z->p, v, 0);
@@ -153,16 +166,21 @@ static void choose(placing *z)
         for (int k = 0; k < gir_at(p, v)->n_in; k++) force_stored(z, gir_in(p, v, k));
     }
     for (uint32_t k = 0; k < p->outputs.n; k++)
-        if (z->f->place[p->outputs.p[k].value] == FU_INLINE) z->f->place[p->outputs.p[k].value] = FU_REAL;
+        if (z->f->place[p->outputs.p[k].value] == FU_INLINE)
+            z->f->place[p->outputs.p[k].value] = FU_REAL;
 }
 
-/* What both loops over edges would compute, a dot product at a time, one makes and leaves for the other. */
+/* What both loops over edges would compute, a dot product at a time, one makes and leaves for the
+ * other. */
 static void choose_walked(placing *z)
 {
-    if (z->lanes || !gn_is_on(z->off, GN_DO_BOTH_ENDS) || !gn_is_on(z->off, GN_DO_RECOMPUTE)) return;
+    if (z->lanes || !gn_is_on(z->off, GN_DO_BOTH_ENDS) || !gn_is_on(z->off, GN_DO_RECOMPUTE))
+        return;
     const gn_both_ends *all = gn_find_both_ends(z->arena, z->p);
     for (gir_id v = 1; v < z->p->nodes.n; v++) {
-        if (!all[v].by_source || z->f->place[v] != FU_INLINE || z->f->place[all[v].dot] != FU_INLINE) continue;
+        if (!all[v].by_source || z->f->place[v] != FU_INLINE ||
+            z->f->place[all[v].dot] != FU_INLINE)
+            continue;
         z->f->place[v] = FU_REAL;
         z->f->walk[v] = all[v].by_source;
     }
@@ -172,7 +190,8 @@ static void choose_walked(placing *z)
 static bool comes_of(const placing *z, gir_id e, gir_id v, bool *seen)
 {
     if (e == v) return true;
-    if (e < v || seen[e] || z->f->place[e] != FU_INLINE || !fu_is_edge_space(z->p, gir_type_of(z->p, e)->space))
+    if (e < v || seen[e] || z->f->place[e] != FU_INLINE ||
+        !fu_is_edge_space(z->p, gir_type_of(z->p, e)->space))
         return false;
     seen[e] = true;
     const gir_node *n = gir_at(z->p, e);
@@ -181,12 +200,13 @@ static bool comes_of(const placing *z, gir_id e, gir_id v, bool *seen)
     return false;
 }
 
-/* Values of long dot products that several sums read are stored. The loop over destinations that reads them first makes them:
- * it has its own rows at hand and asks for the others ahead. */
+/* Values of long dot products that several sums read are stored. The loop over destinations that
+ * reads them first makes them: it has its own rows at hand and asks for the others ahead. */
 static void choose_dots(placing *z)
 {
     const gir_program *p = z->p;
-    if (z->lanes || !gn_is_on(z->off, GN_DO_STORE_DOTS) || !gn_is_on(z->off, GN_DO_RECOMPUTE)) return;
+    if (z->lanes || !gn_is_on(z->off, GN_DO_STORE_DOTS) || !gn_is_on(z->off, GN_DO_RECOMPUTE))
+        return;
     for (gir_id v = 1; v < p->nodes.n; v++) {
         int sums = 0;
         gir_id first = 0;
@@ -207,8 +227,12 @@ static void choose_dots(placing *z)
 
 void fu_choose_places(gn_arena *a, fusion *f, gn_switches off, bool lanes)
 {
-    placing z = {
-        .f = f, .p = f->p, .arena = a, .off = off, .lanes = lanes, .dropper = GN_NEW_N(a, bool, f->p->nodes.n)};
+    placing z = {.f = f,
+                 .p = f->p,
+                 .arena = a,
+                 .off = off,
+                 .lanes = lanes,
+                 .dropper = GN_NEW_N(a, bool, f->p->nodes.n)};
     count_uses(&z);
     choose(&z);
     choose_walked(&z);

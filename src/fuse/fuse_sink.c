@@ -1,10 +1,10 @@
-/* fuse_sink: a value that one later region alone reads is computed there, where that is less to store.
- * Needs: a finished fusion.  Keeps: what regions depend on, and their order.
+/* fuse_sink: a value that one later region alone reads is computed there, where that is less to
+ * store. Needs: a finished fusion.  Keeps: what regions depend on, and their order.
  *
- * Fusion places a value with what it reads.  A product that is only summed over the columns in a later loop would be
- * written whole and read again, although its operands are in memory anyway.  Values that share an operand go together
- * where that is less to store than the operand.  What is stored, but first read later still, waits for a loop that reads
- * its operands anyway. */
+ * Fusion places a value with what it reads.  A product that is only summed over the columns in a
+ * later loop would be written whole and read again, although its operands are in memory anyway.
+ * Values that share an operand go together where that is less to store than the operand.  What is
+ * stored, but first read later still, waits for a loop that reads its operands anyway. */
 #include "fuse/fuse.h"
 
 typedef struct sinking {
@@ -21,7 +21,8 @@ typedef struct sinking {
     uint32_t *mark, walk; /* by value: last walk that came by */
 } sinking;
 
-/* Does a walk come by v for the first time?  What is computed where it is read may be read in many ways. */
+/* Does a walk come by v for the first time?  What is computed where it is read may be read in many
+ * ways. */
 static bool first_time(sinking *z, gir_id v)
 {
     bool first = z->mark[v] != z->walk;
@@ -29,16 +30,18 @@ static bool first_time(sinking *z, gir_id v)
     return first;
 }
 
-/* Work shared on edges ---------------------------------------------------------------------------------------------- */
+/* Work shared on edges ------------------------------------------------------------------------- */
 
-/* Edge values that are computed wherever they are read, on the way to v; *met counts those that another walk met. */
+/* Edge values that are computed wherever they are read, on the way to v; *met counts those that
+ * another walk met. */
 static void mark(const fusion *f, gir_id v, uint8_t *marks, uint8_t with, int *met)
 {
     const gir_node *n = gir_at(f->p, v);
     if (f->place[v] != FU_INLINE || (marks[v] & with)) return;
     if (gir_ops[n->op].cls == GIR_CLASS_MAP && !fu_is_identity_view(f->p, v)) *met += marks[v] != 0;
     marks[v] |= with;
-    for (int k = 0; k < n->n_in && n->op != GIR_GATHER; k++) mark(f, gir_in(f->p, v, k), marks, with, met);
+    for (int k = 0; k < n->n_in && n->op != GIR_GATHER; k++)
+        mark(f, gir_in(f->p, v, k), marks, with, met);
 }
 
 int fu_shared_work(gn_arena *a, const fusion *f, gir_id v, const region *r)
@@ -48,11 +51,12 @@ int fu_shared_work(gn_arena *a, const fusion *f, gir_id v, const region *r)
     bool sum = gir_at(f->p, v)->op == GIR_SCATTER;
     for (int k = sum; k < gir_at(f->p, v)->n_in; k++) mark(f, gir_in(f->p, v, k), marks, 1, &none);
     for (uint32_t m = 0; m < r->members.n; m++)
-        if (gir_at(f->p, r->members.p[m])->op == GIR_SCATTER) mark(f, gir_in(f->p, r->members.p[m], 1), marks, 2, &met);
+        if (gir_at(f->p, r->members.p[m])->op == GIR_SCATTER)
+            mark(f, gir_in(f->p, r->members.p[m], 1), marks, 2, &met);
     return met;
 }
 
-/* Sinking ----------------------------------------------------------------------------------------------------------- */
+/* Sinking -------------------------------------------------------------------------------------- */
 
 static void find_users(sinking *z)
 {
@@ -60,7 +64,8 @@ static void find_users(sinking *z)
     z->first = GN_NEW_N(z->arena, uint32_t, p->nodes.n + 1);
     z->user = GN_NEW_N(z->arena, gir_id, p->operands.n + 1);
     for (gir_id v = 1; v < p->nodes.n; v++)
-        for (int k = 0; z->f->place[v] != FU_UNUSED && k < gir_at(p, v)->n_in; k++) z->first[gir_in(p, v, k) + 1]++;
+        for (int k = 0; z->f->place[v] != FU_UNUSED && k < gir_at(p, v)->n_in; k++)
+            z->first[gir_in(p, v, k) + 1]++;
     for (gir_id v = 1; v <= p->nodes.n; v++) z->first[v] += z->first[v - 1];
     uint32_t *at = GN_NEW_N(z->arena, uint32_t, p->nodes.n);
     for (gir_id v = 1; v < p->nodes.n; v++)
@@ -72,7 +77,8 @@ static void find_users(sinking *z)
     for (uint32_t k = 0; k < p->outputs.n; k++) z->output[p->outputs.p[k].value] = true;
 }
 
-/* Is v read, through views of its row, by row work of one region alone?  *to is -1 before the first reader. */
+/* Is v read, through views of its row, by row work of one region alone?  *to is -1 before the first
+ * reader. */
 static bool one_reader(sinking *z, gir_id v, gir_space_id space, int32_t *to)
 {
     const fusion *f = z->f;
@@ -81,7 +87,8 @@ static bool one_reader(sinking *z, gir_id v, gir_space_id space, int32_t *to)
         gir_id u = z->user[k];
         const gir_node *n = gir_at(z->p, u);
         gir_class cls = gir_ops[n->op].cls;
-        if (cls != GIR_CLASS_MAP && cls != GIR_CLASS_VIEW && cls != GIR_CLASS_REDUCE && n->op != GIR_SPACE_REDUCE)
+        if (cls != GIR_CLASS_MAP && cls != GIR_CLASS_VIEW && cls != GIR_CLASS_REDUCE &&
+            n->op != GIR_SPACE_REDUCE)
             return false;
         if (n->op != GIR_SPACE_REDUCE && n->type.space != space) return false;
         if (f->place[u] == FU_INLINE) {
@@ -113,10 +120,13 @@ static bool movable(sinking *z, gir_id v, gir_space_id space)
         GN_PUSH(z->arena, z->marked, o);
         if (z->f->place[o] == FU_REAL) {
             if (t->space != space && t->space != 0) return false;
-            /* What reads the sum of two products stays with it; but a later product's elements may be made where it is read. */
-            if (!(z->f->stored[o] && z->alike) && fu_second_product(z->p, &z->f->regions.p[z->f->region_of[o]]))
+            /* What reads the sum of two products stays with it; but a later product's elements may
+             * be made where it is read. */
+            if (!(z->f->stored[o] && z->alike) &&
+                fu_second_product(z->p, &z->f->regions.p[z->f->region_of[o]]))
                 return false;
-            if (!z->f->stored[o]) z->more += fu_elems(z->p, o) * (int64_t)gn_elem_size((gn_elem)t->elem);
+            if (!z->f->stored[o])
+                z->more += fu_elems(z->p, o) * (int64_t)gn_elem_size((gn_elem)t->elem);
             continue;
         }
         gir_class cls = gir_ops[gir_at(z->p, o)->op].cls;
@@ -141,19 +151,21 @@ static bool read_alike(const sinking *z, gir_id v)
     for (uint32_t k = z->first[v]; all && k < z->first[v + 1]; k++) {
         gir_id u = z->user[k];
         bool same = fu_elems(z->p, u) == fu_elems(z->p, v);
-        all = gir_ops[gir_at(z->p, u)->op].cls == GIR_CLASS_MAP ? same : fu_is_identity_view(z->p, u);
+        all = gir_ops[gir_at(z->p, u)->op].cls == GIR_CLASS_MAP ? same
+                                                                : fu_is_identity_view(z->p, u);
         if (z->f->place[u] == FU_INLINE) all = all && read_alike(z, u);
     }
     return all;
 }
 
-/* Has region r a place for v, which members of it read?  A product stays the first member of its region. */
+/* Has region r a place for v, which members of it read?  A product stays the first member of its
+ * region. */
 static bool takes(sinking *z, const region *r, gir_id v)
 {
     if (r->space != gir_type_of(z->p, v)->space) return false;
     z->alike = r->kind == RG_GEMM;
-    return r->kind == RG_ROWS ||
-           (r->kind == RG_GEMM && v > r->members.p[0] && fu_elems(z->p, v) == r->n && read_alike(z, v));
+    return r->kind == RG_ROWS || (r->kind == RG_GEMM && v > r->members.p[0] &&
+                                  fu_elems(z->p, v) == r->n && read_alike(z, v));
 }
 
 static void store_operands(sinking *z, gir_id v, uint32_t to)
@@ -196,8 +208,9 @@ static void move(sinking *z, gir_id v, int32_t to)
 static bool loose(const sinking *z, gir_id v)
 {
     const gir_node *n = gir_at(z->p, v);
-    return z->f->place[v] == FU_REAL && z->f->stored[v] && !z->output[v] && gir_ops[n->op].cls == GIR_CLASS_MAP &&
-           n->type.space && !fu_is_edge_space(z->p, n->type.space);
+    return z->f->place[v] == FU_REAL && z->f->stored[v] && !z->output[v] &&
+           gir_ops[n->op].cls == GIR_CLASS_MAP && n->type.space &&
+           !fu_is_edge_space(z->p, n->type.space);
 }
 
 /* The region that v may move to; -1: none. */
@@ -222,8 +235,8 @@ static void sink(sinking *z, gir_id v)
     if (movable(z, v, gir_type_of(z->p, v)->space) && z->more < bytes_of(z, v)) move(z, v, to);
 }
 
-/* Those that could go the same way as v and are not worth it one by one, since one operand of all of them would have to be
- * stored: together. */
+/* Those that could go the same way as v and are not worth it one by one, since one operand of all
+ * of them would have to be stored: together. */
 static void sink_together(sinking *z, gir_id v)
 {
     int32_t to = place_for(z, v), from = z->f->region_of[v];
@@ -290,7 +303,8 @@ static void move_stored(sinking *z, gir_id v, int32_t to)
         if (by[r] && r != (uint32_t)to) note_reader(z, v, r);
 }
 
-/* What is first read later is computed later, by a loop that reads its operands anyway: it is in memory for less long. */
+/* What is first read later is computed later, by a loop that reads its operands anyway: it is in
+ * memory for less long. */
 static void delay(sinking *z, gir_id v)
 {
     const fusion *f = z->f;

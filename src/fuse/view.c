@@ -1,5 +1,5 @@
-/* Questions of a region that more than one room asks (fuse.h): views whose elements lie as their operand's do, and the second
- * product of a sum of two. */
+/* Questions of a region that more than one room asks (fuse.h): views whose elements lie as their
+ * operand's do, and the second product of a sum of two. */
 #include "fuse/fuse.h"
 
 bool fu_is_identity_view(const gir_program *p, gir_id v)

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-/* types ------------------------------------------------------------------------------------------------------------- */
+/* types ---------------------------------------------------------------------------------------- */
 
-/* values ------------------------------------------------------------------------------------------------------------ */
+/* values --------------------------------------------------------------------------------------- */
 
 /* Keeps what the operator uses and clears the rest, so that equal values have equal attributes. */
 static gir_attr used_attr(gir_op op, const gir_attr *attr)
@@ -26,9 +26,11 @@ static gir_attr used_attr(gir_op op, const gir_attr *attr)
     return out;
 }
 
-gir_id gir_append(gir_program *p, gir_op op, int n, const gir_id *in, const gir_attr *attr, const gir_type *type)
+gir_id gir_append(gir_program *p, gir_op op, int n, const gir_id *in, const gir_attr *attr,
+                  const gir_type *type)
 {
-    gir_node node = {.op = (uint16_t)op, .n_in = (uint16_t)n, .first_in = p->operands.n, .loc = p->loc};
+    gir_node node = {
+        .op = (uint16_t)op, .n_in = (uint16_t)n, .first_in = p->operands.n, .loc = p->loc};
     node.type = *type;
     node.attr = used_attr(op, attr);
     gir_id id = p->nodes.n;
@@ -38,7 +40,8 @@ gir_id gir_append(gir_program *p, gir_op op, int n, const gir_id *in, const gir_
         gir_space *edge = &p->spaces.p[node.type.edge];
         if (edge->kind == GIR_EDGE && edge->graph == 0) edge->graph = id;
     }
-    if ((op == GIR_SUBSET || op == GIR_GROW) && node.type.dst < p->spaces.n && p->spaces.p[node.type.dst].graph == 0)
+    if ((op == GIR_SUBSET || op == GIR_GROW) && node.type.dst < p->spaces.n &&
+        p->spaces.p[node.type.dst].graph == 0)
         p->spaces.p[node.type.dst].graph = id;
     return id;
 }
@@ -49,8 +52,8 @@ bool gir_is_pick(const gir_program *p, gir_id g)
     return gir_at(p, g)->op == GIR_SUBSET || gir_at(p, g)->op == GIR_GROW;
 }
 
-gir_id gir_make(gir_program *p, gir_op op, int n, const gir_id *in, const gir_attr *attr, const gir_type *want,
-                const char **why)
+gir_id gir_make(gir_program *p, gir_op op, int n, const gir_id *in, const gir_attr *attr,
+                const gir_type *want, const char **why)
 {
     gir_type out = {0};
     const char *reason = NULL;
@@ -62,7 +65,8 @@ gir_id gir_make(gir_program *p, gir_op op, int n, const gir_id *in, const gir_at
 }
 
 /* Makes a value, or an invalid one that carries the reason to the verifier. */
-static gir_id must(gir_program *p, gir_op op, int n, const gir_id *in, const gir_attr *attr, const gir_type *want)
+static gir_id must(gir_program *p, gir_op op, int n, const gir_id *in, const gir_attr *attr,
+                   const gir_type *want)
 {
     const char *why = NULL;
     gir_id v = gir_make(p, op, n, in, attr, want, &why);
@@ -151,7 +155,8 @@ gir_id gir_leaf(gir_program *p, gir_op op, const char *name, const gir_type *t)
 
 gir_id gir_graph(gir_program *p, const char *name, gir_space_id src, gir_space_id dst)
 {
-    gir_type t = {.is_graph = 1, .src = src, .dst = dst, .edge = gir_space_add(p, "edge", GIR_EDGE, -1)};
+    gir_type t = {
+        .is_graph = 1, .src = src, .dst = dst, .edge = gir_space_add(p, "edge", GIR_EDGE, -1)};
     return gir_leaf(p, GIR_GRAPH, name, &t);
 }
 
@@ -204,7 +209,7 @@ bool gir_is_zero(const gir_program *p, gir_id v)
     return gir_is_number(p, v, &x) && x == 0;
 }
 
-/* copying ----------------------------------------------------------------------------------------------------------- */
+/* copying -------------------------------------------------------------------------------------- */
 
 void gir_clone_frame(gir_program *to, const gir_program *from)
 {
@@ -221,7 +226,8 @@ void gir_clone_frame(gir_program *to, const gir_program *from)
 void gir_clone_outputs(gir_program *to, const gir_program *from, const gir_id *map)
 {
     for (uint32_t k = 0; k < from->outputs.n; k++)
-        gir_output_add(to, from->outputs.p[k].kind, from->outputs.p[k].name, map[from->outputs.p[k].value]);
+        gir_output_add(to, from->outputs.p[k].kind, from->outputs.p[k].name,
+                       map[from->outputs.p[k].value]);
 }
 
 gir_id gir_clone_node(gir_program *to, const gir_program *from, gir_id v, const gir_id *map)

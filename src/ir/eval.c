@@ -11,7 +11,7 @@ static const eval_fn evals[GIR_OP_COUNT] = {
 #undef OP
 };
 
-/* bindings and sizes ------------------------------------------------------------------------------------------------ */
+/* bindings and sizes --------------------------------------------------------------------------- */
 
 static const gir_value *bound(const gir_env *env, const char *name)
 {
@@ -44,7 +44,8 @@ static gn_status *find_sizes(gir_eval_t *e)
     for (uint32_t s = 0; s < p->spaces.n; s++) e->rows[s] = s ? p->spaces.p[s].size : 1;
     for (gir_id v = 1; v < p->nodes.n; v++) {
         const gir_node *n = gir_at(p, v);
-        const gir_value *x = n->op == GIR_GRAPH || n->op == GIR_INPUT ? bound(e->env, n->attr.name) : NULL;
+        const gir_value *x = n->op == GIR_GRAPH || n->op == GIR_INPUT ? bound(e->env, n->attr.name)
+                                                                      : NULL;
         if (!x) continue;
         if (n->op == GIR_INPUT)
             GN_TRY(set_rows(e, n->type.space, x->rows, n->attr.name));
@@ -71,12 +72,14 @@ static bool *find_needed(const gir_program *p, gn_arena *a)
     return need;
 }
 
-/* leaves ------------------------------------------------------------------------------------------------------------ */
+/* leaves --------------------------------------------------------------------------------------- */
 
 /* How far what code has is from a given number that is held as it is. */
 static double given(const gir_eval_t *e, gn_elem elem, double x)
 {
-    return e->env->precision == GIR_EVAL_F64 && gn_elem_is_float(elem) ? fabs(gir_round(elem, x) - x) : 0;
+    return e->env->precision == GIR_EVAL_F64 && gn_elem_is_float(elem)
+               ? fabs(gir_round(elem, x) - x)
+               : 0;
 }
 
 static gn_status *bound_tensor(gir_eval_t *e)
@@ -85,8 +88,9 @@ static gn_status *bound_tensor(gir_eval_t *e)
     const gir_value *x = bound(e->env, n->attr.name);
     if (!x) GN_FAIL(GN_ERR_DATA, "%s '%s' is not bound", gir_ops[n->op].text, n->attr.name);
     if (x->graph || x->rows != e->out->rows || x->cols != e->out->cols)
-        GN_FAIL(GN_ERR_DATA, "%s '%s': %lld rows of %lld, where %lld rows of %lld are needed", gir_ops[n->op].text,
-                n->attr.name, (long long)x->rows, (long long)x->cols, (long long)e->out->rows, (long long)e->out->cols);
+        GN_FAIL(GN_ERR_DATA, "%s '%s': %lld rows of %lld, where %lld rows of %lld are needed",
+                gir_ops[n->op].text, n->attr.name, (long long)x->rows, (long long)x->cols,
+                (long long)e->out->rows, (long long)e->out->cols);
     for (int64_t i = 0; i < gir_count(e->out); i++) {
         e->out->v[i] = x->v[i];
         if (e->out->err) e->out->err[i] = given(e, (gn_elem)n->type.elem, x->v[i]);
@@ -119,12 +123,13 @@ gn_status *gir_eval_CONST(gir_eval_t *e)
 gn_status *gir_eval_SIZE(gir_eval_t *e)
 {
     gir_space_id s = (gir_space_id)gir_node_at_hand(e)->attr.i[0];
-    if (e->rows[s] < 0) GN_FAIL(GN_ERR_DATA, "no input tells how many rows %s has", e->p->spaces.p[s].name);
+    if (e->rows[s] < 0)
+        GN_FAIL(GN_ERR_DATA, "no input tells how many rows %s has", e->p->spaces.p[s].name);
     e->out->v[0] = (double)e->rows[s];
     return NULL;
 }
 
-/* bounds ------------------------------------------------------------------------------------------------------------ */
+/* bounds --------------------------------------------------------------------------------------- */
 
 /* Is what code computes for this value never negative, whatever its rounding? */
 static bool never_negative(const gir_eval_t *e)
@@ -171,7 +176,8 @@ static double greatest(gn_elem e)
     }
 }
 
-/* Rounds to the element type where that is asked for, and makes every bound a number or INFINITY. */
+/* Rounds to the element type where that is asked for, and makes every bound a number or
+ * INFINITY. */
 static void finish(gir_eval_t *e)
 {
     gn_elem elem = (gn_elem)gir_node_at_hand(e)->type.elem;
@@ -187,7 +193,7 @@ static void finish(gir_eval_t *e)
     if (e->nonneg) e->nonneg[e->v] = never_negative(e);
 }
 
-/* the run ------------------------------------------------------------------------------------------------------------ */
+/* the run -------------------------------------------------------------------------------------- */
 
 static gn_status *eval_graph(gir_eval_t *e)
 {
@@ -205,9 +211,11 @@ static gn_status *eval_tensor(gir_eval_t *e)
     out->rows = e->rows[n->type.space];
     out->cols = gir_row_elems(&n->type);
     if (out->rows < 0)
-        GN_FAIL(GN_ERR_DATA, "%%%u: no input tells how many rows %s has", e->v, e->p->spaces.p[n->type.space].name);
+        GN_FAIL(GN_ERR_DATA, "%%%u: no input tells how many rows %s has", e->v,
+                e->p->spaces.p[n->type.space].name);
     if (__builtin_mul_overflow(out->rows, out->cols, &count))
-        GN_FAIL(GN_ERR_DATA, "%%%u: %lld rows of %lld", e->v, (long long)out->rows, (long long)out->cols);
+        GN_FAIL(GN_ERR_DATA, "%%%u: %lld rows of %lld", e->v, (long long)out->rows,
+                (long long)out->cols);
     out->v = GN_NEW_N(e->arena, double, count);
     if (e->env->bounds) out->err = GN_NEW_N(e->arena, double, count);
     GN_TRY(evals[n->op](e));

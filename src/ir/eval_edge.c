@@ -1,9 +1,13 @@
-/* Evaluator: between edges and the nodes at their ends, and between the edges of a graph and of one derived from it. */
+/* Evaluator: between edges and the nodes at their ends, and between the edges of a graph and of one
+ * derived from it. */
 #include "ir/eval_impl.h"
 
 #include <string.h>
 
-static const int64_t *ends(const gir_coo *g, int64_t end) { return end == GIR_SRC ? g->src : g->dst; }
+static const int64_t *ends(const gir_coo *g, int64_t end)
+{
+    return end == GIR_SRC ? g->src : g->dst;
+}
 
 gn_status *gir_eval_GATHER(gir_eval_t *e)
 {

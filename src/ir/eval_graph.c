@@ -1,11 +1,12 @@
-/* Evaluator: graphs, as sorted edge lists.  An implementation of its own, independent of the runtime's. */
+/* Evaluator: graphs, as sorted edge lists.  An implementation of its own, independent of the
+ * runtime's. */
 #include "ir/eval_impl.h"
 
 #include <string.h>
 
 /* Edges in the user's order to a graph; from[k] (may be NULL) goes along. */
-static gir_coo *sort_edges(gn_arena *a, int64_t n_src, int64_t n_dst, int64_t n, const int64_t *src, const int64_t *dst,
-                           const int64_t *from)
+static gir_coo *sort_edges(gn_arena *a, int64_t n_src, int64_t n_dst, int64_t n, const int64_t *src,
+                           const int64_t *dst, const int64_t *from)
 {
     gir_coo *g = GN_NEW(a, gir_coo);
     *g = (gir_coo){.n_src = n_src, .n_dst = n_dst, .n_edge = n};
@@ -26,7 +27,8 @@ static gir_coo *sort_edges(gn_arena *a, int64_t n_src, int64_t n_dst, int64_t n,
     return g;
 }
 
-gir_coo *gir_coo_new(gn_arena *a, int64_t n_src, int64_t n_dst, int64_t n_edge, const int64_t *src, const int64_t *dst)
+gir_coo *gir_coo_new(gn_arena *a, int64_t n_src, int64_t n_dst, int64_t n_edge, const int64_t *src,
+                     const int64_t *dst)
 {
     return sort_edges(a, n_src, n_dst, n_edge, src, dst, NULL);
 }
@@ -57,8 +59,8 @@ static int64_t *user_order(gn_arena *a, const gir_coo *g)
     return order;
 }
 
-/* The parent's list without loops where `drop`, then a loop at every node where `add`.  A loop that was dropped gives
- * its place to the new one at its node: the last does where there are several. */
+/* The parent's list without loops where `drop`, then a loop at every node where `add`.  A loop that
+ * was dropped gives its place to the new one at its node: the last does where there are several. */
 static gn_status *with_loops(gir_eval_t *e, bool drop, bool add)
 {
     const gir_coo *g = gir_arg(e, 0)->graph;
@@ -87,7 +89,8 @@ gn_status *gir_eval_REVERSE(gir_eval_t *e)
     const gir_coo *g = gir_arg(e, 0)->graph;
     const int64_t *order = user_order(e->arena, g);
     edge_list l = list_new(e->arena, g->n_edge);
-    for (int64_t k = 0; k < g->n_edge; k++) list_add(&l, g->dst[order[k]], g->src[order[k]], order[k]);
+    for (int64_t k = 0; k < g->n_edge; k++)
+        list_add(&l, g->dst[order[k]], g->src[order[k]], order[k]);
     e->out->graph = sort_edges(e->arena, g->n_dst, g->n_src, l.n, l.src, l.dst, l.from);
     return NULL;
 }
@@ -152,7 +155,8 @@ gn_status *gir_eval_RESTRICT(gir_eval_t *e)
     const gir_coo *g = gir_arg(e, 0)->graph, *src = NULL, *dst = NULL;
     if (n->attr.i[0] & 1) src = gir_arg(e, 1)->graph;
     if (n->attr.i[0] & 2) dst = gir_arg(e, n->n_in - 1)->graph;
-    const int64_t *src_at = src ? places(e->arena, src) : NULL, *dst_at = dst ? places(e->arena, dst) : NULL;
+    const int64_t *src_at = src ? places(e->arena, src) : NULL,
+                  *dst_at = dst ? places(e->arena, dst) : NULL;
     gir_coo *out = GN_NEW(e->arena, gir_coo);
     *out = (gir_coo){.n_src = src ? src->n_edge : g->n_src, .n_dst = dst ? dst->n_edge : g->n_dst};
     out->src = GN_NEW_N(e->arena, int64_t, g->n_edge);
@@ -168,7 +172,8 @@ gn_status *gir_eval_RESTRICT(gir_eval_t *e)
         out->from[out->n_edge++] = k;
     }
     if (gir_is_pick(e->p, e->v) && out->n_edge != g->n_edge)
-        GN_FAIL(GN_ERR_DATA, "restrict: %lld of %lld picked rows are not among those of the other pick",
+        GN_FAIL(GN_ERR_DATA,
+                "restrict: %lld of %lld picked rows are not among those of the other pick",
                 (long long)(g->n_edge - out->n_edge), (long long)g->n_edge);
     e->out->graph = out;
     return NULL;

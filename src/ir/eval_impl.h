@@ -4,8 +4,8 @@
 
 #include "ir/eval.h"
 
-/* Where the elements of a value come from, when they are maxima or minima moved about: element k is element at[k] of
- * `reduction`, a REDUCE, SPACE_REDUCE or SCATTER.  Kept with bounds only. */
+/* Where the elements of a value come from, when they are maxima or minima moved about: element k is
+ * element at[k] of `reduction`, a REDUCE, SPACE_REDUCE or SCATTER.  Kept with bounds only. */
 typedef struct gir_extremum {
     gir_id reduction; /* 0: none */
     int64_t *at;
@@ -31,7 +31,10 @@ typedef struct gir_eval {
 #include "ir/ops.def"
 #undef OP
 
-static inline const gir_value *gir_arg(const gir_eval_t *e, int k) { return &e->values[gir_in(e->p, e->v, k)]; }
+static inline const gir_value *gir_arg(const gir_eval_t *e, int k)
+{
+    return &e->values[gir_in(e->p, e->v, k)];
+}
 static inline const gir_node *gir_node_at_hand(const gir_eval_t *e) { return gir_at(e->p, e->v); }
 static inline int64_t gir_count(const gir_value *x) { return x->rows * x->cols; }
 static inline double gir_err(const gir_value *x, int64_t i) { return x->err ? x->err[i] : 0; }
@@ -45,7 +48,8 @@ double gir_unit_both(const gir_eval_t *e, gn_elem elem);
 /* n roundings in a row (Higham's gamma_n), by code and by the evaluator together. */
 double gir_gamma_both(const gir_eval_t *e, gn_elem elem, int64_t n);
 
-int64_t gir_to_i64(double x); /* truncates; to the nearest end of the range where it does not fit; NaN to 0 */
+int64_t gir_to_i64(double x); /* truncates; to the nearest end of the range where it does not fit;
+                                 NaN to 0 */
 
 /* out[k] = x[from[k]], 0 where from[k] < 0; bounds and extrema go along. */
 void gir_move(gir_eval_t *e, gir_id x, const int64_t *from);

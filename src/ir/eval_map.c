@@ -1,4 +1,5 @@
-/* Evaluator: operators of class MAP, each as a function of one element that also says how far the result may be off. */
+/* Evaluator: operators of class MAP, each as a function of one element that also says how far the
+ * result may be off. */
 #include "base/philox.h"
 #include "ir/eval_impl.h"
 
@@ -10,7 +11,8 @@ typedef struct num {
 
 typedef struct map_at {
     gn_elem from, to; /* element types of the last operand and of the result */
-    double unit;      /* relative roundoff of one operation on the result's type, by code and evaluator */
+    double unit; /* relative roundoff of one operation on the result's type, by code and evaluator
+                  */
     double from_unit; /* unit roundoff of the operand's type */
     bool elem;        /* results are rounded to the element type here */
     bool same;        /* the first two operands are one value */
@@ -30,7 +32,7 @@ static num rounded(const map_at *m, double v, double prop, double units)
     return (num){v, e};
 }
 
-/* elementary functions ---------------------------------------------------------------------------------------------- */
+/* elementary functions ------------------------------------------------------------------------- */
 
 static double recip(double x) { return 1 / x; }
 static double rsqrt(double x) { return 1 / sqrt(x); }
@@ -55,7 +57,7 @@ static num monotone(const map_at *m, double (*f)(double), num x, double units)
     return rounded(m, v, prop, units);
 }
 
-#define MONOTONE(id, f, units)                                                                                         \
+#define MONOTONE(id, f, units)                                                                     \
     static num map_##id(const map_at *m, const num *x) { return monotone(m, f, x[0], units); }
 
 /* One ulp is up to two units. */
@@ -119,10 +121,16 @@ static num map_DETACH(const map_at *m, const num *x)
     return x[0];
 }
 
-/* arithmetic -------------------------------------------------------------------------------------------------------- */
+/* arithmetic ----------------------------------------------------------------------------------- */
 
-static num map_ADD(const map_at *m, const num *x) { return rounded(m, x[0].v + x[1].v, x[0].e + x[1].e, 1); }
-static num map_SUB(const map_at *m, const num *x) { return rounded(m, x[0].v - x[1].v, x[0].e + x[1].e, 1); }
+static num map_ADD(const map_at *m, const num *x)
+{
+    return rounded(m, x[0].v + x[1].v, x[0].e + x[1].e, 1);
+}
+static num map_SUB(const map_at *m, const num *x)
+{
+    return rounded(m, x[0].v - x[1].v, x[0].e + x[1].e, 1);
+}
 
 static num map_MUL(const map_at *m, const num *x)
 {
@@ -174,7 +182,7 @@ static num map_MIN(const map_at *m, const num *x)
     return (num){-r.v, r.e};
 }
 
-/* bools ------------------------------------------------------------------------------------------------------------- */
+/* bools ---------------------------------------------------------------------------------------- */
 
 /* A comparison that holds or not; may code see it otherwise? */
 static num compared(const map_at *m, const num *x, bool holds)
@@ -183,7 +191,7 @@ static num compared(const map_at *m, const num *x, bool holds)
     return (num){holds, !exact && !(fabs(x[0].v - x[1].v) > x[0].e + x[1].e)};
 }
 
-#define COMPARE(id, op)                                                                                                \
+#define COMPARE(id, op)                                                                            \
     static num map_##id(const map_at *m, const num *x) { return compared(m, x, x[0].v op x[1].v); }
 COMPARE(LT, <)
 COMPARE(LE, <=)
@@ -203,8 +211,8 @@ static num map_NOT(const map_at *m, const num *x)
 /* Certain where both are, or where one certainly decides. */
 static num both(const num *x, double decides, bool holds)
 {
-    bool certain =
-        (x[0].e == 0 && x[1].e == 0) || (x[0].e == 0 && x[0].v == decides) || (x[1].e == 0 && x[1].v == decides);
+    bool certain = (x[0].e == 0 && x[1].e == 0) || (x[0].e == 0 && x[0].v == decides) ||
+                   (x[1].e == 0 && x[1].v == decides);
     return (num){holds, !certain};
 }
 
@@ -228,7 +236,7 @@ static num map_SELECT(const map_at *m, const num *x)
     return (num){taken.v, larger(taken.e, fabs(taken.v - other.v) + other.e)};
 }
 
-/* conversions ------------------------------------------------------------------------------------------------------- */
+/* conversions ---------------------------------------------------------------------------------- */
 
 static num cast_to_float(const map_at *m, num x)
 {
@@ -257,7 +265,7 @@ static num map_RNG_KEY(const map_at *m, const num *x)
     return (num){(double)gn_step_key(seed, step), x[0].e + x[1].e > 0 ? INFINITY : 0};
 }
 
-/* all elements ------------------------------------------------------------------------------------------------------ */
+/* all elements --------------------------------------------------------------------------------- */
 
 /* x == max(x) and the like: what code sees is certain where the winner is. */
 static bool certain_winner(const gir_eval_t *e, gir_id x, gir_id most, int64_t i)
@@ -274,16 +282,21 @@ static gn_status *map(gir_eval_t *e, map_fn f)
     const gir_node *n = gir_node_at_hand(e);
     gn_elem from = (gn_elem)gir_type_of(e->p, gir_in(e->p, e->v, n->n_in - 1))->elem;
     gir_id a = gir_in(e->p, e->v, 0), b = n->n_in > 1 ? gir_in(e->p, e->v, 1) : 0;
-    map_at m = {.from = from, .to = (gn_elem)n->type.elem, .elem = e->env->precision == GIR_EVAL_ELEM, .same = a == b};
+    map_at m = {.from = from,
+                .to = (gn_elem)n->type.elem,
+                .elem = e->env->precision == GIR_EVAL_ELEM,
+                .same = a == b};
     m.unit = gir_unit_both(e, m.to);
     m.from_unit = gir_unit(from);
     m.nonneg = e->nonneg && e->nonneg[a];
     bool equality = e->env->bounds && (n->op == GIR_EQ || n->op == GIR_NE);
     for (int64_t i = 0; i < gir_count(e->out); i++) {
         num x[3];
-        for (int k = 0; k < n->n_in; k++) x[k] = (num){gir_arg(e, k)->v[i], gir_err(gir_arg(e, k), i)};
+        for (int k = 0; k < n->n_in; k++)
+            x[k] = (num){gir_arg(e, k)->v[i], gir_err(gir_arg(e, k), i)};
         num y = f(&m, x);
-        if (equality && y.e > 0 && (certain_winner(e, a, b, i) || certain_winner(e, b, a, i))) y.e = 0;
+        if (equality && y.e > 0 && (certain_winner(e, a, b, i) || certain_winner(e, b, a, i)))
+            y.e = 0;
         e->out->v[i] = y.v;
         if (e->out->err) e->out->err[i] = y.e;
     }
@@ -292,7 +305,7 @@ static gn_status *map(gir_eval_t *e, map_fn f)
 
 #define RULE_LEAF(id)
 #define RULE_GRAPH(id)
-#define RULE_MAP(id)                                                                                                   \
+#define RULE_MAP(id)                                                                               \
     gn_status *gir_eval_##id(gir_eval_t *e) { return map(e, map_##id); }
 #define RULE_VIEW(id)
 #define RULE_REDUCE(id)

@@ -93,7 +93,8 @@ static split split_at(const gir_type *t, int64_t axis)
 static gn_status *shifted(gir_eval_t *e, int64_t shift)
 {
     const gir_node *n = gir_node_at_hand(e);
-    split to = split_at(&n->type, n->attr.i[0]), of = split_at(gir_type_of(e->p, gir_in(e->p, e->v, 0)), n->attr.i[0]);
+    split to = split_at(&n->type, n->attr.i[0]),
+          of = split_at(gir_type_of(e->p, gir_in(e->p, e->v, 0)), n->attr.i[0]);
     int64_t *from = GN_NEW_N(e->arena, int64_t, gir_count(e->out)), k = 0;
     for (int64_t o = 0; o < e->out->rows * to.outer; o++)
         for (int64_t j = 0; j < to.axis; j++)

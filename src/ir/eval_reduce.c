@@ -17,7 +17,8 @@ static void sum_by(gir_eval_t *e, const gir_value *x, const int64_t *to)
         size[to[i]] += fabs(x->v[i]) + gir_err(x, i);
         terms[to[i]]++;
     }
-    for (int64_t k = 0; k < n; k++) e->out->err[k] += gir_gamma_both(e, elem, terms[k] - 1) * size[k];
+    for (int64_t k = 0; k < n; k++)
+        e->out->err[k] += gir_gamma_both(e, elem, terms[k] - 1) * size[k];
 }
 
 /* Is it certain who wins?  A single winner ahead of all others, or exact winners ahead of them. */
@@ -39,7 +40,8 @@ static void find_sure(gir_eval_t *e, const gir_value *x, const int64_t *to, doub
         }
     }
     e->sure[e->v] = GN_NEW_N(e->arena, uint8_t, n);
-    for (int64_t k = 0; k < n; k++) e->sure[e->v][k] = rival[k] < low[k] && (winners[k] == 1 || inexact[k] == 0);
+    for (int64_t k = 0; k < n; k++)
+        e->sure[e->v][k] = rival[k] < low[k] && (winners[k] == 1 || inexact[k] == 0);
 }
 
 static void extremum_by(gir_eval_t *e, const gir_value *x, int64_t *to, double sign)
@@ -48,7 +50,8 @@ static void extremum_by(gir_eval_t *e, const gir_value *x, int64_t *to, double s
     uint8_t *any = GN_NEW_N(e->arena, uint8_t, n);
     for (int64_t i = 0; i < gir_count(x); i++) {
         double *v = &e->out->v[to[i]];
-        if (!any[to[i]] || isnan(x->v[i]) || sign * x->v[i] > sign * *v) *v = isnan(*v) ? *v : x->v[i];
+        if (!any[to[i]] || isnan(x->v[i]) || sign * x->v[i] > sign * *v)
+            *v = isnan(*v) ? *v : x->v[i];
         any[to[i]] = 1;
     }
     if (!e->out->err) return;
@@ -110,9 +113,10 @@ gn_status *gir_eval_SPACE_REDUCE(gir_eval_t *e)
     return NULL;
 }
 
-/* matrix products --------------------------------------------------------------------------------------------------- */
+/* matrix products ------------------------------------------------------------------------------ */
 
-/* A matrix operand: rows of a space, or the first of two dims; element (i, j) after transposition. */
+/* A matrix operand: rows of a space, or the first of two dims; element (i, j) after
+ * transposition. */
 typedef struct matrix {
     const gir_value *x;
     int64_t rows, cols, row_step, col_step;
@@ -127,7 +131,8 @@ static matrix matrix_of(const gir_eval_t *e, int k, bool transposed)
     return (matrix){x, rows, cols, cols, 1};
 }
 
-/* Of element i of an operand, with what rounding it adds: of what is given the rounding itself, else half a unit. */
+/* Of element i of an operand, with what rounding it adds: of what is given the rounding itself,
+ * else half a unit. */
 static double operand_err(const gir_value *x, int64_t i, gn_precision products)
 {
     double err = gir_err(x, i), v = x->v[i];

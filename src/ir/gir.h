@@ -1,10 +1,11 @@
 /* Tensor IR ("gir"): a program is a list of values in SSA form over spaces.
  *
- * A value is a tensor or a graph.  A tensor has an element type, a space (the rows: nodes, edges, none) and trailing
- * dims, which are constants; the number of rows of a space is known at run time (or pinned as a fact).  A graph is a
- * relation from a source space to a destination space, with a space of its edges.  Every operand comes before its
- * user.  References are 32-bit indices into the program; 0 is "no value".  Everything lives in the program's arena.
- * Not thread-safe: a program belongs to one compilation. */
+ * A value is a tensor or a graph.  A tensor has an element type, a space (the rows: nodes, edges,
+ * none) and trailing dims, which are constants; the number of rows of a space is known at run time
+ * (or pinned as a fact).  A graph is a relation from a source space to a destination space, with a
+ * space of its edges.  Every operand comes before its user.  References are 32-bit indices into the
+ * program; 0 is "no value".  Everything lives in the program's arena. Not thread-safe: a program
+ * belongs to one compilation. */
 #ifndef GN_IR_GIR_H
 #define GN_IR_GIR_H
 
@@ -63,13 +64,20 @@ typedef struct gir_type {
     int64_t dim[GIR_MAX_RANK];
 } gir_type;
 
-typedef enum gir_space_kind { GIR_NONE, GIR_NODE, GIR_EDGE, GIR_GRAPHS, GIR_FEATURE } gir_space_kind;
+typedef enum gir_space_kind {
+    GIR_NONE,
+    GIR_NODE,
+    GIR_EDGE,
+    GIR_GRAPHS,
+    GIR_FEATURE
+} gir_space_kind;
 
 typedef struct gir_space {
     const char *name; /* unique in the program; "node", "edge", "edge.1", ... */
     gir_space_kind kind;
     int64_t size; /* known number of rows, or -1 */
-    gir_id graph; /* edge spaces: the graph value whose edges these are; spaces of picked rows: the pick; else 0 */
+    gir_id graph; /* edge spaces: the graph value whose edges these are; spaces of picked rows: the
+                     pick; else 0 */
 } gir_space;
 
 typedef struct gir_loc {
@@ -111,12 +119,16 @@ typedef struct gir_program {
     gir_loc loc;                /* given to nodes as they are made */
 } gir_program;
 
-/* build.c ---------------------------------------------------------------------------------------------------------- */
+/* build.c -------------------------------------------------------------------------------------- */
 gir_program *gir_program_new(gn_arena *a, const char *name);
-gir_space_id gir_space_add(gir_program *p, const char *name, gir_space_kind kind, int64_t size); /* or name.1 */
+gir_space_id gir_space_add(gir_program *p, const char *name, gir_space_kind kind,
+                           int64_t size); /* or name.1 */
 
 static inline gir_node *gir_at(const gir_program *p, gir_id v) { return &p->nodes.p[v]; }
-static inline const gir_type *gir_type_of(const gir_program *p, gir_id v) { return &p->nodes.p[v].type; }
+static inline const gir_type *gir_type_of(const gir_program *p, gir_id v)
+{
+    return &p->nodes.p[v].type;
+}
 static inline gir_id gir_in(const gir_program *p, gir_id v, int k)
 {
     return p->operands.p[p->nodes.p[v].first_in + (uint32_t)k];
@@ -124,29 +136,35 @@ static inline gir_id gir_in(const gir_program *p, gir_id v, int k)
 int64_t gir_row_elems(const gir_type *t); /* product of dims; 1 for rank 0 */
 bool gir_type_eq(const gir_type *a, const gir_type *b);
 gir_type gir_tensor(gn_elem e, gir_space_id s, int rank, const int64_t *dim);
-const char *gir_type_text(const gir_program *p, const gir_type *t); /* "node f32[16]"; in the arena */
+const char *gir_type_text(const gir_program *p, const gir_type *t); /* "node f32[16]"; in the arena
+                                                                     */
 
-/* Result type of an operator.  `want` gives the type where operands do not determine it (leaves, const, cast, broadcast,
- * reshape, slice, pad, random); elsewhere it is NULL or must be the result.  Graph operators add their new spaces to the
- * program, or check those that `want` names.  False: *why says what is wrong in the user's terms (in the arena). */
-bool gir_infer(gir_program *p, gir_op op, int n, const gir_id *in, const gir_attr *attr, const gir_type *want,
-               gir_type *out, const char **why);
+/* Result type of an operator.  `want` gives the type where operands do not determine it (leaves,
+ * const, cast, broadcast, reshape, slice, pad, random); elsewhere it is NULL or must be the result.
+ * Graph operators add their new spaces to the program, or check those that `want` names.  False:
+ * *why says what is wrong in the user's terms (in the arena). */
+bool gir_infer(gir_program *p, gir_op op, int n, const gir_id *in, const gir_attr *attr,
+               const gir_type *want, gir_type *out, const char **why);
 
-/* Appends a value.  Types are inferred; returns 0 and sets *why (may be NULL) when they do not fit. */
-gir_id gir_make(gir_program *p, gir_op op, int n, const gir_id *in, const gir_attr *attr, const gir_type *want,
-                const char **why);
+/* Appends a value.  Types are inferred; returns 0 and sets *why (may be NULL) when they do not
+ * fit. */
+gir_id gir_make(gir_program *p, gir_op op, int n, const gir_id *in, const gir_attr *attr,
+                const gir_type *want, const char **why);
 
-/* Appends a value of a known type, unchecked: for code that copies.  A graph becomes the graph of its edge space. */
-gir_id gir_append(gir_program *p, gir_op op, int n, const gir_id *in, const gir_attr *attr, const gir_type *type);
+/* Appends a value of a known type, unchecked: for code that copies.  A graph becomes the graph of
+ * its edge space. */
+gir_id gir_append(gir_program *p, gir_op op, int n, const gir_id *in, const gir_attr *attr,
+                  const gir_type *type);
 
-/* The same for code that knows its types fit (passes, gradients); a misfit is a defect and gives a value that the
- * verifier reports. */
+/* The same for code that knows its types fit (passes, gradients); a misfit is a defect and gives a
+ * value that the verifier reports. */
 gir_id gir_op1(gir_program *p, gir_op op, gir_id a);
 gir_id gir_op2(gir_program *p, gir_op op, gir_id a, gir_id b);
 gir_id gir_op3(gir_program *p, gir_op op, gir_id a, gir_id b, gir_id c);
 gir_id gir_const(gir_program *p, const gir_type *t, double value);
 gir_id gir_cast(gir_program *p, gir_id a, gn_elem e);
-gir_id gir_broadcast(gir_program *p, gir_id a, const gir_type *to); /* a itself when it has that type */
+/* a itself when it has that type */
+gir_id gir_broadcast(gir_program *p, gir_id a, const gir_type *to);
 gir_id gir_reshape(gir_program *p, gir_id a, int rank, const int64_t *dim);
 gir_id gir_transpose(gir_program *p, gir_id a); /* of the two axes of a matrix */
 gir_id gir_reduce(gir_program *p, gir_id a, int red, int64_t axes);
@@ -154,35 +172,41 @@ gir_id gir_space_reduce(gir_program *p, gir_id a, int red);
 gir_id gir_gather(gir_program *p, gir_id g, gir_id x, int end);
 gir_id gir_scatter(gir_program *p, gir_id g, gir_id e, int end, int red);
 gir_id gir_matmul(gir_program *p, gir_id a, gir_id b, bool ta, bool tb);
-gir_id gir_leaf(gir_program *p, gir_op op, const char *name, const gir_type *t);        /* INPUT, STATE */
-gir_id gir_graph(gir_program *p, const char *name, gir_space_id src, gir_space_id dst); /* adds the edge space */
-gir_id gir_leaf_by_name(const gir_program *p, gir_op op, const char *name);             /* 0 when absent */
+gir_id gir_leaf(gir_program *p, gir_op op, const char *name, const gir_type *t); /* INPUT, STATE */
+/* adds the edge space */
+gir_id gir_graph(gir_program *p, const char *name, gir_space_id src, gir_space_id dst);
+gir_id gir_leaf_by_name(const gir_program *p, gir_op op, const char *name); /* 0 when absent */
 void gir_output_add(gir_program *p, gir_output_kind kind, const char *name, gir_id value);
 
-/* Does a graph value pick rows: SUBSET, GROW, or such a one seen from other picked rows (RESTRICT of its sources)?  Edge k
- * of a pick ends at row k. */
+/* Does a graph value pick rows: SUBSET, GROW, or such a one seen from other picked rows (RESTRICT
+ * of its sources)?  Edge k of a pick ends at row k. */
 bool gir_is_pick(const gir_program *p, gir_id g);
 
-/* The value that tells how many rows a space has at run time: an edge space's graph, a pick, else the first graph or
- * input over the space.  0 where none is needed (none, a known size) or there is none.  Whoever drops values keeps this one. */
+/* The value that tells how many rows a space has at run time: an edge space's graph, a pick, else
+ * the first graph or input over the space.  0 where none is needed (none, a known size) or there is
+ * none.  Whoever drops values keeps this one. */
 gir_id gir_space_source(const gir_program *p, gir_space_id s);
 
-uint32_t *gir_count_uses(gn_arena *a, const gir_program *p);   /* [n] by value: operands and outputs that it is */
+/* [n] by value: operands and outputs that it is */
+uint32_t *gir_count_uses(gn_arena *a, const gir_program *p);
 bool gir_is_number(const gir_program *p, gir_id v, double *x); /* a const; *x is set if so */
 bool gir_is_zero(const gir_program *p, gir_id v);              /* the const 0 */
 
-/* Copies value `v` of `from` into `to` with operands replaced by map[] (indexed by ids of `from`); spaces of `from`
- * must have been copied with gir_clone_spaces.  The basis of every pass that rebuilds a program. */
-void gir_clone_frame(gir_program *to, const gir_program *from); /* spaces and files; `to` is fresh */
+/* Copies value `v` of `from` into `to` with operands replaced by map[] (indexed by ids of `from`);
+ * spaces of `from` must have been copied with gir_clone_spaces.  The basis of every pass that
+ * rebuilds a program. */
+/* spaces and files; `to` is fresh */
+void gir_clone_frame(gir_program *to, const gir_program *from);
 gir_id gir_clone_node(gir_program *to, const gir_program *from, gir_id v, const gir_id *map);
-void gir_clone_outputs(gir_program *to, const gir_program *from,
-                       const gir_id *map);                    /* all, of the values that map says */
-gir_program *gir_clone(gn_arena *a, const gir_program *from); /* all of it, the same ids; names stay where they are */
+/* all, of the values that map says */
+void gir_clone_outputs(gir_program *to, const gir_program *from, const gir_id *map);
+/* all of it, the same ids; names stay where they are */
+gir_program *gir_clone(gn_arena *a, const gir_program *from);
 
-/* text.c, parse.c ---------------------------------------------------------------------------------------------------- */
-/* Text form, one value a line; parse(print(p)) is the identity (same ids, spaces, attributes, outputs; doubles as %.17g).
- * A line starts with `file`, `space`, a value or `output`/`update`; `;` begins a comment; a reader takes a value without
- * its type where operands determine it.
+/* text.c, parse.c ------------------------------------------------------------------------------ */
+/* Text form, one value a line; parse(print(p)) is the identity (same ids, spaces, attributes,
+ * outputs; doubles as %.17g). A line starts with `file`, `space`, a value or `output`/`update`; `;`
+ * begins a comment; a reader takes a value without its type where operands determine it.
  *   program @step {
  *     file model.gnn                         ; of locations
  *     space node node ?                      ; name kind size
@@ -193,16 +217,17 @@ gir_program *gir_clone(gn_arena *a, const gir_program *from); /* all of it, the 
  *     %4 = matmul %2, %3 {ta = 0, tb = 0} : node f32[16]
  *     output "logits" %4
  *     update "conv.lin.weight" %9
- *   }                                                                                                                  */
+ *   } */
 void gir_print(const gir_program *p, gn_buf *out);
-gn_status *gir_parse(gn_arena *a, const char *text, size_t n, const char *origin, gir_program **out);
+gn_status *gir_parse(gn_arena *a, const char *text, size_t n, const char *origin,
+                     gir_program **out);
 
 /* verify.c lists the invariants; GN_ERR_INTERNAL with the value and the rule it breaks. */
 gn_status *gir_verify(const gir_program *p);
 
-/* grad.c, vjp*.c: appends the cotangents of `loss` (a float scalar: space none, rank 0) with respect to wrt[0..n);
- * grads[k] is 0-filled (a const) where loss does not depend on wrt[k].  GN_ERR_MODEL where an operator on the way has
- * no gradient (names it and its source line). */
+/* grad.c, vjp*.c: appends the cotangents of `loss` (a float scalar: space none, rank 0) with
+ * respect to wrt[0..n); grads[k] is 0-filled (a const) where loss does not depend on wrt[k].
+ * GN_ERR_MODEL where an operator on the way has no gradient (names it and its source line). */
 gn_status *gir_grad(gir_program *p, gir_id loss, int n, const gir_id *wrt, gir_id *grads);
 
 #endif

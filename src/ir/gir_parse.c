@@ -1,5 +1,5 @@
-/* Reads the text of a program, as text.c writes it.  White space and `;` comments to the end of a line are free; the
- * type of a value may be left out where operands determine it. */
+/* Reads the text of a program, as text.c writes it.  White space and `;` comments to the end of a
+ * line are free; the type of a value may be left out where operands determine it. */
 #include "ir/gir.h"
 
 #include <ctype.h>
@@ -26,7 +26,7 @@ static gn_status *wrong(const reader *r, const char *what)
 
 #define WRONG(...) return wrong(r, gn_arena_printf(r->arena, __VA_ARGS__))
 
-/* tokens ------------------------------------------------------------------------------------------------------------ */
+/* tokens --------------------------------------------------------------------------------------- */
 
 static int peek(reader *r)
 {
@@ -58,7 +58,8 @@ static gn_status *expect(reader *r, const char *token)
 
 static bool word_char(char c, bool first)
 {
-    return isalpha((unsigned char)c) || c == '_' || (!first && (isdigit((unsigned char)c) || c == '.'));
+    return isalpha((unsigned char)c) || c == '_' ||
+           (!first && (isdigit((unsigned char)c) || c == '.'));
 }
 
 static gn_status *read_word(reader *r, const char **out)
@@ -71,7 +72,10 @@ static gn_status *read_word(reader *r, const char **out)
     return NULL;
 }
 
-static int hex(char c) { return isdigit((unsigned char)c) ? c - '0' : tolower((unsigned char)c) - 'a' + 10; }
+static int hex(char c)
+{
+    return isdigit((unsigned char)c) ? c - '0' : tolower((unsigned char)c) - 'a' + 10;
+}
 
 static gn_status *read_quoted(reader *r, const char **out)
 {
@@ -84,7 +88,8 @@ static gn_status *read_quoted(reader *r, const char **out)
         if (c == '\\' && r->at < r->end) {
             c = *r->at++;
             if (c == 'x') {
-                if (r->end - r->at < 2 || !isxdigit((unsigned char)r->at[0]) || !isxdigit((unsigned char)r->at[1]))
+                if (r->end - r->at < 2 || !isxdigit((unsigned char)r->at[0]) ||
+                    !isxdigit((unsigned char)r->at[1]))
                     WRONG("\\x needs two hexadecimal digits");
                 c = (char)(hex(r->at[0]) << 4 | hex(r->at[1]));
                 r->at += 2;
@@ -109,7 +114,8 @@ static gn_status *read_number(reader *r, char *text, size_t size)
 {
     peek(r);
     size_t n = 0;
-    while (r->at < r->end && n + 1 < size && (isalnum((unsigned char)*r->at) || strchr("+-.", *r->at)) && *r->at)
+    while (r->at < r->end && n + 1 < size &&
+           (isalnum((unsigned char)*r->at) || strchr("+-.", *r->at)) && *r->at)
         text[n++] = *r->at++;
     text[n] = 0;
     if (n == 0) WRONG("a number is expected");
@@ -165,7 +171,7 @@ static gn_status *read_space_name(reader *r, gir_space_id *out)
     return NULL;
 }
 
-/* declarations ------------------------------------------------------------------------------------------------------ */
+/* declarations --------------------------------------------------------------------------------- */
 
 static gn_status *read_space(reader *r)
 {
@@ -203,7 +209,7 @@ static gn_status *read_output(reader *r, gir_output_kind kind)
     return NULL;
 }
 
-/* values ------------------------------------------------------------------------------------------------------------ */
+/* values --------------------------------------------------------------------------------------- */
 
 static gn_status *read_graph_type(reader *r, gir_type *t)
 {
@@ -261,7 +267,8 @@ static gn_status *read_attrs(reader *r, gir_op op, gir_attr *attr)
         const char *name = NULL;
         GN_TRY(read_word(r, &name));
         int k = attr_index(op, name);
-        if (k < 0 || strcmp(name, "name") == 0) WRONG("%s has no attribute %s", gir_ops[op].text, name);
+        if (k < 0 || strcmp(name, "name") == 0)
+            WRONG("%s has no attribute %s", gir_ops[op].text, name);
         if (seen >> k & 1) WRONG("%s is given twice", name);
         seen |= 1u << k;
         GN_TRY(expect(r, "="));
@@ -332,7 +339,8 @@ static gn_status *read_value(reader *r)
 
 gn_status *gir_parse(gn_arena *a, const char *text, size_t n, const char *origin, gir_program **out)
 {
-    reader own = {.arena = a, .at = text, .begin = text, .end = text + n, .origin = origin}, *r = &own;
+    reader own = {.arena = a, .at = text, .begin = text, .end = text + n, .origin = origin},
+           *r = &own;
     const char *name = NULL;
     GN_TRY(expect(r, "program"));
     GN_TRY(expect(r, "@"));
@@ -354,7 +362,8 @@ gn_status *gir_parse(gn_arena *a, const char *text, size_t n, const char *origin
             WRONG("a space, file, value, output, update or '}' is expected");
     }
     if (peek(r) >= 0)
-        WRONG("nothing is expected after the program: a file holds one, of which `--emit=gir` may print several");
+        WRONG("nothing is expected after the program: a file holds one, of which `--emit=gir` may "
+              "print several");
     r->p->loc = (gir_loc){0};
     *out = r->p;
     return NULL;

@@ -1,5 +1,5 @@
-/* Reduction of failing programs: greedy, one edit at a time, from the end, until none holds.  What an edit leaves unused
- * goes with it. */
+/* Reduction of failing programs: greedy, one edit at a time, from the end, until none holds.  What
+ * an edit leaves unused goes with it. */
 #include "ir/gir_reduce.h"
 
 #include <setjmp.h>
@@ -27,7 +27,10 @@ typedef struct reducer {
     int tries;
 } reducer;
 
-static bool is_edited(const edit *e, edit_kind kind, uint32_t at) { return e->kind == kind && e->at == at; }
+static bool is_edited(const edit *e, edit_kind kind, uint32_t at)
+{
+    return e->kind == kind && e->at == at;
+}
 
 /* Does the edit say anything about this program? */
 static bool applies(const gir_program *p, const edit *e)
@@ -140,7 +143,8 @@ static bool sweep(reducer *r, edit_kind kind)
     return any;
 }
 
-gir_program *gir_reduce_program(gn_arena *a, const gir_program *p, gir_predicate fails, void *user, int max_tries)
+gir_program *gir_reduce_program(gn_arena *a, const gir_program *p, gir_predicate fails, void *user,
+                                int max_tries)
 {
     const edit none = {.kind = EDIT_DROP, .at = UINT32_MAX};
     reducer r = {.arena = a, .best = edited(a, p, &none), .fails = fails, .user = user};

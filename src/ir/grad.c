@@ -1,7 +1,8 @@
 /* Gradients: reverse mode, from one program to the same program with cotangents appended.
  *
- * Goes back over the values that the loss depends on and that depend on what is asked for, and asks each operator's
- * rule for the cotangents of its operands.  Several cotangents of one value are added, last use first. */
+ * Goes back over the values that the loss depends on and that depend on what is asked for, and asks
+ * each operator's rule for the cotangents of its operands.  Several cotangents of one value are
+ * added, last use first. */
 #include "ir/vjp.h"
 
 typedef bool (*vjp_fn)(gir_vjp *);
@@ -28,7 +29,8 @@ static const char *where(const gir_program *p, gir_id v)
 /* Floats that `loss` depends on and that depend on one of wrt. */
 static bool *find_needs(const gir_program *p, gir_id loss, int n, const gir_id *wrt)
 {
-    bool *reaches = GN_NEW_N(p->arena, bool, p->nodes.n), *needs = GN_NEW_N(p->arena, bool, p->nodes.n);
+    bool *reaches = GN_NEW_N(p->arena, bool, p->nodes.n),
+         *needs = GN_NEW_N(p->arena, bool, p->nodes.n);
     for (int k = 0; k < n; k++) needs[wrt[k]] = true;
     for (gir_id v = 1; v <= loss; v++) {
         const gir_node *node = gir_at(p, v);
@@ -64,8 +66,8 @@ gn_status *gir_grad(gir_program *p, gir_id loss, int n, const gir_id *wrt, gir_i
 {
     const gir_type *t = gir_type_of(p, loss);
     if (!is_float(p, loss) || t->space || t->rank)
-        GN_FAIL(GN_ERR_MODEL, "%s: a gradient is taken of a single float, this is %s", where(p, loss),
-                gir_type_text(p, t));
+        GN_FAIL(GN_ERR_MODEL, "%s: a gradient is taken of a single float, this is %s",
+                where(p, loss), gir_type_text(p, t));
     for (int k = 0; k < n; k++)
         if (!is_float(p, wrt[k]))
             GN_FAIL(GN_ERR_MODEL, "%s: no gradient with respect to %s", where(p, wrt[k]),

@@ -17,7 +17,8 @@ bool gir_misfit(gir_rule *r, const char *fmt, ...)
 
 static bool check_dims(gir_rule *r, const gir_type *t)
 {
-    if (t->rank > GIR_MAX_RANK) return gir_misfit(r, "%d dimensions are more than %d", t->rank, GIR_MAX_RANK);
+    if (t->rank > GIR_MAX_RANK)
+        return gir_misfit(r, "%d dimensions are more than %d", t->rank, GIR_MAX_RANK);
     int64_t n = 1;
     for (int k = 0; k < t->rank; k++) {
         if (t->dim[k] < 1) return gir_misfit(r, "dimension %d is %lld", k, (long long)t->dim[k]);
@@ -48,7 +49,8 @@ static bool check_operands(gir_rule *r)
         return gir_misfit(r, "%d operands, takes %s%d", r->n, info->arity < 0 ? "at least " : "",
                           info->arity < 0 ? 1 : info->arity);
     for (int k = 0; k < r->n; k++) {
-        if (r->in[k] == 0 || r->in[k] >= r->p->nodes.n) return gir_misfit(r, "operand %d does not exist", k + 1);
+        if (r->in[k] == 0 || r->in[k] >= r->p->nodes.n)
+            return gir_misfit(r, "operand %d does not exist", k + 1);
         bool free = info->cls == GIR_CLASS_GRAPH || info->cls == GIR_CLASS_EDGE;
         if (!free && gir_rule_in(r, k)->is_graph)
             return gir_misfit(r, "operand %d is a graph, a tensor is needed", k + 1);
@@ -63,16 +65,23 @@ static const rule_fn rules[GIR_OP_COUNT] = {
 #undef OP
 };
 
-bool gir_infer(gir_program *p, gir_op op, int n, const gir_id *in, const gir_attr *attr, const gir_type *want,
-               gir_type *out, const char **why)
+bool gir_infer(gir_program *p, gir_op op, int n, const gir_id *in, const gir_attr *attr,
+               const gir_type *want, gir_type *out, const char **why)
 {
     static const gir_attr none = {0};
     gir_type type = {0};
-    gir_rule r = {.p = p, .op = op, .n = n, .in = in, .attr = attr ? attr : &none, .want = want, .out = &type};
-    bool ok = op > GIR_INVALID && op < GIR_OP_COUNT && check_operands(&r) && check_want(&r) && rules[op](&r) &&
-              (type.is_graph || check_dims(&r, &type));
+    gir_rule r = {.p = p,
+                  .op = op,
+                  .n = n,
+                  .in = in,
+                  .attr = attr ? attr : &none,
+                  .want = want,
+                  .out = &type};
+    bool ok = op > GIR_INVALID && op < GIR_OP_COUNT && check_operands(&r) && check_want(&r) &&
+              rules[op](&r) && (type.is_graph || check_dims(&r, &type));
     if (ok && want && !gir_type_eq(&type, want))
-        ok = gir_misfit(&r, "the result is %s, not %s", gir_type_text(p, &type), gir_type_text(p, want));
+        ok = gir_misfit(&r, "the result is %s, not %s", gir_type_text(p, &type),
+                        gir_type_text(p, want));
     if (!ok) {
         if (why) *why = r.why ? r.why : "no such operator";
         return false;
@@ -81,7 +90,7 @@ bool gir_infer(gir_program *p, gir_op op, int n, const gir_id *in, const gir_att
     return true;
 }
 
-/* leaves ------------------------------------------------------------------------------------------------------------ */
+/* leaves --------------------------------------------------------------------------------------- */
 
 static bool wanted_tensor(gir_rule *r)
 {
@@ -105,7 +114,8 @@ bool gir_infer_GRAPH(gir_rule *r)
     if (!r->attr->name || !*r->attr->name) return gir_misfit(r, "has no name");
     if (!r->want || !r->want->is_graph) return gir_misfit(r, "needs a graph type");
     const gir_space *s = r->p->spaces.p;
-    if (s[r->want->edge].kind != GIR_EDGE) return gir_misfit(r, "%s is not an edge space", s[r->want->edge].name);
+    if (s[r->want->edge].kind != GIR_EDGE)
+        return gir_misfit(r, "%s is not an edge space", s[r->want->edge].name);
     if (s[r->want->src].kind == GIR_NONE || s[r->want->dst].kind == GIR_NONE)
         return gir_misfit(r, "a graph needs a space at either end");
     *r->out = *r->want;
@@ -117,7 +127,8 @@ bool gir_infer_IOTA(gir_rule *r)
     if (!wanted_tensor(r)) return false;
     if (r->out->elem == GN_BOOL) return gir_misfit(r, "an index is not bool");
     if (r->attr->i[0] < -1 || r->attr->i[0] >= r->out->rank)
-        return gir_misfit(r, "no axis %lld in %s", (long long)r->attr->i[0], gir_type_text(r->p, r->out));
+        return gir_misfit(r, "no axis %lld in %s", (long long)r->attr->i[0],
+                          gir_type_text(r->p, r->out));
     return true;
 }
 
@@ -129,7 +140,7 @@ bool gir_infer_SIZE(gir_rule *r)
     return true;
 }
 
-/* graphs ------------------------------------------------------------------------------------------------------------ */
+/* graphs --------------------------------------------------------------------------------------- */
 
 static bool graph_operand(gir_rule *r, int k)
 {
@@ -169,8 +180,9 @@ static bool loops(gir_rule *r)
     const gir_type *g = gir_rule_in(r, 0);
     const gir_space *s = r->p->spaces.p;
     if (g->src != g->dst)
-        return gir_misfit(r, "loops need a graph from a space to itself, this one goes from %s to %s", s[g->src].name,
-                          s[g->dst].name);
+        return gir_misfit(r,
+                          "loops need a graph from a space to itself, this one goes from %s to %s",
+                          s[g->src].name, s[g->dst].name);
     return derived_graph(r, false);
 }
 
@@ -183,13 +195,15 @@ bool gir_infer_PATTERN(gir_rule *r)
 {
     const gir_type *x = gir_rule_in(r, 0);
     if (x->is_graph || x->space == 0 || x->rank != 1)
-        return gir_misfit(r, "takes a matrix with rows, like node f32[F], not %s", gir_rule_text(r, 0));
+        return gir_misfit(r, "takes a matrix with rows, like node f32[F], not %s",
+                          gir_rule_text(r, 0));
     r->out->is_graph = 1;
     r->out->dst = x->space;
     if (r->want && r->want->is_graph) {
         const gir_space *s = &r->p->spaces.p[r->want->src];
         if (s->kind != GIR_FEATURE || s->size != x->dim[0])
-            return gir_misfit(r, "%s is not a space of %lld features", s->name, (long long)x->dim[0]);
+            return gir_misfit(r, "%s is not a space of %lld features", s->name,
+                              (long long)x->dim[0]);
         r->out->src = r->want->src;
         return edge_space(r);
     }
@@ -197,7 +211,8 @@ bool gir_infer_PATTERN(gir_rule *r)
     return r->out->src ? edge_space(r) : gir_misfit(r, "too many spaces");
 }
 
-/* A pick of rows of space `from`: checks the space of the picked rows that `want` names, or adds one. */
+/* A pick of rows of space `from`: checks the space of the picked rows that `want` names, or adds
+ * one. */
 static bool picked_space(gir_rule *r, gir_space_id from)
 {
     r->out->is_graph = 1;
@@ -217,7 +232,8 @@ static bool picked_space(gir_rule *r, gir_space_id from)
 bool gir_infer_SUBSET(gir_rule *r)
 {
     const gir_type *m = gir_rule_in(r, 0);
-    bool mask = !m->is_graph && m->elem == GN_BOOL && m->rank == 0 && gir_at(r->p, r->in[0])->op == GIR_INPUT;
+    bool mask = !m->is_graph && m->elem == GN_BOOL && m->rank == 0 &&
+                gir_at(r->p, r->in[0])->op == GIR_INPUT;
     if (!mask || r->p->spaces.p[m->space].kind != GIR_NODE)
         return gir_misfit(r, "takes an input like node bool[], not %s", gir_rule_text(r, 0));
     return picked_space(r, m->space);
@@ -227,10 +243,11 @@ static bool pick_operand(gir_rule *r, int k, gir_space_id of)
 {
     if (!graph_operand(r, k)) return false;
     gir_op op = (gir_op)gir_at(r->p, r->in[k])->op;
-    if (op != GIR_SUBSET && op != GIR_GROW) return gir_misfit(r, "operand %d is no pick of rows", k + 1);
+    if (op != GIR_SUBSET && op != GIR_GROW)
+        return gir_misfit(r, "operand %d is no pick of rows", k + 1);
     if (gir_rule_in(r, k)->src == of) return true;
-    return gir_misfit(r, "operand %d picks rows of %s, not of %s", k + 1, r->p->spaces.p[gir_rule_in(r, k)->src].name,
-                      r->p->spaces.p[of].name);
+    return gir_misfit(r, "operand %d picks rows of %s, not of %s", k + 1,
+                      r->p->spaces.p[gir_rule_in(r, k)->src].name, r->p->spaces.p[of].name);
 }
 
 bool gir_infer_GROW(gir_rule *r)
@@ -246,8 +263,10 @@ bool gir_infer_GROW(gir_rule *r)
 bool gir_infer_RESTRICT(gir_rule *r)
 {
     int64_t ends = r->attr->i[0];
-    if (ends < 1 || ends > 3) return gir_misfit(r, "ends is %lld; it is 1, 2 or 3", (long long)ends);
-    if (r->n != (ends == 3 ? 3 : 2)) return gir_misfit(r, "%d operands do not fit ends = %lld", r->n, (long long)ends);
+    if (ends < 1 || ends > 3)
+        return gir_misfit(r, "ends is %lld; it is 1, 2 or 3", (long long)ends);
+    if (r->n != (ends == 3 ? 3 : 2))
+        return gir_misfit(r, "%d operands do not fit ends = %lld", r->n, (long long)ends);
     if (!graph_operand(r, 0)) return false;
     gir_type g = *gir_rule_in(r, 0);
     if (ends & 1 && !pick_operand(r, 1, g.src)) return false;
@@ -258,9 +277,16 @@ bool gir_infer_RESTRICT(gir_rule *r)
     return edge_space(r);
 }
 
-/* elementwise ------------------------------------------------------------------------------------------------------- */
+/* elementwise ---------------------------------------------------------------------------------- */
 
-enum { FLOAT = 1, INTEGER = 2, BOOLEAN = 4, UNSIGNED = 8, NUMBER = FLOAT | INTEGER | UNSIGNED, ANY = NUMBER | BOOLEAN };
+enum {
+    FLOAT = 1,
+    INTEGER = 2,
+    BOOLEAN = 4,
+    UNSIGNED = 8,
+    NUMBER = FLOAT | INTEGER | UNSIGNED,
+    ANY = NUMBER | BOOLEAN
+};
 
 static int elem_kind(uint8_t e)
 {
@@ -298,9 +324,9 @@ static bool compared(gir_rule *r, int allowed)
     return true;
 }
 
-#define ALIKE(id, allowed)                                                                                             \
+#define ALIKE(id, allowed)                                                                         \
     bool gir_infer_##id(gir_rule *r) { return alike(r, 0, (allowed)); }
-#define COMPARE(id, allowed)                                                                                           \
+#define COMPARE(id, allowed)                                                                       \
     bool gir_infer_##id(gir_rule *r) { return compared(r, (allowed)); }
 
 ALIKE(NEG, FLOAT | INTEGER)
@@ -352,7 +378,8 @@ bool gir_infer_SELECT(gir_rule *r)
     gir_type c = *gir_rule_in(r, 0);
     c.elem = r->out->elem;
     if (!gir_type_eq(&c, r->out))
-        return gir_misfit(r, "the condition is %s, the sides are %s", gir_rule_text(r, 0), gir_rule_text(r, 1));
+        return gir_misfit(r, "the condition is %s, the sides are %s", gir_rule_text(r, 0),
+                          gir_rule_text(r, 1));
     return true;
 }
 
@@ -369,10 +396,12 @@ bool gir_infer_RNG_KEY(gir_rule *r)
 bool gir_infer_RANDOM(gir_rule *r)
 {
     gir_type key = gir_tensor(GN_I64, 0, 0, NULL);
-    if (!gir_type_eq(gir_rule_in(r, 0), &key)) return gir_misfit(r, "the key is %s, not i64[]", gir_rule_text(r, 0));
+    if (!gir_type_eq(gir_rule_in(r, 0), &key))
+        return gir_misfit(r, "the key is %s, not i64[]", gir_rule_text(r, 0));
     if (!wanted_tensor(r)) return false;
     if (r->out->elem != GN_F32 && r->out->elem != GN_F64)
         return gir_misfit(r, "draws f32 or f64, not %s", gn_elem_name((gn_elem)r->out->elem));
-    if (r->attr->i[0] < 0 || r->attr->i[0] > UINT32_MAX) return gir_misfit(r, "the site is not a 32-bit number");
+    if (r->attr->i[0] < 0 || r->attr->i[0] > UINT32_MAX)
+        return gir_misfit(r, "the site is not a 32-bit number");
     return true;
 }

@@ -15,16 +15,24 @@ typedef struct gir_rule {
     const char *why;
 } gir_rule;
 
-/* Sets *out, or *why.  Operands exist, are as many as the operator takes, and are tensors but for classes GRAPH, EDGE. */
+/* Sets *out, or *why.  Operands exist, are as many as the operator takes, and are tensors but for
+ * classes GRAPH, EDGE. */
 #define OP(id, text, arity, cls, attrs, doc) bool gir_infer_##id(gir_rule *r);
 #include "ir/ops.def"
 #undef OP
 
-bool gir_misfit(gir_rule *r, const char *fmt, ...) __attribute__((format(printf, 2, 3))); /* false; sets *why */
+/* false; sets why */
+bool gir_misfit(gir_rule *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-static inline const gir_type *gir_rule_in(const gir_rule *r, int k) { return gir_type_of(r->p, r->in[k]); }
+static inline const gir_type *gir_rule_in(const gir_rule *r, int k)
+{
+    return gir_type_of(r->p, r->in[k]);
+}
 
 /* The type of operand k, as text. */
-static inline const char *gir_rule_text(const gir_rule *r, int k) { return gir_type_text(r->p, gir_rule_in(r, k)); }
+static inline const char *gir_rule_text(const gir_rule *r, int k)
+{
+    return gir_type_text(r->p, gir_rule_in(r, k));
+}
 
 #endif

@@ -16,7 +16,8 @@ static bool number(gir_rule *r, int k)
 static bool within(gir_rule *r, const char *what, int64_t value, int64_t limit)
 {
     if (value >= 0 && value < limit) return true;
-    return gir_misfit(r, "%s is %lld, out of 0..%lld", what, (long long)value, (long long)limit - 1);
+    return gir_misfit(r, "%s is %lld, out of 0..%lld", what, (long long)value,
+                      (long long)limit - 1);
 }
 
 /* Same element type and space as the operand. */
@@ -27,7 +28,7 @@ static bool same_rows(gir_rule *r)
     return gir_misfit(r, "%s cannot become %s", gir_rule_text(r, 0), gir_type_text(r->p, w));
 }
 
-/* views ------------------------------------------------------------------------------------------------------------- */
+/* views ---------------------------------------------------------------------------------------- */
 
 bool gir_infer_BROADCAST(gir_rule *r)
 {
@@ -38,7 +39,9 @@ bool gir_infer_BROADCAST(gir_rule *r)
         int64_t d = a->dim[a->rank - k];
         fits = d == 1 || d == w->dim[w->rank - k];
     }
-    if (!fits) return gir_misfit(r, "%s cannot be repeated to %s", gir_rule_text(r, 0), gir_type_text(r->p, w));
+    if (!fits)
+        return gir_misfit(r, "%s cannot be repeated to %s", gir_rule_text(r, 0),
+                          gir_type_text(r->p, w));
     *r->out = *w;
     return true;
 }
@@ -47,7 +50,8 @@ bool gir_infer_RESHAPE(gir_rule *r)
 {
     if (!wanted(r) || !same_rows(r)) return false;
     if (gir_row_elems(gir_rule_in(r, 0)) != gir_row_elems(r->want))
-        return gir_misfit(r, "%s has not as many elements as %s", gir_rule_text(r, 0), gir_type_text(r->p, r->want));
+        return gir_misfit(r, "%s has not as many elements as %s", gir_rule_text(r, 0),
+                          gir_type_text(r->p, r->want));
     *r->out = *r->want;
     return true;
 }
@@ -71,7 +75,8 @@ bool gir_infer_FROM_ROWS(gir_rule *r)
     int64_t dim[GIR_MAX_RANK] = {0};
     if (a->space == 0 || r->p->spaces.p[a->space].size < 0)
         return gir_misfit(r, "%s is over no space of known size", gir_rule_text(r, 0));
-    if (a->rank == GIR_MAX_RANK) return gir_misfit(r, "%s has no room for another axis", gir_rule_text(r, 0));
+    if (a->rank == GIR_MAX_RANK)
+        return gir_misfit(r, "%s has no room for another axis", gir_rule_text(r, 0));
     dim[0] = r->p->spaces.p[a->space].size;
     for (int k = 0; k < a->rank; k++) dim[k + 1] = a->dim[k];
     *r->out = gir_tensor((gn_elem)a->elem, 0, a->rank + 1, dim);
@@ -91,21 +96,22 @@ bool gir_infer_TRANSPOSE(gir_rule *r)
         r->out->dim[k] = a->dim[axis];
     }
     if (seen + 1 != 1u << a->rank || perm != 0)
-        return gir_misfit(r, "perm %#llx is not a permutation of the %d axes of %s", (unsigned long long)r->attr->i[0],
-                          a->rank, gir_rule_text(r, 0));
+        return gir_misfit(r, "perm %#llx is not a permutation of the %d axes of %s",
+                          (unsigned long long)r->attr->i[0], a->rank, gir_rule_text(r, 0));
     return true;
 }
 
 /* The wanted type differs from the operand's along `axis` only. */
 static bool along(gir_rule *r, int64_t axis)
 {
-    if (!wanted(r) || !within(r, "the axis", axis, gir_rule_in(r, 0)->rank) || !same_rows(r)) return false;
+    if (!wanted(r) || !within(r, "the axis", axis, gir_rule_in(r, 0)->rank) || !same_rows(r))
+        return false;
     gir_type t = *gir_rule_in(r, 0);
     if (t.rank == r->want->rank) t.dim[axis] = r->want->dim[axis];
     *r->out = *r->want;
     if (gir_type_eq(&t, r->want)) return true;
-    return gir_misfit(r, "%s and %s differ in more than axis %lld", gir_rule_text(r, 0), gir_type_text(r->p, r->want),
-                      (long long)axis);
+    return gir_misfit(r, "%s and %s differ in more than axis %lld", gir_rule_text(r, 0),
+                      gir_type_text(r->p, r->want), (long long)axis);
 }
 
 bool gir_infer_SLICE(gir_rule *r)
@@ -114,8 +120,8 @@ bool gir_infer_SLICE(gir_rule *r)
     if (!along(r, axis)) return false;
     int64_t have = gir_rule_in(r, 0)->dim[axis], take = r->out->dim[axis];
     if (start >= 0 && take <= have && start <= have - take) return true;
-    return gir_misfit(r, "%lld from %lld is past the end of axis %lld, which has %lld", (long long)take,
-                      (long long)start, (long long)axis, (long long)have);
+    return gir_misfit(r, "%lld from %lld is past the end of axis %lld, which has %lld",
+                      (long long)take, (long long)start, (long long)axis, (long long)have);
 }
 
 bool gir_infer_PAD(gir_rule *r)
@@ -124,7 +130,8 @@ bool gir_infer_PAD(gir_rule *r)
     if (!along(r, axis) || !number(r, 0)) return false;
     int64_t have = gir_rule_in(r, 0)->dim[axis], size = r->out->dim[axis];
     if (before >= 0 && have <= size && before <= size - have) return true;
-    return gir_misfit(r, "%lld after %lld do not fit in %lld", (long long)have, (long long)before, (long long)size);
+    return gir_misfit(r, "%lld after %lld do not fit in %lld", (long long)have, (long long)before,
+                      (long long)size);
 }
 
 bool gir_infer_CONCAT(gir_rule *r)
@@ -137,14 +144,14 @@ bool gir_infer_CONCAT(gir_rule *r)
         if (axis < t.rank) sum += t.dim[axis];
         t.dim[axis] = r->out->dim[axis];
         if (!gir_type_eq(&t, r->out))
-            return gir_misfit(r, "%s and %s differ in more than axis %lld", gir_rule_text(r, 0), gir_rule_text(r, k),
-                              (long long)axis);
+            return gir_misfit(r, "%s and %s differ in more than axis %lld", gir_rule_text(r, 0),
+                              gir_rule_text(r, k), (long long)axis);
     }
     r->out->dim[axis] = sum;
     return true;
 }
 
-/* reductions -------------------------------------------------------------------------------------------------------- */
+/* reductions ----------------------------------------------------------------------------------- */
 
 bool gir_infer_REDUCE(gir_rule *r)
 {
@@ -152,7 +159,8 @@ bool gir_infer_REDUCE(gir_rule *r)
     int64_t axes = r->attr->i[1];
     if (!within(r, "red", r->attr->i[0], 3) || !number(r, 0)) return false;
     if (axes <= 0 || axes >> a->rank != 0)
-        return gir_misfit(r, "axes %#llx are not axes of %s", (unsigned long long)axes, gir_rule_text(r, 0));
+        return gir_misfit(r, "axes %#llx are not axes of %s", (unsigned long long)axes,
+                          gir_rule_text(r, 0));
     *r->out = gir_tensor((gn_elem)a->elem, a->space, 0, NULL);
     for (int k = 0; k < a->rank; k++)
         if (!(axes >> k & 1)) r->out->dim[r->out->rank++] = a->dim[k];
@@ -163,12 +171,13 @@ bool gir_infer_SPACE_REDUCE(gir_rule *r)
 {
     if (!within(r, "red", r->attr->i[0], 3) || !number(r, 0)) return false;
     *r->out = *gir_rule_in(r, 0);
-    if (r->out->space == 0) return gir_misfit(r, "%s has no rows to reduce over", gir_rule_text(r, 0));
+    if (r->out->space == 0)
+        return gir_misfit(r, "%s has no rows to reduce over", gir_rule_text(r, 0));
     r->out->space = 0;
     return true;
 }
 
-/* edges ------------------------------------------------------------------------------------------------------------- */
+/* edges ---------------------------------------------------------------------------------------- */
 
 static bool graph_at(gir_rule *r, int k)
 {
@@ -181,16 +190,20 @@ static bool rows_of(gir_rule *r, int k, gir_space_id s)
     const gir_type *t = gir_rule_in(r, k);
     if (t->is_graph) return gir_misfit(r, "operand %d is a graph, a tensor is needed", k + 1);
     if (t->space == s) return true;
-    return gir_misfit(r, "operand %d is %s, a value of every %s is needed", k + 1, gir_rule_text(r, k),
-                      r->p->spaces.p[s].name);
+    return gir_misfit(r, "operand %d is %s, a value of every %s is needed", k + 1,
+                      gir_rule_text(r, k), r->p->spaces.p[s].name);
 }
 
-static gir_space_id end_space(const gir_type *g, int64_t end) { return end == GIR_SRC ? g->src : g->dst; }
+static gir_space_id end_space(const gir_type *g, int64_t end)
+{
+    return end == GIR_SRC ? g->src : g->dst;
+}
 
 bool gir_infer_GATHER(gir_rule *r)
 {
     const gir_type *g = gir_rule_in(r, 0);
-    if (!graph_at(r, 0) || !within(r, "end", r->attr->i[0], 2) || !rows_of(r, 1, end_space(g, r->attr->i[0])))
+    if (!graph_at(r, 0) || !within(r, "end", r->attr->i[0], 2) ||
+        !rows_of(r, 1, end_space(g, r->attr->i[0])))
         return false;
     *r->out = *gir_rule_in(r, 1);
     r->out->space = g->edge;
@@ -200,8 +213,8 @@ bool gir_infer_GATHER(gir_rule *r)
 bool gir_infer_SCATTER(gir_rule *r)
 {
     const gir_type *g = gir_rule_in(r, 0);
-    if (!graph_at(r, 0) || !within(r, "end", r->attr->i[0], 2) || !within(r, "red", r->attr->i[1], 3) ||
-        !rows_of(r, 1, g->edge) || !number(r, 1))
+    if (!graph_at(r, 0) || !within(r, "end", r->attr->i[0], 2) ||
+        !within(r, "red", r->attr->i[1], 3) || !rows_of(r, 1, g->edge) || !number(r, 1))
         return false;
     *r->out = *gir_rule_in(r, 1);
     r->out->space = end_space(g, r->attr->i[0]);
@@ -213,20 +226,23 @@ static bool made_from(gir_rule *r, int derived, int parent)
 {
     if (!graph_at(r, derived) || !graph_at(r, parent)) return false;
     const gir_node *d = gir_at(r->p, r->in[derived]);
-    bool is = d->op == GIR_SELF_LOOPS || d->op == GIR_REMOVE_LOOPS || d->op == GIR_REMAINING_LOOPS ||
-              d->op == GIR_REVERSE || d->op == GIR_RESTRICT;
+    bool is = d->op == GIR_SELF_LOOPS || d->op == GIR_REMOVE_LOOPS ||
+              d->op == GIR_REMAINING_LOOPS || d->op == GIR_REVERSE || d->op == GIR_RESTRICT;
     if (is && gir_in(r->p, r->in[derived], 0) == r->in[parent]) return true;
-    return gir_misfit(r, "operand %d is not a graph derived from operand %d", derived + 1, parent + 1);
+    return gir_misfit(r, "operand %d is not a graph derived from operand %d", derived + 1,
+                      parent + 1);
 }
 
 bool gir_infer_CARRY(gir_rule *r)
 {
-    if (!made_from(r, 0, 1) || !rows_of(r, 2, gir_rule_in(r, 1)->edge) || !rows_of(r, 3, gir_rule_in(r, 0)->dst))
+    if (!made_from(r, 0, 1) || !rows_of(r, 2, gir_rule_in(r, 1)->edge) ||
+        !rows_of(r, 3, gir_rule_in(r, 0)->dst))
         return false;
     gir_type fill = *gir_rule_in(r, 3);
     fill.space = gir_rule_in(r, 2)->space;
     if (!gir_type_eq(&fill, gir_rule_in(r, 2)))
-        return gir_misfit(r, "the edges have %s, the new loops %s", gir_rule_text(r, 2), gir_rule_text(r, 3));
+        return gir_misfit(r, "the edges have %s, the new loops %s", gir_rule_text(r, 2),
+                          gir_rule_text(r, 3));
     *r->out = fill;
     r->out->space = gir_rule_in(r, 0)->edge;
     return true;
@@ -234,7 +250,8 @@ bool gir_infer_CARRY(gir_rule *r)
 
 bool gir_infer_UNCARRY(gir_rule *r)
 {
-    if (!made_from(r, 1, 0) || !rows_of(r, 2, gir_rule_in(r, 1)->edge) || !number(r, 2)) return false;
+    if (!made_from(r, 1, 0) || !rows_of(r, 2, gir_rule_in(r, 1)->edge) || !number(r, 2))
+        return false;
     *r->out = *gir_rule_in(r, 2);
     r->out->space = gir_rule_in(r, 0)->edge;
     return true;
@@ -256,9 +273,11 @@ bool gir_infer_SAMPLE(gir_rule *r)
     const gir_type *g = gir_rule_in(r, 0), *v = gir_rule_in(r, 1);
     if (!graph_at(r, 0) || !rows_of(r, 1, g->dst)) return false;
     const gir_space *src = &r->p->spaces.p[g->src];
-    if (src->kind != GIR_FEATURE) return gir_misfit(r, "the graph does not come from features but from %s", src->name);
+    if (src->kind != GIR_FEATURE)
+        return gir_misfit(r, "the graph does not come from features but from %s", src->name);
     if (v->rank != 1 || v->dim[0] != src->size)
-        return gir_misfit(r, "%s has not the %lld features of the graph", gir_rule_text(r, 1), (long long)src->size);
+        return gir_misfit(r, "%s has not the %lld features of the graph", gir_rule_text(r, 1),
+                          (long long)src->size);
     *r->out = gir_tensor((gn_elem)v->elem, g->edge, 0, NULL);
     return true;
 }
@@ -268,16 +287,17 @@ bool gir_infer_ROW_VALUE(gir_rule *r)
     if (!graph_at(r, 0)) return false;
     const gir_node *g = gir_at(r->p, r->in[0]);
     if (g->op != GIR_PATTERN) return gir_misfit(r, "the graph is not the pattern of a tensor");
-    *r->out = gir_tensor((gn_elem)gir_type_of(r->p, gir_in(r->p, r->in[0], 0))->elem, g->type.dst, 0, NULL);
+    *r->out = gir_tensor((gn_elem)gir_type_of(r->p, gir_in(r->p, r->in[0], 0))->elem, g->type.dst,
+                         0, NULL);
     return true;
 }
 
-/* dense ------------------------------------------------------------------------------------------------------------- */
+/* dense ---------------------------------------------------------------------------------------- */
 
 static bool no_product(gir_rule *r)
 {
-    return gir_misfit(r, "%s%s and %s%s do not multiply", gir_rule_text(r, 0), r->attr->i[0] ? "^T" : "",
-                      gir_rule_text(r, 1), r->attr->i[1] ? "^T" : "");
+    return gir_misfit(r, "%s%s and %s%s do not multiply", gir_rule_text(r, 0),
+                      r->attr->i[0] ? "^T" : "", gir_rule_text(r, 1), r->attr->i[1] ? "^T" : "");
 }
 
 bool gir_infer_MATMUL(gir_rule *r)
@@ -294,11 +314,13 @@ bool gir_infer_MATMUL(gir_rule *r)
         *r->out = gir_tensor((gn_elem)a->elem, 0, 2, dim);
         return true;
     }
-    if (b->space || b->rank != 2 || a->rank != (a->space ? 1 : 2) || (a->space && ta)) return no_product(r);
+    if (b->space || b->rank != 2 || a->rank != (a->space ? 1 : 2) || (a->space && ta))
+        return no_product(r);
     int64_t inner_a = a->space ? a->dim[0] : a->dim[ta ? 0 : 1], inner_b = b->dim[tb ? 1 : 0];
     if (inner_a != inner_b) return no_product(r);
     dim[0] = a->dim[ta ? 1 : 0];
     dim[1] = b->dim[tb ? 0 : 1];
-    *r->out = a->space ? gir_tensor((gn_elem)a->elem, a->space, 1, &dim[1]) : gir_tensor((gn_elem)a->elem, 0, 2, dim);
+    *r->out = a->space ? gir_tensor((gn_elem)a->elem, a->space, 1, &dim[1])
+                       : gir_tensor((gn_elem)a->elem, 0, 2, dim);
     return true;
 }

@@ -8,12 +8,14 @@ const kir_op_info kir_ops[KIR_OP_COUNT] = {
 #undef KOP
 };
 
-#define KOP(id, text, n_in, cls, sig, doc)                                                                             \
-    _Static_assert(sizeof sig == (n_in) + 3, text ": as many operands in the signature as it says");
+#define KOP(id, text, n_in, cls, sig, doc)                                                         \
+    _Static_assert(sizeof sig == (n_in) + 3, text ": as many operands in the signature as it "     \
+                                                  "says");
 #include "ir/kir.def"
 #undef KOP
 
-const char *const kir_unit_name[KIR_UNIT_COUNT] = {"serial", "unroll", "vector", "thread", "block", "warp", "lane"};
+const char *const kir_unit_name[KIR_UNIT_COUNT] = {"serial", "unroll", "vector", "thread",
+                                                   "block",  "warp",   "lane"};
 const char *const kir_race_name[KIR_RACE_COUNT] = {"none", "private", "reduce", "ordered"};
 const char *const kir_red_name[KIR_RED_COUNT] = {"sum", "max", "min"};
 
@@ -24,7 +26,8 @@ const kir_kind_info kir_kinds[KIR_KIND_COUNT] = {
 };
 
 enum { STRIDE_BITS = 12 };
-_Static_assert(KIR_MAX_STRIDE == (1 << STRIDE_BITS) - 1 && KIR_KIND_COUNT <= 8, "five strides and a kind fill 63 bits");
+_Static_assert(KIR_MAX_STRIDE == (1 << STRIDE_BITS) - 1 && KIR_KIND_COUNT <= 8,
+               "five strides and a kind fill 63 bits");
 
 int64_t kir_mma_pack(const kir_mma *m)
 {
@@ -52,5 +55,6 @@ kir_id kir_thread_loop(const kir_kernel *k)
     kir_id last = 0;
     for (kir_id i = k->top; i; i = kir_at(k, i)->next) last = i;
     const kir_inst *in = kir_at(k, last);
-    return last && in->op == KIR_FOR && (in->unit == KIR_THREAD || in->unit == KIR_BLOCK) ? last : 0;
+    return last && in->op == KIR_FOR && (in->unit == KIR_THREAD || in->unit == KIR_BLOCK) ? last
+                                                                                          : 0;
 }

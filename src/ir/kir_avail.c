@@ -17,7 +17,8 @@ static bool apart(const kir_kernel *k, kir_id a, kir_id b)
 kir_id kir_avail_find(const kir_avail *s, kir_id tile, kir_id index)
 {
     for (uint32_t i = s->held.n; i-- > 0;)
-        if (s->held.p[i].tile == tile && same(s->k, s->held.p[i].index, index)) return s->held.p[i].value;
+        if (s->held.p[i].tile == tile && same(s->k, s->held.p[i].index, index))
+            return s->held.p[i].value;
     return 0;
 }
 
@@ -28,14 +29,14 @@ void kir_avail_put(kir_avail *s, kir_id tile, kir_id index, kir_id value, int le
 }
 
 /* Keeps what `stays` says of. */
-#define KEEP(s, h, stays)                                                                                              \
-    do {                                                                                                               \
-        uint32_t n_ = 0;                                                                                               \
-        for (uint32_t i_ = 0; i_ < (s)->held.n; i_++) {                                                                \
-            kir_held h = (s)->held.p[i_];                                                                              \
-            if (stays) (s)->held.p[n_++] = h;                                                                          \
-        }                                                                                                              \
-        (s)->held.n = n_;                                                                                              \
+#define KEEP(s, h, stays)                                                                          \
+    do {                                                                                           \
+        uint32_t n_ = 0;                                                                           \
+        for (uint32_t i_ = 0; i_ < (s)->held.n; i_++) {                                            \
+            kir_held h = (s)->held.p[i_];                                                          \
+            if (stays) (s)->held.p[n_++] = h;                                                      \
+        }                                                                                          \
+        (s)->held.n = n_;                                                                          \
     } while (0)
 
 void kir_avail_write(kir_avail *s, kir_id tile, kir_id index)

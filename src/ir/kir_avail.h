@@ -1,5 +1,6 @@
-/* What tiles are known to hold while a kernel is being rebuilt: the value at an index, as an instruction that is
- * available.  Indices are compared as instructions, constants by their value. */
+/* What tiles are known to hold while a kernel is being rebuilt: the value at an index, as an
+ * instruction that is available.  Indices are compared as instructions, constants by their
+ * value. */
 #ifndef GN_IR_KIR_AVAIL_H
 #define GN_IR_KIR_AVAIL_H
 
@@ -20,8 +21,9 @@ kir_id kir_avail_find(const kir_avail *s, kir_id tile, kir_id index); /* 0 = not
 /* tile[index] holds `value`, which is available until the block at `level` ends. */
 void kir_avail_put(kir_avail *s, kir_id tile, kir_id index, kir_id value, int level);
 
-void kir_avail_write(kir_avail *s, kir_id tile, kir_id index); /* something was written there; index 0: anywhere */
-void kir_avail_close(kir_avail *s, int level);                 /* the block ends */
-void kir_avail_clear(kir_avail *s);                            /* others may have written */
+/* something was written there; index 0: anywhere */
+void kir_avail_write(kir_avail *s, kir_id tile, kir_id index);
+void kir_avail_close(kir_avail *s, int level); /* the block ends */
+void kir_avail_clear(kir_avail *s);            /* others may have written */
 
 #endif

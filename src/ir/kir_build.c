@@ -14,7 +14,8 @@ kir_kernel *kir_kernel_new(gn_arena *a, const char *name)
 
 int kir_buffer_add(kir_kernel *k, const char *name, gn_elem e, kir_access access, kir_size size)
 {
-    kir_buffer b = {.name = gn_arena_strdup(k->arena, name), .elem = e, .access = access, .size = size};
+    kir_buffer b = {
+        .name = gn_arena_strdup(k->arena, name), .elem = e, .access = access, .size = size};
     GN_PUSH(k->arena, k->buffers, b);
     return (int)k->buffers.n - 1;
 }
@@ -28,7 +29,10 @@ int kir_sym_add(kir_kernel *k, const char *name)
     return (int)k->syms.n - 1;
 }
 
-static gn_elem elem_of(const kir_kernel *k, kir_id v) { return v < k->insts.n ? kir_at(k, v)->elem : GN_F32; }
+static gn_elem elem_of(const kir_kernel *k, kir_id v)
+{
+    return v < k->insts.n ? kir_at(k, v)->elem : GN_F32;
+}
 
 /* The type that the operands determine; what the instruction says where they do not. */
 static gn_elem result_elem(const kir_kernel *k, const kir_inst *i)
@@ -41,7 +45,8 @@ static gn_elem result_elem(const kir_kernel *k, const kir_inst *i)
     case 't': return elem_of(k, i->b);
     default: break;
     }
-    if (i->op == KIR_LOAD && i->imm >= 0 && i->imm < k->buffers.n) return kir_widen(k->buffers.p[i->imm].elem);
+    if (i->op == KIR_LOAD && i->imm >= 0 && i->imm < k->buffers.n)
+        return kir_widen(k->buffers.p[i->imm].elem);
     if (i->op == KIR_TLOAD) return kir_widen(elem_of(k, i->ref));
     return i->elem;
 }
@@ -51,7 +56,9 @@ kir_id kir_emit(kir_kernel *k, kir_cursor *c, const kir_inst *inst)
     kir_inst i = *inst;
     if (i.op < KIR_OP_COUNT) i.elem = (uint8_t)result_elem(k, &i);
     kir_id id = k->insts.n;
-    kir_id *link = c->last ? &kir_at(k, c->last)->next : c->owner ? &kir_at(k, c->owner)->body : &k->top;
+    kir_id *link = c->last    ? &kir_at(k, c->last)->next
+                   : c->owner ? &kir_at(k, c->owner)->body
+                              : &k->top;
     i.next = *link;
     *link = id;
     GN_PUSH(k->arena, k->insts, i);

@@ -19,7 +19,8 @@ static void mark(liveness *l, kir_id i)
 
 static bool is_tile_write(const kir_inst *i)
 {
-    return i->op == KIR_TSTORE || i->op == KIR_TACC || i->op == KIR_TFMA || i->op == KIR_TDOT || i->op == KIR_MMA;
+    return i->op == KIR_TSTORE || i->op == KIR_TACC || i->op == KIR_TFMA || i->op == KIR_TDOT ||
+           i->op == KIR_MMA;
 }
 
 /* A tile is written for who reads it. */

@@ -34,7 +34,8 @@ static uint32_t operand(decoder *d, kir_id tile)
 static void declare_tile(decoder *d, kx_step *s, kir_id i)
 {
     const kir_inst *in = kir_at(d->k, i);
-    kx_memory m = {.n = in->imm, .elem = in->elem, .tile = true, .base = d->levels, .levels = d->levels};
+    kx_memory m = {
+        .n = in->imm, .elem = in->elem, .tile = true, .base = d->levels, .levels = d->levels};
     s->mem = d->out->memory.n;
     d->tile[i] = s->mem;
     GN_PUSH(d->arena, d->out->memory, m);
@@ -48,15 +49,22 @@ static void loop(decoder *d, kir_id i)
     kx_code *out = d->out;
     decoder outer = *d;
     bool checked = in->race != KIR_ORDERED, turns = in->race == KIR_NONE || in->race == KIR_PRIVATE;
-    kx_loop l = {.step = in->imm, .unit = in->unit, .race = in->race, .iv = i, .outer = d->loop, .first = out->steps.n};
+    kx_loop l = {.step = in->imm,
+                 .unit = in->unit,
+                 .race = in->race,
+                 .iv = i,
+                 .outer = d->loop,
+                 .first = out->steps.n};
     l.level = checked ? (int)d->levels : -1;
     l.reverse = d->opt->reverse && turns && in->unit >= KIR_VECTOR;
     d->loop = out->loops.n;
     d->levels += checked;
     if (d->levels > out->levels) out->levels = d->levels;
     GN_PUSH(d->arena, out->loops, l);
-    GN_PUSH(d->arena, out->steps,
-            ((kx_step){.op = KIR_FOR, .a = in->a, .b = in->b, .loop = d->loop, .imm = in->imm, .inst = i}));
+    GN_PUSH(
+        d->arena, out->steps,
+        ((kx_step){
+            .op = KIR_FOR, .a = in->a, .b = in->b, .loop = d->loop, .imm = in->imm, .inst = i}));
     block(d, in->body);
     GN_PUSH(d->arena, out->steps, ((kx_step){.op = KX_END, .loop = d->loop, .inst = i}));
     out->steps.p[l.first].target = out->steps.n;
@@ -77,8 +85,14 @@ static void constant(decoder *d, kir_id i)
 static void instruction(decoder *d, kir_id i)
 {
     const kir_inst *in = kir_at(d->k, i);
-    kx_step s = {
-        .op = in->op, .dst = i, .a = in->a, .b = in->b, .c = in->c, .imm = in->imm, .inst = i, .narrow = in->narrow};
+    kx_step s = {.op = in->op,
+                 .dst = i,
+                 .a = in->a,
+                 .b = in->b,
+                 .c = in->c,
+                 .imm = in->imm,
+                 .inst = i,
+                 .narrow = in->narrow};
     s.levels = d->levels;
     s.loop = d->loop;
     s.round = in->elem == GN_F32 && !d->opt->f64;
@@ -122,21 +136,24 @@ static void block(decoder *d, kir_id at)
     for (; at; at = kir_at(d->k, at)->next) instruction(d, at);
 }
 
-/* Memory ------------------------------------------------------------------------------------------------------------------ */
+/* Memory --------------------------------------------------------------------------------------- */
 
-static gn_status *bind(const kir_kernel *k, uint32_t b, const kir_eval_options *opt, const kir_bound_buffer *to,
-                       const int64_t *syms, kx_memory *m)
+static gn_status *bind(const kir_kernel *k, uint32_t b, const kir_eval_options *opt,
+                       const kir_bound_buffer *to, const int64_t *syms, kx_memory *m)
 {
     const kir_buffer *is = &k->buffers.p[b];
     int64_t n = is->size.coef;
     bool fits = is->size.sym < 0 || !__builtin_mul_overflow(n, syms[is->size.sym], &n);
     if (!fits || __builtin_add_overflow(n, is->size.plus, &n) || n < 0)
-        GN_FAIL(GN_ERR_USAGE, "kernel @%s: the size of %%%s is not a number of elements", k->name, is->name);
+        GN_FAIL(GN_ERR_USAGE, "kernel @%s: the size of %%%s is not a number of elements", k->name,
+                is->name);
     if (to->elems < n)
-        GN_FAIL(GN_ERR_USAGE, "kernel @%s: %%%s needs %lld elements and has %lld", k->name, is->name, (long long)n,
-                (long long)to->elems);
-    *m = (kx_memory){
-        .data = to->data, .n = n, .elem = (uint8_t)is->elem, .wide = opt->f64 && gn_elem_is_float(is->elem)};
+        GN_FAIL(GN_ERR_USAGE, "kernel @%s: %%%s needs %lld elements and has %lld", k->name,
+                is->name, (long long)n, (long long)to->elems);
+    *m = (kx_memory){.data = to->data,
+                     .n = n,
+                     .elem = (uint8_t)is->elem,
+                     .wide = opt->f64 && gn_elem_is_float(is->elem)};
     return NULL;
 }
 
@@ -144,7 +161,8 @@ static gn_status *bind(const kir_kernel *k, uint32_t b, const kir_eval_options *
 static void allocate(decoder *d)
 {
     bool private = false;
-    for (uint32_t i = 0; i < d->out->loops.n; i++) private |= d->out->loops.p[i].race == KIR_PRIVATE;
+    for (uint32_t i = 0; i < d->out->loops.n; i++)
+    private |= d->out->loops.p[i].race == KIR_PRIVATE;
     for (uint32_t i = 0; i < d->out->memory.n; i++) {
         kx_memory *m = &d->out->memory.p[i];
         uint64_t levels = m->levels - m->base;
@@ -158,8 +176,8 @@ static void allocate(decoder *d)
     }
 }
 
-gn_status *kx_decode(gn_arena *a, const kir_kernel *k, const kir_eval_options *opt, const kir_bound_buffer *buffers,
-                     const int64_t *syms, kx_code *out)
+gn_status *kx_decode(gn_arena *a, const kir_kernel *k, const kir_eval_options *opt,
+                     const kir_bound_buffer *buffers, const int64_t *syms, kx_code *out)
 {
     memset(out, 0, sizeof *out);
     decoder d = {.arena = a, .k = k, .opt = opt, .out = out, .loop = NONE};

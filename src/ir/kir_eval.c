@@ -1,4 +1,5 @@
-/* The loop IR's evaluator: runs the steps of kir_decode.c and checks everything that only shows in a run. */
+/* The loop IR's evaluator: runs the steps of kir_decode.c and checks everything that only shows in
+ * a run. */
 #include "base/draw.h"
 #include "base/half.h"
 #include "base/philox.h"
@@ -16,7 +17,7 @@ typedef struct machine {
     uint64_t phase;      /* from the start of a BLOCK iteration or a BARRIER to the next */
 } machine;
 
-/* Errors ---------------------------------------------------------------------------------------------------------------- */
+/* Errors --------------------------------------------------------------------------------------- */
 
 static void add_iteration(const machine *m, gn_buf *b, uint32_t loop)
 {
@@ -31,18 +32,21 @@ static gn_status *fault(const machine *m, const kx_step *s, const char *why)
     gn_buf text = {.arena = m->arena}, at = {.arena = m->arena};
     kir_print_inst(m->k, s->inst, &text);
     add_iteration(m, &at, s->loop);
-    return GN_ERROR(GN_ERR_INTERNAL, "kernel @%s: \"%s\" at (%s): %s", m->k->name, text.p, at.p ? at.p : "", why);
+    return GN_ERROR(GN_ERR_INTERNAL, "kernel @%s: \"%s\" at (%s): %s", m->k->name, text.p,
+                    at.p ? at.p : "", why);
 }
 
 static gn_status *memory_fault(const machine *m, const kx_step *s, int64_t i, const char *why)
 {
     const kx_memory *is = &m->code.memory.p[s->mem];
     const char *name = is->tile ? "the tile" : m->k->buffers.p[s->mem].name;
-    return fault(
-        m, s, gn_arena_printf(m->arena, "element %lld of %lld of %s: %s", (long long)i, (long long)is->n, name, why));
+    return fault(m, s,
+                 gn_arena_printf(m->arena, "element %lld of %lld of %s: %s", (long long)i,
+                                 (long long)is->n, name, why));
 }
 
-static gn_status *race(const machine *m, const kx_step *s, int64_t i, const char *why, uint32_t other, uint32_t level)
+static gn_status *race(const machine *m, const kx_step *s, int64_t i, const char *why,
+                       uint32_t other, uint32_t level)
 {
     const kx_level *l = &m->levels[level];
     gn_buf text = {.arena = m->arena};
@@ -56,7 +60,7 @@ static gn_status *race(const machine *m, const kx_step *s, int64_t i, const char
     return memory_fault(m, s, i, text.p);
 }
 
-/* Memory ------------------------------------------------------------------------------------------------------------------ */
+/* Memory --------------------------------------------------------------------------------------- */
 
 static kx_cell load(const kx_memory *m, int64_t i)
 {
@@ -96,7 +100,8 @@ static void store(const kx_memory *m, int64_t i, kx_cell v)
 }
 
 /* Bounds, races, and for tiles: has what is read been written? */
-static gn_status *check_access(machine *m, const kx_step *s, kx_memory *mem, int64_t i, unsigned bit)
+static gn_status *check_access(machine *m, const kx_step *s, kx_memory *mem, int64_t i,
+                               unsigned bit)
 {
     if (i < 0 || i >= mem->n) return memory_fault(m, s, i, "out of bounds");
     uint32_t other, level;
@@ -104,7 +109,8 @@ static gn_status *check_access(machine *m, const kx_step *s, kx_memory *mem, int
         const char *why = kx_touch(mem, i, bit, m->levels, s->levels, &other, &level);
         if (why) return race(m, s, i, why, other, level);
     }
-    if (mem->stored && bit == KX_WRITE && mem->stored[i]++) return memory_fault(m, s, i, "stored twice");
+    if (mem->stored && bit == KX_WRITE && mem->stored[i]++)
+        return memory_fault(m, s, i, "stored twice");
     if (!mem->tile) return NULL;
     if (bit != KX_WRITE) {
         if (mem->set[i] != mem->pass) return memory_fault(m, s, i, "read but never written");
@@ -122,7 +128,7 @@ static gn_status *check_access(machine *m, const kx_step *s, kx_memory *mem, int
     return NULL;
 }
 
-/* Values ------------------------------------------------------------------------------------------------------------------- */
+/* Values --------------------------------------------------------------------------------------- */
 
 static double pick(double a, double b, bool max)
 {
@@ -159,7 +165,8 @@ static void cast(const kx_step *s, const kx_cell *a, kx_cell *r)
 
 static const char *integer(const kx_step *s, int64_t a, int64_t b, int64_t *r)
 {
-    static const char wraps[] = "does not fit in 64 bits", divides[] = "a division by less than one, or of a negative";
+    static const char wraps[] = "does not fit in 64 bits",
+                      divides[] = "a division by less than one, or of a negative";
     switch (s->op) {
     case KIR_IADD: return __builtin_add_overflow(a, b, r) ? wraps : NULL;
     case KIR_ISUB: return __builtin_sub_overflow(a, b, r) ? wraps : NULL;
@@ -204,7 +211,10 @@ static double function(const kx_step *s, double a, double b, double c)
 }
 
 /* To TF32, the one kind that is rounded to by an instruction.  In double nothing is rounded. */
-static double rounded(const kx_step *s, double a) { return s->round ? (double)gn_f32_to_tf32((float)a) : a; }
+static double rounded(const kx_step *s, double a)
+{
+    return s->round ? (double)gn_f32_to_tf32((float)a) : a;
+}
 
 static const char *value(const kx_step *s, kx_cell *cells)
 {
@@ -220,7 +230,8 @@ static const char *value(const kx_step *s, kx_cell *cells)
     case KIR_SELECT: *r = a->i ? *b : *c; return NULL;
     case KIR_CAST: cast(s, a, r); return NULL;
     case KIR_RANDOM:
-        if (s->narrow && (uint64_t)b->i > UINT32_MAX) return "a narrow draw of an element that 32 bits do not count";
+        if (s->narrow && (uint64_t)b->i > UINT32_MAX)
+            return "a narrow draw of an element that 32 bits do not count";
         r->f = (double)gn_draw_uniform((uint64_t)a->i, (uint32_t)s->imm, (uint64_t)b->i);
         return NULL;
     case KIR_RNGKEY: r->i = (int64_t)gn_step_key((uint64_t)a->i, (uint64_t)b->i); return NULL;
@@ -231,14 +242,17 @@ static const char *value(const kx_step *s, kx_cell *cells)
     r->f = s->round ? (double)(float)f : f;
     return NULL;
 }
-_Static_assert(KIR_IEQ - KIR_IADD == 9 && KIR_FLOOR - KIR_FADD == 19, "integer() and function() name all of them");
+_Static_assert(KIR_IEQ - KIR_IADD == 9 && KIR_FLOOR - KIR_FADD == 19,
+               "integer() and function() name all of them");
 
-static const char *accumulate(const kx_step *s, unsigned elem, kx_cell *t, const kx_cell *b, const kx_cell *c)
+static const char *accumulate(const kx_step *s, unsigned elem, kx_cell *t, const kx_cell *b,
+                              const kx_cell *c)
 {
     if (s->op == KIR_TFMA) {
         t->f = fused(s, b->f, c->f, t->f);
     } else if (elem == GN_I64) {
-        if (s->imm == KIR_SUM) return __builtin_add_overflow(t->i, b->i, &t->i) ? "does not fit in 64 bits" : NULL;
+        if (s->imm == KIR_SUM)
+            return __builtin_add_overflow(t->i, b->i, &t->i) ? "does not fit in 64 bits" : NULL;
         t->i = (b->i > t->i) == (s->imm == KIR_RED_MAX) ? b->i : t->i;
     } else {
         double f = s->imm == KIR_SUM ? t->f + b->f : pick(t->f, b->f, s->imm == KIR_RED_MAX);
@@ -255,11 +269,12 @@ static double narrowed(gn_elem e, double a)
     return a;
 }
 
-/* Steps -------------------------------------------------------------------------------------------------------------------- */
+/* Steps ---------------------------------------------------------------------------------------- */
 
 static gn_status *memory_step(machine *m, const kx_step *s)
 {
-    static const uint8_t acc[] = {[KIR_SUM] = KX_SUM, [KIR_RED_MAX] = KX_MAX, [KIR_RED_MIN] = KX_MIN};
+    static const uint8_t acc[] = {
+        [KIR_SUM] = KX_SUM, [KIR_RED_MAX] = KX_MAX, [KIR_RED_MIN] = KX_MIN};
     kx_cell *cells = m->code.cells;
     kx_memory *mem = &m->code.memory.p[s->mem];
     kx_cell *tile = mem->data;
@@ -298,14 +313,16 @@ typedef struct operand { /* of a product of fragments */
 } operand;
 
 /* Its elements, [outer][term]. */
-static gn_status *fragment(machine *m, const kx_step *s, const operand *o, int outer, int depth, double *out)
+static gn_status *fragment(machine *m, const kx_step *s, const operand *o, int outer, int depth,
+                           double *out)
 {
     kx_step at = *s;
     kx_memory *mem = &m->code.memory.p[o->mem];
     at.mem = o->mem;
     if (o->from < 0 || o->from >= mem->n) return memory_fault(m, &at, o->from, "out of bounds");
     bool pairs = kir_is_narrow((gn_elem)mem->elem) && o->term == 1;
-    if (pairs && o->from % 2) return memory_fault(m, &at, o->from, "two terms side by side from an odd place on");
+    if (pairs && o->from % 2)
+        return memory_fault(m, &at, o->from, "two terms side by side from an odd place on");
     for (int k = 0; k < outer * depth; k++) {
         int64_t i = o->from + (int64_t)(k / depth) * o->outer + (int64_t)(k % depth) * o->term;
         GN_TRY(check_access(m, &at, mem, i, KX_READ));
@@ -328,7 +345,8 @@ static gn_status *fragments(machine *m, const kx_step *s)
     kx_memory *mem = &m->code.memory.p[s->mem];
     const operand a = {s->left, cells[s->b].i, x.left_row, x.left_term};
     const operand b = {s->right, cells[s->c].i, x.right_col, x.right_term};
-    if (cells[s->a].i < 0 || cells[s->a].i >= mem->n) return memory_fault(m, s, cells[s->a].i, "out of bounds");
+    if (cells[s->a].i < 0 || cells[s->a].i >= mem->n)
+        return memory_fault(m, s, cells[s->a].i, "out of bounds");
     GN_TRY(fragment(m, s, &a, k->rows, k->depth, left));
     GN_TRY(fragment(m, s, &b, k->cols, k->depth, right));
     for (int e = 0; e < k->rows * k->cols; e++) {
@@ -336,7 +354,8 @@ static gn_status *fragments(machine *m, const kx_step *s)
         int64_t i = cells[s->a].i + kir_mma_place(&x, row, col);
         GN_TRY(check_access(m, s, mem, i, KX_SUM));
         double *sum = &((kx_cell *)mem->data)[i].f;
-        for (int t = 0; t < k->depth; t++) *sum = fused(s, left[row * k->depth + t], right[col * k->depth + t], *sum);
+        for (int t = 0; t < k->depth; t++)
+            *sum = fused(s, left[row * k->depth + t], right[col * k->depth + t], *sum);
     }
     return NULL;
 }
@@ -372,7 +391,8 @@ static uint64_t execution(machine *m, const kx_loop *l)
     uint64_t warp = 0;
     for (uint32_t o = l->outer; o != UINT32_MAX; o = m->code.loops.p[o].outer)
         if (m->code.loops.p[o].unit == KIR_WARP) warp = m->code.loops.p[o].at + 1;
-    return KX_IN_BLOCK | (l->unit == KIR_LANE ? KX_OF_LANES : 0) | m->phase << 20 | (warp & 0xfffff);
+    return KX_IN_BLOCK | (l->unit == KIR_LANE ? KX_OF_LANES : 0) | m->phase << 20 |
+           (warp & 0xfffff);
 }
 
 /* False when it has no iteration. */
@@ -384,7 +404,9 @@ static bool begin(machine *m, const kx_step *s)
     l->lo = lo;
     l->at = 0;
     l->trips = ((uint64_t)hi - (uint64_t)lo - 1) / (uint64_t)l->step + 1;
-    if (l->level >= 0) m->levels[l->level] = (kx_level){.instance = execution(m, l), .loop = s->loop, .race = l->race};
+    if (l->level >= 0)
+        m->levels[l->level] = (kx_level){
+            .instance = execution(m, l), .loop = s->loop, .race = l->race};
     iteration(m, l);
     return true;
 }
@@ -395,7 +417,8 @@ static gn_status *run(machine *m, const kir_eval_options *opt)
     kx_cell *cells = m->code.cells;
     for (int64_t n = 1;; n++) {
         if (opt->max_steps && n > opt->max_steps)
-            GN_FAIL(GN_ERR_USAGE, "kernel @%s: stopped after %lld steps", m->k->name, (long long)opt->max_steps);
+            GN_FAIL(GN_ERR_USAGE, "kernel @%s: stopped after %lld steps", m->k->name,
+                    (long long)opt->max_steps);
         switch (s->op) {
         case KX_DONE: return NULL;
         case KIR_FOR: s = begin(m, s) ? s + 1 : m->code.steps.p + s->target; continue;
@@ -429,8 +452,8 @@ static gn_status *run(machine *m, const kir_eval_options *opt)
     }
 }
 
-static gn_status *evaluate(const kir_kernel *k, const kir_eval_options *opt, const kir_bound_buffer *buffers,
-                           const int64_t *syms, gn_arena *arena)
+static gn_status *evaluate(const kir_kernel *k, const kir_eval_options *opt,
+                           const kir_bound_buffer *buffers, const int64_t *syms, gn_arena *arena)
 {
     machine m = {.k = k, .arena = arena};
     GN_TRY(kx_decode(arena, k, opt, buffers, syms, &m.code));
@@ -438,8 +461,8 @@ static gn_status *evaluate(const kir_kernel *k, const kir_eval_options *opt, con
     return run(&m, opt);
 }
 
-gn_status *kir_eval(const kir_kernel *k, const kir_eval_options *opt, const kir_bound_buffer *buffers,
-                    const int64_t *syms)
+gn_status *kir_eval(const kir_kernel *k, const kir_eval_options *opt,
+                    const kir_bound_buffer *buffers, const int64_t *syms)
 {
     const kir_eval_options options = opt ? *opt : (kir_eval_options){0};
     GN_TRY(kir_verify(k));

@@ -1,5 +1,5 @@
-/* What the loop IR's evaluator is made of: a kernel as a flat list of steps (kir_decode.c), memory with a shadow that
- * finds races (kir_shadow.c), and the machine that runs them (kir_eval.c). */
+/* What the loop IR's evaluator is made of: a kernel as a flat list of steps (kir_decode.c), memory
+ * with a shadow that finds races (kir_shadow.c), and the machine that runs them (kir_eval.c). */
 #ifndef GN_IR_KIR_EXEC_H
 #define GN_IR_KIR_EXEC_H
 
@@ -39,7 +39,8 @@ typedef struct kx_loop {
     uint32_t first; /* step */
 } kx_loop;
 
-/* Executions of WARP and LANE loops have numbers of their own: the phase between barriers, and which of the two. */
+/* Executions of WARP and LANE loops have numbers of their own: the phase between barriers, and
+ * which of the two. */
 #define KX_IN_BLOCK (UINT64_C(1) << 63)
 #define KX_OF_LANES (UINT64_C(1) << 62)
 
@@ -69,8 +70,9 @@ typedef struct kx_memory {
     bool tile, wide, written; /* written: some instruction stores to it */
     uint32_t base, levels;    /* checked loops around its declaration; most around an access */
     kx_mark *marks;           /* [n * (levels - base)], NULL = none needed */
-    uint32_t *set;            /* tile: pass that wrote the element; `pass` where it has been written */
-    uint64_t *owner; /* tile: execution of the private loop that wrote the element, 0 = none; NULL = no such loop */
+    uint32_t *set;   /* tile: pass that wrote the element; `pass` where it has been written */
+    uint64_t *owner; /* tile: execution of the private loop that wrote the element, 0 = none; NULL =
+                        no such loop */
     uint32_t pass;
     uint8_t *stored; /* buffer: the element has been; NULL = it may be stored again */
 } kx_memory;
@@ -84,12 +86,12 @@ typedef struct kx_code {
 } kx_code;
 
 /* kir_decode.c: `k` has been verified. */
-gn_status *kx_decode(gn_arena *a, const kir_kernel *k, const kir_eval_options *opt, const kir_bound_buffer *buffers,
-                     const int64_t *syms, kx_code *out);
+gn_status *kx_decode(gn_arena *a, const kir_kernel *k, const kir_eval_options *opt,
+                     const kir_bound_buffer *buffers, const int64_t *syms, kx_code *out);
 
-/* kir_shadow.c: an access of kind `bit` to element i under the running levels [0, n).  NULL when nothing meets; else
- * why, with *other the iteration met and *level the loop. */
-const char *kx_touch(kx_memory *m, int64_t i, unsigned bit, const kx_level *levels, uint32_t n, uint32_t *other,
-                     uint32_t *level);
+/* kir_shadow.c: an access of kind `bit` to element i under the running levels [0, n).  NULL when
+ * nothing meets; else why, with *other the iteration met and *level the loop. */
+const char *kx_touch(kx_memory *m, int64_t i, unsigned bit, const kx_level *levels, uint32_t n,
+                     uint32_t *other, uint32_t *level);
 
 #endif

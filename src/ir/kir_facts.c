@@ -2,7 +2,7 @@
 #include "ir/kir_facts.h"
 #include "ir/kir_fold.h"
 
-/* Ranges: INT64_MIN as a low end and INT64_MAX as a high end mean that there is none, and stay. ----------------------- */
+/* Ranges: INT64_MIN as a low end and INT64_MAX as a high end mean that there is none, and stay.  */
 
 static const kir_range all = {INT64_MIN, INT64_MAX};
 
@@ -14,14 +14,19 @@ static int64_t add(int64_t a, int64_t b, int64_t none)
     return __builtin_add_overflow(a, b, &r) ? (b > 0 ? INT64_MAX : INT64_MIN) : r;
 }
 
-static int64_t negate(int64_t a) { return a == INT64_MIN ? INT64_MAX : a == INT64_MAX ? INT64_MIN : -a; }
+static int64_t negate(int64_t a)
+{
+    return a == INT64_MIN ? INT64_MAX : a == INT64_MAX ? INT64_MIN : -a;
+}
 
 static int64_t mul(int64_t a, int64_t b)
 {
     int64_t r;
     bool endless = a == INT64_MIN || a == INT64_MAX || b == INT64_MIN || b == INT64_MAX;
     if (a == 0 || b == 0) return 0;
-    return endless || __builtin_mul_overflow(a, b, &r) ? ((a < 0) == (b < 0) ? INT64_MAX : INT64_MIN) : r;
+    return endless || __builtin_mul_overflow(a, b, &r)
+               ? ((a < 0) == (b < 0) ? INT64_MAX : INT64_MIN)
+               : r;
 }
 
 static kir_range sum(kir_range a, kir_range b)
@@ -29,7 +34,10 @@ static kir_range sum(kir_range a, kir_range b)
     return (kir_range){add(a.lo, b.lo, INT64_MIN), add(a.hi, b.hi, INT64_MAX)};
 }
 
-static kir_range difference(kir_range a, kir_range b) { return sum(a, (kir_range){negate(b.hi), negate(b.lo)}); }
+static kir_range difference(kir_range a, kir_range b)
+{
+    return sum(a, (kir_range){negate(b.hi), negate(b.lo)});
+}
 
 static int64_t min(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t max(int64_t a, int64_t b) { return a > b ? a : b; }
@@ -54,7 +62,8 @@ static kir_range loop_range(const kir_facts *f, const kir_inst *i)
 {
     kir_range lo = f->range.p[i->a], hi = f->range.p[i->b];
     int64_t last = hi.hi == INT64_MIN ? hi.hi : hi.hi - 1;
-    if (lo.lo == lo.hi && last >= lo.lo && last < INT64_MAX - 1) { /* the last one that the step meets */
+    /* the last one that the step meets */
+    if (lo.lo == lo.hi && last >= lo.lo && last < INT64_MAX - 1) {
         uint64_t span = (uint64_t)last - (uint64_t)lo.lo;
         last = (int64_t)((uint64_t)last - span % (uint64_t)i->imm);
     }
@@ -63,7 +72,8 @@ static kir_range loop_range(const kir_facts *f, const kir_inst *i)
 
 static kir_range range_of(const kir_facts *f, const kir_inst *i)
 {
-    kir_range a = i->a < f->range.n ? f->range.p[i->a] : all, b = i->b < f->range.n ? f->range.p[i->b] : all;
+    kir_range a = i->a < f->range.n ? f->range.p[i->a] : all,
+              b = i->b < f->range.n ? f->range.p[i->b] : all;
     if (i->elem != GN_I64) return all;
     switch (i->op) {
     case KIR_CONST: return (kir_range){i->imm, i->imm};
@@ -87,7 +97,7 @@ static kir_range range_of(const kir_facts *f, const kir_inst *i)
     }
 }
 
-/* Sums ---------------------------------------------------------------------------------------------------------------- */
+/* Sums ----------------------------------------------------------------------------------------- */
 
 static bool add_term(kir_sum *s, kir_id v, int64_t coef)
 {
@@ -106,9 +116,11 @@ bool kir_sum_add(const kir_sum *x, const kir_sum *y, int64_t scale, kir_sum *r)
 {
     *r = *x;
     int64_t c;
-    if (__builtin_mul_overflow(y->c, scale, &c) || __builtin_add_overflow(r->c, c, &r->c)) return false;
+    if (__builtin_mul_overflow(y->c, scale, &c) || __builtin_add_overflow(r->c, c, &r->c))
+        return false;
     for (int i = 0; i < y->n; i++)
-        if (__builtin_mul_overflow(y->t[i].coef, scale, &c) || !add_term(r, y->t[i].v, c)) return false;
+        if (__builtin_mul_overflow(y->t[i].coef, scale, &c) || !add_term(r, y->t[i].v, c))
+            return false;
     return true;
 }
 
@@ -127,7 +139,8 @@ static kir_sum sum_of(const kir_facts *f, kir_id v)
         if (kir_sum_add(&f->sum.p[i->a], &f->sum.p[i->b], -1, &r)) return r;
         break;
     case KIR_IMUL:
-        if (kir_is_iconst(f->k, i->b, &c) && c != 0 && kir_sum_add(&none, &f->sum.p[i->a], c, &r)) return r;
+        if (kir_is_iconst(f->k, i->b, &c) && c != 0 && kir_sum_add(&none, &f->sum.p[i->a], c, &r))
+            return r;
         break;
     default: break;
     }
@@ -163,5 +176,6 @@ void kir_facts_add(kir_facts *f, kir_id v)
     f->range.p[v] = range_of(f, kir_at(f->k, v));
     f->sum.p[v] = sum_of(f, v);
     kir_range s = kir_sum_range(f, &f->sum.p[v]), *r = &f->range.p[v];
-    if (f->sum.p[v].n != 1 || f->sum.p[v].t[0].v != v) *r = (kir_range){max(r->lo, s.lo), min(r->hi, s.hi)};
+    if (f->sum.p[v].n != 1 || f->sum.p[v].t[0].v != v)
+        *r = (kir_range){max(r->lo, s.lo), min(r->hi, s.hi)};
 }

@@ -1,5 +1,5 @@
-/* What is known of integer values: a range, and a sum of a few other values with coefficients.  Facts belong to a
- * kernel that is being built; both hold wherever the value is available. */
+/* What is known of integer values: a range, and a sum of a few other values with coefficients.
+ * Facts belong to a kernel that is being built; both hold wherever the value is available. */
 #ifndef GN_IR_KIR_FACTS_H
 #define GN_IR_KIR_FACTS_H
 

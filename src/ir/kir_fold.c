@@ -27,8 +27,8 @@ static kir_fold is_imm(kir_op op, kir_id a, int64_t v)
 
 static bool commutes(kir_op op)
 {
-    return op == KIR_IADD || op == KIR_IMUL || op == KIR_IMIN || op == KIR_IMAX || op == KIR_IEQ || op == KIR_AND ||
-           op == KIR_OR;
+    return op == KIR_IADD || op == KIR_IMUL || op == KIR_IMIN || op == KIR_IMAX || op == KIR_IEQ ||
+           op == KIR_AND || op == KIR_OR;
 }
 
 /* op(x, y) of constants; false where it has no value. */
@@ -61,7 +61,8 @@ static kir_fold right(const kir_kernel *k, kir_op op, kir_id a, int64_t y)
     const kir_fold nothing = {0};
     const kir_inst *x = kir_at(k, a);
     int64_t cx, r;
-    bool mul = x->op == KIR_IMUL && kir_is_iconst(k, x->b, &cx), divides = mul && y > 0 && cx > 0 && cx % y == 0;
+    bool mul = x->op == KIR_IMUL && kir_is_iconst(k, x->b, &cx),
+         divides = mul && y > 0 && cx > 0 && cx % y == 0;
     switch (op) {
     case KIR_IADD:
     case KIR_ISUB:

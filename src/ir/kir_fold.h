@@ -22,7 +22,8 @@ typedef struct kir_fold {
 /* Two integers or bools. Constants that stay come second. */
 kir_fold kir_fold_bin(const kir_kernel *k, kir_op op, kir_id a, kir_id b);
 
-bool kir_is_iconst(const kir_kernel *k, kir_id v, int64_t *value); /* an i64 CONST; value may be NULL */
+/* an i64 CONST; value may be NULL */
+bool kir_is_iconst(const kir_kernel *k, kir_id v, int64_t *value);
 bool kir_is_bconst(const kir_kernel *k, kir_id v, bool *value);
 
 #endif

@@ -9,7 +9,10 @@
 #include <string.h>
 
 static bool is_word_char(int c) { return isalnum(c) || c == '_'; }
-static int peek(const kir_lexer *l, size_t n) { return (size_t)(l->end - l->at) > n ? (unsigned char)l->at[n] : -1; }
+static int peek(const kir_lexer *l, size_t n)
+{
+    return (size_t)(l->end - l->at) > n ? (unsigned char)l->at[n] : -1;
+}
 
 static void skip_space(kir_lexer *l)
 {
@@ -24,9 +27,15 @@ static void skip_space(kir_lexer *l)
     }
 }
 
-static char *take(kir_lexer *l, const char *from) { return gn_arena_strndup(l->arena, from, (size_t)(l->at - from)); }
+static char *take(kir_lexer *l, const char *from)
+{
+    return gn_arena_strndup(l->arena, from, (size_t)(l->at - from));
+}
 
-static int hex_digit(int c) { return isdigit(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1; }
+static int hex_digit(int c)
+{
+    return isdigit(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
 
 static void lex_string(kir_lexer *l, kir_token *t)
 {
@@ -63,7 +72,8 @@ static void lex_string(kir_lexer *l, kir_token *t)
 static void lex_word(kir_lexer *l, kir_token *t)
 {
     const char *from = l->at;
-    while (is_word_char(peek(l, 0)) || (peek(l, 0) == '.' && l->at > from && isalnum(peek(l, 1)))) l->at++;
+    while (is_word_char(peek(l, 0)) || (peek(l, 0) == '.' && l->at > from && isalnum(peek(l, 1))))
+        l->at++;
     *t = (kir_token){.kind = KIR_T_WORD, .text = take(l, from), .at = from};
 }
 
@@ -83,7 +93,8 @@ static void lex_number(kir_lexer *l, kir_token *t)
     if (peek(l, 0) == 'e' && (real = true))
         for (l->at += peek(l, 1) == '-' || peek(l, 1) == '+' ? 2 : 1; isdigit(peek(l, 0));) l->at++;
     char *end, *s = take(l, from);
-    *t = (kir_token){.kind = KIR_T_BAD, .text = "a number that does not fit or is malformed", .at = from};
+    *t = (kir_token){
+        .kind = KIR_T_BAD, .text = "a number that does not fit or is malformed", .at = from};
     errno = 0;
     if (real)
         t->f = strtod(s, &end);
@@ -116,7 +127,8 @@ void kir_next(kir_lexer *l)
                 lex_string(l, t);
             else
                 lex_word(l, t);
-            if (t->kind != KIR_T_BAD && !*t->text) *t = (kir_token){.kind = KIR_T_BAD, .text = "a name must follow %"};
+            if (t->kind != KIR_T_BAD && !*t->text)
+                *t = (kir_token){.kind = KIR_T_BAD, .text = "a name must follow %"};
             if (t->kind != KIR_T_BAD) t->kind = KIR_T_BUFFER;
         }
         t->at = from;

@@ -18,7 +18,10 @@ kir_id kir_bconst(kir_kernel *k, kir_cursor *c, bool v)
     return emit(k, c, (kir_inst){.op = KIR_CONST, .elem = GN_BOOL, .imm = v});
 }
 
-kir_id kir_sym(kir_kernel *k, kir_cursor *c, int sym) { return emit(k, c, (kir_inst){.op = KIR_SYM, .imm = sym}); }
+kir_id kir_sym(kir_kernel *k, kir_cursor *c, int sym)
+{
+    return emit(k, c, (kir_inst){.op = KIR_SYM, .imm = sym});
+}
 
 kir_id kir_size_value(kir_kernel *k, kir_cursor *c, kir_size s)
 {
@@ -27,7 +30,7 @@ kir_id kir_size_value(kir_kernel *k, kir_cursor *c, kir_size s)
     return kir_bin_imm(k, c, KIR_IADD, v, s.plus);
 }
 
-/* Operations --------------------------------------------------------------------------------------------------------- */
+/* Operations ----------------------------------------------------------------------------------- */
 
 kir_id kir_bin(kir_kernel *k, kir_cursor *c, kir_op op, kir_id a, kir_id b)
 {
@@ -59,7 +62,8 @@ kir_id kir_tri(kir_kernel *k, kir_cursor *c, kir_op op, kir_id a, kir_id b, kir_
     bool v;
     if (op == KIR_SELECT && b == x) return b;
     if (op == KIR_SELECT && kir_is_bconst(k, a, &v)) return v ? b : x;
-    if (op == KIR_SELECT && kir_at(k, a)->op == KIR_NOT) return kir_tri(k, c, op, kir_at(k, a)->a, x, b);
+    if (op == KIR_SELECT && kir_at(k, a)->op == KIR_NOT)
+        return kir_tri(k, c, op, kir_at(k, a)->a, x, b);
     return emit(k, c, (kir_inst){.op = (uint8_t)op, .a = a, .b = b, .c = x});
 }
 
@@ -74,9 +78,11 @@ kir_id kir_cast(kir_kernel *k, kir_cursor *c, kir_id a, gn_elem to)
     return emit(k, c, (kir_inst){.op = KIR_CAST, .elem = (uint8_t)to, .a = a});
 }
 
-kir_id kir_random(kir_kernel *k, kir_cursor *c, kir_id key, kir_id element, int64_t site, bool narrow)
+kir_id kir_random(kir_kernel *k, kir_cursor *c, kir_id key, kir_id element, int64_t site,
+                  bool narrow)
 {
-    return emit(k, c, (kir_inst){.op = KIR_RANDOM, .a = key, .b = element, .imm = site, .narrow = narrow});
+    return emit(
+        k, c, (kir_inst){.op = KIR_RANDOM, .a = key, .b = element, .imm = site, .narrow = narrow});
 }
 
 kir_id kir_rngkey(kir_kernel *k, kir_cursor *c, kir_id seed, kir_id step)
@@ -84,7 +90,7 @@ kir_id kir_rngkey(kir_kernel *k, kir_cursor *c, kir_id seed, kir_id step)
     return emit(k, c, (kir_inst){.op = KIR_RNGKEY, .a = seed, .b = step});
 }
 
-/* Memory ------------------------------------------------------------------------------------------------------------- */
+/* Memory --------------------------------------------------------------------------------------- */
 
 kir_id kir_load(kir_kernel *k, kir_cursor *c, int buffer, kir_id at)
 {
@@ -148,23 +154,30 @@ kir_id kir_round(kir_kernel *k, kir_cursor *c, kir_id a, kir_kind kind)
     return emit(k, c, (kir_inst){.op = KIR_ROUND, .a = a, .imm = kind});
 }
 
-void kir_mma_add(kir_kernel *k, kir_cursor *c, const kir_mma *m, kir_place to, kir_place left, kir_place right)
+void kir_mma_add(kir_kernel *k, kir_cursor *c, const kir_mma *m, kir_place to, kir_place left,
+                 kir_place right)
 {
     emit(k, c, product(KIR_MMA, kir_mma_pack(m), to, left, right));
 }
 
-/* Control -------------------------------------------------------------------------------------------------------------- */
+/* Control -------------------------------------------------------------------------------------- */
 
-kir_id kir_for(kir_kernel *k, kir_cursor *c, kir_cursor *body, kir_id lo, kir_id hi, int64_t step, kir_unit unit,
-               kir_race race)
+kir_id kir_for(kir_kernel *k, kir_cursor *c, kir_cursor *body, kir_id lo, kir_id hi, int64_t step,
+               kir_unit unit, kir_race race)
 {
-    kir_id id = emit(
-        k, c, (kir_inst){.op = KIR_FOR, .unit = (uint8_t)unit, .race = (uint8_t)race, .a = lo, .b = hi, .imm = step});
+    kir_id id = emit(k, c,
+                     (kir_inst){.op = KIR_FOR,
+                                .unit = (uint8_t)unit,
+                                .race = (uint8_t)race,
+                                .a = lo,
+                                .b = hi,
+                                .imm = step});
     *body = (kir_cursor){.owner = id};
     return id;
 }
 
-kir_id kir_for_n(kir_kernel *k, kir_cursor *c, kir_cursor *body, int64_t n, kir_unit unit, kir_race race)
+kir_id kir_for_n(kir_kernel *k, kir_cursor *c, kir_cursor *body, int64_t n, kir_unit unit,
+                 kir_race race)
 {
     kir_id lo = kir_iconst(k, c, 0);
     return kir_for(k, c, body, lo, kir_iconst(k, c, n), 1, unit, race);

@@ -1,11 +1,14 @@
 /* What a kernel stores may lie where it reads something for the last time.
  *
- * Needs: a kernel that verifies, and stores no element twice of what it only writes (kir_eval_options.once checks that).
- * Then a load sees what was there before if one of these holds.
- *   - A store to the same element follows it in its block.  No other store names that element, whatever runs in between.
- *   - It comes before all stores to the elements of its row, and no other row's: one loop has an iteration for each row, in
- *     which all loads and stores name elements of that row alone; loads stand in front of stores there, and no loop inside
- *     runs both.  Of two branches by a condition and its opposite one is run.
+ * Needs: a kernel that verifies, and stores no element twice of what it only writes
+ * (kir_eval_options.once checks that). Then a load sees what was there before if one of these
+ * holds.
+ *   - A store to the same element follows it in its block.  No other store names that element,
+ *     whatever runs in between.
+ *   - It comes before all stores to the elements of its row, and no other row's: one loop has an
+ *     iteration for each row, in which all loads and stores name elements of that row alone; loads
+ *     stand in front of stores there, and no loop inside runs both.  Of two branches by a condition
+ *     and its opposite one is run.
  * Lanes that share a row go their own ways: for them the first alone counts. */
 #include "ir/kir_overwrite.h"
 
@@ -51,7 +54,8 @@ static bool same_index(const overwriting *z, kir_id a, kir_id b)
 {
     kir_sum d;
     kir_id x = kir_at(z->k, a)->a, y = kir_at(z->k, b)->a;
-    return x == y || (kir_sum_add(&z->all->facts.sum.p[x], &z->all->facts.sum.p[y], -1, &d) && d.n == 0 && d.c == 0);
+    return x == y || (kir_sum_add(&z->all->facts.sum.p[x], &z->all->facts.sum.p[y], -1, &d) &&
+                      d.n == 0 && d.c == 0);
 }
 
 /* Does a store to what it reads follow the load? */
@@ -59,16 +63,19 @@ static bool is_followed(const overwriting *z, kir_id load)
 {
     for (uint32_t s = 0; s < z->stores.n; s++) {
         kir_id store = z->stores.p[s];
-        if (z->all->owner[store] == z->all->owner[load] && store > load && same_index(z, load, store)) return true;
+        if (z->all->owner[store] == z->all->owner[load] && store > load &&
+            same_index(z, load, store))
+            return true;
     }
     return false;
 }
 
-/* Rows -------------------------------------------------------------------------------------------------------------- */
+/* Rows ----------------------------------------------------------------------------------------- */
 
 static bool runs_in_turn(const kir_inst *loop)
 {
-    return loop->unit == KIR_SERIAL || loop->unit == KIR_UNROLL || loop->unit == KIR_THREAD || loop->unit == KIR_BLOCK;
+    return loop->unit == KIR_SERIAL || loop->unit == KIR_UNROLL || loop->unit == KIR_THREAD ||
+           loop->unit == KIR_BLOCK;
 }
 
 /* Is hi no more than `most` above lo? */
@@ -79,8 +86,8 @@ static bool is_near(const overwriting *z, kir_id hi, kir_id lo, int64_t most)
     return in->op == KIR_IMIN && (is_near(z, in->a, lo, most) || is_near(z, in->b, lo, most));
 }
 
-/* Has the loop each iteration once in the whole kernel?  Where it stands in others, they take their turns with it: an
- * iteration of them is where it begins, and it ends before the next. */
+/* Has the loop each iteration once in the whole kernel?  Where it stands in others, they take their
+ * turns with it: an iteration of them is where it begins, and it ends before the next. */
 static bool runs_once(const overwriting *z, kir_id loop)
 {
     const kir_inst *inner = kir_at(z->k, loop);
@@ -134,7 +141,8 @@ static bool exclude(const overwriting *z, kir_id a, kir_id b, kir_id row)
             const kir_inst *p = kir_at(z->k, i), *q = kir_at(z->k, j);
             if (i == j || p->op != KIR_IF || q->op != KIR_IF) continue;
             const kir_inst *c = kir_at(z->k, p->a), *d = kir_at(z->k, q->a);
-            bool opposite = (c->op == KIR_NOT && c->a == q->a) || (d->op == KIR_NOT && d->a == p->a);
+            bool opposite = (c->op == KIR_NOT && c->a == q->a) ||
+                            (d->op == KIR_NOT && d->a == p->a);
             if (opposite && is_fixed_in(z, p->a, row) && is_fixed_in(z, q->a, row)) return true;
         }
     }
@@ -157,7 +165,8 @@ static bool comes_first(const overwriting *z, kir_id load, kir_id row)
     for (uint32_t s = 0; s < z->stores.n; s++) {
         kir_id store = z->stores.p[s];
         if (exclude(z, load, store, row)) continue;
-        if (store < load || share_loop(z, load, store, row) || has_lanes(z, store, row)) return false;
+        if (store < load || share_loop(z, load, store, row) || has_lanes(z, store, row))
+            return false;
     }
     return true;
 }
@@ -168,15 +177,18 @@ static bool is_row_by_row(const overwriting *z, kir_id row)
     int64_t width = 0;
     if (!runs_once(z, row)) return false;
     for (uint32_t s = 0; s < z->stores.n; s++)
-        if (!is_inside(z, z->stores.p[s], row) || !is_in_row(z, z->stores.p[s], row, &width)) return false;
+        if (!is_inside(z, z->stores.p[s], row) || !is_in_row(z, z->stores.p[s], row, &width))
+            return false;
     for (uint32_t l = 0; l < z->loads.n; l++) {
         kir_id load = z->loads.p[l];
-        if (!is_inside(z, load, row) || !is_in_row(z, load, row, &width) || !comes_first(z, load, row)) return false;
+        if (!is_inside(z, load, row) || !is_in_row(z, load, row, &width) ||
+            !comes_first(z, load, row))
+            return false;
     }
     return true;
 }
 
-/* Kernels ----------------------------------------------------------------------------------------------------------- */
+/* Kernels -------------------------------------------------------------------------------------- */
 
 kir_accesses *kir_accesses_of(gn_arena *arena, const kir_kernel *k)
 {
@@ -201,7 +213,9 @@ bool kir_may_overwrite(const kir_accesses *all, int in, int out)
 {
     const kir_buffer *from = &all->k->buffers.p[in], *to = &all->k->buffers.p[out];
     overwriting z = {.k = all->k, .all = all, .loads = all->loads[in], .stores = all->stores[out]};
-    if (from->access != KIR_READ || to->access != KIR_WRITE || !kir_same_shape(from, to) || !z.stores.n) return false;
+    if (from->access != KIR_READ || to->access != KIR_WRITE || !kir_same_shape(from, to) ||
+        !z.stores.n)
+        return false;
     bool each = true;
     for (uint32_t l = 0; l < z.loads.n; l++) each = each && is_followed(&z, z.loads.p[l]);
     for (kir_id row = all->owner[z.stores.p[0]]; !each && row; row = all->owner[row])
@@ -225,7 +239,8 @@ kir_kernel *kir_overwrite(gn_arena *arena, const kir_kernel *k, const int *place
     }
     for (kir_id i = 1; i < to->insts.n; i++) {
         kir_inst *at = kir_at(to, i);
-        if (at->op == KIR_LOAD || at->op == KIR_STORE || at->op == KIR_PREFETCH) at->imm = number[at->imm];
+        if (at->op == KIR_LOAD || at->op == KIR_STORE || at->op == KIR_PREFETCH)
+            at->imm = number[at->imm];
     }
     return to;
 }

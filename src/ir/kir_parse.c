@@ -1,4 +1,5 @@
-/* Loop IR from text: recursive descent, one token ahead.  Any bytes are safe; the first error ends it. */
+/* Loop IR from text: recursive descent, one token ahead.  Any bytes are safe; the first error ends
+ * it. */
 #include "base/map.h"
 #include "ir/kir_lex.h"
 #include "ir/kir_ops.h"
@@ -16,7 +17,7 @@ typedef struct parser {
 
 static void next(parser *p) { kir_next(&p->in); }
 
-/* Errors ---------------------------------------------------------------------------------------------------------------- */
+/* Errors --------------------------------------------------------------------------------------- */
 
 static gn_status *fail_at(const parser *p, const char *at, const char *what, const char *detail)
 {
@@ -24,18 +25,23 @@ static gn_status *fail_at(const parser *p, const char *at, const char *what, con
     const char *bol = p->in.text;
     for (const char *s = p->in.text; s < at; s++)
         if (*s == '\n') line++, bol = s + 1;
-    return GN_ERROR(GN_ERR_MODEL, "%s:%d:%d: %s%s", p->origin, line, (int)(at - bol) + 1, what, detail);
+    return GN_ERROR(GN_ERR_MODEL, "%s:%d:%d: %s%s", p->origin, line, (int)(at - bol) + 1, what,
+                    detail);
 }
 
 static gn_status *fail(const parser *p, const char *what, const char *detail)
 {
-    if (p->in.tok.kind == KIR_T_BAD && p->in.tok.text) return fail_at(p, p->in.tok.at, p->in.tok.text, "");
+    if (p->in.tok.kind == KIR_T_BAD && p->in.tok.text)
+        return fail_at(p, p->in.tok.at, p->in.tok.text, "");
     return fail_at(p, p->in.tok.at, what, detail);
 }
 
 static gn_status *expected(const parser *p, const char *what) { return fail(p, "expected ", what); }
 
-static bool is_sign(const parser *p, char c) { return p->in.tok.kind == KIR_T_SIGN && p->in.tok.sign == c; }
+static bool is_sign(const parser *p, char c)
+{
+    return p->in.tok.kind == KIR_T_SIGN && p->in.tok.sign == c;
+}
 static bool is_word(const parser *p, const char *w)
 {
     return p->in.tok.kind == KIR_T_WORD && !strcmp(p->in.tok.text, w);
@@ -66,7 +72,8 @@ static gn_status *integer(parser *p, int64_t *v)
 /* A word or a string. */
 static gn_status *name(parser *p, const char **s)
 {
-    if (p->in.tok.kind != KIR_T_WORD && p->in.tok.kind != KIR_T_STRING) return expected(p, "a name");
+    if (p->in.tok.kind != KIR_T_WORD && p->in.tok.kind != KIR_T_STRING)
+        return expected(p, "a name");
     *s = p->in.tok.text;
     next(p);
     return NULL;
@@ -94,7 +101,7 @@ static gn_status *element(parser *p, uint8_t *e)
     return expected(p, "an element type");
 }
 
-/* Operands ---------------------------------------------------------------------------------------------------------------- */
+/* Operands ------------------------------------------------------------------------------------- */
 
 static gn_status *value_ref(parser *p, kir_id *v)
 {
@@ -160,14 +167,15 @@ static gn_status *place(parser *p, kir_cursor *c, kir_inst *i)
     return sign(p, ']');
 }
 
-/* Instructions -------------------------------------------------------------------------------------------------------------- */
+/* Instructions --------------------------------------------------------------------------------- */
 
 static gn_status *value(parser *p, kir_cursor *c, kir_inst *i)
 {
     const kir_op_info *info = &kir_ops[i->op];
     kir_id *in[] = {&i->a, &i->b, &i->c};
     const char *at = p->in.tok.at;
-    if (info->sig[0] == 'f' || info->sig[0] == 't' || info->sig[0] == '*') GN_TRY(element(p, &i->elem));
+    if (info->sig[0] == 'f' || info->sig[0] == 't' || info->sig[0] == '*')
+        GN_TRY(element(p, &i->elem));
     for (int n = 0; n < info->n_in; n++) {
         if (n) GN_TRY(sign(p, ','));
         GN_TRY(operand(p, c, in[n]));
@@ -180,7 +188,8 @@ static gn_status *value(parser *p, kir_cursor *c, kir_inst *i)
     }
     kir_id typed = info->sig[0] == 'f' ? i->a : i->b;
     if ((info->sig[0] == 'f' || info->sig[0] == 't') && kir_at(p->k, typed)->elem != i->elem)
-        return fail_at(p, at, "the operands are ", gn_elem_name((gn_elem)kir_at(p->k, typed)->elem));
+        return fail_at(p, at, "the operands are ",
+                       gn_elem_name((gn_elem)kir_at(p->k, typed)->elem));
     return NULL;
 }
 
@@ -189,8 +198,8 @@ static gn_status *load(parser *p, kir_cursor *c, kir_inst *i)
     const char *at = p->in.tok.at;
     GN_TRY(element(p, &i->elem));
     GN_TRY(place(p, c, i));
-    gn_elem is =
-        i->op == KIR_LOAD ? kir_widen(p->k->buffers.p[i->imm].elem) : kir_widen((gn_elem)kir_at(p->k, i->ref)->elem);
+    gn_elem is = i->op == KIR_LOAD ? kir_widen(p->k->buffers.p[i->imm].elem)
+                                   : kir_widen((gn_elem)kir_at(p->k, i->ref)->elem);
     if (is != i->elem) return fail_at(p, at, "what is loaded is ", gn_elem_name(is));
     return NULL;
 }
@@ -306,8 +315,8 @@ static gn_status *loop(parser *p, kir_cursor *c, kir_inst *i)
     GN_TRY(operand(p, c, &i->b));
     GN_TRY(word(p, "step"));
     GN_TRY(integer(p, &i->imm));
-    GN_TRY(
-        choice(p, kir_unit_name, KIR_UNIT_COUNT, "a unit (serial, unroll, vector, thread, block, warp, lane)", &unit));
+    GN_TRY(choice(p, kir_unit_name, KIR_UNIT_COUNT,
+                  "a unit (serial, unroll, vector, thread, block, warp, lane)", &unit));
     GN_TRY(choice(p, kir_race_name, KIR_RACE_COUNT, "none, private, reduce or ordered", &race));
     i->unit = (uint8_t)unit;
     i->race = (uint8_t)race;
@@ -376,7 +385,7 @@ static gn_status *block(parser *p, kir_cursor *c)
     return NULL;
 }
 
-/* Kernels ------------------------------------------------------------------------------------------------------------------ */
+/* Kernels -------------------------------------------------------------------------------------- */
 
 static gn_status *size(parser *p, kir_size *s)
 {
@@ -397,7 +406,8 @@ static gn_status *size(parser *p, kir_size *s)
         next(p);
         const char *at = p->in.tok.at;
         GN_TRY(integer(p, &plus));
-        if (plus > INT32_MAX || plus < INT32_MIN) return fail_at(p, at, "does not fit in 32 bits", "");
+        if (plus > INT32_MAX || plus < INT32_MIN)
+            return fail_at(p, at, "does not fit in 32 bits", "");
         s->plus = (int32_t)plus;
     }
     return NULL;
@@ -426,7 +436,8 @@ static gn_status *parameter(parser *p)
     GN_TRY(size(p, &s));
     GN_TRY(sign(p, ']'));
     GN_TRY(choice(p, access, 3, "read, write or read_write", &a));
-    gn_map_put(&p->buffers, b, (uint32_t)kir_buffer_add(p->k, b, (gn_elem)e, (kir_access)(a + 1), s));
+    gn_map_put(&p->buffers, b,
+               (uint32_t)kir_buffer_add(p->k, b, (gn_elem)e, (kir_access)(a + 1), s));
     return NULL;
 }
 

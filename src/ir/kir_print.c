@@ -1,5 +1,5 @@
-/* Loop IR as text.  Takes broken kernels too, since that is when one wants to read them: what cannot be named is
- * written as %?id. */
+/* Loop IR as text.  Takes broken kernels too, since that is when one wants to read them: what
+ * cannot be named is written as %?id. */
 #include "ir/kir.h"
 
 #include <ctype.h>
@@ -23,7 +23,8 @@ static bool is_named(const kir_inst *i)
 
 static void number_block(printer *p, kir_id at, int depth)
 {
-    for (; at && at < p->k->insts.n && !p->seen[at] && depth <= KIR_MAX_DEPTH; at = kir_at(p->k, at)->next) {
+    for (; at && at < p->k->insts.n && !p->seen[at] && depth <= KIR_MAX_DEPTH;
+         at = kir_at(p->k, at)->next) {
         const kir_inst *i = kir_at(p->k, at);
         p->seen[at] = true;
         if (is_named(i)) p->num[at] = ++p->last;
@@ -68,7 +69,7 @@ static void indent(gn_buf *out, int depth)
     }
 }
 
-/* Names and literals --------------------------------------------------------------------------------------------------- */
+/* Names and literals --------------------------------------------------------------------------- */
 
 static bool is_word(const char *s)
 {
@@ -77,7 +78,9 @@ static bool is_word(const char *s)
         if (!strcmp(s, taken[i])) return false;
     if (!isalpha((unsigned char)*s) && *s != '_') return false;
     for (; *s; s++)
-        if (!isalnum((unsigned char)*s) && *s != '_' && !(*s == '.' && isalnum((unsigned char)s[1]))) return false;
+        if (!isalnum((unsigned char)*s) && *s != '_' &&
+            !(*s == '.' && isalnum((unsigned char)s[1])))
+            return false;
     return true;
 }
 
@@ -107,7 +110,10 @@ static void name(gn_buf *out, const char *s)
         quoted(out, s);
 }
 
-static const char *elem_text(unsigned e) { return e < GN_ELEM_COUNT ? gn_elem_name((gn_elem)e) : "?"; }
+static const char *elem_text(unsigned e)
+{
+    return e < GN_ELEM_COUNT ? gn_elem_name((gn_elem)e) : "?";
+}
 
 static void literal(gn_buf *out, const kir_inst *i)
 {
@@ -118,8 +124,8 @@ static void literal(gn_buf *out, const kir_inst *i)
         if (isnan(i->fimm)) {
             snprintf(t, sizeof t, "nan");
         } else {
-            for (int digits = 6; digits <= 17;
-                 digits += digits == 6 ? 3 : 8) { /* the fewest of 6, 9, 17 that are exact */
+            /* the fewest of 6, 9, 17 that are exact */
+            for (int digits = 6; digits <= 17; digits += digits == 6 ? 3 : 8) {
                 snprintf(t, sizeof t, "%.*g", digits, i->fimm);
                 if (strtod(t, NULL) == i->fimm) break;
             }
@@ -163,13 +169,14 @@ static void place(printer *p, const kir_inst *i)
     gn_buf_add(p->out, "]");
 }
 
-/* Instructions ----------------------------------------------------------------------------------------------------------- */
+/* Instructions --------------------------------------------------------------------------------- */
 
 static void value(printer *p, const kir_inst *i)
 {
     const kir_op_info *info = &kir_ops[i->op];
     const kir_id in[] = {i->a, i->b, i->c};
-    if (info->sig[0] == 'f' || info->sig[0] == 't' || info->sig[0] == '*') words(p->out, " ", elem_text(i->elem));
+    if (info->sig[0] == 'f' || info->sig[0] == 't' || info->sig[0] == '*')
+        words(p->out, " ", elem_text(i->elem));
     for (int n = 0; n < info->n_in; n++) {
         gn_buf_add(p->out, n ? ", " : " ");
         operand(p, in[n]);
@@ -178,7 +185,10 @@ static void value(printer *p, const kir_inst *i)
     if (i->op == KIR_RANDOM && i->narrow) gn_buf_add(p->out, " narrow");
 }
 
-static const char *kind_text(int64_t kind) { return kind >= 0 && kind < KIR_KIND_COUNT ? kir_kinds[kind].text : "?"; }
+static const char *kind_text(int64_t kind)
+{
+    return kind >= 0 && kind < KIR_KIND_COUNT ? kir_kinds[kind].text : "?";
+}
 
 static void tile_place(printer *p, kir_id tile, kir_id at)
 {
@@ -273,7 +283,8 @@ static void block(printer *p, kir_id at, int depth)
     for (; at && at < p->k->insts.n; at = kir_at(p->k, at)->next) {
         const kir_inst *i = kir_at(p->k, at);
         if (p->seen[at] || depth > KIR_MAX_DEPTH) {
-            gn_buf_printf(p->out, "%*s; broken: %%?%u again, or nested too deeply\n", 2 * depth, "", at);
+            gn_buf_printf(p->out, "%*s; broken: %%?%u again, or nested too deeply\n", 2 * depth, "",
+                          at);
             return;
         }
         p->seen[at] = true;
@@ -290,7 +301,7 @@ static void block(printer *p, kir_id at, int depth)
     }
 }
 
-/* Kernels ------------------------------------------------------------------------------------------------------------------ */
+/* Kernels -------------------------------------------------------------------------------------- */
 
 static void declare(gn_buf *out, const kir_kernel *k, const kir_buffer *b)
 {

@@ -1,4 +1,5 @@
-/* Reduction of failing kernels: greedy, one edit at a time, over instructions in textual order, until none holds. */
+/* Reduction of failing kernels: greedy, one edit at a time, over instructions in textual order,
+ * until none holds. */
 #include "ir/kir_reduce.h"
 #include "ir/kir_simplify.h"
 
@@ -29,7 +30,7 @@ typedef struct reducer {
     int tries;
 } reducer;
 
-/* Edits of a clone ------------------------------------------------------------------------------------------------------ */
+/* Edits of a clone ----------------------------------------------------------------------------- */
 
 static kir_id *link_in(kir_kernel *k, kir_id *link, kir_id at)
 {
@@ -123,7 +124,7 @@ static bool apply(kir_kernel *k, const edit *e)
     }
 }
 
-/* Trying -------------------------------------------------------------------------------------------------------------- */
+/* Trying --------------------------------------------------------------------------------------- */
 
 static uint32_t linked(const kir_kernel *k) { return k->insts.n; /* a clone holds nothing else */ }
 
@@ -135,7 +136,8 @@ static bool holds(reducer *r, const edit *e, gn_arena *scratch)
     bool fits = !s;
     gn_status_free(s);
     if (!fits) return false;
-    if (e->kind == EDIT_DEAD && linked(kir_clone(scratch, k, NULL)) == linked(r->best)) return false;
+    if (e->kind == EDIT_DEAD && linked(kir_clone(scratch, k, NULL)) == linked(r->best))
+        return false;
     r->tries--;
     return r->fails(r->user, k);
 }
@@ -173,7 +175,8 @@ static bool sweep(reducer *r, edit_kind kind)
     for (kir_id at = 1; at < r->best->insts.n; at++) {
         uint32_t before = r->best->insts.n;
         bool done = false;
-        for (int n = 0; n < n_args[kind] && !done; n++) done = attempt(r, (edit){kind, at, args[kind][n]});
+        for (int n = 0; n < n_args[kind] && !done; n++)
+            done = attempt(r, (edit){kind, at, args[kind][n]});
         any |= done;
         if (kind == EDIT_DEAD) break;
         if (done && r->best->insts.n < before) at--; /* something else has this number now */
@@ -181,7 +184,8 @@ static bool sweep(reducer *r, edit_kind kind)
     return any;
 }
 
-kir_kernel *kir_reduce(gn_arena *a, const kir_kernel *k, kir_predicate fails, void *user, int max_tries)
+kir_kernel *kir_reduce(gn_arena *a, const kir_kernel *k, kir_predicate fails, void *user,
+                       int max_tries)
 {
     reducer r = {.arena = a, .best = kir_clone(a, k, NULL), .fails = fails, .user = user};
     r.tries = max_tries ? max_tries : 10000;

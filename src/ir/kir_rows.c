@@ -1,9 +1,9 @@
 /* Is what an iteration of the THREAD loop touches of a buffer its own rows?
  *
- * An index is taken apart by kir_facts into a sum of values.  Terms that are multiples of a row's width make the row, the
- * others, within [0, width), the column.  A value is known as a multiple of the THREAD loop's variable and a range beside
- * it: an inner loop over the rows of an iteration is [0, step) beside it, through the bounds from which and to which it
- * runs. */
+ * An index is taken apart by kir_facts into a sum of values.  Terms that are multiples of a row's
+ * width make the row, the others, within [0, width), the column.  A value is known as a multiple of
+ * the THREAD loop's variable and a range beside it: an inner loop over the rows of an iteration is
+ * [0, step) beside it, through the bounds from which and to which it runs. */
 #include "ir/kir_rows.h"
 
 #include "ir/kir_facts.h"
@@ -27,14 +27,16 @@ static int64_t along(int64_t a, int64_t coef, int64_t b)
 {
     int64_t r;
     bool up = (coef < 0) == (b < 0);
-    if (__builtin_mul_overflow(coef, b, &r) || __builtin_add_overflow(a, r, &r)) return up ? far : -far;
+    if (__builtin_mul_overflow(coef, b, &r) || __builtin_add_overflow(a, r, &r))
+        return up ? far : -far;
     return r > far ? far : r < -far ? -far : r;
 }
 
 static span plus(span a, int64_t coef, span b)
 {
     int64_t lo = coef < 0 ? b.hi : b.lo, hi = coef < 0 ? b.lo : b.hi;
-    bool no_lo = a.lo <= -far || lo <= -far || lo >= far, no_hi = a.hi >= far || hi >= far || hi <= -far;
+    bool no_lo = a.lo <= -far || lo <= -far || lo >= far,
+         no_hi = a.hi >= far || hi >= far || hi <= -far;
     return (span){along(a.track, coef, b.track), no_lo ? -far : along(a.lo, coef, lo),
                   no_hi ? far : along(a.hi, coef, hi)};
 }
@@ -62,7 +64,8 @@ static span of_loop(const surveyor *z, const kir_inst *loop)
 {
     span from = span_of(z, loop->a), to = span_of(z, loop->b);
     if (from.track != to.track) return (span){0, -far, far};
-    return (span){from.track, from.lo, to.hi >= far ? far : to.hi - (ends_on_step(z, loop) ? loop->imm : 1)};
+    return (span){from.track, from.lo,
+                  to.hi >= far ? far : to.hi - (ends_on_step(z, loop) ? loop->imm : 1)};
 }
 
 /* The THREAD loop has an iteration, so it ends after where that begins. */
@@ -85,7 +88,8 @@ static span of_quotient(const surveyor *z, const kir_inst *in)
 {
     span n = span_of(z, in->a);
     int64_t d;
-    if (n.track || n.lo < 0 || !kir_is_iconst(z->k, in->b, &d) || d < 1) return (span){0, -far, far};
+    if (n.track || n.lo < 0 || !kir_is_iconst(z->k, in->b, &d) || d < 1)
+        return (span){0, -far, far};
     return (span){0, n.lo / d, n.hi >= far ? far : n.hi / d};
 }
 
@@ -135,15 +139,16 @@ static bool is_own(const surveyor *z, kir_id access)
     col.c = (s->c % width + width) % width;
     row.c = (s->c - col.c) / width;
     span r = span_of_sum(z, &row), c = span_of_sum(z, &col);
-    return r.track == 1 && r.lo >= 0 && r.hi < kir_at(z->k, z->thread)->imm && c.track == 0 && c.lo >= 0 &&
-           c.hi < width;
+    return r.track == 1 && r.lo >= 0 && r.hi < kir_at(z->k, z->thread)->imm && c.track == 0 &&
+           c.lo >= 0 && c.hi < width;
 }
 
 static void survey(surveyor *z, kir_id at)
 {
     for (; at; at = kir_at(z->k, at)->next) {
         const kir_inst *in = kir_at(z->k, at);
-        if ((in->op == KIR_LOAD || in->op == KIR_STORE) && z->own[in->imm]) z->own[in->imm] = is_own(z, at);
+        if ((in->op == KIR_LOAD || in->op == KIR_STORE) && z->own[in->imm])
+            z->own[in->imm] = is_own(z, at);
         survey(z, in->body);
     }
 }

@@ -4,8 +4,9 @@
 
 #include "ir/kir.h"
 
-/* By buffer, in the arena: its elements are rows of size.coef, and iteration t of the THREAD loop loads and stores, of all
- * of them, rows [t, t + step) alone.  False where that does not show, and in kernels without a THREAD loop. */
+/* By buffer, in the arena: its elements are rows of size.coef, and iteration t of the THREAD loop
+ * loads and stores, of all of them, rows [t, t + step) alone.  False where that does not show, and
+ * in kernels without a THREAD loop. */
 bool *kir_own_rows(gn_arena *arena, const kir_kernel *k);
 
 #endif

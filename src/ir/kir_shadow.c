@@ -1,9 +1,9 @@
 /* Races: who touched an element, for each loop around that is not ordered.
  *
- * Two accesses meet in a loop when they are in different iterations of one execution of it.  A mark an element and loop
- * remembers what its current execution did: which iteration came last, whether there was another, and all kinds of
- * access so far.  That is exact: in an execution an element may be touched by one iteration in any way, or by many in
- * ways that the loop's race allows. */
+ * Two accesses meet in a loop when they are in different iterations of one execution of it.  A mark
+ * an element and loop remembers what its current execution did: which iteration came last, whether
+ * there was another, and all kinds of access so far.  That is exact: in an execution an element may
+ * be touched by one iteration in any way, or by many in ways that the loop's race allows. */
 #include "ir/kir_exec.h"
 
 /* May many iterations have done this? */
@@ -24,8 +24,8 @@ static bool scratch(kx_mark *m, unsigned bit)
     return !m->many || m->bits != (KX_READ | KX_WRITE);
 }
 
-const char *kx_touch(kx_memory *m, int64_t i, unsigned bit, const kx_level *levels, uint32_t n, uint32_t *other,
-                     uint32_t *level)
+const char *kx_touch(kx_memory *m, int64_t i, unsigned bit, const kx_level *levels, uint32_t n,
+                     uint32_t *other, uint32_t *level)
 {
     kx_mark *mark = &m->marks[(uint64_t)i * (m->levels - m->base)];
     for (uint32_t l = m->base; l < n; l++, mark++) {
@@ -47,7 +47,8 @@ const char *kx_touch(kx_memory *m, int64_t i, unsigned bit, const kx_level *leve
         *other = before;
         *level = l;
         if (at->race == KIR_PRIVATE && m->tile) {
-            if (!scratch(mark, bit)) return "an iteration of a private loop reads what another writes";
+            if (!scratch(mark, bit))
+                return "an iteration of a private loop reads what another writes";
             continue;
         }
         mark->bits |= (uint8_t)bit;

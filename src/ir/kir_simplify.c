@@ -1,5 +1,5 @@
-/* Clean-up of loop IR (kir_simplify.h): rebuilds the kernel instruction by instruction, each value at the outermost level
- * that it may stand at, unless it is there already. */
+/* Clean-up of loop IR (kir_simplify.h): rebuilds the kernel instruction by instruction, each value
+ * at the outermost level that it may stand at, unless it is there already. */
 #include "ir/kir_simplify.h"
 #include "ir/kir_avail.h"
 #include "ir/kir_facts.h"
@@ -37,7 +37,7 @@ typedef struct simplifier {
     uint32_t *buckets, mask;
 } simplifier;
 
-/* Placing ------------------------------------------------------------------------------------------------------------- */
+/* Placing -------------------------------------------------------------------------------------- */
 
 static kir_id place(simplifier *s, int at, const kir_inst *i)
 {
@@ -50,17 +50,21 @@ static kir_id place(simplifier *s, int at, const kir_inst *i)
 }
 
 /* The part of the type that op and operands leave open. */
-static unsigned own_elem(const kir_inst *i) { return i->op == KIR_CONST || i->op == KIR_CAST ? i->elem : 0; }
+static unsigned own_elem(const kir_inst *i)
+{
+    return i->op == KIR_CONST || i->op == KIR_CAST ? i->elem : 0;
+}
 
 static bool equal(const kir_inst *x, const kir_inst *y)
 {
-    return x->op == y->op && own_elem(x) == own_elem(y) && x->a == y->a && x->b == y->b && x->c == y->c &&
-           x->imm == y->imm && !memcmp(&x->fimm, &y->fimm, sizeof x->fimm);
+    return x->op == y->op && own_elem(x) == own_elem(y) && x->a == y->a && x->b == y->b &&
+           x->c == y->c && x->imm == y->imm && !memcmp(&x->fimm, &y->fimm, sizeof x->fimm);
 }
 
 static uint32_t *bucket_of(simplifier *s, const kir_inst *i)
 {
-    uint64_t key[5] = {(uint64_t)i->op << 8 | own_elem(i), (uint64_t)i->a << 32 | i->b, i->c, (uint64_t)i->imm};
+    uint64_t key[5] = {(uint64_t)i->op << 8 | own_elem(i), (uint64_t)i->a << 32 | i->b, i->c,
+                       (uint64_t)i->imm};
     memcpy(&key[4], &i->fimm, sizeof i->fimm);
     return &s->buckets[gn_hash_bytes(key, sizeof key, 0) & s->mask];
 }
@@ -79,8 +83,8 @@ static kir_id shared(simplifier *s, int at, const kir_inst *i)
     return e.id;
 }
 
-/* The outermost level where `i` may stand: inside the blocks of its operands; values stay in an if, what may fault stays
- * where it is not certain to be computed. */
+/* The outermost level where `i` may stand: inside the blocks of its operands; values stay in an if,
+ * what may fault stays where it is not certain to be computed. */
 static int outermost(const simplifier *s, const kir_inst *i, bool faults)
 {
     int at = s->depth;
@@ -110,7 +114,7 @@ static kir_id bconst(simplifier *s, bool v)
     return shared(s, 0, &(kir_inst){.op = KIR_CONST, .elem = GN_BOOL, .imm = v});
 }
 
-/* Integers -------------------------------------------------------------------------------------------------------------- */
+/* Integers ------------------------------------------------------------------------------------- */
 
 static kir_id integer(simplifier *s, kir_op op, kir_id a, kir_id b);
 
@@ -126,7 +130,8 @@ static kir_id build(simplifier *s, const kir_sum *sum)
         }
     if (!x.n) return iconst(s, x.c);
     kir_id v = integer(s, KIR_IMUL, x.t[0].v, iconst(s, x.t[0].coef));
-    for (int i = 1; i < x.n; i++) v = integer(s, KIR_IADD, v, integer(s, KIR_IMUL, x.t[i].v, iconst(s, x.t[i].coef)));
+    for (int i = 1; i < x.n; i++)
+        v = integer(s, KIR_IADD, v, integer(s, KIR_IMUL, x.t[i].v, iconst(s, x.t[i].coef)));
     return integer(s, KIR_IADD, v, iconst(s, x.c));
 }
 
@@ -150,7 +155,8 @@ static kir_id divide(simplifier *s, kir_op op, kir_id a, int64_t d)
     const kir_inst in = *kir_at(s->k, a);
     int64_t inner, both;
     if (in.op == op && kir_is_iconst(s->k, in.b, &inner) && inner > 0) {
-        if (op == KIR_IDIV && !__builtin_mul_overflow(inner, d, &both)) return integer(s, op, in.a, iconst(s, both));
+        if (op == KIR_IDIV && !__builtin_mul_overflow(inner, d, &both))
+            return integer(s, op, in.a, iconst(s, both));
         if (op == KIR_IMOD && inner % d == 0) return integer(s, op, in.a, iconst(s, d));
     }
     kir_sum quotient, rest;
@@ -174,7 +180,10 @@ static kir_id decided(simplifier *s, kir_op op, kir_id a, kir_id b)
     case KIR_IMAX: return d.lo >= 0 ? a : d.hi <= 0 ? b : 0;
     case KIR_ILT: return d.hi < 0 ? bconst(s, true) : d.lo >= 0 ? bconst(s, false) : 0;
     case KIR_ILE: return d.hi <= 0 ? bconst(s, true) : d.lo > 0 ? bconst(s, false) : 0;
-    case KIR_IEQ: return d.lo > 0 || d.hi < 0 ? bconst(s, false) : d.lo == 0 && d.hi == 0 ? bconst(s, true) : 0;
+    case KIR_IEQ:
+        return d.lo > 0 || d.hi < 0     ? bconst(s, false)
+               : d.lo == 0 && d.hi == 0 ? bconst(s, true)
+                                        : 0;
     default: return 0;
     }
 }
@@ -200,7 +209,8 @@ static kir_id integer(simplifier *s, kir_op op, kir_id a, kir_id b)
     case KIR_FOLD_IMM: return integer(s, f.op, f.a, iconst(s, f.imm));
     default: break;
     }
-    if (op == KIR_ISUB && kir_is_iconst(s->k, b, &c) && c != INT64_MIN) return integer(s, KIR_IADD, a, iconst(s, -c));
+    if (op == KIR_ISUB && kir_is_iconst(s->k, b, &c) && c != INT64_MIN)
+        return integer(s, KIR_IADD, a, iconst(s, -c));
     if (op == KIR_IADD || op == KIR_ISUB)
         v = cancelled(s, op, a, b);
     else if (op == KIR_IDIV || op == KIR_IMOD)
@@ -210,12 +220,13 @@ static kir_id integer(simplifier *s, kir_op op, kir_id a, kir_id b)
     return v ? v : hoisted(s, &(kir_inst){.op = (uint8_t)op, .a = f.a, .b = f.b});
 }
 
-/* Floats: only what keeps every bit. -------------------------------------------------------------------------------------- */
+/* Floats: only what keeps every bit. ----------------------------------------------------------- */
 
 static bool is_fconst(const simplifier *s, kir_id v, double is)
 {
     const kir_inst *i = kir_at(s->k, v);
-    return i->op == KIR_CONST && (i->elem == GN_F32 || i->elem == GN_F64) && !memcmp(&i->fimm, &is, sizeof is);
+    return i->op == KIR_CONST && (i->elem == GN_F32 || i->elem == GN_F64) &&
+           !memcmp(&i->fimm, &is, sizeof is);
 }
 
 /* The operand that `i` is equal to, 0 = none. */
@@ -231,7 +242,7 @@ static kir_id same_float(const simplifier *s, const kir_inst *i)
     }
 }
 
-/* Values ------------------------------------------------------------------------------------------------------------------ */
+/* Values --------------------------------------------------------------------------------------- */
 
 static kir_id value(simplifier *s, const kir_inst *i)
 {
@@ -260,7 +271,7 @@ static kir_id value(simplifier *s, const kir_inst *i)
     return operand ? operand : hoisted(s, i);
 }
 
-/* Blocks ------------------------------------------------------------------------------------------------------------------ */
+/* Blocks --------------------------------------------------------------------------------------- */
 
 static void block(simplifier *s, kir_id at);
 
@@ -269,7 +280,8 @@ static void forget_written(simplifier *s, kir_id at)
 {
     for (; at; at = kir_at(s->old, at)->next) {
         const kir_inst *i = kir_at(s->old, at);
-        if (i->op == KIR_TSTORE || i->op == KIR_TACC || i->op == KIR_TFMA || i->op == KIR_TDOT || i->op == KIR_MMA)
+        if (i->op == KIR_TSTORE || i->op == KIR_TACC || i->op == KIR_TFMA || i->op == KIR_TDOT ||
+            i->op == KIR_MMA)
             kir_avail_write(&s->avail, s->map[i->ref], 0);
         if (i->op == KIR_BARRIER) kir_avail_clear(&s->avail);
         forget_written(s, i->body);
@@ -283,7 +295,8 @@ static kir_id tile_access(simplifier *s, const kir_inst *i)
     kir_id id = place(s, s->depth, i);
     if (i->op != KIR_TLOAD) kir_avail_write(&s->avail, i->ref, i->a);
     if (i->op == KIR_TLOAD) kir_avail_put(&s->avail, i->ref, i->a, id, s->depth);
-    bool as_it_is = i->op == KIR_TSTORE && !kir_is_narrow((gn_elem)kir_at(s->k, i->ref)->elem); /* not rounded there */
+    bool as_it_is = i->op == KIR_TSTORE &&
+                    !kir_is_narrow((gn_elem)kir_at(s->k, i->ref)->elem); /* not rounded there */
     if (as_it_is) kir_avail_put(&s->avail, i->ref, i->a, i->b, s->depth);
     return id;
 }
@@ -300,7 +313,8 @@ static kir_id open(simplifier *s, const kir_inst *i, bool sure, kir_id old, kir_
     if (i->op == KIR_FOR) forget_written(s, body);
     block(s, body);
     kir_avail_close(&s->avail, s->depth);
-    for (uint32_t e = s->levels[s->depth].entries; e; e = s->entries.p[e].same_level) s->entries.p[e].id = 0;
+    for (uint32_t e = s->levels[s->depth].entries; e; e = s->entries.p[e].same_level)
+        s->entries.p[e].id = 0;
     s->depth--;
     return id;
 }
@@ -359,7 +373,7 @@ static void block(simplifier *s, kir_id at)
     for (; at; at = kir_at(s->old, at)->next) instruction(s, at);
 }
 
-/* Kernels ------------------------------------------------------------------------------------------------------------------ */
+/* Kernels -------------------------------------------------------------------------------------- */
 
 static kir_kernel *same_signature(const kir_kernel *k)
 {

@@ -1,5 +1,5 @@
-/* The loop IR's rules, as far as they show without running the kernel: links, dominance, types, buffers, units.
- * Needs nothing; keeps everything. */
+/* The loop IR's rules, as far as they show without running the kernel: links, dominance, types,
+ * buffers, units. Needs nothing; keeps everything. */
 #include "ir/kir.h"
 
 #include <setjmp.h>
@@ -22,23 +22,27 @@ typedef struct verifier {
     int depth;
 } verifier;
 
-/* Errors ---------------------------------------------------------------------------------------------------------------- */
+/* Errors --------------------------------------------------------------------------------------- */
 
 static gn_status *bad(const verifier *v, kir_id i, const char *rule)
 {
     gn_buf text = {.arena = v->arena};
     kir_print_inst(v->k, i, &text);
-    return GN_ERROR(GN_ERR_INTERNAL, "kernel @%s: instruction %u, \"%s\": %s", v->k->name, i, text.p, rule);
+    return GN_ERROR(GN_ERR_INTERNAL, "kernel @%s: instruction %u, \"%s\": %s", v->k->name, i,
+                    text.p, rule);
 }
 
-#define RULE(holds, rule)                                                                                              \
-    do {                                                                                                               \
-        if (!(holds)) return bad(v, i, rule);                                                                          \
+#define RULE(holds, rule)                                                                          \
+    do {                                                                                           \
+        if (!(holds)) return bad(v, i, rule);                                                      \
     } while (0)
 
-/* Operands and types ------------------------------------------------------------------------------------------------------ */
+/* Operands and types --------------------------------------------------------------------------- */
 
-static bool is_value_elem(unsigned e) { return e == GN_F32 || e == GN_F64 || e == GN_I64 || e == GN_BOOL; }
+static bool is_value_elem(unsigned e)
+{
+    return e == GN_F32 || e == GN_F64 || e == GN_I64 || e == GN_BOOL;
+}
 static bool is_float(unsigned e) { return e == GN_F32 || e == GN_F64; }
 
 static gn_status *check_operand(const verifier *v, kir_id i, kir_id in)
@@ -77,12 +81,15 @@ static gn_status *check_types(const verifier *v, kir_id i)
     }
     for (int n = 0; n < info->n_in; n++) {
         unsigned want = letter_elem(v->k, in, info->sig[2 + n]);
-        if (want != GN_ELEM_COUNT) RULE(kir_at(v->k, operand[n])->elem == want, "an operand has the wrong type");
+        if (want != GN_ELEM_COUNT)
+            RULE(kir_at(v->k, operand[n])->elem == want, "an operand has the wrong type");
     }
-    if (info->n_in && info->sig[2] == 'f') RULE(is_float(kir_at(v->k, in->a)->elem), "the operands are not floats");
+    if (info->n_in && info->sig[2] == 'f')
+        RULE(is_float(kir_at(v->k, in->a)->elem), "the operands are not floats");
     unsigned want = letter_elem(v->k, in, info->sig[0]);
     if (want != GN_ELEM_COUNT) RULE(in->elem == want, "the result has the wrong type");
-    if (info->sig[0] == '*') RULE(is_value_elem(in->elem), "the result's type is not f32, f64, i64 or bool");
+    if (info->sig[0] == '*')
+        RULE(is_value_elem(in->elem), "the result's type is not f32, f64, i64 or bool");
     return NULL;
 }
 
@@ -93,7 +100,7 @@ static gn_status *check_const(const verifier *v, kir_id i)
     return NULL;
 }
 
-/* Memory ------------------------------------------------------------------------------------------------------------------- */
+/* Memory --------------------------------------------------------------------------------------- */
 
 static gn_status *check_buffer(const verifier *v, kir_id i)
 {
@@ -105,7 +112,8 @@ static gn_status *check_buffer(const verifier *v, kir_id i)
         RULE(b->access & KIR_READ, "the buffer may not be read");
         RULE(in->elem == kir_widen(b->elem), "the result has not the buffer's type");
         if (v->thread && !v->parallel)
-            RULE(!v->stored[in->imm], "what stands before the thread loop loads what the kernel writes");
+            RULE(!v->stored[in->imm],
+                 "what stands before the thread loop loads what the kernel writes");
         return NULL;
     }
     RULE(b->access & KIR_WRITE, "the buffer may not be written");
@@ -117,11 +125,13 @@ static gn_status *check_buffer(const verifier *v, kir_id i)
 static gn_status *check_tile_use(const verifier *v, kir_id i)
 {
     const kir_inst *in = kir_at(v->k, i);
-    RULE(in->ref && in->ref < v->k->insts.n && kir_at(v->k, in->ref)->op == KIR_TILE, "no such tile");
+    RULE(in->ref && in->ref < v->k->insts.n && kir_at(v->k, in->ref)->op == KIR_TILE,
+         "no such tile");
     RULE(v->scope[in->ref] == OPEN, "the tile is not in scope");
     unsigned e = kir_at(v->k, in->ref)->elem;
     gn_elem value = kir_widen((gn_elem)e);
-    if (in->op != KIR_TLOAD && in->op != KIR_TSTORE) RULE(value == e, "what is narrow does not accumulate");
+    if (in->op != KIR_TLOAD && in->op != KIR_TSTORE)
+        RULE(value == e, "what is narrow does not accumulate");
     switch (in->op) {
     case KIR_TLOAD: RULE(in->elem == value, "the result has not the tile's type"); return NULL;
     case KIR_TACC:
@@ -146,7 +156,8 @@ static gn_status *check_operands(const verifier *v, kir_id i, gn_elem elem)
     const kir_inst *in = kir_at(v->k, i);
     const kir_id tile[] = {in->ref, in->left, in->right};
     for (int n = 0; n < 3; n++) {
-        RULE(tile[n] && tile[n] < v->k->insts.n && kir_at(v->k, tile[n])->op == KIR_TILE, "no such tile");
+        RULE(tile[n] && tile[n] < v->k->insts.n && kir_at(v->k, tile[n])->op == KIR_TILE,
+             "no such tile");
         RULE(v->scope[tile[n]] == OPEN, "the tile is not in scope");
     }
     RULE(in->ref != in->left && in->ref != in->right, "it reads what it adds to");
@@ -167,7 +178,8 @@ static gn_status *check_fragments(const verifier *v, kir_id i)
     RULE(strides, "a stride of 0");
     bool left = m.left_term == 1 && m.left_row % 2, right = m.right_term == 1 && m.right_col % 2;
     RULE(!kir_is_narrow(elem) || (!left && !right), "terms side by side, and an odd stride");
-    RULE(v->warp && !v->lane && !v->vector, "a product of fragments stands in a warp loop and in no lane loop");
+    RULE(v->warp && !v->lane && !v->vector,
+         "a product of fragments stands in a warp loop and in no lane loop");
     return NULL;
 }
 
@@ -182,7 +194,7 @@ static gn_status *check_tile(const verifier *v, kir_id i)
     return NULL;
 }
 
-/* Lanes -------------------------------------------------------------------------------------------------------------------- */
+/* Lanes ---------------------------------------------------------------------------------------- */
 
 /* Does the value of instruction i, in a vector loop, differ from lane to lane? */
 static bool lane_dependent(const verifier *v, const kir_inst *in)
@@ -192,7 +204,8 @@ static bool lane_dependent(const verifier *v, const kir_inst *in)
     return v->varies[in->a] || v->varies[in->b] || v->varies[in->c];
 }
 
-static int64_t const_trips(const kir_kernel *k, const kir_inst *loop) /* -1: bounds are not constants */
+/* -1: bounds are not constants */
+static int64_t const_trips(const kir_kernel *k, const kir_inst *loop)
 {
     const kir_inst *lo = kir_at(k, loop->a), *hi = kir_at(k, loop->b);
     if (lo->op != KIR_CONST || hi->op != KIR_CONST) return -1;
@@ -216,7 +229,7 @@ static gn_status *check_lane_write(const verifier *v, kir_id i)
     return NULL;
 }
 
-/* Control ------------------------------------------------------------------------------------------------------------------ */
+/* Control -------------------------------------------------------------------------------------- */
 
 static gn_status *check_block(verifier *v, kir_id at);
 
@@ -224,8 +237,10 @@ static gn_status *check_unit(const verifier *v, kir_id i)
 {
     const kir_inst *in = kir_at(v->k, i);
     bool constant = const_trips(v->k, in) >= 0;
-    if (in->race == KIR_ORDERED) RULE(in->unit <= KIR_UNROLL, "an ordered loop is serial or unrolled");
-    if (v->vector) RULE(in->unit <= KIR_UNROLL, "only serial and unrolled loops may stand in a vector loop");
+    if (in->race == KIR_ORDERED)
+        RULE(in->unit <= KIR_UNROLL, "an ordered loop is serial or unrolled");
+    if (v->vector)
+        RULE(in->unit <= KIR_UNROLL, "only serial and unrolled loops may stand in a vector loop");
     RULE(!v->straight, "a loop in a vector loop whose bounds are not constants");
     switch (in->unit) {
     case KIR_UNROLL: RULE(constant, "the bounds of an unrolled loop are constants"); break;
@@ -236,7 +251,9 @@ static gn_status *check_unit(const verifier *v, kir_id i)
         RULE(lo->op == KIR_CONST && lo->imm == 0, "the thread loop runs from 0");
         break;
     }
-    case KIR_WARP: RULE(v->block && !v->warp && !v->lane, "a warp loop stands in a block loop"); break;
+    case KIR_WARP:
+        RULE(v->block && !v->warp && !v->lane, "a warp loop stands in a block loop");
+        break;
     case KIR_LANE: RULE(v->block && !v->lane, "a lane loop stands in a block or warp loop"); break;
     default: break;
     }
@@ -281,7 +298,8 @@ static gn_status *check_inst(verifier *v, kir_id i)
     const kir_inst *in = kir_at(v->k, i);
     RULE(in->op > KIR_INVALID && in->op < KIR_OP_COUNT, "no such instruction");
     RULE(!in->body || in->op == KIR_FOR || in->op == KIR_IF, "it has a body");
-    RULE((!in->left && !in->right) || in->op == KIR_TDOT || in->op == KIR_MMA, "it has operands that are tiles");
+    RULE((!in->left && !in->right) || in->op == KIR_TDOT || in->op == KIR_MMA,
+         "it has operands that are tiles");
     GN_TRY(check_types(v, i));
     switch (in->op) {
     case KIR_CONST: return check_const(v, i);
@@ -302,7 +320,8 @@ static gn_status *check_inst(verifier *v, kir_id i)
         break;
     case KIR_ROUND:
         RULE(is_kind(in->imm), "no such kind");
-        RULE(kir_kinds[in->imm].elem == GN_F32, "operands of this kind are rounded where they are stored");
+        RULE(kir_kinds[in->imm].elem == GN_F32,
+             "operands of this kind are rounded where they are stored");
         break;
     case KIR_TDOT: GN_TRY(check_operands(v, i, GN_BF16)); break;
     case KIR_MMA: GN_TRY(check_fragments(v, i)); break;
@@ -311,7 +330,8 @@ static gn_status *check_inst(verifier *v, kir_id i)
     default: break;
     }
     v->varies[i] = lane_dependent(v, in);
-    if (in->op == KIR_STORE || in->op == KIR_TSTORE || in->op == KIR_TACC || in->op == KIR_TFMA || in->op == KIR_TDOT)
+    if (in->op == KIR_STORE || in->op == KIR_TSTORE || in->op == KIR_TACC || in->op == KIR_TFMA ||
+        in->op == KIR_TDOT)
         return check_lane_write(v, i);
     return NULL;
 }
@@ -331,13 +351,13 @@ static gn_status *check_block(verifier *v, kir_id at)
     return NULL;
 }
 
-/* Kernels ------------------------------------------------------------------------------------------------------------------ */
+/* Kernels -------------------------------------------------------------------------------------- */
 
 static gn_status *check_signature(const kir_kernel *k)
 {
-#define HEAD(holds, what, who)                                                                                         \
-    do {                                                                                                               \
-        if (!(holds)) GN_FAIL(GN_ERR_INTERNAL, "kernel @%s: %s: %s", k->name, who, what);                              \
+#define HEAD(holds, what, who)                                                                     \
+    do {                                                                                           \
+        if (!(holds)) GN_FAIL(GN_ERR_INTERNAL, "kernel @%s: %s: %s", k->name, who, what);          \
     } while (0)
     if (!k->name) GN_FAIL(GN_ERR_INTERNAL, "a kernel without a name");
     HEAD(k->lanes >= 0 && k->lanes <= KIR_MAX_THREADS, "not so many lanes", "hints");
@@ -345,7 +365,8 @@ static gn_status *check_signature(const kir_kernel *k)
     for (uint32_t i = 0; i < k->syms.n; i++) {
         HEAD(k->syms.p[i], "a symbol without a name", "");
         for (uint32_t j = 0; j < i; j++)
-            HEAD(strcmp(k->syms.p[i], k->syms.p[j]) != 0, "two symbols have the name", k->syms.p[i]);
+            HEAD(strcmp(k->syms.p[i], k->syms.p[j]) != 0, "two symbols have the name",
+                 k->syms.p[i]);
     }
     for (uint32_t i = 0; i < k->buffers.n; i++) {
         const kir_buffer *b = &k->buffers.p[i];
@@ -355,13 +376,15 @@ static gn_status *check_signature(const kir_kernel *k)
         HEAD((unsigned)b->elem < GN_ELEM_COUNT, "no such element type", b->name);
         HEAD(b->access >= KIR_READ && b->access <= KIR_READ_WRITE, "no such access", b->name);
         HEAD(b->size.coef >= 0 && b->size.sym < (int64_t)k->syms.n, "its size", b->name);
-        HEAD(b->size.sym >= 0 || b->size.coef >= -(int64_t)b->size.plus, "its size is negative", b->name);
+        HEAD(b->size.sym >= 0 || b->size.coef >= -(int64_t)b->size.plus, "its size is negative",
+             b->name);
     }
     return NULL;
 #undef HEAD
 }
 
-/* Buffers that the kernel stores to, and the loop that closes it; bounded whatever the links are. */
+/* Buffers that the kernel stores to, and the loop that closes it; bounded whatever the links
+ * are. */
 static void survey(verifier *v)
 {
     const kir_kernel *k = v->k;
@@ -371,9 +394,11 @@ static void survey(verifier *v)
     }
     kir_id last = 0;
     uint32_t steps = 0;
-    for (kir_id i = k->top; i && i < k->insts.n && steps++ < k->insts.n; i = kir_at(k, i)->next) last = i;
+    for (kir_id i = k->top; i && i < k->insts.n && steps++ < k->insts.n; i = kir_at(k, i)->next)
+        last = i;
     const kir_inst *in = kir_at(k, last);
-    if (last && in->op == KIR_FOR && (in->unit == KIR_THREAD || in->unit == KIR_BLOCK)) v->thread = last;
+    if (last && in->op == KIR_FOR && (in->unit == KIR_THREAD || in->unit == KIR_BLOCK))
+        v->thread = last;
 }
 
 static gn_status *verify(const kir_kernel *k, gn_arena *arena)

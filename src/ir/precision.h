@@ -1,16 +1,17 @@
-/* How exact products of float32 matrices are: the words of torch.set_float32_matmul_precision.  The only list.
+/* How exact products of float32 matrices are: the words of torch.set_float32_matmul_precision.  The
+ * only list.
  *   highest  float32 throughout
- *   high     operands may be rounded to TF32 (10 bits of mantissa) where a machine multiplies those faster; sums stay
- *            float32
+ *   high     operands may be rounded to TF32 (10 bits of mantissa) where a machine multiplies those
+ *            faster; sums stay float32
  *   medium   the same to BF16 (7 bits), and where a machine has no such products as high */
 #ifndef GN_IR_PRECISION_H
 #define GN_IR_PRECISION_H
 
 #include "base/status.h"
 
-#define GN_PRECISIONS(X)                                                                                               \
-    X(HIGHEST, "highest")                                                                                              \
-    X(HIGH, "high")                                                                                                    \
+#define GN_PRECISIONS(X)                                                                           \
+    X(HIGHEST, "highest")                                                                          \
+    X(HIGH, "high")                                                                                \
     X(MEDIUM, "medium")
 
 typedef enum gn_precision {

@@ -1,13 +1,14 @@
 /* How what edges gather from nodes lies in memory: torch's names of types.  The only list.
  *   float32   as it was computed
- *   bfloat16  rounded to 7 bits of mantissa (to nearest, ties to even), half the bytes; sums stay float32 */
+ *   bfloat16  rounded to 7 bits of mantissa (to nearest, ties to even), half the bytes; sums stay
+ *             float32 */
 #ifndef GN_IR_STORAGE_H
 #define GN_IR_STORAGE_H
 
 #include "base/status.h"
 
-#define GN_STORAGES(X)                                                                                                 \
-    X(FLOAT32, "float32")                                                                                              \
+#define GN_STORAGES(X)                                                                             \
+    X(FLOAT32, "float32")                                                                          \
     X(BFLOAT16, "bfloat16")
 
 typedef enum gn_storage {

@@ -1,5 +1,6 @@
 /* What a training step does besides the loss: optimizer, clipping and learning-rate schedule.
- * Written by the front end, read by the train pass.  Semantics and defaults are those of torch.optim. */
+ * Written by the front end, read by the train pass.  Semantics and defaults are those of
+ * torch.optim. */
 #ifndef GN_IR_TRAIN_SPEC_H
 #define GN_IR_TRAIN_SPEC_H
 
@@ -7,25 +8,33 @@
 #include <stdint.h>
 
 typedef enum gn_optimizer { GN_SGD, GN_ADAM, GN_ADAMW } gn_optimizer;
-typedef enum gn_schedule { GN_LR_CONSTANT, GN_LR_STEP, GN_LR_EXPONENTIAL, GN_LR_COSINE, GN_LR_LINEAR } gn_schedule;
+typedef enum gn_schedule {
+    GN_LR_CONSTANT,
+    GN_LR_STEP,
+    GN_LR_EXPONENTIAL,
+    GN_LR_COSINE,
+    GN_LR_LINEAR
+} gn_schedule;
 
 typedef struct gn_train_spec {
     gn_optimizer optimizer;
     double lr, momentum, dampening, beta1, beta2, eps;
     bool nesterov;
     double clip_norm, clip_value; /* 0: none; torch.nn.utils.clip_grad_norm_ / clip_grad_value_ */
-    gn_schedule schedule;         /* lr at 0-based step t:  STEP lr * gamma^floor(t / period); EXPONENTIAL lr * gamma^t;
-                                   * COSINE eta_min + (lr - eta_min) * (1 + cos(pi * t / period)) / 2;
-                                   * LINEAR from lr to lr * gamma over period steps */
+    /* lr at 0-based step t: STEP lr * gamma^floor(t / period); EXPONENTIAL lr * gamma^t; COSINE
+     * eta_min + (lr - eta_min) * (1 + cos(pi * t / period)) / 2; LINEAR from lr to lr * gamma over
+     * period steps. */
+    gn_schedule schedule;
     double gamma, eta_min;
     int64_t period;
     int64_t epochs;
-    int64_t patience;      /* early stopping on validation: 0 off */
-    bool select_best;      /* report and keep the weights of the best validation epoch */
-    bool monitor_loss;     /* validation loss rather than accuracy */
-    bool monitor_accuracy; /* with monitor_loss: both, as the GAT paper's code does: the epoch that is chosen was no
-                                   * worse than any before in either, and patience counts epochs in which neither was as
-                                   * good as its best */
+    int64_t patience;  /* early stopping on validation: 0 off */
+    bool select_best;  /* report and keep the weights of the best validation epoch */
+    bool monitor_loss; /* validation loss rather than accuracy */
+    /* With monitor_loss: both, as the GAT paper's code does: the epoch that is chosen was no worse
+     * than any before in either, and patience counts epochs in which neither was as good as its
+     * best. */
+    bool monitor_accuracy;
 } gn_train_spec;
 
 #endif

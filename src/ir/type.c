@@ -4,8 +4,10 @@
 #include <string.h>
 
 const gir_op_info gir_ops[GIR_OP_COUNT] = {
-    [GIR_INVALID] = {"invalid", 0, GIR_CLASS_LEAF, "-", "a misfit; no program that verifies has one"},
-#define OP(id, text, arity, cls, attrs, doc) [GIR_##id] = {text, arity, GIR_CLASS_##cls, attrs, doc},
+    [GIR_INVALID] = {"invalid", 0, GIR_CLASS_LEAF, "-",
+                     "a misfit; no program that verifies has one"},
+#define OP(id, text, arity, cls, attrs, doc)                                                       \
+    [GIR_##id] = {text, arity, GIR_CLASS_##cls, attrs, doc},
 #include "ir/ops.def"
 #undef OP
 };
@@ -38,7 +40,8 @@ gir_space_id gir_space_add(gir_program *p, const char *name, gir_space_kind kind
 {
     if (p->spaces.n > UINT16_MAX) return 0;
     const char *unique = gn_arena_strdup(p->arena, name);
-    for (int k = 1; space_name_taken(p, unique); k++) unique = gn_arena_printf(p->arena, "%s.%d", name, k);
+    for (int k = 1; space_name_taken(p, unique); k++)
+        unique = gn_arena_printf(p->arena, "%s.%d", name, k);
     GN_PUSH(p->arena, p->spaces, ((gir_space){.name = unique, .kind = kind, .size = size}));
     return (gir_space_id)(p->spaces.n - 1);
 }

@@ -1,9 +1,10 @@
 /* Verifier of the tensor IR.  What holds of every program:
- *   - values: the operator exists, has as many operands as it takes, and they come before it; attributes that it does
- *     not have are zero; the type is the one that inference gives;
- *   - rows: every edge space is the edge space of one graph, and every space of picked rows that of one pick, which comes
- *     before all values over it;
- *   - names: leaves of one name are the same leaf; spaces have different names; outputs, and updates, too;
+ *   - values: the operator exists, has as many operands as it takes, and they come before it;
+ *     attributes that it does not have are zero; the type is the one that inference gives;
+ *   - rows: every edge space is the edge space of one graph, and every space of picked rows that of
+ *     one pick, which comes before all values over it;
+ *   - names: leaves of one name are the same leaf; spaces have different names; outputs, and
+ *     updates, too;
  *   - outputs are tensors that exist, and an update has the type of the state it replaces;
  *   - a location names a file that there is. */
 #include "ir/gir.h"
@@ -19,15 +20,19 @@ static gn_status *verify_space(const gir_program *p, gir_space_id s)
     const gir_space *space = &p->spaces.p[s];
     if (!space->name || !*space->name) BROKEN("space %d has no name", s);
     for (uint32_t k = 0; k < s; k++)
-        if (strcmp(p->spaces.p[k].name, space->name) == 0) BROKEN("two spaces are called %s", space->name);
+        if (strcmp(p->spaces.p[k].name, space->name) == 0)
+            BROKEN("two spaces are called %s", space->name);
     if ((space->kind == GIR_NONE) != (s == 0) || space->kind > GIR_FEATURE)
         BROKEN("space %s is of kind %d", space->name, space->kind);
     if (space->size < -1) BROKEN("space %s has %lld rows", space->name, (long long)space->size);
-    if (space->kind == GIR_FEATURE && space->size < 0) BROKEN("feature space %s has no size", space->name);
+    if (space->kind == GIR_FEATURE && space->size < 0)
+        BROKEN("feature space %s has no size", space->name);
     if (space->graph == 0) return NULL;
     const gir_node *g = space->graph < p->nodes.n ? gir_at(p, space->graph) : NULL;
-    bool picks = g && (g->op == GIR_SUBSET || g->op == GIR_GROW) && g->type.is_graph && g->type.dst == s;
-    if (space->kind != GIR_EDGE && !picks) BROKEN("space %s has a graph and is no edge space", space->name);
+    bool picks = g && (g->op == GIR_SUBSET || g->op == GIR_GROW) && g->type.is_graph &&
+                 g->type.dst == s;
+    if (space->kind != GIR_EDGE && !picks)
+        BROKEN("space %s has a graph and is no edge space", space->name);
     if (space->kind == GIR_EDGE && (!g || !g->type.is_graph || g->type.edge != s))
         BROKEN("%%%u is not the graph of edge space %s", space->graph, space->name);
     return NULL;
@@ -58,7 +63,8 @@ static gn_status *verify_attr(const gir_program *p, gir_id v)
         at += n + (at[n] == ' ');
     }
     for (int k = ints; k < 4; k++)
-        if (attr->i[k] != 0) BROKEN("%%%u: attribute %d is %lld and not in use", v, k, (long long)attr->i[k]);
+        if (attr->i[k] != 0)
+            BROKEN("%%%u: attribute %d is %lld and not in use", v, k, (long long)attr->i[k]);
     if (!has_f && !(attr->f == 0)) BROKEN("%%%u: attribute f is not in use", v);
     if (!has_name && attr->name) BROKEN("%%%u: a name is not in use", v);
     return NULL;
@@ -73,19 +79,21 @@ static gn_status *verify_value(gir_program *p, gir_id v)
     if ((uint64_t)n->first_in + n->n_in > p->operands.n) BROKEN("%%%u: operands do not exist", v);
     for (int k = 0; k < n->n_in; k++) {
         gir_id in = gir_in(p, v, k);
-        if (in == 0 || in >= v) BROKEN("%%%u = %s: operand %%%u does not come before", v, op->text, in);
+        if (in == 0 || in >= v)
+            BROKEN("%%%u = %s: operand %%%u does not come before", v, op->text, in);
     }
-    if (n->type.is_graph > 1 || n->type.is_graph != (op->cls == GIR_CLASS_GRAPH || n->op == GIR_GRAPH))
+    if (n->type.is_graph > 1 ||
+        n->type.is_graph != (op->cls == GIR_CLASS_GRAPH || n->op == GIR_GRAPH))
         BROKEN("%%%u = %s: %s", v, op->text, n->type.is_graph ? "is not a graph" : "is a graph");
     GN_TRY(verify_attr(p, v));
     gir_type out;
     const char *why = NULL;
-    if (!gir_infer(p, (gir_op)n->op, n->n_in, n->n_in ? &p->operands.p[n->first_in] : NULL, &n->attr, &n->type, &out,
-                   &why))
+    if (!gir_infer(p, (gir_op)n->op, n->n_in, n->n_in ? &p->operands.p[n->first_in] : NULL,
+                   &n->attr, &n->type, &out, &why))
         BROKEN("%%%u = %s", v, why);
     if (n->type.is_graph && p->spaces.p[n->type.edge].graph != v)
-        BROKEN("%%%u = %s: its edge space %s belongs to %%%u", v, op->text, p->spaces.p[n->type.edge].name,
-               p->spaces.p[n->type.edge].graph);
+        BROKEN("%%%u = %s: its edge space %s belongs to %%%u", v, op->text,
+               p->spaces.p[n->type.edge].name, p->spaces.p[n->type.edge].graph);
     if ((n->op == GIR_SUBSET || n->op == GIR_GROW) && p->spaces.p[n->type.dst].graph != v)
         BROKEN("%%%u = %s: space %s belongs to %%%u", v, op->text, p->spaces.p[n->type.dst].name,
                p->spaces.p[n->type.dst].graph);
@@ -108,9 +116,11 @@ static gn_status *verify_leaves(const gir_program *p)
             continue;
         }
         const gir_node *f = gir_at(p, *first);
-        bool same = f->op == n->op && (n->op == GIR_GRAPH ? f->type.src == n->type.src && f->type.dst == n->type.dst
-                                                          : gir_type_eq(&f->type, &n->type));
-        if (!same) BROKEN("%%%u and %%%u are different and both called '%s'", *first, v, n->attr.name);
+        bool same = f->op == n->op &&
+                    (n->op == GIR_GRAPH ? f->type.src == n->type.src && f->type.dst == n->type.dst
+                                        : gir_type_eq(&f->type, &n->type));
+        if (!same)
+            BROKEN("%%%u and %%%u are different and both called '%s'", *first, v, n->attr.name);
     }
     return NULL;
 }
@@ -123,9 +133,11 @@ static gn_status *verify_outputs(const gir_program *p)
     for (uint32_t k = 0; k < p->outputs.n; k++) {
         const gir_output *o = &p->outputs.p[k];
         const char *what = o->kind == GIR_UPDATE ? "update" : "output";
-        if (o->kind != GIR_OUTPUT && o->kind != GIR_UPDATE) BROKEN("output %u is of kind %d", k, o->kind);
+        if (o->kind != GIR_OUTPUT && o->kind != GIR_UPDATE)
+            BROKEN("output %u is of kind %d", k, o->kind);
         if (!o->name || !*o->name) BROKEN("%s %u has no name", what, k);
-        if (o->value == 0 || o->value >= p->nodes.n) BROKEN("%s '%s': %%%u does not exist", what, o->name, o->value);
+        if (o->value == 0 || o->value >= p->nodes.n)
+            BROKEN("%s '%s': %%%u does not exist", what, o->name, o->value);
         const gir_type *t = gir_type_of(p, o->value);
         if (t->is_graph) BROKEN("%s '%s': %%%u is a graph", what, o->name, o->value);
         if (gn_map_find(&names[o->kind], o->name)) BROKEN("%s '%s' is there twice", what, o->name);
@@ -141,9 +153,11 @@ static gn_status *verify_outputs(const gir_program *p)
 gn_status *gir_verify(const gir_program *p)
 {
     if (!p->name || !*p->name) BROKEN("the program has no name");
-    if (p->nodes.n == 0 || p->spaces.n == 0 || p->spaces.n > UINT16_MAX + 1u) BROKEN("the program has no placeholders");
+    if (p->nodes.n == 0 || p->spaces.n == 0 || p->spaces.n > UINT16_MAX + 1u)
+        BROKEN("the program has no placeholders");
     for (uint32_t s = 0; s < p->spaces.n; s++) GN_TRY(verify_space(p, (gir_space_id)s));
-    gir_program own = *p; /* inference takes a program that it may add to; nothing is added where types are given */
+    gir_program own = *p; /* inference takes a program that it may add to; nothing is added where
+                             types are given */
     for (gir_id v = 1; v < p->nodes.n; v++) GN_TRY(verify_value(&own, v));
     GN_TRY(verify_leaves(p));
     return verify_outputs(p);

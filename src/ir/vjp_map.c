@@ -2,18 +2,18 @@
 #include "ir/vjp.h"
 
 /* No float comes out, or none went in. */
-#define NONE(id)                                                                                                       \
-    bool gir_vjp_##id(gir_vjp *g)                                                                                      \
-    {                                                                                                                  \
-        (void)g;                                                                                                       \
-        return false;                                                                                                  \
+#define NONE(id)                                                                                   \
+    bool gir_vjp_##id(gir_vjp *g)                                                                  \
+    {                                                                                              \
+        (void)g;                                                                                   \
+        return false;                                                                              \
     }
 /* The gradient is 0 everywhere, or stopped. */
-#define ZERO(id)                                                                                                       \
-    bool gir_vjp_##id(gir_vjp *g)                                                                                      \
-    {                                                                                                                  \
-        (void)g;                                                                                                       \
-        return true;                                                                                                   \
+#define ZERO(id)                                                                                   \
+    bool gir_vjp_##id(gir_vjp *g)                                                                  \
+    {                                                                                              \
+        (void)g;                                                                                   \
+        return true;                                                                               \
     }
 
 NONE(INPUT)
@@ -52,19 +52,22 @@ static gir_id sub(gir_vjp *g, gir_id a, gir_id b) { return gir_op2(g->p, GIR_SUB
 static gir_id mul(gir_vjp *g, gir_id a, gir_id b) { return gir_op2(g->p, GIR_MUL, a, b); }
 static gir_id quotient(gir_vjp *g, gir_id a, gir_id b) { return gir_op2(g->p, GIR_DIV, a, b); }
 static gir_id neg(gir_vjp *g, gir_id a) { return gir_op1(g->p, GIR_NEG, a); }
-static gir_id choose(gir_vjp *g, gir_id c, gir_id a, gir_id b) { return gir_op3(g->p, GIR_SELECT, c, a, b); }
+static gir_id choose(gir_vjp *g, gir_id c, gir_id a, gir_id b)
+{
+    return gir_op3(g->p, GIR_SELECT, c, a, b);
+}
 static gir_id number(gir_vjp *g, double x) { return gir_vjp_const(g, g->v, x); }
 static gir_id times(gir_vjp *g, gir_id a, double x) { return mul(g, a, number(g, x)); }
 static gir_id from_one(gir_vjp *g, gir_id a) { return sub(g, number(g, 1), a); }
 
 /* One operand: the cotangent times a derivative written in the operand a and the result v. */
-#define SCALED(id, derivative)                                                                                         \
-    bool gir_vjp_##id(gir_vjp *g)                                                                                      \
-    {                                                                                                                  \
-        gir_id a = gir_vjp_in(g, 0), v = g->v;                                                                         \
-        (void)a, (void)v;                                                                                              \
-        g->ct_in[0] = mul(g, g->ct, (derivative));                                                                     \
-        return true;                                                                                                   \
+#define SCALED(id, derivative)                                                                     \
+    bool gir_vjp_##id(gir_vjp *g)                                                                  \
+    {                                                                                              \
+        gir_id a = gir_vjp_in(g, 0), v = g->v;                                                     \
+        (void)a, (void)v;                                                                          \
+        g->ct_in[0] = mul(g, g->ct, (derivative));                                                 \
+        return true;                                                                               \
     }
 SCALED(ABS, gir_op1(g->p, GIR_SIGN, a))
 SCALED(EXP, v)
@@ -75,7 +78,8 @@ SCALED(SIN, gir_op1(g->p, GIR_COS, a))
 SCALED(COS, neg(g, gir_op1(g->p, GIR_SIN, a)))
 SCALED(TANH, from_one(g, mul(g, v, v)))
 SCALED(SIGMOID, mul(g, v, from_one(g, v)))
-SCALED(ERF, times(g, gir_op1(g->p, GIR_EXP, neg(g, mul(g, a, a))), 1.1283791670955126 /* 2 / sqrt(pi) */))
+SCALED(ERF, times(g, gir_op1(g->p, GIR_EXP, neg(g, mul(g, a, a))),
+                  1.1283791670955126 /* 2 / sqrt(pi) */))
 
 bool gir_vjp_NEG(gir_vjp *g)
 {
@@ -107,7 +111,7 @@ bool gir_vjp_CAST(gir_vjp *g)
     return true;
 }
 
-/* arithmetic -------------------------------------------------------------------------------------------------------- */
+/* arithmetic ----------------------------------------------------------------------------------- */
 
 bool gir_vjp_ADD(gir_vjp *g)
 {

@@ -1,7 +1,8 @@
-/* Gradient rules of views, reductions, edges and matrix products: most are each other's transposes. */
+/* Gradient rules of views, reductions, edges and matrix products: most are each other's
+ * transposes. */
 #include "ir/vjp.h"
 
-/* views ------------------------------------------------------------------------------------------------------------- */
+/* views ---------------------------------------------------------------------------------------- */
 
 bool gir_vjp_BROADCAST(gir_vjp *g)
 {
@@ -40,7 +41,8 @@ bool gir_vjp_FROM_ROWS(gir_vjp *g)
 bool gir_vjp_TRANSPOSE(gir_vjp *g)
 {
     int64_t perm = gir_vjp_attr(g)->i[0], inverse = 0;
-    for (int k = 0; k < gir_type_of(g->p, g->v)->rank; k++) inverse |= (int64_t)k << 4 * (perm >> 4 * k & 15);
+    for (int k = 0; k < gir_type_of(g->p, g->v)->rank; k++)
+        inverse |= (int64_t)k << 4 * (perm >> 4 * k & 15);
     g->ct_in[0] = gir_make(g->p, GIR_TRANSPOSE, 1, &g->ct, &(gir_attr){.i = {inverse}}, NULL, NULL);
     return true;
 }
@@ -77,16 +79,20 @@ bool gir_vjp_CONCAT(gir_vjp *g)
     return true;
 }
 
-/* reductions -------------------------------------------------------------------------------------------------------- */
+/* reductions ----------------------------------------------------------------------------------- */
 
-/* The cotangent of a maximum or minimum to those that are equal to it: `most`, `share` have the operand's type. */
+/* The cotangent of a maximum or minimum to those that are equal to it: `most`, `share` have the
+ * operand's type. */
 static gir_id to_equals(gir_vjp *g, gir_id x, gir_id mask, gir_id share)
 {
     return gir_op3(g->p, GIR_SELECT, mask, share, gir_vjp_const(g, x, 0));
 }
 
 /* The equality mask as numbers, to be counted. */
-static gir_id ones(gir_vjp *g, gir_id mask) { return gir_cast(g->p, mask, (gn_elem)gir_type_of(g->p, g->v)->elem); }
+static gir_id ones(gir_vjp *g, gir_id mask)
+{
+    return gir_cast(g->p, mask, (gn_elem)gir_type_of(g->p, g->v)->elem);
+}
 
 /* Repeats a value of the result's type over the axes that were reduced. */
 static gir_id spread(gir_vjp *g, gir_id v, int64_t axes)
@@ -122,13 +128,14 @@ bool gir_vjp_SPACE_REDUCE(gir_vjp *g)
     }
     gir_id mask = gir_op2(g->p, GIR_EQ, x, gir_broadcast(g->p, g->v, &t));
     gir_id count = gir_space_reduce(g->p, ones(g, mask), GIR_SUM);
-    gir_id some = gir_op2(g->p, GIR_MAX, count, gir_vjp_const(g, count, 1)); /* there may be no rows */
+    /* there may be no rows */
+    gir_id some = gir_op2(g->p, GIR_MAX, count, gir_vjp_const(g, count, 1));
     gir_id share = gir_op2(g->p, GIR_DIV, g->ct, some);
     g->ct_in[0] = to_equals(g, x, mask, gir_broadcast(g->p, share, &t));
     return true;
 }
 
-/* edges ------------------------------------------------------------------------------------------------------------- */
+/* edges ---------------------------------------------------------------------------------------- */
 
 bool gir_vjp_GATHER(gir_vjp *g)
 {
@@ -153,7 +160,8 @@ bool gir_vjp_SCATTER(gir_vjp *g)
     }
     gir_id mask = gir_op2(g->p, GIR_EQ, x, gir_gather(g->p, graph, g->v, end));
     gir_id count = gir_scatter(g->p, graph, ones(g, mask), end, GIR_SUM);
-    gir_id some = gir_op2(g->p, GIR_MAX, count, gir_vjp_const(g, count, 1)); /* nodes without edges */
+    /* nodes without edges */
+    gir_id some = gir_op2(g->p, GIR_MAX, count, gir_vjp_const(g, count, 1));
     gir_id share = gir_op2(g->p, GIR_DIV, g->ct, some);
     g->ct_in[1] = to_equals(g, x, mask, gir_gather(g->p, graph, share, end));
     return true;
@@ -162,14 +170,16 @@ bool gir_vjp_SCATTER(gir_vjp *g)
 /* Fills go to new loops: those where a carry of 0 with fill 1 gives 1. */
 bool gir_vjp_CARRY(gir_vjp *g)
 {
-    gir_id derived = gir_vjp_in(g, 0), graph = gir_vjp_in(g, 1), edge = gir_vjp_in(g, 2), fill = gir_vjp_in(g, 3);
+    gir_id derived = gir_vjp_in(g, 0), graph = gir_vjp_in(g, 1), edge = gir_vjp_in(g, 2),
+           fill = gir_vjp_in(g, 3);
     if (gir_vjp_needs(g, 2)) g->ct_in[2] = gir_op3(g->p, GIR_UNCARRY, graph, derived, g->ct);
     if (!gir_vjp_needs(g, 3)) return true;
     gir_id none = gir_vjp_const(g, edge, 0), one = gir_vjp_const(g, fill, 1);
     const gir_id in[4] = {derived, graph, none, one};
     gir_id is_new = gir_make(g->p, GIR_CARRY, 4, in, NULL, NULL, NULL);
     gir_id zero = gir_vjp_const(g, g->ct, 0), mask = gir_op2(g->p, GIR_NE, is_new, zero);
-    g->ct_in[3] = gir_scatter(g->p, derived, gir_op3(g->p, GIR_SELECT, mask, g->ct, zero), GIR_DST, GIR_SUM);
+    g->ct_in[3] = gir_scatter(g->p, derived, gir_op3(g->p, GIR_SELECT, mask, g->ct, zero), GIR_DST,
+                              GIR_SUM);
     return true;
 }
 
@@ -183,7 +193,8 @@ bool gir_vjp_UNCARRY(gir_vjp *g)
     return true;
 }
 
-/* Every edge adds its cotangent at its feature of its row: the cotangent where the feature is the edge's source. */
+/* Every edge adds its cotangent at its feature of its row: the cotangent where the feature
+ * is the edge's source. */
 bool gir_vjp_SAMPLE(gir_vjp *g)
 {
     gir_id graph = gir_vjp_in(g, 0);
@@ -194,21 +205,24 @@ bool gir_vjp_SAMPLE(gir_vjp *g)
     gir_type row = gir_tensor(GN_I64, gt.src, 0, NULL);
     gir_id source = gir_make(g->p, GIR_IOTA, 0, NULL, &(gir_attr){.i = {-1}}, &row, NULL);
     gir_id feature = gir_make(g->p, GIR_IOTA, 0, NULL, &(gir_attr){.i = {0}}, &index, NULL);
-    gir_id mine = gir_op2(g->p, GIR_EQ, feature, gir_broadcast(g->p, gir_gather(g->p, graph, source, GIR_SRC), &index));
+    gir_id mine = gir_op2(g->p, GIR_EQ, feature,
+                          gir_broadcast(g->p, gir_gather(g->p, graph, source, GIR_SRC), &index));
     gir_id zero = gir_const(g->p, &at, 0);
     gir_id spread_ct = gir_op3(g->p, GIR_SELECT, mine, gir_broadcast(g->p, g->ct, &at), zero);
     g->ct_in[1] = gir_scatter(g->p, graph, spread_ct, GIR_DST, GIR_SUM);
     return true;
 }
 
-/* dense ------------------------------------------------------------------------------------------------------------- */
+/* dense ---------------------------------------------------------------------------------------- */
 
 /* C = op(A) op(B).  The same four products serve matrices with rows in a space. */
 bool gir_vjp_MATMUL(gir_vjp *g)
 {
     gir_id a = gir_vjp_in(g, 0), b = gir_vjp_in(g, 1), c = g->ct;
     bool ta = gir_vjp_attr(g)->i[0], tb = gir_vjp_attr(g)->i[1];
-    if (gir_vjp_needs(g, 0)) g->ct_in[0] = ta ? gir_matmul(g->p, b, c, tb, true) : gir_matmul(g->p, c, b, false, !tb);
-    if (gir_vjp_needs(g, 1)) g->ct_in[1] = tb ? gir_matmul(g->p, c, a, true, ta) : gir_matmul(g->p, a, c, !ta, false);
+    if (gir_vjp_needs(g, 0))
+        g->ct_in[0] = ta ? gir_matmul(g->p, b, c, tb, true) : gir_matmul(g->p, c, b, false, !tb);
+    if (gir_vjp_needs(g, 1))
+        g->ct_in[1] = tb ? gir_matmul(g->p, c, a, true, ta) : gir_matmul(g->p, a, c, !ta, false);
     return true;
 }

@@ -1,5 +1,5 @@
-/* clean: a kernel simplified, and verified.
- * Needs: a kernel as lowering leaves it.  Keeps: what it computes, to the bit.  Makes: the same kernel, smaller. */
+/* clean: a kernel simplified, and verified. Needs: a kernel as lowering leaves it.  Keeps: what it
+ * computes, to the bit.  Makes: the same kernel, smaller. */
 #include "lower/lower.h"
 
 #include "ir/kir_simplify.h"

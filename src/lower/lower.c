@@ -1,6 +1,6 @@
-/* lower: a fused program to launches.
- * Needs: a fusion of a verified program.  Keeps: both.  Makes: kernels in loop IR that verify, and the buffers between
- * them.  Every region becomes one kernel, or two where sums over a space are finished by a second one. */
+/* lower: a fused program to launches. Needs: a fusion of a verified program.  Keeps: both.  Makes:
+ * kernels in loop IR that verify, and the buffers between them.  Every region becomes one kernel,
+ * or two where sums over a space are finished by a second one. */
 #include "lower/lower_impl.h"
 
 #include "lower/tuning.h"
@@ -27,12 +27,14 @@ void low_fail(lower *L, gir_id v, const char *fmt, ...)
                         gir_ops[gir_at(L->p, v)->op].text, text);
 }
 
-/* Symbols and buffers ----------------------------------------------------------------------------------------------- */
+/* Symbols and buffers -------------------------------------------------------------------------- */
 
 int low_sym_of(lower *L, gir_space_id s, int64_t per)
 {
     for (uint32_t i = 0; i < L->out->syms.n; i++)
-        if (L->out->syms.p[i].space == s && L->out->syms.p[i].per == per && !L->out->syms.p[i].graph) return (int)i;
+        if (L->out->syms.p[i].space == s && L->out->syms.p[i].per == per &&
+            !L->out->syms.p[i].graph)
+            return (int)i;
     const char *name = L->p->spaces.p[s].name;
     if (s == 0)
         name = gn_arena_printf(L->arena, "elements_%lld", (long long)per);
@@ -70,7 +72,9 @@ static int add_buffer(lower *L, low_buffer b)
 
 int low_temp(lower *L, const char *name, gn_elem e, low_size size)
 {
-    return add_buffer(L, (low_buffer){.kind = LOW_TEMP, .name = name, .elem = e, .size = size, .row_elems = size.coef});
+    return add_buffer(
+        L, (low_buffer){
+               .kind = LOW_TEMP, .name = name, .elem = e, .size = size, .row_elems = size.coef});
 }
 
 static low_size rows_size(lower *L, gir_space_id s, int64_t row_elems)
@@ -83,12 +87,15 @@ int low_buffer_of_value(lower *L, gir_id v)
 {
     if (L->value_buffer[v] >= 0) return L->value_buffer[v];
     const gir_node *n = gir_at(L->p, v);
-    low_buffer b = {.elem = (gn_elem)n->type.elem, .row_elems = gir_row_elems(&n->type), .space = n->type.space};
+    low_buffer b = {.elem = (gn_elem)n->type.elem,
+                    .row_elems = gir_row_elems(&n->type),
+                    .space = n->type.space};
     b.size = rows_size(L, n->type.space, b.row_elems);
     if (L->zeros_behind[v]) b.size.plus = (int)b.row_elems;
     b.kind = n->op == GIR_INPUT ? LOW_INPUT : n->op == GIR_STATE ? LOW_STATE : LOW_TEMP;
     b.name = b.kind == LOW_TEMP ? gn_arena_printf(L->arena, "v%u", v) : n->attr.name;
-    if (n->type.is_graph || (b.kind == LOW_TEMP && L->f->place[v] != FU_REAL)) low_fail(L, v, "has no place in memory");
+    if (n->type.is_graph || (b.kind == LOW_TEMP && L->f->place[v] != FU_REAL))
+        low_fail(L, v, "has no place in memory");
     return L->value_buffer[v] = add_buffer(L, b);
 }
 
@@ -98,27 +105,32 @@ int low_buffer_of_graph(lower *L, gir_id g, gn_graph_array array)
         const low_buffer *b = &L->out->buffers.p[i];
         if (b->kind == LOW_GRAPH && b->graph == g && b->array == array) return (int)i;
     }
-    static const char *const names[] = {"row_ptr",   "col",      "row",      "pos",        "col_ptr",
-                                        "csc_row",   "csc_edge", "from",     "image",      "value",
-                                        "csc_value", "cell",     "csc_cell", "matrix_row", "row_value"};
+    static const char *const names[] = {
+        "row_ptr", "col",   "row",       "pos",  "col_ptr",  "csc_row",    "csc_edge", "from",
+        "image",   "value", "csc_value", "cell", "csc_cell", "matrix_row", "row_value"};
     bool parts = gn_is_part_array(array);
     bool by_dst = array == GN_GRAPH_ROW_PTR || (parts && gn_part_array_kind(array) == GN_PART_PTR);
-    bool by_src = array == GN_GRAPH_COL_PTR || (parts && gn_part_array_kind(array) == GN_CSC_PART_PTR);
+    bool by_src = array == GN_GRAPH_COL_PTR ||
+                  (parts && gn_part_array_kind(array) == GN_CSC_PART_PTR);
     const gir_type *t = gir_type_of(L->p, g);
     gir_space_id s = by_dst || array == GN_GRAPH_ROW_VALUE ? t->dst : by_src ? t->src : t->edge;
     if (array == GN_GRAPH_IMAGE) s = gir_type_of(L->p, gir_in(L->p, g, 0))->edge;
-    low_buffer b = {.kind = LOW_GRAPH, .graph = g, .array = array, .elem = L->opt->index, .row_elems = 1};
-    if (array == GN_GRAPH_VALUE || array == GN_GRAPH_CSC_VALUE || array == GN_GRAPH_ROW_VALUE) b.elem = GN_F32;
+    low_buffer b = {
+        .kind = LOW_GRAPH, .graph = g, .array = array, .elem = L->opt->index, .row_elems = 1};
+    if (array == GN_GRAPH_VALUE || array == GN_GRAPH_CSC_VALUE || array == GN_GRAPH_ROW_VALUE)
+        b.elem = GN_F32;
     if (array == GN_GRAPH_CELL || array == GN_GRAPH_CSC_CELL) b.elem = GN_I64;
     b.size = rows_size(L, s, 1);
     if (parts && !by_dst && !by_src) /* PART_PTR is the array before */
-        b.size = (low_size){.coef = 1, .sym = low_sym_of_parts(L, g, (gn_graph_array)(array - 1), 1)};
+        b.size = (low_size){.coef = 1,
+                            .sym = low_sym_of_parts(L, g, (gn_graph_array)(array - 1), 1)};
     b.size.plus = by_dst || by_src;
-    b.name = gn_arena_printf(L->arena, "g%u_%s", g, parts ? part_array_name(L, array) : names[array]);
+    b.name = gn_arena_printf(L->arena, "g%u_%s", g,
+                             parts ? part_array_name(L, array) : names[array]);
     return add_buffer(L, b);
 }
 
-/* Kernels ----------------------------------------------------------------------------------------------------------- */
+/* Kernels -------------------------------------------------------------------------------------- */
 
 int low_kernel_buffer(lower *L, int buffer, kir_access access)
 {
@@ -144,7 +156,8 @@ int low_kernel_buffer(lower *L, int buffer, kir_access access)
 
 void low_begin(lower *L, const char *name)
 {
-    L->k = kir_kernel_new(L->arena, gn_arena_printf(L->arena, "%s_%s_%u", L->p->name, name, L->out->launches.n));
+    L->k = kir_kernel_new(
+        L->arena, gn_arena_printf(L->arena, "%s_%s_%u", L->p->name, name, L->out->launches.n));
     memset(&L->launch, 0, sizeof L->launch);
     L->launch.kernel = L->k;
     if (L->opt->limits.shared_bytes) {
@@ -170,9 +183,13 @@ void low_note_precision(lower *L)
     L->launch.why_exact = L->sched.why_exact;
 }
 
-static bool uses_buffer(const kir_inst *i) { return i->op == KIR_LOAD || i->op == KIR_STORE || i->op == KIR_PREFETCH; }
+static bool uses_buffer(const kir_inst *i)
+{
+    return i->op == KIR_LOAD || i->op == KIR_STORE || i->op == KIR_PREFETCH;
+}
 
-/* A graph's array that no instruction is left to read is no buffer of the kernel: nobody need make it. */
+/* A graph's array that no instruction is left to read is no buffer of the kernel: nobody need make
+ * it. */
 static void drop_unread(lower *L)
 {
     kir_kernel *k = L->k;
@@ -208,7 +225,8 @@ void low_end(lower *L)
     GN_PUSH(L->arena, L->out->launches, L->launch);
 }
 
-/* carry(derived, g, e, fill): the edge's value in the parent, or the node's fill. uncarry(g, derived, e): the transpose. */
+/* carry(derived, g, e, fill): the edge's value in the parent, or the node's fill. uncarry(g,
+ * derived, e): the transpose. */
 static void low_carry(lower *L)
 {
     gir_id v = L->r->members.p[0], g = gir_in(L->p, v, 0), e = gir_in(L->p, v, 2);
@@ -219,14 +237,16 @@ static void low_carry(lower *L)
     kir_id i = low_open(L, low_iconst(L, 0), low_sym_value(L, s, 1), 1, KIR_THREAD, KIR_NONE);
     L->row = (where){.space = s, .row = i, .level = L->depth};
     gir_id derived = carry ? g : gir_in(L->p, v, 1);
-    kir_id from = low_load(L, low_buffer_of_graph(L, derived, carry ? GN_GRAPH_FROM : GN_GRAPH_IMAGE), i);
+    kir_id from = low_load(
+        L, low_buffer_of_graph(L, derived, carry ? GN_GRAPH_FROM : GN_GRAPH_IMAGE), i);
     kir_id has = kir_bin(L->k, low_at(L), KIR_ILE, low_iconst(L, 0), from);
     kir_id not = kir_un(L->k, low_at(L), KIR_NOT, has);
     kir_id node = carry ? low_load(L, low_buffer_of_graph(L, g, GN_GRAPH_ROW), i) : 0;
     for (int side = 0; side < 2; side++) {
         low_open_if(L, side == 0 ? has : not);
-        where w = low_node_at(L, gir_type_of(L->p, side == 0 || !carry ? e : gir_in(L->p, v, 3))->space,
-                              side == 0 ? from : node);
+        where w = low_node_at(
+            L, gir_type_of(L->p, side == 0 || !carry ? e : gir_in(L->p, v, 3))->space,
+            side == 0 ? from : node);
         int64_t n = fu_elems(L->p, v);
         kir_id j = n > 1 ? low_open_n(L, n, KIR_VECTOR, KIR_NONE) : low_iconst(L, 0);
         low_ix x = low_index(gir_type_of(L->p, v), j);
@@ -241,10 +261,11 @@ static void low_carry(lower *L)
     low_end(L);
 }
 
-/* Outputs ----------------------------------------------------------------------------------------------------------- */
+/* Outputs -------------------------------------------------------------------------------------- */
 
-/* An update may overwrite its state where it is computed if nothing needs the old value any more: every other reader ran
- * in an earlier kernel, or reads just the element that is about to be replaced, which FLAT regions do. */
+/* An update may overwrite its state where it is computed if nothing needs the old value any more:
+ * every other reader ran in an earlier kernel, or reads just the element that is about to be
+ * replaced, which FLAT regions do. */
 static bool in_place(const lower *L, gir_id state, gir_id v)
 {
     enum { NO, ALIGNED, ANYHOW };
@@ -252,18 +273,21 @@ static bool in_place(const lower *L, gir_id state, gir_id v)
     const gir_program *p = L->p;
     if (!gn_is_on(L->opt->off, GN_DO_IN_PLACE)) return false;
     if (f->place[v] != FU_REAL || f->regions.p[f->region_of[v]].kind != RG_FLAT) return false;
-    uint8_t *reads = GN_NEW_N(L->arena, uint8_t, p->nodes.n); /* how a value reads the state, through INLINE values */
+    /* how a value reads the state, through INLINE values */
+    uint8_t *reads = GN_NEW_N(L->arena, uint8_t, p->nodes.n);
     reads[state] = ALIGNED;
     for (gir_id u = state + 1; u < p->nodes.n; u++) {
         if (f->place[u] == FU_UNUSED) continue;
-        bool elementwise = gir_ops[gir_at(p, u)->op].cls == GIR_CLASS_MAP || fu_is_identity_view(p, u);
+        bool elementwise = gir_ops[gir_at(p, u)->op].cls == GIR_CLASS_MAP ||
+                           fu_is_identity_view(p, u);
         for (int k = 0; k < gir_at(p, u)->n_in; k++) {
             uint8_t how = reads[gir_in(p, u, k)];
             if (how == ALIGNED && !elementwise) how = ANYHOW;
             if (how > reads[u]) reads[u] = how;
         }
         if (!reads[u] || f->place[u] == FU_INLINE) continue;
-        bool late = f->region_of[u] > f->region_of[v] || (f->region_of[u] == f->region_of[v] && reads[u] == ANYHOW);
+        bool late = f->region_of[u] > f->region_of[v] ||
+                    (f->region_of[u] == f->region_of[v] && reads[u] == ANYHOW);
         if (late) return false;
         reads[u] = NO; /* what reads u reads u's memory */
     }
@@ -285,7 +309,8 @@ static void bind_outputs(lower *L)
             if (state && in_place(L, state, v)) L->value_buffer[v] = low_buffer_of_value(L, state);
             continue;
         }
-        low_buffer b = {.kind = LOW_OUTPUT, .name = o->name, .elem = (gn_elem)t->elem, .space = t->space};
+        low_buffer b = {
+            .kind = LOW_OUTPUT, .name = o->name, .elem = (gn_elem)t->elem, .space = t->space};
         b.row_elems = gir_row_elems(t);
         b.size = rows_size(L, t->space, b.row_elems);
         L->value_buffer[v] = add_buffer(L, b);
@@ -317,8 +342,9 @@ static int target_buffer(lower *L, const gir_output *o, low_buffer like)
     return add_buffer(L, like);
 }
 
-/* What could not be written where it belongs is copied there at the end.  States are what they were until the last: outputs
- * are copied first, then states that become other states to the side, and then states are replaced. */
+/* What could not be written where it belongs is copied there at the end.  States are what they were
+ * until the last: outputs are copied first, then states that become other states to the side, and
+ * then states are replaced. */
 static void copy_outputs(lower *L)
 {
     const gir_program *p = L->p;
@@ -333,7 +359,8 @@ static void copy_outputs(lower *L)
     for (uint32_t k = 0; k < p->outputs.n; k++) {
         const gir_output *o = &p->outputs.p[k];
         low_buffer b = L->out->buffers.p[from[k]];
-        if (o->kind != GIR_UPDATE || b.kind != LOW_STATE || !strcmp(b.name, o->name) || !is_updated(p, b.name))
+        if (o->kind != GIR_UPDATE || b.kind != LOW_STATE || !strcmp(b.name, o->name) ||
+            !is_updated(p, b.name))
             continue;
         int aside = low_temp(L, gn_arena_printf(L->arena, "old.%s", b.name), b.elem, b.size);
         add_copy(L, aside, from[k]);
@@ -347,7 +374,7 @@ static void copy_outputs(lower *L)
     }
 }
 
-/* Regions ----------------------------------------------------------------------------------------------------------- */
+/* Regions -------------------------------------------------------------------------------------- */
 
 gn_status *gn_lower(gn_arena *a, const fusion *f, const low_options *opt, lowered **out)
 {

@@ -1,8 +1,9 @@
 /* Lowering: regions to kernels in loop IR.
  *
- * gn_lower turns a fused program into a list of launches over buffers that are still named by what they hold: values,
- * inputs, states, arrays of graphs.  It knows a back end only through its limits; the numbers that shape loops (row
- * blocks, tiles, chunks of a reduction) come from a schedule record, made by low_schedule_default or a tuner. */
+ * gn_lower turns a fused program into a list of launches over buffers that are still named by what
+ * they hold: values, inputs, states, arrays of graphs.  It knows a back end only through its
+ * limits; the numbers that shape loops (row blocks, tiles, chunks of a reduction) come from a
+ * schedule record, made by low_schedule_default or a tuner. */
 #ifndef GN_LOWER_LOWER_H
 #define GN_LOWER_LOWER_H
 
@@ -23,31 +24,41 @@ typedef enum low_pack {
 
 /* What shapes the loops of one region. Numbers are positive. */
 typedef struct low_schedule {
-    int64_t row_block;    /* rows a worker takes at once where rows are the lanes */
-    int64_t chunk_rows;   /* rows of one partial sum of a reduction over a space; results depend on it */
-    int64_t block_rows;   /* GEMM, INNER: rows that are multiplied at a time, so that they stay in cache */
-    int64_t tile_rows;    /* GEMM, INNER: rows of a register tile; of a warp, where it has fragments */
-    int64_t tile_cols;    /* GEMM, INNER: columns of a register tile, likewise */
-    int64_t tile_max;     /* row values up to this many elements may be kept in a tile */
+    int64_t row_block;  /* rows a worker takes at once where rows are the lanes */
+    int64_t chunk_rows; /* rows of one partial sum of a reduction over a space; results depend on it
+                         */
+    int64_t block_rows; /* GEMM, INNER: rows that are multiplied at a time, so that they stay in
+                           cache */
+    int64_t tile_rows; /* GEMM, INNER: rows of a register tile; of a warp, where it has fragments */
+    int64_t tile_cols; /* GEMM, INNER: columns of a register tile, likewise */
+    int64_t tile_max;  /* row values up to this many elements may be kept in a tile */
     int64_t rows_at_once; /* ROWS: rows whose work is done step by step for all of them */
-    int64_t edge_sums;    /* vectors of sums over edges that are under way at once: hides the latency of additions */
-    int64_t edge_cost;    /* of a message, up to which the latency of the sum is what a loop over edges waits for */
-    int64_t lanes;        /* of a group that runs a row, where a machine has such; 0: the back end's rules say */
-    int64_t threads;      /* of a block of such groups, likewise */
-    bool split;           /* ROWS: rows of many edges are summed in parts, by kernels of their own */
-    int64_t part_edges;   /* edges in a part (gn_part_array_of); rows of two parts have many */
-    int64_t part_sums; /* of a level that a group of the next one takes together, the last what is left over besides */
+    int64_t edge_sums; /* vectors of sums over edges that are under way at once: hides the latency
+                          of additions */
+    int64_t edge_cost; /* of a message, up to which the latency of the sum is what a loop over edges
+                          waits for */
+    int64_t lanes; /* of a group that runs a row, where a machine has such; 0: the back end's rules
+                      say */
+    int64_t threads;     /* of a block of such groups, likewise */
+    bool split;          /* ROWS: rows of many edges are summed in parts, by kernels of their own */
+    int64_t part_edges;  /* edges in a part (gn_part_array_of); rows of two parts have many */
+    int64_t part_sums;   /* of a level that a group of the next one takes together, the last what is
+                            left over besides */
     int64_t part_levels; /* of sums: of parts, of groups of those, ... */
-    int64_t ahead;       /* ROWS: rows that edges gather are prefetched so many edges ahead; 0: not at all */
-    int64_t block_cols;  /* GEMM, INNER, where lanes share tiles: columns of a block; its rows are block_rows */
+    int64_t ahead; /* ROWS: rows that edges gather are prefetched so many edges ahead; 0: not at all
+                    */
+    int64_t block_cols;  /* GEMM, INNER, where lanes share tiles: columns of a block; its rows are
+                            block_rows */
     int64_t block_depth; /* and terms of the sums at a time; 0: they do not */
     bool fragments;      /* and warps make products of fragments of `kind` */
     kir_kind kind;
     /* GEMM, INNER that are asked for in less precision: why they are exact; NULL: they are not. */
     const char *why_exact;
-    bool pairs; /* GEMM, packed, INNER: operands are rounded to `kind`, and lanes multiply two terms at once (TDOT) */
+    bool pairs; /* GEMM, packed, INNER: operands are rounded to `kind`, and lanes multiply two terms
+                   at once (TDOT) */
     low_pack pack; /* GEMM */
-    int64_t terms; /* GEMM, packed: of a sum that are side by side in a tile's row, a power of two (lower_terms.c) */
+    int64_t terms; /* GEMM, packed: of a sum that are side by side in a tile's row, a power of two
+                      (lower_terms.c) */
     bool swap;     /* INNER: the lanes run over the columns of the left operand */
 } low_schedule;
 
@@ -73,10 +84,11 @@ typedef struct low_buffer {
     gir_id graph;       /* GRAPH: which graph value's array */
     gn_graph_array array;
     GN_VEC(low_held) held; /* TEMP: what else it holds, and when (compile/reuse.c) */
-    bool passed_on;        /* TEMP: from launch to launch of one chain, row by row (compile/chaining.c) */
+    bool passed_on; /* TEMP: from launch to launch of one chain, row by row (compile/chaining.c) */
 } low_buffer;
 
-typedef struct low_sym { /* number of rows of `space`, or that divided by `per`, rounded up; of space 0: `per` itself */
+typedef struct low_sym { /* number of rows of `space`, or that divided by `per`, rounded up; of
+                            space 0: `per` itself */
     const char *name;
     gir_space_id space;
     int64_t per;
@@ -89,8 +101,9 @@ typedef struct low_pair {
     int in, out;
 } low_pair;
 
-/* What a launch makes, where that is what libraries of matrix products have too: buffer `out` has at i * cols + j the sum over
- * s < depth of a(i, s) b(s, j), plus bias[j], and with `relu` at least 0, for every i below the launch's trip. */
+/* What a launch makes, where that is what libraries of matrix products have too: buffer `out` has
+ * at i * cols + j the sum over s < depth of a(i, s) b(s, j), plus bias[j], and with `relu` at least
+ * 0, for every i below the launch's trip. */
 typedef struct low_product {
     int out, a, b, bias; /* numbers of the kernel's buffers; bias -1: none */
     bool relu;
@@ -107,12 +120,13 @@ typedef struct low_launch {
     gir_id balance; /* rows of this graph are the iterations; 0: even work */
     int balance_end;
     int region; /* index into the fusion's regions, for reports */
-    /* A product of fragments: of which elements, to which float32 operands are rounded; one that was asked for in less
-     * precision and is none: why; else NULL. */
+    /* A product of fragments: of which elements, to which float32 operands are rounded; one that
+     * was asked for in less precision and is none: why; else NULL. */
     const char *rounded, *why_exact;
-    const char *edges; /* of rows of edges, where lanes share memory: whether they are split, and how; else NULL */
-    const low_product
-        *product; /* NULL: a kernel alone makes it; of a product of blocks of rows `why_kernel` says why */
+    const char *edges; /* of rows of edges, where lanes share memory: whether they are split, and
+                          how; else NULL */
+    const low_product *product; /* NULL: a kernel alone makes it; of a product of blocks of rows
+                                   `why_kernel` says why */
     const char *why_kernel;
     GN_VEC(low_pair) pairs; /* compile/reuse.c */
     int chain;              /* > 1: so many from here on are a chain (compile/chaining.c) */
@@ -127,12 +141,14 @@ typedef struct lowered {
     GN_VEC(low_launch) launches;
 } lowered;
 
-/* How large a graph, or the pattern of an input, will be; where that is not known, schedules suppose something usual. */
+/* How large a graph, or the pattern of an input, will be; where that is not known, schedules
+ * suppose something usual. */
 typedef struct low_hint {
     const char *name; /* of the graph or of the input */
     int64_t n_src, n_dst, n_edge;
     int64_t max_in, max_out;             /* the largest degrees; 0: not known */
-    const int64_t *in_class, *out_class; /* [GN_DEGREE_CLASSES] rows of each class; NULL: not known */
+    const int64_t *in_class, *out_class; /* [GN_DEGREE_CLASSES] rows of each class; NULL: not known
+                                          */
 } low_hint;
 
 typedef struct low_options {
@@ -143,25 +159,28 @@ typedef struct low_options {
     int n_hints;
     const low_hint *hints;
     bool hints_hold;                 /* every run has those sizes */
-    const struct low_tuning *tuning; /* other schedules for some regions (tuning.h); NULL: those that rules make */
+    const struct low_tuning *tuning; /* other schedules for some regions (tuning.h); NULL: those
+                                        that rules make */
 } low_options;
 
 /* Bounds of what is kept beside registers, whatever a schedule asks for. */
 enum {
     LOW_STACK_BYTES = 240 * 1024, /* of all tiles of a kernel: a back end may refuse 256 KB */
     LOW_PACK_BYTES = 128 * 1024,  /* of what a product has packed at a time */
-    LOW_PAIR_BYTES = 96 * 1024,   /* of the rows of a block that are rounded for a product of pairs */
-    LOW_TILE_ELEMS = 1024,        /* of a register tile */
-    LOW_BLOCK_ELEMS = 4096,       /* of the tile that holds a value for a block of rows */
-    LOW_SHARED_APART = 4,         /* elements between the rows of a tile that lanes share */
+    LOW_PAIR_BYTES = 96 * 1024, /* of the rows of a block that are rounded for a product of pairs */
+    LOW_TILE_ELEMS = 1024,      /* of a register tile */
+    LOW_BLOCK_ELEMS = 4096,     /* of the tile that holds a value for a block of rows */
+    LOW_SHARED_APART = 4,       /* elements between the rows of a tile that lanes share */
 };
-int64_t low_padded(const gn_limits *limits,
-                   int64_t n); /* n elements of a row in a tile: whole vectors, or a part of one */
+/* n elements of a row in a tile: whole vectors, or a part of one */
+int64_t low_padded(const gn_limits *limits, int64_t n);
 /* GEMM: have the packed operands of such a schedule room where the back end keeps tiles? */
-bool low_pack_fits(const low_options *opt, const gir_program *p, const region *r, const low_schedule *s);
+bool low_pack_fits(const low_options *opt, const gir_program *p, const region *r,
+                   const low_schedule *s);
 /* INNER of that type: how many rows of both operands a block of pairs may have. */
 int64_t low_pair_rows(const low_options *opt, const gir_type *t);
-/* GEMM: terms side by side where they can be, of which no more rows than registers hold; else one. */
+/* GEMM: terms side by side where they can be, of which no more rows than registers hold; else
+ * one. */
 void low_fit_terms(const low_options *opt, const gir_program *p, const region *r, low_schedule *s);
 
 /* What is known of the graph that g is, or comes from; NULL: nothing. */
@@ -172,7 +191,8 @@ int64_t low_rows_hint(const low_options *opt, const gir_program *p, gir_space_id
 low_schedule low_schedule_default(const low_options *opt, const fusion *f, const region *r);
 /* ROWS: are rows split, and by how many edges; how many levels of sums such parts need. */
 void low_schedule_parts(const low_options *opt, const fusion *f, const region *r, low_schedule *s);
-int64_t low_part_levels(const low_options *opt, const gir_program *p, const region *r, const low_schedule *s);
+int64_t low_part_levels(const low_options *opt, const gir_program *p, const region *r,
+                        const low_schedule *s);
 void low_schedule_dense(const low_options *opt, const gir_program *p, const region *r,
                         low_schedule *s); /* GEMM, INNER */
 

@@ -1,15 +1,18 @@
-/* lower_block: products whose tiles a block of lanes shares, for machines with memory for that (limits.shared_bytes).
+/* lower_block: products whose tiles a block of lanes shares, for machines with memory for that
+ * (limits.shared_bytes).
  *
- * A block makes block_rows x block_cols elements of a product, block_depth terms at a time: its lanes bring that much of both
- * operands into shared tiles, meet, and each adds to a tile of tile_rows x tile_cols of its own; they meet again before the
- * next terms come.  What lies beyond an operand's end is read as its last row or column and counts as zero.  The sum of an
- * element is taken in order, term by term.
+ * A block makes block_rows x block_cols elements of a product, block_depth terms at a time: its
+ * lanes bring that much of both operands into shared tiles, meet, and each adds to a tile of
+ * tile_rows x tile_cols of its own; they meet again before the next terms come.  What lies beyond
+ * an operand's end is read as its last row or column and counts as zero.  The sum of an element is
+ * taken in order, term by term.
  *
  * With fragments warps multiply what was brought (lower_fragments.c).
  *
- * GEMM: a block takes rows, and panels of columns one after another; elementwise members of the region are applied before a lane
- * stores.  INNER: a block takes one tile of a chunk's partial product.  The schedule declines products that are too small to
- * share, and leaves those that sums ride on to the loops of lower_gemm.c (low_schedule_dense). */
+ * GEMM: a block takes rows, and panels of columns one after another; elementwise members of the
+ * region are applied before a lane stores.  INNER: a block takes one tile of a chunk's partial
+ * product.  The schedule declines products that are too small to share, and leaves those that sums
+ * ride on to the loops of lower_gemm.c (low_schedule_dense). */
 #include "lower/lower_block.h"
 
 bool low_is_along_depth(const matrix *m, bool is_left)
@@ -29,21 +32,24 @@ static void declare_tiles(lower *L, block_job *j)
     j->each = s->block_rows * s->block_cols / j->lanes;
     j->acc = kir_tile(L->k, low_at(L), j->elem, s->block_rows * s->block_cols);
     if (s->fragments) return;
-    j->a_part = (panel){kir_tile(L->k, low_at(L), j->elem, s->block_depth * a_stride), 0, 1, a_stride};
-    j->b_part = (panel){kir_tile(L->k, low_at(L), j->elem, s->block_depth * s->block_cols), 0, 1, s->block_cols};
+    j->a_part = (panel){kir_tile(L->k, low_at(L), j->elem, s->block_depth * a_stride), 0, 1,
+                        a_stride};
+    j->b_part = (panel){kir_tile(L->k, low_at(L), j->elem, s->block_depth * s->block_cols), 0, 1,
+                        s->block_cols};
 }
 
 static void clear(lower *L, const block_job *j)
 {
     kir_id lane = low_open_n(L, j->lanes, KIR_LANE, KIR_NONE);
     kir_id e = low_open_unrolled(L, j->each);
-    kir_tstore(L->k, low_at(L), j->acc, low_scaled_add(L, lane, j->each, e), low_fconst(L, j->elem, 0));
+    kir_tstore(L->k, low_at(L), j->acc, low_scaled_add(L, lane, j->each, e),
+               low_fconst(L, j->elem, 0));
     low_close(L);
     low_close(L);
 }
 
-/* One operand's part of the terms from s0 on: `width` rows of A or columns of B.  Lanes run along the direction in which
- * memory does. */
+/* One operand's part of the terms from s0 on: `width` rows of A or columns of B.  Lanes run along
+ * the direction in which memory does. */
 static void bring(lower *L, const block_job *j, bool is_a, kir_id s0, int64_t width)
 {
     const matrix m = is_a ? j->a : j->b;
@@ -52,7 +58,8 @@ static void bring(lower *L, const block_job *j, bool is_a, kir_id s0, int64_t wi
     bool along_depth = low_is_along_depth(&m, is_a);
     kir_id lane = low_open_n(L, j->lanes, KIR_LANE, KIR_NONE);
     kir_id part = low_open_n(L, width * depth / j->lanes, KIR_SERIAL, KIR_NONE);
-    kir_id e = low_scaled_add(L, part, j->lanes, lane), by = low_iconst(L, along_depth ? depth : width);
+    kir_id e = low_scaled_add(L, part, j->lanes, lane),
+           by = low_iconst(L, along_depth ? depth : width);
     kir_id fast = low_int(L, KIR_IMOD, e, by), slow = low_int(L, KIR_IDIV, e, by);
     kir_id s = along_depth ? fast : slow, w = along_depth ? slow : fast, one = low_iconst(L, 1);
     kir_id term = low_int(L, KIR_IADD, s0, s), last = low_int(L, KIR_ISUB, j->hi, one);
@@ -64,7 +71,8 @@ static void bring(lower *L, const block_job *j, bool is_a, kir_id s0, int64_t wi
         kir_id there = kir_bin(L->k, low_at(L), KIR_ILT, term, j->hi);
         x = kir_select(L->k, low_at(L), there, x, low_fconst(L, j->elem, 0));
     }
-    bool rounded = L->sched.fragments && kir_kinds[L->sched.kind].elem == GN_F32; /* where storing does not */
+    /* where storing does not */
+    bool rounded = L->sched.fragments && kir_kinds[L->sched.kind].elem == GN_F32;
     if (rounded) x = kir_round(L->k, low_at(L), x, L->sched.kind);
     kir_id place = low_scaled_add(L, s, to->term, low_times(L, w, to->outer));
     kir_tstore(L->k, low_at(L), to->tile, low_int(L, KIR_IADD, place, low_iconst(L, to->from)), x);
@@ -81,7 +89,8 @@ static void lane_place(lower *L, kir_id lane, kir_id *row, kir_id *col)
 }
 
 /* `n` neighbours of a term of what was brought, from `first` on, to a tile of the lane's own. */
-static kir_id take(lower *L, const block_job *j, const panel *from, kir_id k, kir_id first, int64_t n)
+static kir_id take(lower *L, const block_job *j, const panel *from, kir_id k, kir_id first,
+                   int64_t n)
 {
     kir_id tile = kir_tile(L->k, low_at(L), j->elem, n), e = low_open_unrolled(L, n);
     kir_id at = low_scaled_add(L, k, from->term, low_int(L, KIR_IADD, first, e));
@@ -96,10 +105,12 @@ static void add_terms(lower *L, const block_job *j)
     kir_id lane = low_open_n(L, j->lanes, KIR_LANE, KIR_NONE), row, col;
     lane_place(L, lane, &row, &col);
     kir_id k = low_open_n(L, s->block_depth, KIR_SERIAL, KIR_REDUCE);
-    kir_id a = take(L, j, &j->a_part, k, row, s->tile_rows), b = take(L, j, &j->b_part, k, col, s->tile_cols);
+    kir_id a = take(L, j, &j->a_part, k, row, s->tile_rows),
+           b = take(L, j, &j->b_part, k, col, s->tile_cols);
     kir_id r = low_open_unrolled(L, s->tile_rows), x = kir_tload(L->k, low_at(L), a, r);
     kir_id c = low_open_unrolled(L, s->tile_cols), y = kir_tload(L->k, low_at(L), b, c);
-    kir_tfma(L->k, low_at(L), j->acc, low_scaled_add(L, lane, j->each, low_scaled_add(L, r, s->tile_cols, c)), x, y);
+    kir_tfma(L->k, low_at(L), j->acc,
+             low_scaled_add(L, lane, j->each, low_scaled_add(L, r, s->tile_cols, c)), x, y);
     for (int d = 0; d < 4; d++) low_close(L);
 }
 
@@ -128,17 +139,20 @@ static void leave(lower *L, block_job *j)
     j->shared = kir_tile(L->k, low_at(L), j->elem, s->block_rows * stride);
     kir_id lane = low_open_n(L, j->lanes, KIR_LANE, KIR_NONE);
     lane_place(L, lane, &row, &col);
-    kir_id r = low_open_unrolled(L, s->tile_rows), to = low_scaled_add(L, low_int(L, KIR_IADD, row, r), stride, col);
+    kir_id r = low_open_unrolled(L, s->tile_rows),
+           to = low_scaled_add(L, low_int(L, KIR_IADD, row, r), stride, col);
     kir_id c = low_open_unrolled(L, s->tile_cols);
-    kir_id x =
-        kir_tload(L->k, low_at(L), j->acc, low_scaled_add(L, lane, j->each, low_scaled_add(L, r, s->tile_cols, c)));
+    kir_id x = kir_tload(L->k, low_at(L), j->acc,
+                         low_scaled_add(L, lane, j->each, low_scaled_add(L, r, s->tile_cols, c)));
     kir_tstore(L->k, low_at(L), j->shared, low_int(L, KIR_IADD, to, c), x);
     for (int d = 0; d < 3; d++) low_close(L);
 }
 
-/* `element` at every element of the block that the product has.  Lanes leave theirs where all see them, and take them
- * as they lie in memory: the code for one of them is written once, and stores of neighbours go together. */
-static void each_element(lower *L, block_job *j, void (*element)(lower *, const block_job *, kir_id, kir_id, kir_id))
+/* `element` at every element of the block that the product has.  Lanes leave theirs where all see
+ * them, and take them as they lie in memory: the code for one of them is written once, and stores
+ * of neighbours go together. */
+static void each_element(lower *L, block_job *j,
+                         void (*element)(lower *, const block_job *, kir_id, kir_id, kir_id))
 {
     const low_schedule *s = &L->sched;
     int64_t stride = low_shared_stride(L);
@@ -156,14 +170,15 @@ static void each_element(lower *L, block_job *j, void (*element)(lower *, const 
     kir_id i = low_int(L, KIR_IADD, j->i0, row), at = low_int(L, KIR_IADD, j->j0, col);
     kir_id there = kir_bin(L->k, low_at(L), KIR_ILT, i, j->rows);
     if (!j->whole_cols)
-        there = kir_bin(L->k, low_at(L), KIR_AND, there, kir_bin(L->k, low_at(L), KIR_ILT, at, j->cols));
+        there = kir_bin(L->k, low_at(L), KIR_AND, there,
+                        kir_bin(L->k, low_at(L), KIR_ILT, at, j->cols));
     low_open_if(L, there);
     L->row = (where){.space = L->r->space, .row = i, .level = L->depth};
     element(L, j, i, at, low_scaled_add(L, row, stride, col));
     for (int d = 0; d < 3; d++) low_close(L);
 }
 
-/* GEMM ---------------------------------------------------------------------------------------------------------------- */
+/* GEMM ----------------------------------------------------------------------------------------- */
 
 static void finish_element(lower *L, const block_job *j, kir_id i, kir_id at, kir_id place)
 {
@@ -183,7 +198,8 @@ static void finish_element(lower *L, const block_job *j, kir_id i, kir_id at, ki
         if (L->f->stored[r->members.p[m]]) value[m] = low_value(L, r->members.p[m], &L->row, &x);
     }
     for (uint32_t m = 0; m < r->members.n; m++)
-        if (L->f->stored[r->members.p[m]]) low_store_value(L, r->members.p[m], &L->row, at, value[m]);
+        if (L->f->stored[r->members.p[m]])
+            low_store_value(L, r->members.p[m], &L->row, at, value[m]);
     L->product = 0;
 }
 
@@ -196,8 +212,8 @@ void low_gemm_block(lower *L, gir_id product, int products, const factors *f, in
     low_begin(L, "gemm");
     low_note_precision(L);
     j.rows = r->space ? low_sym_value(L, r->space, 1) : low_iconst(L, t->dim[0]);
-    L->launch.trip =
-        r->space ? (low_size){.coef = 1, .sym = low_sym_of(L, r->space, 1)} : (low_size){.coef = t->dim[0], .sym = -1};
+    L->launch.trip = r->space ? (low_size){.coef = 1, .sym = low_sym_of(L, r->space, 1)}
+                              : (low_size){.coef = t->dim[0], .sym = -1};
     L->launch.step = rows;
     j.cols = low_iconst(L, n);
     j.lo = low_iconst(L, 0);
@@ -220,7 +236,7 @@ void low_gemm_block(lower *L, gir_id product, int products, const factors *f, in
     low_end(L);
 }
 
-/* INNER --------------------------------------------------------------------------------------------------------------- */
+/* INNER ---------------------------------------------------------------------------------------- */
 
 typedef struct partial {
     block_job j; /* first: each_element hands it on */
@@ -242,13 +258,16 @@ void low_inner_block(lower *L, matrix a, matrix b, int64_t m, int64_t n, int par
     gir_space_id s = L->r->space;
     int64_t chunk = L->sched.chunk_rows, rows = L->sched.block_rows, cols = L->sched.block_cols;
     int64_t down = (m + rows - 1) / rows, across = (n + cols - 1) / cols;
-    partial p = {.j = {.a = a, .b = b, .elem = GN_F32, .product = L->r->members.p[0]}, .buffer = part, .n = n};
+    partial p = {.j = {.a = a, .b = b, .elem = GN_F32, .product = L->r->members.p[0]},
+                 .buffer = part,
+                 .n = n};
     block_job *j = &p.j;
     low_begin(L, "inner");
     low_note_precision(L);
     L->launch.trip = (low_size){.coef = down * across, .sym = low_sym_of(L, s, chunk)};
     L->launch.step = 1;
-    kir_id end = low_sym_value(L, s, 1), tiles = low_iconst(L, down * across), wide = low_iconst(L, across);
+    kir_id end = low_sym_value(L, s, 1), tiles = low_iconst(L, down * across),
+           wide = low_iconst(L, across);
     kir_id blocks = low_int(L, KIR_IMUL, low_sym_value(L, s, chunk), tiles);
     kir_id block = low_open(L, low_iconst(L, 0), blocks, 1, KIR_BLOCK, KIR_NONE);
     kir_id number = low_int(L, KIR_IDIV, block, tiles), tile = low_int(L, KIR_IMOD, block, tiles);

@@ -1,4 +1,5 @@
-/* What products of blocks share: lower_block.c, and lower_fragments.c for warps that multiply fragments. */
+/* What products of blocks share: lower_block.c, and lower_fragments.c for warps that multiply
+ * fragments. */
 #ifndef GN_LOWER_LOWER_BLOCK_H
 #define GN_LOWER_LOWER_BLOCK_H
 
@@ -28,8 +29,10 @@ bool low_is_along_depth(const matrix *m, bool is_left);
 int64_t low_shared_stride(const lower *L); /* between rows of the finished elements */
 
 /* Warps make products of fragments (low_schedule.fragments). */
-void low_fragment_parts(lower *L, block_job *j); /* a tile, and where in it j->a and j->b are brought */
+void low_fragment_parts(lower *L, block_job *j); /* a tile, and where in it j->a and j->b are
+                                                    brought */
 void low_fragment_multiply(lower *L, const block_job *j);
-void low_fragment_leave(lower *L, block_job *j); /* what warps have, in a tile of finished elements */
+void low_fragment_leave(lower *L, block_job *j); /* what warps have, in a tile of finished elements
+                                                  */
 
 #endif

@@ -14,7 +14,7 @@ kir_id dense_element(lower *L, matrix m, kir_id i, kir_id j)
     return low_load(L, m.buffer, at);
 }
 
-/* Tiles --------------------------------------------------------------------------------------------------------------- */
+/* Tiles ---------------------------------------------------------------------------------------- */
 
 /* Row by row: a vector never covers parts of two rows, which would tie their registers together. */
 void dense_zero(lower *L, tile_job *t)
@@ -65,23 +65,26 @@ void dense_multiply(lower *L, const tile_job *t)
     low_close(L);
 }
 
-void dense_tiles(lower *L, int64_t n, int64_t tile, void (*body)(lower *, kir_id, int64_t, void *), void *ctx)
+void dense_tiles(lower *L, int64_t n, int64_t tile, void (*body)(lower *, kir_id, int64_t, void *),
+                 void *ctx)
 {
     int64_t full = n / tile;
     if (full == 1) {
         body(L, low_iconst(L, 0), tile, ctx);
     } else if (full > 1) {
-        kir_id at = low_open(L, low_iconst(L, 0), low_iconst(L, full * tile), tile, KIR_SERIAL, KIR_NONE);
+        kir_id at = low_open(L, low_iconst(L, 0), low_iconst(L, full * tile), tile, KIR_SERIAL,
+                             KIR_NONE);
         body(L, at, tile, ctx);
         low_close(L);
     }
     if (n % tile) body(L, low_iconst(L, full * tile), n % tile, ctx);
 }
 
-/* Partial sums ------------------------------------------------------------------------------------------------------ */
+/* Partial sums --------------------------------------------------------------------------------- */
 
 /* out[j0 + j] = red over chunks c of part[c * n + j0 + j], j in [0, cols) */
-static void finish_columns(lower *L, gir_id v, int part, int red, kir_id chunks, kir_id j0, int64_t cols)
+static void finish_columns(lower *L, gir_id v, int part, int red, kir_id chunks, kir_id j0,
+                           int64_t cols)
 {
     gn_elem e = low_elem((gn_elem)gir_type_of(L->p, v)->elem);
     int64_t n = fu_elems(L->p, v);
@@ -105,14 +108,16 @@ static void finish_columns(lower *L, gir_id v, int part, int red, kir_id chunks,
     low_close(L);
 }
 
-/* The same, each element by a worker: for machines with workers enough.  How many elements there are is a symbol. */
+/* The same, each element by a worker: for machines with workers enough.  How many elements there
+ * are is a symbol. */
 static void finish_elements(lower *L, gir_id v, int part, int red, kir_id chunks)
 {
     gn_elem e = low_elem((gn_elem)gir_type_of(L->p, v)->elem);
     int64_t n = fu_elems(L->p, v);
     bool shares = gn_is_on(L->opt->off, GN_DO_SHARE_SIZES);
     kir_id zero = low_iconst(L, 0), end = shares ? low_count(L, n) : low_iconst(L, n);
-    L->launch.trip = shares ? (low_size){.coef = 1, .sym = low_sym_of(L, 0, n)} : (low_size){.coef = n, .sym = -1};
+    L->launch.trip = shares ? (low_size){.coef = 1, .sym = low_sym_of(L, 0, n)}
+                            : (low_size){.coef = n, .sym = -1};
     kir_id j = low_open(L, zero, end, 1, KIR_THREAD, KIR_NONE);
     kir_id tile = kir_tile(L->k, low_at(L), e, 1);
     kir_tstore(L->k, low_at(L), tile, zero, low_start(L, e, red));
@@ -141,7 +146,8 @@ void low_finish_partials(lower *L, gir_id v, int part, int red, gir_space_id spa
         L->launch.trip = (low_size){.coef = n, .sym = -1};
         L->launch.step = width;
         kir_id j0 = low_open(L, low_iconst(L, 0), end, width, KIR_THREAD, KIR_NONE);
-        kir_id full = kir_bin(L->k, low_at(L), KIR_ILE, low_int(L, KIR_IADD, j0, low_iconst(L, width)), end);
+        kir_id full = kir_bin(L->k, low_at(L), KIR_ILE,
+                              low_int(L, KIR_IADD, j0, low_iconst(L, width)), end);
         kir_id rest = kir_un(L->k, low_at(L), KIR_NOT, full);
         low_open_if(L, full);
         finish_columns(L, v, part, red, chunks, j0, width);

@@ -1,11 +1,12 @@
 /* lower_edges: passes over the edges of a row.
  *
- * Sums that do not depend on each other share a pass, a loop over the row's edges.  A sum of many short messages waits
- * for its own last addition; so the loop takes `edge_ways` edges at once, each into accumulators of its own, which are
- * added as a binary tree when the loop is over, and the edges left over go into the first.
+ * Sums that do not depend on each other share a pass, a loop over the row's edges.  A sum of many
+ * short messages waits for its own last addition; so the loop takes `edge_ways` edges at once, each
+ * into accumulators of its own, which are added as a binary tree when the loop is over, and the
+ * edges left over go into the first.
  *
- * Where rows of many edges are split (lower_parts.c) the loop has no trips for those, and another adds what their parts, or
- * groups of parts, came to, in order. */
+ * Where rows of many edges are split (lower_parts.c) the loop has no trips for those, and another
+ * adds what their parts, or groups of parts, came to, in order. */
 #include "lower/lower_impl.h"
 
 enum { MAX_WAYS = 4 };
@@ -20,7 +21,10 @@ typedef struct edge_pass {
     kir_id *tile[MAX_WAYS]; /* by member: its accumulators; 0: not of this pass */
 } edge_pass;
 
-gn_elem low_member_elem(const lower *L, gir_id v) { return low_elem((gn_elem)gir_type_of(L->p, v)->elem); }
+gn_elem low_member_elem(const lower *L, gir_id v)
+{
+    return low_elem((gn_elem)gir_type_of(L->p, v)->elem);
+}
 
 void low_fill_tile(lower *L, kir_id tile, int64_t n, kir_id value)
 {
@@ -45,7 +49,8 @@ static bool is_summed(const lower *L, const edge_pass *z, uint32_t m)
 /* An edge value that it leaves in memory? */
 static bool is_left(const lower *L, const edge_pass *z, uint32_t m)
 {
-    return z->pass[m] == z->number && L->f->walk[L->r->members.p[m]] && L->f->stored[L->r->members.p[m]];
+    return z->pass[m] == z->number && L->f->walk[L->r->members.p[m]] &&
+           L->f->stored[L->r->members.p[m]];
 }
 
 static void scatter_constant(lower *L, gir_id v, kir_id count)
@@ -55,10 +60,11 @@ static void scatter_constant(lower *L, gir_id v, kir_id count)
     double c = gir_at(L->p, gir_in(L->p, v, 1))->attr.f;
     kir_id tile = kir_tile(L->k, low_at(L), e, fu_elems(L->p, v)), value;
     if (n->attr.i[1] == GIR_SUM)
-        value = kir_bin(L->k, low_at(L), gn_elem_is_float(e) ? KIR_FMUL : KIR_IMUL, kir_cast(L->k, low_at(L), count, e),
-                        low_const(L, e, c));
+        value = kir_bin(L->k, low_at(L), gn_elem_is_float(e) ? KIR_FMUL : KIR_IMUL,
+                        kir_cast(L->k, low_at(L), count, e), low_const(L, e, c));
     else
-        value = kir_select(L->k, low_at(L), kir_bin(L->k, low_at(L), KIR_ILT, low_iconst(L, 0), count),
+        value = kir_select(L->k, low_at(L),
+                           kir_bin(L->k, low_at(L), KIR_ILT, low_iconst(L, 0), count),
                            low_const(L, e, c), low_const(L, e, 0));
     low_fill_tile(L, tile, fu_elems(L->p, v), value);
     low_hold(L, v, &L->row, tile, L->depth);
@@ -75,7 +81,8 @@ static void accumulate(lower *L, gir_id v, kir_id tile, kir_id j)
         kir_tacc(L->k, low_at(L), KIR_SUM, tile, j, low_drawn_value(L, L->edge.row, j));
         return;
     }
-    if (red == GIR_SUM && n->op == GIR_MUL && L->f->place[e] == FU_INLINE && gn_elem_is_float((gn_elem)n->type.elem)) {
+    if (red == GIR_SUM && n->op == GIR_MUL && L->f->place[e] == FU_INLINE &&
+        gn_elem_is_float((gn_elem)n->type.elem)) {
         kir_id a = low_value(L, gir_in(L->p, e, 0), &L->edge, &x);
         kir_id b = low_value(L, gir_in(L->p, e, 1), &L->edge, &y);
         kir_tfma(L->k, low_at(L), tile, j, a, b);
@@ -85,8 +92,9 @@ static void accumulate(lower *L, gir_id v, kir_id tile, kir_id j)
     kir_tacc(L->k, low_at(L), (kir_red)red, tile, j, value);
 }
 
-/* How many edges to take at once: as many as hide the latency of an addition, while the messages are cheap enough for
- * that to be what the loop waits for, and not so few edges that there is nothing to hide. */
+/* How many edges to take at once: as many as hide the latency of an addition, while the messages
+ * are cheap enough for that to be what the loop waits for, and not so few edges that there is
+ * nothing to hide. */
 static int ways_of(lower *L, const edge_pass *z)
 {
     const region *r = L->r;
@@ -134,15 +142,18 @@ static void sums_of_width(lower *L, const kir_id *tile, int64_t n)
 {
     const region *r = L->r;
     bool any = false;
-    for (uint32_t m = 0; m < r->members.n; m++) any = any || (tile[m] && fu_elems(L->p, r->members.p[m]) == n);
+    for (uint32_t m = 0; m < r->members.n; m++)
+        any = any || (tile[m] && fu_elems(L->p, r->members.p[m]) == n);
     if (!any) return;
     kir_id j = n > 1 ? low_open_n(L, n, KIR_VECTOR, KIR_NONE) : low_iconst(L, 0);
     for (uint32_t m = 0; m < r->members.n; m++)
-        if (tile[m] && fu_elems(L->p, r->members.p[m]) == n) accumulate(L, r->members.p[m], tile[m], j);
+        if (tile[m] && fu_elems(L->p, r->members.p[m]) == n)
+            accumulate(L, r->members.p[m], tile[m], j);
     if (n > 1) low_close(L);
 }
 
-/* Wide sums first: they keep in tiles what they spread over their lanes, and narrow ones read it there. */
+/* Wide sums first: they keep in tiles what they spread over their lanes, and narrow ones read it
+ * there. */
 static void pass_body(lower *L, const edge_pass *z, const kir_id *tile)
 {
     const region *r = L->r;
@@ -154,14 +165,16 @@ static void pass_body(lower *L, const edge_pass *z, const kir_id *tile)
         }
         if (n == 0) return;
         for (uint32_t m = 0; m < r->members.n; m++)
-            if (is_left(L, z, m) && fu_elems(L->p, r->members.p[m]) == n) leave_value(L, r->members.p[m]);
+            if (is_left(L, z, m) && fu_elems(L->p, r->members.p[m]) == n)
+                leave_value(L, r->members.p[m]);
         sums_of_width(L, tile, n);
     }
 }
 
 static kir_id combine(lower *L, int red, gn_elem e, kir_id a, kir_id b)
 {
-    static const kir_op of_float[] = {KIR_FADD, KIR_FMAX, KIR_FMIN}, of_int[] = {KIR_IADD, KIR_IMAX, KIR_IMIN};
+    static const kir_op of_float[] = {KIR_FADD, KIR_FMAX, KIR_FMIN},
+                        of_int[] = {KIR_IADD, KIR_IMAX, KIR_IMIN};
     return kir_bin(L->k, low_at(L), gn_elem_is_float(e) ? of_float[red] : of_int[red], a, b);
 }
 
@@ -213,14 +226,18 @@ static void finish_accumulators(lower *L, const edge_pass *z)
 static void prefetch(lower *L, kir_id e)
 {
     const region *r = L->r;
-    kir_id last = low_int(L, KIR_ISUB, low_sym_value(L, gir_type_of(L->p, r->graph)->edge, 1), low_iconst(L, 1));
-    kir_id then = low_int(L, KIR_IMIN, low_int(L, KIR_IADD, e, low_iconst(L, L->sched.ahead)), last);
-    const gn_graph_array to[] = {r->end == GIR_DST ? GN_GRAPH_COL : GN_GRAPH_CSC_ROW, GN_GRAPH_CSC_EDGE};
+    kir_id last = low_int(L, KIR_ISUB, low_sym_value(L, gir_type_of(L->p, r->graph)->edge, 1),
+                          low_iconst(L, 1));
+    kir_id then = low_int(L, KIR_IMIN, low_int(L, KIR_IADD, e, low_iconst(L, L->sched.ahead)),
+                          last);
+    const gn_graph_array to[] = {r->end == GIR_DST ? GN_GRAPH_COL : GN_GRAPH_CSC_ROW,
+                                 GN_GRAPH_CSC_EDGE};
     kir_id row[2] = {0};
     for (uint32_t k = 0; k < L->far_reads.n; k++) {
         const far_read *f = &L->far_reads.p[k];
         int buffer = low_kernel_buffer(L, low_buffer_of_value(L, f->value), KIR_READ);
-        if (!row[f->at_edge]) row[f->at_edge] = low_load(L, low_buffer_of_graph(L, r->graph, to[f->at_edge]), then);
+        if (!row[f->at_edge])
+            row[f->at_edge] = low_load(L, low_buffer_of_graph(L, r->graph, to[f->at_edge]), then);
         kir_id base = low_times(L, row[f->at_edge], f->elems);
         kir_id j = f->elems > 1 ? low_open_n(L, f->elems, KIR_VECTOR, KIR_NONE) : low_iconst(L, 0);
         kir_prefetch(L->k, low_at(L), buffer, low_int(L, KIR_IADD, base, j));
@@ -265,7 +282,8 @@ static void all_edges(lower *L, const edge_pass *z)
         end = low_int(L, KIR_ISUB, z->hi, rest);
     }
     kir_id e = low_open(L, z->lo, end, z->ways, KIR_SERIAL, KIR_REDUCE);
-    for (int w = 0; w < z->ways; w++) take_edge(L, z, w ? low_int(L, KIR_IADD, e, low_iconst(L, w)) : e, z->tile[w]);
+    for (int w = 0; w < z->ways; w++)
+        take_edge(L, z, w ? low_int(L, KIR_IADD, e, low_iconst(L, w)) : e, z->tile[w]);
     low_close(L);
     if (!rest) return;
     e = low_open(L, low_iconst(L, 0), rest, 1, KIR_SERIAL, KIR_REDUCE);
@@ -273,8 +291,8 @@ static void all_edges(lower *L, const edge_pass *z)
     low_close(L);
 }
 
-/* The sums number `i` and after, `n` of them, into the accumulators of member m: loads first, so that they are under way
- * together. */
+/* The sums number `i` and after, `n` of them, into the accumulators of member m: loads first, so
+ * that they are under way together. */
 static void take_sums(lower *L, const edge_pass *z, uint32_t m, kir_id i, int n)
 {
     enum { MOST = 4 };
@@ -283,12 +301,14 @@ static void take_sums(lower *L, const edge_pass *z, uint32_t m, kir_id i, int n)
     int b = low_kernel_buffer(L, L->parts[m], KIR_READ);
     kir_id at[MOST], x[MOST];
     for (int k = 0; k < n; k++) {
-        kir_id far = low_int(L, KIR_IMUL, low_int(L, KIR_IADD, i, low_iconst(L, k)), z->sums.stride);
+        kir_id far = low_int(L, KIR_IMUL, low_int(L, KIR_IADD, i, low_iconst(L, k)),
+                             z->sums.stride);
         at[k] = low_times(L, low_int(L, KIR_IADD, z->sums.first, far), elems);
     }
     kir_id j = elems > 1 ? low_open_n(L, elems, KIR_VECTOR, KIR_NONE) : low_iconst(L, 0);
     for (int k = 0; k < n; k++) x[k] = kir_load(L->k, low_at(L), b, low_int(L, KIR_IADD, at[k], j));
-    for (int k = 0; k < n; k++) kir_tacc(L->k, low_at(L), (kir_red)gir_at(L->p, v)->attr.i[1], z->tile[0][m], j, x[k]);
+    for (int k = 0; k < n; k++)
+        kir_tacc(L->k, low_at(L), (kir_red)gir_at(L->p, v)->attr.i[1], z->tile[0][m], j, x[k]);
     if (elems > 1) low_close(L);
 }
 
@@ -298,7 +318,8 @@ static void all_sums(lower *L, const edge_pass *z)
     kir_id all = z->sums.n;
     kir_id end = low_int(L, KIR_ISUB, all, low_int(L, KIR_IMOD, all, low_iconst(L, TOGETHER)));
     for (int n = TOGETHER; n >= 1; n -= TOGETHER - 1) {
-        kir_id i = low_open(L, n > 1 ? low_iconst(L, 0) : end, n > 1 ? end : all, n, KIR_SERIAL, KIR_REDUCE);
+        kir_id i = low_open(L, n > 1 ? low_iconst(L, 0) : end, n > 1 ? end : all, n, KIR_SERIAL,
+                            KIR_REDUCE);
         for (uint32_t m = 0; m < L->r->members.n; m++)
             if (z->tile[0][m]) take_sums(L, z, m, i, n);
         low_close(L);
@@ -320,7 +341,8 @@ static void store_sum(lower *L, const edge_pass *z, kir_id at)
     }
 }
 
-/* Returns whether the pass has sums that need a loop; their accumulators are declared and what they have to take is in. */
+/* Returns whether the pass has sums that need a loop; their accumulators are declared and what they
+ * have to take is in. */
 static bool accumulate_all(lower *L, edge_pass *z)
 {
     bool any = false;
@@ -342,7 +364,8 @@ static void pass_over_edges(lower *L, edge_pass *z)
 }
 
 /* What an array of the region's graph says of L->row, and of the row behind it. */
-static void row_range(lower *L, gn_graph_array by_dst, gn_graph_array by_src, kir_id *lo, kir_id *hi)
+static void row_range(lower *L, gn_graph_array by_dst, gn_graph_array by_src, kir_id *lo,
+                      kir_id *hi)
 {
     const region *r = L->r;
     int ptr = low_buffer_of_graph(L, r->graph, r->end == GIR_DST ? by_dst : by_src);
@@ -353,7 +376,8 @@ static void row_range(lower *L, gn_graph_array by_dst, gn_graph_array by_src, ki
 void low_row_parts(lower *L, kir_id *first, kir_id *end)
 {
     int edges = (int)L->sched.part_edges;
-    row_range(L, gn_part_array_of(edges, GN_PART_PTR), gn_part_array_of(edges, GN_CSC_PART_PTR), first, end);
+    row_range(L, gn_part_array_of(edges, GN_PART_PTR), gn_part_array_of(edges, GN_CSC_PART_PTR),
+              first, end);
 }
 
 void low_edge_passes(lower *L, const int *pass, int passes)
@@ -375,16 +399,19 @@ void low_edge_passes(lower *L, const int *pass, int passes)
     }
 }
 
-/* The sums that stand for all edges of L->row: those of its parts, of groups of parts, or of groups of those. */
+/* The sums that stand for all edges of L->row: those of its parts, of groups of parts, or of groups
+ * of those. */
 low_sums low_row_sums(lower *L)
 {
     kir_id first, end;
     low_row_parts(L, &first, &end);
     kir_id parts = low_int(L, KIR_ISUB, end, first);
     low_sums s = {.first = first, .n = parts, .stride = low_iconst(L, 1)};
-    for (int64_t k = 1, group = L->sched.part_sums; k < L->sched.part_levels; k++, group *= L->sched.part_sums) {
+    for (int64_t k = 1, group = L->sched.part_sums; k < L->sched.part_levels;
+         k++, group *= L->sched.part_sums) {
         kir_id many = kir_bin(L->k, low_at(L), KIR_ILE, low_iconst(L, 2 * group), parts);
-        s.n = kir_select(L->k, low_at(L), many, low_int(L, KIR_IDIV, parts, low_iconst(L, group)), s.n);
+        s.n = kir_select(L->k, low_at(L), many, low_int(L, KIR_IDIV, parts, low_iconst(L, group)),
+                         s.n);
         s.stride = kir_select(L->k, low_at(L), many, low_iconst(L, group), s.stride);
     }
     return s;

@@ -1,11 +1,14 @@
-/* lower_fragments: the inner part of a product whose tiles a block of lanes shares (lower_block.c), made by warps that multiply
- * fragments: 16 x 8 elements at a time, of operands that were rounded when they were brought.
+/* lower_fragments: the inner part of a product whose tiles a block of lanes shares (lower_block.c),
+ * made by warps that multiply fragments: 16 x 8 elements at a time, of operands that were rounded
+ * when they were brought.
  *
- * A warp makes tile_rows x tile_cols elements, which lie in its lanes' registers in the order of the fragments (kir.h).  Operands
- * lie as they are brought, so that neighbours in memory are neighbours there, and so that what a warp reads at a time lies in
- * different banks, or in one word: term by term, rows are 16 bytes longer than the terms they hold, which keeps 16 bytes aligned,
- * too; row by row, terms are 8 or 24 elements apart, modulo 32.  That is so for elements of four bytes and of two.
- * The tile of the operands is one of the loop over terms: when all have been added, the finished elements may take its memory. */
+ * A warp makes tile_rows x tile_cols elements, which lie in its lanes' registers in the order of
+ * the fragments (kir.h).  Operands lie as they are brought, so that neighbours in memory are
+ * neighbours there, and so that what a warp reads at a time lies in different banks, or in one
+ * word: term by term, rows are 16 bytes longer than the terms they hold, which keeps 16 bytes
+ * aligned, too; row by row, terms are 8 or 24 elements apart, modulo 32.  That is so for elements
+ * of four bytes and of two. The tile of the operands is one of the loop over terms: when all have
+ * been added, the finished elements may take its memory. */
 #include "lower/lower_block.h"
 
 /* `width` elements of a term, and a gap. */
@@ -68,22 +71,27 @@ void low_fragment_multiply(lower *L, const block_job *j)
     const low_schedule *s = &L->sched;
     const kir_kind_info *k = &kir_kinds[s->kind];
     int64_t across = s->tile_cols / k->cols;
-    kir_mma m = {
-        s->kind, (int)j->each, (int)j->a_part.outer, (int)j->a_part.term, (int)j->b_part.outer, (int)j->b_part.term};
+    kir_mma m = {s->kind,
+                 (int)j->each,
+                 (int)j->a_part.outer,
+                 (int)j->a_part.term,
+                 (int)j->b_part.outer,
+                 (int)j->b_part.term};
     kir_id row, col, warp = low_open_n(L, j->lanes / KIR_WARP_LANES, KIR_WARP, KIR_NONE);
     warp_place(L, warp, &row, &col);
     kir_id depth = low_iconst(L, s->block_depth);
     kir_id term = low_open(L, low_iconst(L, 0), depth, k->depth, KIR_UNROLL, KIR_REDUCE);
     kir_id r = low_open_unrolled(L, s->tile_rows / k->rows), c = low_open_unrolled(L, across);
-    kir_id first =
-        low_scaled_add(L, warp, KIR_WARP_LANES * j->each, plus(L, plus(L, low_iconst(L, 0), r, 4 * across), c, 4));
+    kir_id first = low_scaled_add(L, warp, KIR_WARP_LANES * j->each,
+                                  plus(L, plus(L, low_iconst(L, 0), r, 4 * across), c, 4));
     kir_place left = place_in(L, &j->a_part, plus(L, row, r, k->rows), term);
     kir_place right = place_in(L, &j->b_part, plus(L, col, c, k->cols), term);
     kir_mma_add(L->k, low_at(L), &m, (kir_place){j->acc, first}, left, right);
     for (int d = 0; d < 4; d++) low_close(L);
 }
 
-/* Element (r, c) of a fragment, of the two by two that a lane has: eight rows and one column apart. */
+/* Element (r, c) of a fragment, of the two by two that a lane has: eight rows and one column
+ * apart. */
 void low_fragment_leave(lower *L, block_job *j)
 {
     const low_schedule *s = &L->sched;
@@ -96,7 +104,8 @@ void low_fragment_leave(lower *L, block_job *j)
     warp_place(L, low_int(L, KIR_IDIV, lane, lanes), &row, &col);
     row = low_int(L, KIR_IADD, row, low_int(L, KIR_IDIV, in_warp, four));
     col = plus(L, col, low_int(L, KIR_IMOD, in_warp, four), 2);
-    kir_id down = low_open_unrolled(L, s->tile_rows / k->rows), right = low_open_unrolled(L, across);
+    kir_id down = low_open_unrolled(L, s->tile_rows / k->rows),
+           right = low_open_unrolled(L, across);
     kir_id half = low_open_unrolled(L, 2), next = low_open_unrolled(L, 2);
     kir_id number = plus(L, plus(L, plus(L, next, half, 2), right, 4), down, 4 * across);
     kir_id x = kir_tload(L->k, low_at(L), j->acc, low_scaled_add(L, lane, j->each, number));

@@ -1,18 +1,19 @@
 /* lower_gemm: products of rows with a matrix.
  *
- * out[i, j] = sum_k A[i, k] B[k, j].  A worker takes blocks of rows; in a block, panels of tile_cols columns one after
- * another; in a panel, tiles of tile_rows rows that stay in registers over the whole sum.  Elementwise members of the
- * region are applied to a tile before it is stored.
+ * out[i, j] = sum_k A[i, k] B[k, j].  A worker takes blocks of rows; in a block, panels of
+ * tile_cols columns one after another; in a panel, tiles of tile_rows rows that stay in registers
+ * over the whole sum.  Elementwise members of the region are applied to a tile before it is stored.
  *
- * Sums over the space ride along: what a block adds to them is a partial sum, and those are added in order.
+ * Sums over the space ride along: what a block adds to them is a partial sum, and those are added
+ * in order.
  *
- * A region may have two products, the sum of which is what the others read: the second goes on with the tile where the first
- * left it.
+ * A region may have two products, the sum of which is what the others read: the second goes on with
+ * the tile where the first left it.
  *
- * B may be packed: panel after panel, each contiguous, and columns that do not fill a vector filled up with zeros.  Every
- * worker packs for itself, all of B before its rows or a panel in each block.  Where there are few columns, several terms of
- * a sum may be side by side (lower_terms.c).  Where less precision is asked for lanes may multiply two terms at once
- * (lower_pairs.c). */
+ * B may be packed: panel after panel, each contiguous, and columns that do not fill a vector filled
+ * up with zeros.  Every worker packs for itself, all of B before its rows or a panel in each block.
+ * Where there are few columns, several terms of a sum may be side by side (lower_terms.c).  Where
+ * less precision is asked for lanes may multiply two terms at once (lower_pairs.c). */
 #include "lower/lower_dense.h"
 
 typedef struct gemm {
@@ -30,7 +31,10 @@ typedef struct gemm {
 } gemm;
 
 /* Stored row by row? */
-static bool stores(const lower *L, gir_id v) { return L->f->stored[v] && gir_at(L->p, v)->op != GIR_SPACE_REDUCE; }
+static bool stores(const lower *L, gir_id v)
+{
+    return L->f->stored[v] && gir_at(L->p, v)->op != GIR_SPACE_REDUCE;
+}
 
 static void add_to_sums(lower *L, const gemm *g, kir_id at)
 {
@@ -50,7 +54,9 @@ static void store_tile(lower *L, const gemm *g, kir_id tile, kir_id j0, int64_t 
     kir_id row = low_int(L, KIR_IADD, g->i0, r);
     L->row = (where){.space = reg->space, .row = row, .level = L->depth};
     kir_id j = low_open_n(L, cols, KIR_VECTOR, KIR_NONE);
-    if (g->n == 1) L->row.level = L->depth; /* what has one element a row reads the product, which is known here */
+    if (g->n == 1)
+        L->row.level = L->depth; /* what has one element a row reads the product, which is known
+                                    here */
     kir_id at = low_int(L, KIR_IADD, j0, j);
     if (reg->space == 0) { /* a row of a plain matrix */
         int b = low_kernel_buffer(L, low_buffer_of_value(L, g->product), KIR_WRITE);
@@ -67,7 +73,8 @@ static void store_tile(lower *L, const gemm *g, kir_id tile, kir_id j0, int64_t 
             value[m] = low_value(L, v, &L->row, &x);
         }
         for (uint32_t m = 0; m < reg->members.n; m++)
-            if (stores(L, reg->members.p[m])) low_store_value(L, reg->members.p[m], &L->row, at, value[m]);
+            if (stores(L, reg->members.p[m]))
+                low_store_value(L, reg->members.p[m], &L->row, at, value[m]);
         add_to_sums(L, g, at);
         L->product = 0;
     }
@@ -76,20 +83,31 @@ static void store_tile(lower *L, const gemm *g, kir_id tile, kir_id j0, int64_t 
 }
 
 /* Elements of a row of the register tile. */
-static int64_t tile_stride(const lower *L, int64_t cols) { return low_stride(L, cols * L->sched.terms); }
+static int64_t tile_stride(const lower *L, int64_t cols)
+{
+    return low_stride(L, cols * L->sched.terms);
+}
 
 /* Terms of a column that are neighbours in a packed B. */
 static int64_t neighbours(const lower *L) { return L->sched.pairs ? 2 : L->sched.terms; }
 
 /* Elements of those terms of all columns of a packed panel. */
-static int64_t packed_stride(const lower *L, int64_t cols) { return tile_stride(L, cols) * (L->sched.pairs ? 2 : 1); }
+static int64_t packed_stride(const lower *L, int64_t cols)
+{
+    return tile_stride(L, cols) * (L->sched.pairs ? 2 : 1);
+}
 
 /* Columns [j0, j0 + cols) of B to the tile, from `at` on. */
-static void pack_panel(lower *L, const gemm *g, const factors *f, kir_id tile, kir_id at, kir_id j0, int64_t cols)
+static void pack_panel(lower *L, const gemm *g, const factors *f, kir_id tile, kir_id at, kir_id j0,
+                       int64_t cols)
 {
     int64_t stride = packed_stride(L, cols), terms = neighbours(L);
     if (terms > 1) {
-        tile_job to = {.b = {.tile = tile, .at = at}, .j0 = j0, .cols = cols, .stride = stride, .elem = g->elem};
+        tile_job to = {.b = {.tile = tile, .at = at},
+                       .j0 = j0,
+                       .cols = cols,
+                       .stride = stride,
+                       .elem = g->elem};
         low_pack_terms(L, f->b, f->depth, &to, terms);
         return;
     }
@@ -143,13 +161,21 @@ static void gemm_tile(lower *L, const gemm *g, tile_job *t, kir_id j0)
     store_tile(L, g, L->sched.terms > 1 ? low_sum_terms(L, &t[0]) : t[0].tile, j0, t[0].cols);
 }
 
-static gn_elem packed_elem(const lower *L, const gemm *g) { return L->sched.pairs ? GN_BF16 : g->elem; }
+static gn_elem packed_elem(const lower *L, const gemm *g)
+{
+    return L->sched.pairs ? GN_BF16 : g->elem;
+}
 
 /* One product's part in the tiles of a panel. */
 static tile_job panel_job(lower *L, const gemm *g, const factors *f, kir_id j0, int64_t cols)
 {
     kir_id zero = low_iconst(L, 0);
-    tile_job t = {.a = f->a, .b = f->b, .j0 = j0, .cols = cols, .stride = tile_stride(L, cols), .elem = g->elem};
+    tile_job t = {.a = f->a,
+                  .b = f->b,
+                  .j0 = j0,
+                  .cols = cols,
+                  .stride = tile_stride(L, cols),
+                  .elem = g->elem};
     t.lo = zero;
     t.hi = low_iconst(L, f->depth);
     if (L->sched.pack == LOW_PACK_NOT) return t;
@@ -160,7 +186,8 @@ static tile_job panel_job(lower *L, const gemm *g, const factors *f, kir_id j0, 
     if (f->packed) {
         t.b.at = low_scaled_add(L, j0, panel_size(L, f->depth, neighbours(L)), zero);
     } else {
-        t.b.tile = kir_tile(L->k, low_at(L), packed_elem(L, g), panel_size(L, f->depth, packed_stride(L, cols)));
+        t.b.tile = kir_tile(L->k, low_at(L), packed_elem(L, g),
+                            panel_size(L, f->depth, packed_stride(L, cols)));
         pack_panel(L, g, f, t.b.tile, zero, j0, cols);
     }
     return t;
@@ -196,8 +223,10 @@ static factors factors_of(lower *L, gir_id v)
     bool at = n->attr.i[0] != 0, bt = n->attr.i[1] != 0;
     int64_t acols = ta->dim[ta->rank - 1], bcols = tb->dim[tb->rank - 1];
     factors f = {.depth = at ? ta->dim[0] : acols};
-    f.a = (matrix){low_buffer_of_value(L, dense_operand(L->p, a)), at ? 1 : acols, at ? acols : 1, 0, 0};
-    f.b = (matrix){low_buffer_of_value(L, dense_operand(L->p, b)), bt ? 1 : bcols, bt ? bcols : 1, 0, 0};
+    f.a = (matrix){low_buffer_of_value(L, dense_operand(L->p, a)), at ? 1 : acols, at ? acols : 1,
+                   0, 0};
+    f.b = (matrix){low_buffer_of_value(L, dense_operand(L->p, b)), bt ? 1 : bcols, bt ? bcols : 1,
+                   0, 0};
     return f;
 }
 
@@ -206,7 +235,8 @@ static gemm gemm_of(lower *L)
 {
     gir_id v = L->r->members.p[0];
     const gir_type *t = gir_type_of(L->p, v);
-    gemm g = {.product = v, .products = 1, .n = t->dim[t->rank - 1], .elem = low_elem((gn_elem)t->elem)};
+    gemm g = {
+        .product = v, .products = 1, .n = t->dim[t->rank - 1], .elem = low_elem((gn_elem)t->elem)};
     g.f[0] = factors_of(L, v);
     gir_id second = fu_second_product(L->p, L->r);
     if (!second) return g;
@@ -214,7 +244,8 @@ static gemm gemm_of(lower *L)
     for (uint32_t m = 1; m < L->r->members.n; m++) {
         gir_id u = L->r->members.p[m];
         const gir_node *n = gir_at(L->p, u);
-        if (n->op == GIR_ADD && (gir_in(L->p, u, 0) == second || gir_in(L->p, u, 1) == second)) g.product = u;
+        if (n->op == GIR_ADD && (gir_in(L->p, u, 0) == second || gir_in(L->p, u, 1) == second))
+            g.product = u;
     }
     return g;
 }
@@ -228,7 +259,8 @@ static void find_sums(lower *L, gemm *g)
         low_size size = {.coef = g->n, .sym = low_sym_of(L, L->r->space, L->sched.block_rows)};
         const char *name = gn_arena_printf(L->arena, "partial_%u", v);
         GN_PUSH(L->arena, g->sink, v);
-        GN_PUSH(L->arena, g->part, low_temp(L, name, low_elem((gn_elem)gir_type_of(L->p, v)->elem), size));
+        GN_PUSH(L->arena, g->part,
+                low_temp(L, name, low_elem((gn_elem)gir_type_of(L->p, v)->elem), size));
     }
 }
 
@@ -274,13 +306,16 @@ void low_gemm(lower *L)
     low_begin(L, "gemm");
     low_note_precision(L);
     kir_id n = s ? low_sym_value(L, s, 1) : low_iconst(L, t->dim[0]);
-    L->launch.trip = s ? (low_size){.coef = 1, .sym = low_sym_of(L, s, 1)} : (low_size){.coef = t->dim[0], .sym = -1};
+    L->launch.trip = s ? (low_size){.coef = 1, .sym = low_sym_of(L, s, 1)}
+                       : (low_size){.coef = t->dim[0], .sym = -1};
     L->launch.step = block;
     if (L->sched.pack == LOW_PACK_ALL) {
-        int64_t stride = g.n / cols * cols * neighbours(L) + (g.n % cols ? packed_stride(L, g.n % cols) : 0);
+        int64_t stride = g.n / cols * cols * neighbours(L) +
+                         (g.n % cols ? packed_stride(L, g.n % cols) : 0);
         if (g.n == cols) stride = packed_stride(L, cols);
         for (int p = 0; p < g.products; p++)
-            g.f[p].packed = kir_tile(L->k, low_at(L), packed_elem(L, &g), panel_size(L, g.f[p].depth, stride));
+            g.f[p].packed = kir_tile(L->k, low_at(L), packed_elem(L, &g),
+                                     panel_size(L, g.f[p].depth, stride));
         dense_tiles(L, g.n, cols, pack_before, &g);
     }
     g.begin = low_open(L, low_iconst(L, 0), n, block, KIR_THREAD, KIR_NONE);
@@ -293,5 +328,6 @@ void low_gemm(lower *L)
     low_close(L);
     low_end(L);
     for (uint32_t k = 0; k < g.sink.n; k++)
-        low_finish_partials(L, g.sink.p[k], g.part.p[k], (int)gir_at(L->p, g.sink.p[k])->attr.i[0], s, block);
+        low_finish_partials(L, g.sink.p[k], g.part.p[k], (int)gir_at(L->p, g.sink.p[k])->attr.i[0],
+                            s, block);
 }

@@ -1,11 +1,12 @@
 /* lower_inner: products that contract over the rows of a space, as gradients of weights are.
  *
- * out[i, j] = sum_r A[r, i] B[r, j].  A worker takes a chunk of rows and makes a partial product of it; the partial products
- * are added in order.  Within a chunk, rows go block by block: a block of both operands stays in cache while every register
- * tile of the partial product is loaded, added to and stored again.
+ * out[i, j] = sum_r A[r, i] B[r, j].  A worker takes a chunk of rows and makes a partial product of
+ * it; the partial products are added in order.  Within a chunk, rows go block by block: a block of
+ * both operands stays in cache while every register tile of the partial product is loaded, added to
+ * and stored again.
  *
- * Lanes run over the columns of B, or, where that fills them better (`swap`), over those of A: the partial products are then
- * transposed, and turned round as they are added. */
+ * Lanes run over the columns of B, or, where that fills them better (`swap`), over those of A: the
+ * partial products are then transposed, and turned round as they are added. */
 #include "lower/lower_dense.h"
 
 typedef struct inner {

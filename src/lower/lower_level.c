@@ -1,14 +1,15 @@
 /* lower_level: nesting levels, integers and indices of the kernel that is being written.
  *
- * A level is an open block and a place in it.  While a deeper loop is open, the place is just before that loop, so that
- * what does not depend on the loop can still be put outside of it.  Integer arithmetic is folded and shared as it is
- * made, for as long as the block that holds it is open. */
+ * A level is an open block and a place in it.  While a deeper loop is open, the place is just
+ * before that loop, so that what does not depend on the loop can still be put outside of it.
+ * Integer arithmetic is folded and shared as it is made, for as long as the block that holds it is
+ * open. */
 #include "lower/lower_impl.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Levels ------------------------------------------------------------------------------------------------------------ */
+/* Levels --------------------------------------------------------------------------------------- */
 
 kir_cursor *low_at(lower *L) { return &L->levels[L->depth].at; }
 
@@ -63,7 +64,7 @@ void low_close(lower *L)
     L->tiles.n = n;
 }
 
-/* Rows -------------------------------------------------------------------------------------------------------------- */
+/* Rows ----------------------------------------------------------------------------------------- */
 
 void low_row_of_block(lower *L, kir_id r)
 {
@@ -88,11 +89,17 @@ void low_close_row(lower *L, int64_t n)
 
 int64_t low_stride(const lower *L, int64_t n) { return low_padded(&L->opt->limits, n); }
 
-kir_id low_in_tile(lower *L, kir_id off, kir_id j) { return off ? low_int(L, KIR_IADD, off, j) : j; }
+kir_id low_in_tile(lower *L, kir_id off, kir_id j)
+{
+    return off ? low_int(L, KIR_IADD, off, j) : j;
+}
 
-bool low_visible(const lower *L, int lev, kir_id owner) { return lev <= L->depth && L->levels[lev].at.owner == owner; }
+bool low_visible(const lower *L, int lev, kir_id owner)
+{
+    return lev <= L->depth && L->levels[lev].at.owner == owner;
+}
 
-/* Integers ---------------------------------------------------------------------------------------------------------- */
+/* Integers ------------------------------------------------------------------------------------- */
 
 /* Constants are all made at the top, once a value. */
 kir_id low_iconst(lower *L, int64_t v)
@@ -106,7 +113,10 @@ kir_id low_iconst(lower *L, int64_t v)
     return c;
 }
 
-kir_id low_fconst(lower *L, gn_elem e, double v) { return kir_fconst(L->k, &L->levels[0].at, e, v); }
+kir_id low_fconst(lower *L, gn_elem e, double v)
+{
+    return kir_fconst(L->k, &L->levels[0].at, e, v);
+}
 
 kir_id low_const(lower *L, gn_elem e, double v)
 {
@@ -152,21 +162,25 @@ kir_id low_int(lower *L, kir_op op, kir_id a, kir_id b)
 {
     for (uint32_t i = L->int_memos.n; i-- > 0;) {
         const int_memo *m = &L->int_memos.p[i];
-        if (m->op == op && m->a == a && m->b == b && low_visible(L, m->level, m->owner)) return m->result;
+        if (m->op == op && m->a == a && m->b == b && low_visible(L, m->level, m->owner))
+            return m->result;
     }
     kir_id v = kir_bin(L->k, low_at(L), op, a, b);
     GN_PUSH(L->arena, L->int_memos, ((int_memo){(uint8_t)op, a, b, v, L->depth, low_at(L)->owner}));
     return v;
 }
 
-kir_id low_times(lower *L, kir_id a, int64_t n) { return low_int(L, KIR_IMUL, a, low_iconst(L, n)); }
+kir_id low_times(lower *L, kir_id a, int64_t n)
+{
+    return low_int(L, KIR_IMUL, a, low_iconst(L, n));
+}
 
 kir_id low_scaled_add(lower *L, kir_id a, int64_t scale, kir_id b)
 {
     return low_int(L, KIR_IADD, low_times(L, a, scale), b);
 }
 
-/* Indices ----------------------------------------------------------------------------------------------------------- */
+/* Indices -------------------------------------------------------------------------------------- */
 
 low_ix low_index(const gir_type *t, kir_id lin)
 {
@@ -192,7 +206,9 @@ void low_ix_comp(lower *L, low_ix *x)
         kir_id q = low_int(L, KIR_IDIV, x->lin, low_iconst(L, stride));
         bool first = true;
         for (int j = 0; j < i; j++) first = first && x->dim[j] == 1;
-        x->comp[i] = x->dim[i] == 1 ? low_iconst(L, 0) : first ? q : low_int(L, KIR_IMOD, q, low_iconst(L, x->dim[i]));
+        x->comp[i] = x->dim[i] == 1 ? low_iconst(L, 0)
+                     : first        ? q
+                                    : low_int(L, KIR_IMOD, q, low_iconst(L, x->dim[i]));
         stride *= x->dim[i];
     }
     x->has_comp = true;

@@ -1,8 +1,12 @@
-/* lower_map: an elementwise operator of the tensor IR, of operands that are there, as instructions. */
+/* lower_map: an elementwise operator of the tensor IR, of operands that are there, as
+ * instructions. */
 #include "lower/lower_impl.h"
 
 static kir_id un(lower *L, kir_op op, kir_id a) { return kir_un(L->k, low_at(L), op, a); }
-static kir_id bin(lower *L, kir_op op, kir_id a, kir_id b) { return kir_bin(L->k, low_at(L), op, a, b); }
+static kir_id bin(lower *L, kir_op op, kir_id a, kir_id b)
+{
+    return kir_bin(L->k, low_at(L), op, a, b);
+}
 
 static kir_id sigmoid(lower *L, gn_elem e, kir_id a)
 {
@@ -20,7 +24,8 @@ static kir_id float_unary(lower *L, gir_id v, gir_op op, gn_elem e, kir_id a)
     case GIR_NEG: return un(L, KIR_FNEG, a);
     case GIR_ABS: return un(L, KIR_FABS, a);
     case GIR_SIGN: {
-        kir_id minus = kir_select(L->k, low_at(L), bin(L, KIR_FLT, a, zero), low_fconst(L, e, -1), zero);
+        kir_id minus = kir_select(L->k, low_at(L), bin(L, KIR_FLT, a, zero), low_fconst(L, e, -1),
+                                  zero);
         return kir_select(L->k, low_at(L), bin(L, KIR_FLT, zero, a), one, minus);
     }
     case GIR_EXP: return un(L, KIR_EXP, a);
@@ -49,7 +54,8 @@ static kir_id int_unary(lower *L, gir_id v, gir_op op, kir_id a)
     switch (op) {
     case GIR_NEG: return low_int(L, KIR_ISUB, zero, a);
     case GIR_ABS: return low_int(L, KIR_IMAX, a, low_int(L, KIR_ISUB, zero, a));
-    case GIR_SIGN: return low_int(L, KIR_IMAX, low_iconst(L, -1), low_int(L, KIR_IMIN, low_iconst(L, 1), a));
+    case GIR_SIGN:
+        return low_int(L, KIR_IMAX, low_iconst(L, -1), low_int(L, KIR_IMIN, low_iconst(L, 1), a));
     case GIR_FLOOR:
     case GIR_DETACH: return a;
     default: break;
@@ -78,8 +84,9 @@ static kir_id binary(lower *L, gir_id v, gir_op op, gn_elem e, kir_id a, kir_id 
         gir_op op;
         kir_op f, i;
     } table[] = {
-        {GIR_ADD, KIR_FADD, KIR_IADD},    {GIR_SUB, KIR_FSUB, KIR_ISUB},    {GIR_MUL, KIR_FMUL, KIR_IMUL},
-        {GIR_DIV, KIR_FDIV, KIR_INVALID}, {GIR_POW, KIR_FPOW, KIR_INVALID}, {GIR_MAX, KIR_FMAX, KIR_IMAX},
+        {GIR_ADD, KIR_FADD, KIR_IADD},    {GIR_SUB, KIR_FSUB, KIR_ISUB},
+        {GIR_MUL, KIR_FMUL, KIR_IMUL},    {GIR_DIV, KIR_FDIV, KIR_INVALID},
+        {GIR_POW, KIR_FPOW, KIR_INVALID}, {GIR_MAX, KIR_FMAX, KIR_IMAX},
         {GIR_MIN, KIR_FMIN, KIR_IMIN},
     };
     if (op >= GIR_LT && op <= GIR_NE) {
@@ -108,7 +115,8 @@ static bool keeps_nan(const gir_program *p, gir_id v)
            gir_is_zero(p, gir_in(p, cond, 1)) && gir_is_zero(p, gir_in(p, v, 2));
 }
 
-/* x < 0 ? 0 : x for a relu is one instruction of x86, a maximum, where x <= 0 ? 0 : x is two.  Of -0 it makes -0. */
+/* x < 0 ? 0 : x for a relu is one instruction of x86, a maximum, where x <= 0 ? 0 : x is two.  Of
+ * -0 it makes -0. */
 static kir_id low_select(lower *L, gir_id v, bool fl, const kir_id *a)
 {
     if (!fl || !keeps_nan(L->p, v)) return kir_select(L->k, low_at(L), a[0], a[1], a[2]);

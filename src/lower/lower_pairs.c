@@ -1,9 +1,11 @@
-/* lower_pairs: products whose operands are rounded to BF16, for lanes that multiply two terms at once (TDOT).
+/* lower_pairs: products whose operands are rounded to BF16, for lanes that multiply two terms at
+ * once (TDOT).
  *
- * Of rows with a matrix: a block's rows are rounded to a tile once, before its panels, each to an even number of terms.  B is
- * packed as for two terms side by side (lower_terms.c): terms 2 t and 2 t + 1 of a column are neighbours, which is a lane's pair.
- * Of contractions over rows both operands lie like that, two rows side by side, as many as a block has.
- * The register tile holds float32 sums, a column a lane, and is what it is without pairs; so is all that is done to it. */
+ * Of rows with a matrix: a block's rows are rounded to a tile once, before its panels, each to an
+ * even number of terms.  B is packed as for two terms side by side (lower_terms.c): terms 2 t and 2
+ * t + 1 of a column are neighbours, which is a lane's pair. Of contractions over rows both operands
+ * lie like that, two rows side by side, as many as a block has. The register tile holds float32
+ * sums, a column a lane, and is what it is without pairs; so is all that is done to it. */
 #include "lower/lower_dense.h"
 
 int64_t low_pair_length(int64_t depth) { return depth + depth % 2; }
@@ -35,15 +37,18 @@ void low_multiply_pairs(lower *L, const tile_job *t, int64_t depth, kir_id begin
     kir_place left = {t->a.tile, low_scaled_add(L, row, length, s)};
     kir_id j = low_open_n(L, t->stride, KIR_VECTOR, KIR_NONE);
     kir_id term = low_scaled_add(L, s, t->stride, t->b.at);
-    kir_place right = {t->b.tile, low_scaled_add(L, j, 2, term)}, to = {t->tile, low_scaled_add(L, r, t->stride, j)};
+    kir_place right = {t->b.tile, low_scaled_add(L, j, 2, term)},
+              to = {t->tile, low_scaled_add(L, r, t->stride, j)};
     kir_tdot(L->k, low_at(L), to, left, right);
     low_close(L);
     low_close(L);
     low_close(L);
 }
 
-/* Two rows from `row` on, the second of zeros where there is one alone, side by side from tile[at] on. */
-static void pair_rows(lower *L, matrix x, kir_id row, bool alone, int64_t cols, kir_id tile, kir_id at)
+/* Two rows from `row` on, the second of zeros where there is one alone, side by side from tile[at]
+ * on. */
+static void pair_rows(lower *L, matrix x, kir_id row, bool alone, int64_t cols, kir_id tile,
+                      kir_id at)
 {
     kir_id two = low_iconst(L, 2), l = low_open_n(L, 2 * cols, KIR_VECTOR, KIR_NONE);
     kir_id second = low_int(L, KIR_IMOD, l, two), col = low_int(L, KIR_IDIV, l, two);
@@ -59,7 +64,8 @@ static void pair_rows(lower *L, matrix x, kir_id row, bool alone, int64_t cols, 
 kir_id low_round_pairs(lower *L, matrix x, int64_t cols, kir_id lo, kir_id hi, int64_t rows)
 {
     int64_t each = 2 * low_stride(L, cols);
-    kir_id tile = kir_tile(L->k, low_at(L), GN_BF16, low_pair_length(rows) / 2 * each), two = low_iconst(L, 2);
+    kir_id tile = kir_tile(L->k, low_at(L), GN_BF16, low_pair_length(rows) / 2 * each),
+           two = low_iconst(L, 2);
     kir_id whole = low_int(L, KIR_IDIV, low_int(L, KIR_ISUB, hi, lo), two);
     kir_id q = low_open(L, low_iconst(L, 0), whole, 1, KIR_SERIAL, KIR_NONE);
     kir_id first = low_scaled_add(L, q, 2, lo), at = low_times(L, q, each);

@@ -1,13 +1,15 @@
 /* lower_parts: rows of many edges, summed in parts.
  *
- * Where each row is the work of one group of lanes, a row of thousands of edges ends long after all others.  Its edges are
- * summed in parts of sched.part_edges or up to half as many more, each the work of a group, into partial sums in memory.
- * Where rows may have many parts those are summed in groups of sched.part_sums, in order, each into the place of its first,
- * groups of groups next, and so on for sched.part_levels; what is left of a row its own kernel takes together in order
- * (lower_edges.c).  How edges are divided depends on the graph and the schedule alone, so do the bits of a result.
+ * Where each row is the work of one group of lanes, a row of thousands of edges ends long after all
+ * others.  Its edges are summed in parts of sched.part_edges or up to half as many more, each the
+ * work of a group, into partial sums in memory. Where rows may have many parts those are summed in
+ * groups of sched.part_sums, in order, each into the place of its first, groups of groups next, and
+ * so on for sched.part_levels; what is left of a row its own kernel takes together in order
+ * (lower_edges.c).  How edges are divided depends on the graph and the schedule alone, so do the
+ * bits of a result.
  *
- * There are such kernels for each pass over edges.  What a later pass reads of the sums of earlier ones, the maximum of a
- * softmax, every part of the row takes together for itself. */
+ * There are such kernels for each pass over edges.  What a later pass reads of the sums of earlier
+ * ones, the maximum of a softmax, every part of the row takes together for itself. */
 #include "lower/lower_impl.h"
 
 /* Has a pass sums that need a loop? */
@@ -44,15 +46,19 @@ static void make_buffers(lower *L, const low_passes *z)
     for (uint32_t m = 0; m < r->members.n; m++) {
         gir_id v = r->members.p[m];
         parts[m] = -1;
-        if (!(z->pass[m] || (z->n_scalars && z->first_pass[m])) || low_edge_constant(L, v)) continue;
-        low_size size = {.coef = fu_elems(L->p, v), .sym = sym}; /* and a place of its own where there are none */
+        if (!(z->pass[m] || (z->n_scalars && z->first_pass[m])) || low_edge_constant(L, v))
+            continue;
+        /* and a place of its own where there are none */
+        low_size size = {.coef = fu_elems(L->p, v), .sym = sym};
         size.plus = (int)size.coef;
-        parts[m] = low_temp(L, gn_arena_printf(L->arena, "parts_%u", v), low_member_elem(L, v), size);
+        parts[m] = low_temp(L, gn_arena_printf(L->arena, "parts_%u", v), low_member_elem(L, v),
+                            size);
     }
     L->parts = parts;
 }
 
-typedef struct piece { /* of a row: one part of its edges, or a group of what parts or groups came to */
+typedef struct piece { /* of a row: one part of its edges, or a group of what parts or groups came
+                          to */
     kir_id row, part;
     low_sums sums; /* n 0: a part */
 } piece;
@@ -72,7 +78,8 @@ static void piece_of_versions(lower *L, const low_passes *z, int number, const p
         one_piece(L, z->pass, number, x);
         return;
     }
-    kir_id hold = low_all_hold(L, z->n_scalars, z->scalar), not = kir_un(L->k, low_at(L), KIR_NOT, hold);
+    kir_id hold = low_all_hold(L, z->n_scalars, z->scalar),
+           not = kir_un(L->k, low_at(L), KIR_NOT, hold);
     if (has_sums(L, z->first_pass, number)) {
         low_open_if(L, hold);
         low_suppose(L, z->n_scalars, z->scalar);
@@ -93,7 +100,8 @@ static kir_id begin_pieces(lower *L, const char *name, int64_t n)
     gn_graph_array ptr = arrays_of(L).ptr;
     low_begin(L, name);
     L->launch.trip = (low_size){.coef = 1, .sym = low_sym_of_parts(L, L->r->graph, ptr, n)};
-    return low_open(L, low_iconst(L, 0), low_parts_value(L, L->r->graph, ptr, n), 1, KIR_THREAD, KIR_NONE);
+    return low_open(L, low_iconst(L, 0), low_parts_value(L, L->r->graph, ptr, n), 1, KIR_THREAD,
+                    KIR_NONE);
 }
 
 static void parts_of_pass(lower *L, const low_passes *z, int number)
@@ -105,9 +113,10 @@ static void parts_of_pass(lower *L, const low_passes *z, int number)
     low_end(L);
 }
 
-/* A row's parts begin anywhere among those of all rows: groups are counted from its first, and a row has as many multiples of
- * a group's size among its parts as it has groups, or one more.  So each multiple is the work of one iteration, or of none.
- * Sizes are symbols: kernels of all levels are one text. */
+/* A row's parts begin anywhere among those of all rows: groups are counted from its first, and a
+ * row has as many multiples of a group's size among its parts as it has groups, or one more.  So
+ * each multiple is the work of one iteration, or of none. Sizes are symbols: kernels of all levels
+ * are one text. */
 static void groups_of_pass(lower *L, const low_passes *z, int number, int64_t size)
 {
     kir_id c = begin_pieces(L, "sums", size), some = low_iconst(L, L->sched.part_sums), first, end;
@@ -118,7 +127,8 @@ static void groups_of_pass(lower *L, const low_passes *z, int number, int64_t si
     low_row_parts(L, &first, &end);
     kir_id have = low_int(L, KIR_IDIV, low_int(L, KIR_ISUB, end, first), each);
     kir_id groups = low_int(L, KIR_IDIV, have, some), one = low_iconst(L, 1);
-    kir_id before = low_int(L, KIR_IDIV, low_int(L, KIR_ISUB, low_int(L, KIR_IADD, first, parts), one), parts);
+    kir_id before = low_int(L, KIR_IDIV,
+                            low_int(L, KIR_ISUB, low_int(L, KIR_IADD, first, parts), one), parts);
     kir_id j = low_int(L, KIR_ISUB, c, before), from = low_int(L, KIR_IMUL, j, some);
     kir_id many = kir_bin(L->k, low_at(L), KIR_ILE, low_iconst(L, 2 * L->sched.part_sums), have);
     kir_id there = kir_bin(L->k, low_at(L), KIR_ILT, j, groups);
@@ -145,7 +155,8 @@ void low_parts(lower *L, const low_passes *z)
         if (!sums_in(L, z, n)) continue;
         parts_of_pass(L, z, n);
         int64_t sums = L->sched.part_sums, size = sums;
-        for (int64_t k = 1; k < L->sched.part_levels; k++, size *= sums) groups_of_pass(L, z, n, size);
+        for (int64_t k = 1; k < L->sched.part_levels; k++, size *= sums)
+            groups_of_pass(L, z, n, size);
     }
 }
 
@@ -160,6 +171,7 @@ const char *low_parts_said(lower *L)
                                        (long long)(2 * s->part_edges), (long long)s->part_edges);
     if (s->part_levels > 1)
         text = gn_arena_printf(L->arena, "%s, parts in groups of %lld, %lld level%s of them", text,
-                               (long long)s->part_sums, (long long)(s->part_levels - 1), s->part_levels > 2 ? "s" : "");
+                               (long long)s->part_sums, (long long)(s->part_levels - 1),
+                               s->part_levels > 2 ? "s" : "");
     return text;
 }

@@ -1,6 +1,6 @@
-/* lower_product: which products of blocks are what libraries of matrix products have, too.
- * Needs: the launch that low_gemm_block has just made.  Keeps: the launch.  Makes: its `product`, or `why_kernel`, why
- * only a kernel makes it. */
+/* lower_product: which products of blocks are what libraries of matrix products have, too. Needs:
+ * the launch that low_gemm_block has just made.  Keeps: the launch.  Makes: its `product`, or
+ * `why_kernel`, why only a kernel makes it. */
 #include "lower/lower_dense.h"
 
 /* The product's buffers by the kernel's numbers; -1 where the kernel does not touch it. */
@@ -15,7 +15,8 @@ static bool is_zero(const gir_program *p, gir_id v)
     return gir_at(p, v)->op == GIR_CONST && gir_at(p, v)->attr.f == 0;
 }
 
-/* x where v is x if that is above 0 or a NaN, as stdlib's relu has it, else 0; 0: it is something else. */
+/* x where v is x if that is above 0 or a NaN, as stdlib's relu has it, else 0; 0: it is something
+ * else. */
 static gir_id rectified(const gir_program *p, gir_id v)
 {
     if (gir_at(p, v)->op != GIR_SELECT || !is_zero(p, gir_in(p, v, 2))) return 0;
@@ -48,7 +49,8 @@ static gir_id result_of(const lower *L, gir_id product)
     return v;
 }
 
-/* What is done with the product's elements: NULL, or that it is more than an epilogue of a library does. */
+/* What is done with the product's elements: NULL, or that it is more than an epilogue of a library
+ * does. */
 static const char *find_epilogue(lower *L, gir_id product, gir_id v, low_product *out, gir_id *bias)
 {
     const gir_program *p = L->p;
@@ -65,14 +67,17 @@ static const char *find_epilogue(lower *L, gir_id product, gir_id v, low_product
     return "more is done with its elements than a bias and a relu";
 }
 
-static const char *describe(lower *L, gir_id product, int products, const factors *f, low_product *out)
+static const char *describe(lower *L, gir_id product, int products, const factors *f,
+                            low_product *out)
 {
     gir_id v = result_of(L, product), bias;
     const low_launch *l = &L->out->launches.p[L->out->launches.n - 1];
     if (products > 1) return "it is the sum of two";
     if (!v) return "several values are stored with it";
-    if (gir_type_of(L->p, v)->elem != GN_F32 || f->a.tile || f->b.tile) return "its elements are not f32";
-    if (L->out->buffers.p[f->a.buffer].elem != GN_F32 || L->out->buffers.p[f->b.buffer].elem != GN_F32)
+    if (gir_type_of(L->p, v)->elem != GN_F32 || f->a.tile || f->b.tile)
+        return "its elements are not f32";
+    if (L->out->buffers.p[f->a.buffer].elem != GN_F32 ||
+        L->out->buffers.p[f->b.buffer].elem != GN_F32)
         return "its operands are not f32";
     const char *why = find_epilogue(L, product, v, out, &bias);
     if (why) return why;
@@ -80,7 +85,8 @@ static const char *describe(lower *L, gir_id product, int products, const factor
     out->a = number_of(L, f->a.buffer);
     out->b = number_of(L, f->b.buffer);
     out->bias = bias ? number_of(L, low_buffer_of_value(L, bias)) : -1;
-    uint32_t touched = 2u + (out->a != out->b) + (bias && out->bias != out->b && out->bias != out->a);
+    uint32_t touched = 2u + (out->a != out->b) +
+                       (bias && out->bias != out->b && out->bias != out->a);
     bool all = out->out >= 0 && out->a >= 0 && out->b >= 0 && (!bias || out->bias >= 0);
     if (!all || l->buffers.n != touched || l->kernel->buffers.p[out->out].access != KIR_WRITE)
         return "its kernel touches more than its operands";

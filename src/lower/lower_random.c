@@ -9,7 +9,8 @@ static int64_t most_ends(const lower *L, gir_space_id space)
     for (gir_id g = 1; g < p->nodes.n; g++) {
         const gir_type *t = gir_type_of(p, g);
         bool ends = gir_at(p, g)->op == GIR_GRAPH || gir_at(p, g)->op == GIR_PATTERN;
-        const low_hint *h = ends && (t->src == space || t->dst == space) ? low_hint_of(L->opt, p, g) : NULL;
+        const low_hint *h = ends && (t->src == space || t->dst == space) ? low_hint_of(L->opt, p, g)
+                                                                         : NULL;
         if (h) return t->src == space ? h->n_src : h->n_dst;
     }
     return -1;

@@ -1,9 +1,10 @@
 /* lower_rows: regions whose loop runs over rows (ROWS) or over the elements of parameters (FLAT).
  *
- * A row of a ROWS region is computed in this order: passes over its edges, one a level (a sum that another sum's
- * operand depends on comes a level before it); then, width by width, what it adds to sums over the space and what is stored.
- * Sums over a space are made chunk by chunk into partial sums, and those are added in order by a second kernel: the
- * shape of the tree depends on the number of rows alone. */
+ * A row of a ROWS region is computed in this order: passes over its edges, one a level (a sum that
+ * another sum's operand depends on comes a level before it); then, width by width, what it adds to
+ * sums over the space and what is stored. Sums over a space are made chunk by chunk into partial
+ * sums, and those are added in order by a second kernel: the shape of the tree depends on the
+ * number of rows alone. */
 #include "lower/lower_impl.h"
 
 #include <math.h>
@@ -12,7 +13,8 @@
 typedef struct rows_plan {
     bool lanes; /* rows are the lanes: every value has one element a row, and there are no edges */
     int passes;
-    int *pass;  /* by member: of a SCATTER or an edge value, the pass that computes it (from 1); else 0 */
+    int *pass; /* by member: of a SCATTER or an edge value, the pass that computes it (from 1); else
+                  0 */
     bool sinks; /* sums over the space */
     GN_VEC(gir_id) sink;
     GN_VEC(int) part;   /* low_buffer of each sink's partial sums */
@@ -22,7 +24,7 @@ typedef struct rows_plan {
     int first_passes, *first_pass; /* of that version */
 } rows_plan;
 
-/* Planning ---------------------------------------------------------------------------------------------------------- */
+/* Planning ------------------------------------------------------------------------------------- */
 
 typedef struct levels_of {
     const lower *L;
@@ -33,7 +35,8 @@ typedef struct levels_of {
 static int pass_level(levels_of *z, gir_id v)
 {
     const lower *L = z->L;
-    if (L->f->place[v] == FU_LEAF || (L->f->place[v] == FU_REAL && L->f->region_of[v] != L->region)) return 0;
+    if (L->f->place[v] == FU_LEAF || (L->f->place[v] == FU_REAL && L->f->region_of[v] != L->region))
+        return 0;
     if (z->level[v] >= 0) return z->level[v];
     int most = 0;
     const gir_node *n = gir_at(L->p, v);
@@ -52,8 +55,10 @@ static bool scalars_only(lower *L, gir_id v, bool *seen)
     if (seen[v]) return true;
     seen[v] = true;
     const gir_node *n = gir_at(L->p, v);
-    bool here = L->f->place[v] == FU_INLINE || (L->f->place[v] == FU_REAL && L->f->region_of[v] == L->region);
-    if (n->op == GIR_SPACE_REDUCE) return scalars_only(L, gir_in(L->p, v, 0), seen) && fu_elems(L->p, v) == 1;
+    bool here = L->f->place[v] == FU_INLINE ||
+                (L->f->place[v] == FU_REAL && L->f->region_of[v] == L->region);
+    if (n->op == GIR_SPACE_REDUCE)
+        return scalars_only(L, gir_in(L->p, v, 0), seen) && fu_elems(L->p, v) == 1;
     if (n->op == GIR_SAMPLE || n->op == GIR_ROW_VALUE) return true;
     if (fu_elems(L->p, v) != 1) return false;
     if (!here) return true;
@@ -73,7 +78,8 @@ static int plan_passes(lower *L, int **pass)
     *pass = GN_NEW_N(L->arena, int, r->members.n);
     for (uint32_t m = 0; m < r->members.n; m++) {
         gir_id v = r->members.p[m];
-        if ((gir_at(L->p, v)->op != GIR_SCATTER && !L->f->walk[v]) || (L->alive && !L->alive[v])) continue;
+        if ((gir_at(L->p, v)->op != GIR_SCATTER && !L->f->walk[v]) || (L->alive && !L->alive[v]))
+            continue;
         (*pass)[m] = pass_level(&lv, v) + (L->f->walk[v] != 0);
         if ((*pass)[m] > passes) passes = (*pass)[m];
     }
@@ -103,12 +109,12 @@ static rows_plan plan_rows(lower *L)
     return z;
 }
 
-/* Rows -------------------------------------------------------------------------------------------------------------- */
+/* Rows ----------------------------------------------------------------------------------------- */
 
 static bool is_stored(const lower *L, gir_id v, int64_t n)
 {
-    return L->f->stored[v] && (!L->alive || L->alive[v]) && fu_elems(L->p, v) == n && !L->f->walk[v] &&
-           gir_at(L->p, v)->op != GIR_SPACE_REDUCE;
+    return L->f->stored[v] && (!L->alive || L->alive[v]) && fu_elems(L->p, v) == n &&
+           !L->f->walk[v] && gir_at(L->p, v)->op != GIR_SPACE_REDUCE;
 }
 
 static void add_to_sink(lower *L, const rows_plan *z, uint32_t s, kir_id j)
@@ -124,7 +130,8 @@ static bool is_added(const lower *L, gir_id v, int64_t n)
     return (!L->alive || L->alive[v]) && fu_elems(L->p, v) == n;
 }
 
-/* What has n elements a row: all values, then what is added to sums over the space, then the stores. */
+/* What has n elements a row: all values, then what is added to sums over the space, then the
+ * stores. */
 static void rows_of_width(lower *L, const rows_plan *z, int64_t n)
 {
     const region *r = L->r;
@@ -139,7 +146,8 @@ static void rows_of_width(lower *L, const rows_plan *z, int64_t n)
     for (uint32_t s = 0; s < z->sink.n; s++)
         if (is_added(L, z->sink.p[s], n)) add_to_sink(L, z, s, j);
     for (uint32_t m = 0; m < r->members.n; m++)
-        if (is_stored(L, r->members.p[m], n)) low_store_value(L, r->members.p[m], &L->row, j, value[m]);
+        if (is_stored(L, r->members.p[m], n))
+            low_store_value(L, r->members.p[m], &L->row, j, value[m]);
     low_close_row(L, n);
 }
 
@@ -149,8 +157,9 @@ static int by_width(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Everything that is stored or added up, one loop a width, the narrowest first: what is narrow may be sums of wide rows that
- * are read for it, over which a wide store may then be put (ir/kir_overwrite.h). */
+/* Everything that is stored or added up, one loop a width, the narrowest first: what is narrow may
+ * be sums of wide rows that are read for it, over which a wide store may then be put
+ * (ir/kir_overwrite.h). */
 static void row_work(lower *L, const rows_plan *z)
 {
     const region *r = L->r;
@@ -177,7 +186,8 @@ static void edges_of_block(lower *L, const rows_plan *z)
     for (uint32_t m = 0; m < r->members.n; m++) {
         gir_id v = r->members.p[m];
         int64_t all = low_stride(L, fu_elems(L->p, v)) * L->sched.rows_at_once;
-        if (z->pass[m] && !L->f->walk[v]) tile[m] = kir_tile(L->k, low_at(L), low_member_elem(L, v), all);
+        if (z->pass[m] && !L->f->walk[v])
+            tile[m] = kir_tile(L->k, low_at(L), low_member_elem(L, v), all);
     }
     kir_id i = low_open(L, low_iconst(L, 0), L->block.rows, 1, KIR_SERIAL, KIR_NONE);
     low_row_of_block(L, i);
@@ -203,7 +213,8 @@ static void edges_of_block(lower *L, const rows_plan *z)
 static void block_body(lower *L, const rows_plan *z, kir_id base, kir_id end)
 {
     L->block = (row_block){.level = L->depth, .base = base};
-    L->block.rows = low_int(L, KIR_IMIN, low_int(L, KIR_ISUB, end, base), low_iconst(L, L->sched.rows_at_once));
+    L->block.rows = low_int(L, KIR_IMIN, low_int(L, KIR_ISUB, end, base),
+                            low_iconst(L, L->sched.rows_at_once));
     edges_of_block(L, z);
     L->block.on = true;
     row_work(L, z);
@@ -231,7 +242,8 @@ static void row_versions(lower *L, const rows_plan *z, kir_id i, kir_id end)
     rows_plan first = *z;
     first.pass = z->first_pass;
     first.passes = z->first_passes;
-    kir_id hold = low_all_hold(L, z->n_scalars, z->scalar), not = kir_un(L->k, low_at(L), KIR_NOT, hold);
+    kir_id hold = low_all_hold(L, z->n_scalars, z->scalar),
+           not = kir_un(L->k, low_at(L), KIR_NOT, hold);
     low_open_if(L, hold);
     low_suppose(L, z->n_scalars, z->scalar);
     row_body(L, &first, i, end);
@@ -259,7 +271,8 @@ static void begin_sinks(lower *L, rows_plan *z)
         int64_t n = fu_elems(L->p, v);
         kir_id tile = kir_tile(L->k, low_at(L), low_member_elem(L, v), n);
         GN_PUSH(L->arena, z->acc, tile);
-        low_fill_tile(L, tile, n, low_start(L, low_member_elem(L, v), (int)gir_at(L->p, v)->attr.i[0]));
+        low_fill_tile(L, tile, n,
+                      low_start(L, low_member_elem(L, v), (int)gir_at(L->p, v)->attr.i[0]));
     }
 }
 
@@ -294,7 +307,8 @@ static void make_partials(lower *L, rows_plan *z)
 {
     for (uint32_t s = 0; s < z->sink.n; s++) {
         gir_id v = z->sink.p[s];
-        low_size size = {.coef = fu_elems(L->p, v), .sym = low_sym_of(L, L->r->space, L->sched.chunk_rows)};
+        low_size size = {.coef = fu_elems(L->p, v),
+                         .sym = low_sym_of(L, L->r->space, L->sched.chunk_rows)};
         const char *name = gn_arena_printf(L->arena, "partial_%u", v);
         GN_PUSH(L->arena, z->part, low_temp(L, name, low_member_elem(L, v), size));
     }
@@ -304,7 +318,8 @@ void low_rows(lower *L)
 {
     const region *r = L->r;
     rows_plan z = plan_rows(L);
-    low_parts(L, &(low_passes){z.pass, z.passes, z.n_scalars, z.scalar, z.first_pass, z.first_passes});
+    low_parts(L,
+              &(low_passes){z.pass, z.passes, z.n_scalars, z.scalar, z.first_pass, z.first_passes});
     low_drawn *drawn = low_rows_and_zeros(L);
     low_begin(L, "rows");
     L->drawn = drawn;
@@ -327,7 +342,8 @@ void low_rows(lower *L)
             blocked_rows(L, &z, low_drawn_block());
         } else {
             kir_id end = low_sym_value(L, r->space, 1);
-            kir_id i = low_open(L, low_iconst(L, 0), end, L->sched.rows_at_once, KIR_THREAD, KIR_NONE);
+            kir_id i = low_open(L, low_iconst(L, 0), end, L->sched.rows_at_once, KIR_THREAD,
+                                KIR_NONE);
             row_versions(L, &z, i, end);
             low_close(L);
             L->launch.step = L->sched.rows_at_once;
@@ -338,35 +354,41 @@ void low_rows(lower *L)
     }
     low_end(L);
     for (uint32_t s = 0; s < z.sink.n; s++)
-        low_finish_partials(L, z.sink.p[s], z.part.p[s], (int)gir_at(L->p, z.sink.p[s])->attr.i[0], r->space,
-                            L->sched.chunk_rows);
+        low_finish_partials(L, z.sink.p[s], z.part.p[s], (int)gir_at(L->p, z.sink.p[s])->attr.i[0],
+                            r->space, L->sched.chunk_rows);
 }
 
-/* Elements ---------------------------------------------------------------------------------------------------------- */
+/* Elements ------------------------------------------------------------------------------------- */
 
-/* Is the element's number nothing to v but where it lies in memory?  Then the loop is the same for any number of elements. */
+/* Is the element's number nothing to v but where it lies in memory?  Then the loop is the same for
+ * any number of elements. */
 static bool is_elementwise(const lower *L, gir_id v, bool *seen)
 {
     const gir_program *p = L->p;
     const gir_node *n = gir_at(p, v);
     if (seen[v]) return true; /* or what reads it is none already */
     seen[v] = true;
-    bool here = L->f->place[v] == FU_INLINE || (L->f->place[v] == FU_REAL && L->f->region_of[v] == L->region);
+    bool here = L->f->place[v] == FU_INLINE ||
+                (L->f->place[v] == FU_REAL && L->f->region_of[v] == L->region);
     if (fu_elems(p, v) == 1) return true;
     if (!here) return fu_elems(p, v) == L->r->n;
-    if (n->op == GIR_BROADCAST && !fu_is_identity_view(p, v)) return fu_elems(p, gir_in(p, v, 0)) == 1;
-    if (n->op != GIR_CONST && gir_ops[n->op].cls != GIR_CLASS_MAP && !fu_is_identity_view(p, v)) return false;
+    if (n->op == GIR_BROADCAST && !fu_is_identity_view(p, v))
+        return fu_elems(p, gir_in(p, v, 0)) == 1;
+    if (n->op != GIR_CONST && gir_ops[n->op].cls != GIR_CLASS_MAP && !fu_is_identity_view(p, v))
+        return false;
     for (int k = 0; k < n->n_in; k++)
         if (!is_elementwise(L, gir_in(p, v, k), seen)) return false;
     return true;
 }
 
-/* How many elements there are is a symbol of the kernel's: updates of parameters of any size share code.  Declines where
- * the number says which element of something else is meant. */
+/* How many elements there are is a symbol of the kernel's: updates of parameters of any size share
+ * code.  Declines where the number says which element of something else is meant. */
 static bool shares_sizes(const lower *L)
 {
-    bool all = gn_is_on(L->opt->off, GN_DO_SHARE_SIZES), *seen = GN_NEW_N(L->arena, bool, L->p->nodes.n);
-    for (uint32_t m = 0; m < L->r->members.n; m++) all = all && is_elementwise(L, L->r->members.p[m], seen);
+    bool all = gn_is_on(L->opt->off, GN_DO_SHARE_SIZES),
+         *seen = GN_NEW_N(L->arena, bool, L->p->nodes.n);
+    for (uint32_t m = 0; m < L->r->members.n; m++)
+        all = all && is_elementwise(L, L->r->members.p[m], seen);
     return all;
 }
 
@@ -384,7 +406,8 @@ void low_flat(lower *L)
     bool shares = shares_sizes(L);
     low_begin(L, "flat");
     kir_id end = shares ? low_count(L, n) : low_iconst(L, n);
-    L->launch.trip = shares ? (low_size){.coef = 1, .sym = low_sym_of(L, 0, n)} : (low_size){.coef = n, .sym = -1};
+    L->launch.trip = shares ? (low_size){.coef = 1, .sym = low_sym_of(L, 0, n)}
+                            : (low_size){.coef = n, .sym = -1};
     L->launch.step = block;
     L->row = (where){.space = 0, .row = low_iconst(L, 0), .level = 0};
     kir_id at = low_open(L, low_iconst(L, 0), end, block, KIR_THREAD, KIR_NONE);
@@ -398,7 +421,8 @@ void low_flat(lower *L)
         value[m] = low_value(L, r->members.p[m], &L->row, &x);
     }
     for (uint32_t m = 0; m < r->members.n; m++)
-        if (L->f->stored[r->members.p[m]]) low_store_value(L, r->members.p[m], &L->row, f, value[m]);
+        if (L->f->stored[r->members.p[m]])
+            low_store_value(L, r->members.p[m], &L->row, f, value[m]);
     low_close(L);
     low_close(L);
     if (shares) sizes_of_elements(L, n);

@@ -1,14 +1,17 @@
 /* lower_terms: products of rows with a matrix of few columns, several terms of a sum side by side.
  *
- * Of a vector of the machine a row of seven columns fills half, and each term of a row is a load.  Here element j of a row of
- * the register tile is `terms` lanes from j * terms on, of which lane t sums the terms s with s mod terms = t, in order: one
- * load brings that many neighbours of a row, repeated over the vector, and no lane is idle.  At the end neighbours are added:
- * 0 and 1, 2 and 3, then those sums, until one is left.  So the order depends on `terms` alone (schedule_dense.c).
+ * Of a vector of the machine a row of seven columns fills half, and each term of a row is a load.
+ * Here element j of a row of the register tile is `terms` lanes from j * terms on, of which lane t
+ * sums the terms s with s mod terms = t, in order: one load brings that many neighbours of a row,
+ * repeated over the vector, and no lane is idle.  At the end neighbours are added: 0 and 1, 2 and
+ * 3, then those sums, until one is left.  So the order depends on `terms` alone (schedule_dense.c).
  *
- * B is packed likewise, terms that are beyond the last of a sum as zeros; those of A are not read. */
+ * B is packed likewise, terms that are beyond the last of a sum as zeros; those of A are not
+ * read. */
 #include "lower/lower_dense.h"
 
-/* Lane l's term of the group that begins at s0 and has `left` terms; where there are fewer than lanes, the last one again. */
+/* Lane l's term of the group that begins at s0 and has `left` terms; where there are fewer than
+ * lanes, the last one again. */
 static kir_id term_of(lower *L, kir_id l, kir_id s0, int64_t left, int64_t terms)
 {
     kir_id t = low_int(L, KIR_IMOD, l, low_iconst(L, terms));
@@ -25,13 +28,15 @@ static kir_id if_there(lower *L, kir_id l, int64_t left, int64_t terms, gn_elem 
     return kir_select(L->k, low_at(L), there, x, low_fconst(L, e, 0));
 }
 
-static void pack_group(lower *L, matrix b, const tile_job *to, kir_id s0, int64_t left, int64_t terms)
+static void pack_group(lower *L, matrix b, const tile_job *to, kir_id s0, int64_t left,
+                       int64_t terms)
 {
     int64_t lanes = to->cols * terms;
     kir_id row = low_scaled_add(L, s0, to->stride / terms, to->b.at);
     if (to->stride != lanes) {
         kir_id z = low_open_n(L, to->stride, KIR_VECTOR, KIR_NONE);
-        kir_tstore(L->k, low_at(L), to->b.tile, low_int(L, KIR_IADD, row, z), low_fconst(L, to->elem, 0));
+        kir_tstore(L->k, low_at(L), to->b.tile, low_int(L, KIR_IADD, row, z),
+                   low_fconst(L, to->elem, 0));
         low_close(L);
     }
     kir_id l = low_open_n(L, lanes, KIR_VECTOR, KIR_NONE);
@@ -46,7 +51,8 @@ static void add_group(lower *L, const tile_job *t, kir_id s0, int64_t left)
 {
     int64_t terms = L->sched.terms;
     kir_id r = low_open_unrolled(L, t->rows), l = low_open_n(L, t->stride, KIR_VECTOR, KIR_NONE);
-    kir_id i = low_int(L, KIR_IADD, t->i0, r), a = dense_element(L, t->a, i, term_of(L, l, s0, left, terms));
+    kir_id i = low_int(L, KIR_IADD, t->i0, r),
+           a = dense_element(L, t->a, i, term_of(L, l, s0, left, terms));
     kir_id at = low_scaled_add(L, s0, t->stride / terms, t->b.at);
     kir_id b = kir_tload(L->k, low_at(L), t->b.tile, low_int(L, KIR_IADD, at, l));
     kir_id to = low_scaled_add(L, r, t->stride, l);
@@ -59,7 +65,8 @@ void low_pack_terms(lower *L, matrix b, int64_t depth, const tile_job *to, int64
 {
     int64_t whole = depth / terms * terms;
     if (whole) {
-        kir_id s0 = low_open(L, low_iconst(L, 0), low_iconst(L, whole), terms, KIR_SERIAL, KIR_NONE);
+        kir_id s0 = low_open(L, low_iconst(L, 0), low_iconst(L, whole), terms, KIR_SERIAL,
+                             KIR_NONE);
         pack_group(L, b, to, s0, terms, terms);
         low_close(L);
     }
@@ -70,14 +77,16 @@ void low_multiply_terms(lower *L, const tile_job *t, int64_t depth)
 {
     int64_t terms = L->sched.terms, whole = depth / terms * terms;
     if (whole) {
-        kir_id s0 = low_open(L, low_iconst(L, 0), low_iconst(L, whole), terms, KIR_SERIAL, KIR_REDUCE);
+        kir_id s0 = low_open(L, low_iconst(L, 0), low_iconst(L, whole), terms, KIR_SERIAL,
+                             KIR_REDUCE);
         add_group(L, t, s0, terms);
         low_close(L);
     }
     if (depth > whole) add_group(L, t, low_iconst(L, whole), depth - whole);
 }
 
-/* Neighbours are shuffled out of whole vectors, so that rows of what is added again are whole vectors, too. */
+/* Neighbours are shuffled out of whole vectors, so that rows of what is added again are whole
+ * vectors, too. */
 kir_id low_sum_terms(lower *L, const tile_job *t)
 {
     kir_id from = t->tile;
@@ -86,7 +95,8 @@ kir_id low_sum_terms(lower *L, const tile_job *t)
         int64_t stride = low_stride(L, t->cols * n);
         if (n > 1 && stride < L->opt->limits.lanes) stride = L->opt->limits.lanes;
         kir_id to = kir_tile(L->k, low_at(L), t->elem, t->rows * stride);
-        kir_id r = low_open_unrolled(L, t->rows), l = low_open_n(L, t->cols * n, KIR_VECTOR, KIR_NONE);
+        kir_id r = low_open_unrolled(L, t->rows),
+               l = low_open_n(L, t->cols * n, KIR_VECTOR, KIR_NONE);
         kir_id at = low_scaled_add(L, r, wide, low_times(L, l, 2));
         kir_id x = kir_tload(L->k, low_at(L), from, at);
         kir_id y = kir_tload(L->k, low_at(L), from, low_int(L, KIR_IADD, at, low_iconst(L, 1)));

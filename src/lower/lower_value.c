@@ -1,15 +1,17 @@
 /* lower_value: a value of the tensor IR at one row and element, as instructions.
  *
- * low_value is demand-driven: it looks through everything that is INLINE or belongs to the region at hand, and stops at
- * what lies in memory or in a tile.  Each instruction lands at the outermost level where its operands are known: a
- * scalar of a row outside the loop over columns, a scalar of the program outside all loops. */
+ * low_value is demand-driven: it looks through everything that is INLINE or belongs to the region
+ * at hand, and stops at what lies in memory or in a tile.  Each instruction lands at the outermost
+ * level where its operands are known: a scalar of a row outside the loop over columns, a scalar of
+ * the program outside all loops. */
 #include "lower/lower_impl.h"
 
 #include <string.h>
 
-/* Views' indices ---------------------------------------------------------------------------------------------------- */
+/* Views' indices ------------------------------------------------------------------------------- */
 
-/* Index into the operand of a broadcast: dims aligned at the right, ones and missing ones stay at 0. */
+/* Index into the operand of a broadcast: dims aligned at the right, ones and missing ones stay at
+ * 0. */
 static low_ix broadcast_index(lower *L, low_ix *x, const gir_type *from)
 {
     low_ix_comp(L, x);
@@ -21,7 +23,7 @@ static low_ix broadcast_index(lower *L, low_ix *x, const gir_type *from)
     return y;
 }
 
-/* Memory ------------------------------------------------------------------------------------------------------------ */
+/* Memory --------------------------------------------------------------------------------------- */
 
 gn_elem low_elem(gn_elem e)
 {
@@ -39,7 +41,8 @@ kir_id low_load(lower *L, int buffer, kir_id at)
 /* A row of `elems` elements of v, which lies in memory, is read. */
 static void note_far_read(lower *L, gir_id v, const where *w, int64_t elems)
 {
-    bool at_edge = L->far_edge && w->row == L->far_edge, known = !at_edge && (!L->far || w->row != L->far);
+    bool at_edge = L->far_edge && w->row == L->far_edge,
+         known = !at_edge && (!L->far || w->row != L->far);
     for (uint32_t k = 0; k < L->far_reads.n && !known; k++) known = L->far_reads.p[k].value == v;
     if (!known) GN_PUSH(L->arena, L->far_reads, ((far_read){v, elems, at_edge}));
 }
@@ -62,7 +65,10 @@ void low_store_from(lower *L, int b, kir_id at, kir_id tile, kir_id j)
     kir_store(L->k, low_at(L), b, at, kir_tload(L->k, low_at(L), tile, j));
 }
 
-where low_node_at(lower *L, gir_space_id s, kir_id row) { return (where){.space = s, .row = row, .level = L->depth}; }
+where low_node_at(lower *L, gir_space_id s, kir_id row)
+{
+    return (where){.space = s, .row = row, .level = L->depth};
+}
 
 /* The ends of an edge. In a pass over a row's edges one is the row itself. */
 static where end_of(lower *L, gir_id g, const where *w, int end)
@@ -78,7 +84,8 @@ static where end_of(lower *L, gir_id g, const where *w, int end)
     L->depth = w->level;
     for (uint32_t i = L->int_memos.n; i-- > 0 && !n.row;) {
         const int_memo *m = &L->int_memos.p[i];
-        if (m->op == KIR_LOAD && m->a == w->row && m->b == (kir_id)array && low_visible(L, m->level, m->owner))
+        if (m->op == KIR_LOAD && m->a == w->row && m->b == (kir_id)array &&
+            low_visible(L, m->level, m->owner))
             n.row = m->result;
     }
     if (!n.row) {
@@ -100,9 +107,12 @@ static kir_id user_row(lower *L, const where *w)
     return low_load(L, low_buffer_of_graph(L, s->graph, array), w->row);
 }
 
-/* Views ------------------------------------------------------------------------------------------------------------- */
+/* Views ---------------------------------------------------------------------------------------- */
 
-static kir_id bin(lower *L, kir_op op, kir_id a, kir_id b) { return kir_bin(L->k, low_at(L), op, a, b); }
+static kir_id bin(lower *L, kir_op op, kir_id a, kir_id b)
+{
+    return kir_bin(L->k, low_at(L), op, a, b);
+}
 
 static kir_id clamp(lower *L, kir_id i, int64_t n)
 {
@@ -122,7 +132,8 @@ static kir_id pad_value(lower *L, gir_id v, const where *w, low_ix *x)
     y.dim[axis] = t->dim[axis];
     y.comp[axis] = clamp(L, at, t->dim[axis]);
     kir_id inner = low_value(L, o, w, &y);
-    kir_id from = bin(L, KIR_ILE, low_iconst(L, 0), at), to = bin(L, KIR_ILT, at, low_iconst(L, t->dim[axis]));
+    kir_id from = bin(L, KIR_ILE, low_iconst(L, 0), at),
+           to = bin(L, KIR_ILT, at, low_iconst(L, t->dim[axis]));
     kir_id in = bin(L, KIR_AND, from, to);
     gn_elem e = low_elem((gn_elem)n->type.elem);
     return kir_select(L->k, low_at(L), in, inner, low_const(L, e, 0));
@@ -143,8 +154,10 @@ static kir_id concat_value(lower *L, gir_id v, const where *w, low_ix *x)
         y.dim[axis] = d;
         y.comp[axis] = clamp(L, low_int(L, KIR_ISUB, x->comp[axis], low_iconst(L, start)), d);
         kir_id part = low_value(L, o, w, &y);
-        result = result ? kir_select(L->k, low_at(L), bin(L, KIR_ILT, x->comp[axis], low_iconst(L, end)), part, result)
-                        : part;
+        result = result
+                     ? kir_select(L->k, low_at(L),
+                                  bin(L, KIR_ILT, x->comp[axis], low_iconst(L, end)), part, result)
+                     : part;
         end = start;
     }
     return result;
@@ -155,11 +168,13 @@ static kir_id rows_value(lower *L, gir_id v, const where *w, low_ix *x)
 {
     gir_id o = gir_in(L->p, v, 0);
     if (gir_at(L->p, v)->op == GIR_TO_ROWS) {
-        low_ix y = low_index(gir_type_of(L->p, o), low_scaled_add(L, w->row, fu_elems(L->p, v), low_ix_lin(L, x)));
+        low_ix y = low_index(gir_type_of(L->p, o),
+                             low_scaled_add(L, w->row, fu_elems(L->p, v), low_ix_lin(L, x)));
         where none = {.level = w->level};
         gir_id base = o;
         while (fu_is_identity_view(L->p, base)) base = gir_in(L->p, base, 0);
-        if (L->f->place[base] == FU_LEAF || L->f->stored[base]) note_far_read(L, base, w, fu_elems(L->p, v));
+        if (L->f->place[base] == FU_LEAF || L->f->stored[base])
+            note_far_read(L, base, w, fu_elems(L->p, v));
         return low_value(L, o, &none, &y);
     }
     while (fu_is_identity_view(L->p, o)) o = gir_in(L->p, o, 0);
@@ -195,7 +210,8 @@ static kir_id view_value(lower *L, gir_id v, const where *w, low_ix *x)
         y = *x;
         y.lin = 0;
         y.dim[n->attr.i[0]] = t->dim[n->attr.i[0]];
-        y.comp[n->attr.i[0]] = low_int(L, KIR_IADD, x->comp[n->attr.i[0]], low_iconst(L, n->attr.i[1]));
+        y.comp[n->attr.i[0]] = low_int(L, KIR_IADD, x->comp[n->attr.i[0]],
+                                       low_iconst(L, n->attr.i[1]));
         break;
     case GIR_PAD: return pad_value(L, v, w, x);
     case GIR_TO_ROWS:
@@ -205,16 +221,18 @@ static kir_id view_value(lower *L, gir_id v, const where *w, low_ix *x)
     return low_value(L, o, w, &y);
 }
 
-/* Cost: of one element from what is stored, in about the time of an addition. ---------------------------------------- */
+/* Cost: of one element from what is stored, in about the time of an addition. ------------------ */
 
 float low_cost(lower *L, gir_id v)
 {
     if (L->cost[v] >= 0) return L->cost[v];
     const gir_node *n = gir_at(L->p, v);
-    bool here = L->f->place[v] == FU_INLINE || (L->f->place[v] == FU_REAL && L->f->region_of[v] == L->region);
+    bool here = L->f->place[v] == FU_INLINE ||
+                (L->f->place[v] == FU_REAL && L->f->region_of[v] == L->region);
     float c = 0;
     if (n->op == GIR_CONST || n->op == GIR_IOTA || n->op == GIR_SIZE) return L->cost[v] = 0;
-    if (!here || n->op == GIR_REDUCE || n->op == GIR_SCATTER) return L->cost[v] = 1; /* stored, or in a tile */
+    if (!here || n->op == GIR_REDUCE || n->op == GIR_SCATTER)
+        return L->cost[v] = 1; /* stored, or in a tile */
     if (low_supposed(L, v)) return L->cost[v] = low_cost(L, gir_in(L->p, v, 1));
     for (int k = 0; k < n->n_in; k++) c += low_cost(L, gir_in(L->p, v, k));
     switch ((gir_op)n->op) {
@@ -241,7 +259,7 @@ float low_cost(lower *L, gir_id v)
     return L->cost[v] = c < 1e6f ? c : 1e6f;
 }
 
-/* Tiles ------------------------------------------------------------------------------------------------------------- */
+/* Tiles ---------------------------------------------------------------------------------------- */
 
 void low_hold(lower *L, gir_id v, const where *w, kir_id tile, int lev)
 {
@@ -251,7 +269,8 @@ void low_hold(lower *L, gir_id v, const where *w, kir_id tile, int lev)
 void low_hold_block(lower *L, gir_id v, kir_id tile)
 {
     int lev = L->block.level;
-    GN_PUSH(L->arena, L->tiles, ((held){v, 0, tile, low_stride(L, fu_elems(L->p, v)), lev, L->levels[lev].at.owner}));
+    GN_PUSH(L->arena, L->tiles,
+            ((held){v, 0, tile, low_stride(L, fu_elems(L->p, v)), lev, L->levels[lev].at.owner}));
 }
 
 static const held *find_tile(const lower *L, gir_id v, const where *w)
@@ -270,7 +289,8 @@ static kir_id load_tile(lower *L, const held *h, const where *w, kir_id lin)
     return kir_tload(L->k, low_at(L), tile, low_in_tile(L, off, lin));
 }
 
-/* Where the reduced element is, given the loop over the results and the one over what is reduced. */
+/* Where the reduced element is, given the loop over the results and the one over what is
+ * reduced. */
 static low_ix reduced_index(lower *L, const gir_type *t, int64_t axes, kir_id out, kir_id in)
 {
     low_ix kept = {.lin = out}, gone = {.lin = in}, x = {.rank = t->rank, .has_comp = true};
@@ -281,20 +301,24 @@ static low_ix reduced_index(lower *L, const gir_type *t, int64_t axes, kir_id ou
     }
     low_ix_comp(L, &kept);
     low_ix_comp(L, &gone);
-    for (int i = 0, a = 0, b = 0; i < t->rank; i++) x.comp[i] = axes >> i & 1 ? gone.comp[b++] : kept.comp[a++];
+    for (int i = 0, a = 0, b = 0; i < t->rank; i++)
+        x.comp[i] = axes >> i & 1 ? gone.comp[b++] : kept.comp[a++];
     return x;
 }
 
-/* Short sums along a row are taken at once, not one after another: lanes run over all elements, and those that hold the
- * elements of one result add them up. In the lanes of a group they meet; in vectors, halves of several sums are added by one
- * instruction, as long as the row is a few vectors. */
-static bool in_segments(const lower *L, const gir_node *n, const gir_type *t, int64_t outs, int64_t ins)
+/* Short sums along a row are taken at once, not one after another: lanes run over all elements, and
+ * those that hold the elements of one result add them up. In the lanes of a group they meet; in
+ * vectors, halves of several sums are added by one instruction, as long as the row is a few
+ * vectors. */
+static bool in_segments(const lower *L, const gir_node *n, const gir_type *t, int64_t outs,
+                        int64_t ins)
 {
     enum { SHORTEST = 4, MOST_VECTORS = 16 };
     int64_t lanes = L->opt->limits.lanes;
     bool last = n->attr.i[1] == (int64_t)1 << (t->rank - 1), power = (ins & (ins - 1)) == 0;
     bool few = L->opt->limits.shared_bytes ? ins <= lanes : ins <= MOST_VECTORS * lanes / outs;
-    return last && power && outs > 1 && ins >= SHORTEST && few && gn_is_on(L->opt->off, GN_DO_SEGMENTS);
+    return last && power && outs > 1 && ins >= SHORTEST && few &&
+           gn_is_on(L->opt->off, GN_DO_SEGMENTS);
 }
 
 static void reduce_segments(lower *L, gir_id v, const where *w, kir_id tile, int64_t ins)
@@ -308,8 +332,8 @@ static void reduce_segments(lower *L, gir_id v, const where *w, kir_id tile, int
     low_close(L);
 }
 
-/* Lanes run along the reduced axis where that is the last one and not tiny, else along the results. The results are the
- * tile's elements from `off` on. */
+/* Lanes run along the reduced axis where that is the last one and not tiny, else along the results.
+ * The results are the tile's elements from `off` on. */
 static void reduce_into(lower *L, gir_id v, const where *w, kir_id tile, kir_id off)
 {
     const gir_node *n = gir_at(L->p, v);
@@ -328,7 +352,9 @@ static void reduce_into(lower *L, gir_id v, const where *w, kir_id tile, kir_id 
     kir_id out, in;
     int64_t outer = along ? outs : ins, lanes = along ? ins : outs;
     bool loop = outer > 1;
-    kir_unit unit = outer * ((lanes + L->opt->limits.lanes - 1) / L->opt->limits.lanes) <= 16 ? KIR_UNROLL : KIR_SERIAL;
+    kir_unit unit = outer * ((lanes + L->opt->limits.lanes - 1) / L->opt->limits.lanes) <= 16
+                        ? KIR_UNROLL
+                        : KIR_SERIAL;
     kir_id a = loop ? low_open_n(L, outer, unit, along ? KIR_NONE : KIR_REDUCE) : low_iconst(L, 0);
     kir_id b = low_open_n(L, lanes, KIR_VECTOR, along ? KIR_REDUCE : KIR_NONE);
     out = along ? a : b;
@@ -365,7 +391,8 @@ static kir_id block_tile(lower *L, gir_id v)
     int64_t elems = fu_elems(L->p, v), stride = low_stride(L, elems);
     bool reduce = n->op == GIR_REDUCE && computed_here(L, v, &L->row);
     where row = L->row;
-    kir_id tile = kir_tile(L->k, low_at(L), low_elem((gn_elem)n->type.elem), stride * L->sched.rows_at_once);
+    kir_id tile = kir_tile(L->k, low_at(L), low_elem((gn_elem)n->type.elem),
+                           stride * L->sched.rows_at_once);
     if (reduce) { /* loops over what is reduced stand in it, so rows are not lanes */
         kir_id r = low_open(L, low_iconst(L, 0), L->block.rows, 1, KIR_SERIAL, KIR_NONE);
         low_row_of_block(L, r);
@@ -407,7 +434,7 @@ void low_tile_of(lower *L, gir_id v, const where *w)
     L->depth = depth;
 }
 
-/* Values ------------------------------------------------------------------------------------------------------------ */
+/* Values --------------------------------------------------------------------------------------- */
 
 static kir_id random_value(lower *L, gir_id v, const where *w, low_ix *x)
 {
@@ -430,14 +457,16 @@ static kir_id leaf_value(lower *L, gir_id v, const where *w, low_ix *x)
     }
 }
 
-static kir_id load_at_edge(lower *L, gir_id g, const where *w, gn_graph_array plain, gn_graph_array by_source)
+static kir_id load_at_edge(lower *L, gir_id g, const where *w, gn_graph_array plain,
+                           gn_graph_array by_source)
 {
     return w->by_source ? low_load(L, low_buffer_of_graph(L, g, by_source), w->by_source)
                         : low_load(L, low_buffer_of_graph(L, g, plain), w->row);
 }
 
-/* sample(g, v): v at the edge's destination row and source column.  Of the matrix that g is the pattern of, picked rows or
- * all, the runtime keeps the values; and the places of its elements, which random numbers are drawn by. */
+/* sample(g, v): v at the edge's destination row and source column.  Of the matrix that g is the
+ * pattern of, picked rows or all, the runtime keeps the values; and the places of its elements,
+ * which random numbers are drawn by. */
 static kir_id sample_value(lower *L, gir_id v, const where *w)
 {
     gir_id g = gir_in(L->p, v, 0), o = gir_in(L->p, v, 1), base = o, pattern = g;
@@ -446,7 +475,8 @@ static kir_id sample_value(lower *L, gir_id v, const where *w)
     while (gir_at(L->p, pattern)->op == GIR_RESTRICT) pattern = gir_in(L->p, pattern, 0);
     if (gir_at(L->p, pattern)->op == GIR_PATTERN && gir_in(L->p, pattern, 0) == base)
         return load_at_edge(L, g, w, GN_GRAPH_VALUE, GN_GRAPH_CSC_VALUE);
-    bool by_row = L->p->spaces.p[gir_type_of(L->p, o)->space].kind != GIR_EDGE; /* edges have places of their own */
+    /* edges have places of their own */
+    bool by_row = L->p->spaces.p[gir_type_of(L->p, o)->space].kind != GIR_EDGE;
     if (gir_at(L->p, pattern)->op == GIR_PATTERN && gir_at(L->p, o)->op == GIR_RANDOM && by_row)
         return low_random_at(L, o, w, load_at_edge(L, g, w, GN_GRAPH_CELL, GN_GRAPH_CSC_CELL));
     where col = end_of(L, g, w, GIR_SRC), row = end_of(L, g, w, GIR_DST);
@@ -478,7 +508,8 @@ static kir_id compute(lower *L, gir_id v, const where *w, low_ix *x)
         return low_value(L, gir_in(L->p, v, 1), &there, x);
     }
     if (n->op == GIR_TAKE) { /* edge k of a pick ends at row k */
-        where edge = {.space = gir_type_of(L->p, gir_in(L->p, v, 0))->edge, .row = w->row, .level = w->level};
+        where edge = {
+            .space = gir_type_of(L->p, gir_in(L->p, v, 0))->edge, .row = w->row, .level = w->level};
         where there = end_of(L, gir_in(L->p, v, 0), &edge, GIR_SRC);
         return low_value(L, gir_in(L->p, v, 1), &there, x);
     }
@@ -492,12 +523,13 @@ static kir_id compute(lower *L, gir_id v, const where *w, low_ix *x)
 /* Does one of it take as long as a vector of them? */
 static bool is_slow(gir_op op)
 {
-    return op == GIR_DIV || op == GIR_RECIP || op == GIR_SQRT || op == GIR_RSQRT || op == GIR_RANDOM || op == GIR_POW ||
-           (op >= GIR_EXP && op <= GIR_ERF);
+    return op == GIR_DIV || op == GIR_RECIP || op == GIR_SQRT || op == GIR_RSQRT ||
+           op == GIR_RANDOM || op == GIR_POW || (op >= GIR_EXP && op <= GIR_ERF);
 }
 
-/* Row vectors worth a tile: reductions always; work that would be repeated for every lane that reads it.  Of a block, slow
- * scalars of rows too: they are computed with rows as the lanes, if the loop at hand is not that already. */
+/* Row vectors worth a tile: reductions always; work that would be repeated for every lane that
+ * reads it.  Of a block, slow scalars of rows too: they are computed with rows as the lanes, if the
+ * loop at hand is not that already. */
 static bool wants_tile(lower *L, gir_id v, const where *w, bool here)
 {
     const gir_node *n = gir_at(L->p, v);
@@ -512,7 +544,8 @@ static bool wants_tile(lower *L, gir_id v, const where *w, bool here)
     return (L->f->uses[v] > 1 || every_edge) && low_cost(L, v) >= 4;
 }
 
-/* An operand of a broadcast is read by several lanes: it is computed or loaded once, and spread from registers. */
+/* An operand of a broadcast is read by several lanes: it is computed or loaded once, and spread
+ * from registers. */
 static bool broadcast_wants_tile(lower *L, gir_id v)
 {
     const gir_node *n = gir_at(L->p, v);
@@ -529,7 +562,8 @@ static bool slice_wants_tile(lower *L, gir_id v)
     if (L->r->kind != RG_ROWS || gir_at(L->p, v)->op != GIR_SLICE) return false;
     gir_id o = gir_in(L->p, v, 0);
     if (!fu_is_edge_space(L->p, gir_type_of(L->p, o)->space)) return false;
-    return fu_elems(L->p, o) > fu_elems(L->p, v) && fu_elems(L->p, o) <= L->sched.tile_max && low_cost(L, o) > 0;
+    return fu_elems(L->p, o) > fu_elems(L->p, v) && fu_elems(L->p, o) <= L->sched.tile_max &&
+           low_cost(L, o) > 0;
 }
 
 static kir_id value_now(lower *L, gir_id v, const where *w, low_ix *x)
@@ -573,7 +607,9 @@ kir_id low_value(lower *L, gir_id v, const where *w, low_ix *x)
     kir_id lin = scalar ? x->lin : low_ix_lin(L, x);
     for (uint32_t i = L->memos.n; i-- > 0;) {
         const memo *m = &L->memos.p[i];
-        if (m->value == v && m->row == w->row && m->lin == lin && low_visible(L, m->level, m->owner)) return m->result;
+        if (m->value == v && m->row == w->row && m->lin == lin &&
+            low_visible(L, m->level, m->owner))
+            return m->result;
     }
     int depth = L->depth;
     bool outside = scalar && w->level < depth && L->product != v;

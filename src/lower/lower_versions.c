@@ -1,17 +1,20 @@
 /* lower_versions: loops over edges that are written twice.
  *
- * Where a scalar of the whole program decides which of two values all edges get, a row's work is written twice: once
- * supposing that it decides for the first, without all that only the second needs, and once as it is.  The scalar is
- * looked at once a row.  What is stored for the second value alone is not even stored by the first version: whoever
- * reads it discards it under the same condition.  Several such scalars of a region are supposed together. */
+ * Where a scalar of the whole program decides which of two values all edges get, a row's work is
+ * written twice: once supposing that it decides for the first, without all that only the second
+ * needs, and once as it is.  The scalar is looked at once a row.  What is stored for the second
+ * value alone is not even stored by the first version: whoever reads it discards it under the same
+ * condition.  Several such scalars of a region are supposed together. */
 #include "lower/lower_impl.h"
 
 /* The scalar that a condition on edges repeats; 0: it is none. */
 static gir_id scalar_of(const gir_program *p, gir_id cond)
 {
-    while (gir_at(p, cond)->op == GIR_BROADCAST || gir_at(p, cond)->op == GIR_RESHAPE) cond = gir_in(p, cond, 0);
+    while (gir_at(p, cond)->op == GIR_BROADCAST || gir_at(p, cond)->op == GIR_RESHAPE)
+        cond = gir_in(p, cond, 0);
     const gir_type *t = gir_type_of(p, cond);
-    bool is = t->space == 0 && t->elem == GN_BOOL && gir_row_elems(t) == 1 && gir_at(p, cond)->op != GIR_CONST;
+    bool is = t->space == 0 && t->elem == GN_BOOL && gir_row_elems(t) == 1 &&
+              gir_at(p, cond)->op != GIR_CONST;
     return is ? cond : 0;
 }
 
@@ -37,7 +40,9 @@ static void find(finder *z, gir_id v)
     z->seen[v] = true;
     uint8_t place = L->f->place[v];
     if (place == FU_LEAF || (place == FU_REAL && L->f->region_of[v] != L->region)) return;
-    gir_id s = n->op == GIR_SELECT && fu_is_edge_space(L->p, n->type.space) ? scalar_of(L->p, gir_in(L->p, v, 0)) : 0;
+    gir_id s = n->op == GIR_SELECT && fu_is_edge_space(L->p, n->type.space)
+                   ? scalar_of(L->p, gir_in(L->p, v, 0))
+                   : 0;
     bool known = s == 0 || z->n == LOW_MOST_SCALARS;
     for (int k = 0; k < z->n; k++) known = known || z->found[k] == s;
     if (!known) z->found[z->n++] = s;
@@ -68,7 +73,8 @@ static bool *alive(lower *L)
     return live;
 }
 
-/* What a version computes outside of all loops holds only where what it supposes does: it is forgotten with that. */
+/* What a version computes outside of all loops holds only where what it supposes does: it is
+ * forgotten with that. */
 void low_suppose(lower *L, int n, const gir_id *scalar)
 {
     if (L->supposed) L->memos.n = L->memos_before;

@@ -1,5 +1,6 @@
-/* schedule: the numbers that shape a region's loops, from a back end's limits.
- * Needs: a region.  Keeps: everything.  A tuner overrides what stands here; nothing else in the compiler chooses them. */
+/* schedule: the numbers that shape a region's loops, from a back end's limits. Needs: a region.
+ * Keeps: everything.  A tuner overrides what stands here; nothing else in the compiler chooses
+ * them. */
 #include "lower/lower.h"
 
 #include <string.h>
@@ -18,7 +19,8 @@ typedef struct gathering {
     const fusion *f;
     int region;
     bool *seen[2];             /* by value: at the row or the edge, at the far end */
-    int64_t bytes, edge_bytes; /* of a row of what is read at the far end; at the edge, where a row's edges lie apart */
+    int64_t bytes, edge_bytes; /* of a row of what is read at the far end; at the edge, where a
+                                  row's edges lie apart */
 } gathering;
 
 /* Adds the bytes of what v's element for an edge reads at the edge's far end, and at the edge. */
@@ -49,9 +51,10 @@ static void add_gathered(gathering *z, gir_id v, bool far)
         if (gir_type_of(p, gir_in(p, v, k))->space) add_gathered(z, gir_in(p, v, k), far);
 }
 
-/* How many edges ahead to ask for the rows that edges gather, and for edges' own by source: so many that about 32 kB are under
- * way to the second-level cache.  Declines where all rows that may be read fit the second-level cache, and where how many there
- * are is not known; and for back ends whose lanes share memory, which have other work to do while they wait. */
+/* How many edges ahead to ask for the rows that edges gather, and for edges' own by source: so many
+ * that about 32 kB are under way to the second-level cache.  Declines where all rows that may be
+ * read fit the second-level cache, and where how many there are is not known; and for back ends
+ * whose lanes share memory, which have other work to do while they wait. */
 static int64_t edges_ahead(const low_options *opt, const fusion *f, const region *r)
 {
     enum { UNDER_WAY = 32768, LEAST = 8, MOST = 32 };
@@ -60,7 +63,8 @@ static int64_t edges_ahead(const low_options *opt, const fusion *f, const region
     if (!h || opt->limits.shared_bytes || !gn_is_on(opt->off, GN_DO_PREFETCH)) return 0;
     for (int k = 0; k < 2; k++) z.seen[k] = GN_NEW_N(f->p->arena, bool, f->p->nodes.n);
     for (uint32_t m = 0; m < r->members.n; m++)
-        if (gir_at(f->p, r->members.p[m])->op == GIR_SCATTER) add_gathered(&z, gir_in(f->p, r->members.p[m], 1), false);
+        if (gir_at(f->p, r->members.p[m])->op == GIR_SCATTER)
+            add_gathered(&z, gir_in(f->p, r->members.p[m], 1), false);
     int64_t rows = r->end == GIR_DST ? h->n_src : h->n_dst, each = z.bytes + z.edge_bytes;
     double all = (double)rows * (double)z.bytes + (double)h->n_edge * (double)z.edge_bytes;
     if (each == 0 || all < (double)opt->limits.l2_bytes) return 0;
@@ -74,15 +78,21 @@ typedef struct chain {
     int *length; /* by value; -1 not known */
 } chain;
 
-static bool is_function(gir_op op) { return op == GIR_DIV || op == GIR_POW || (op >= GIR_EXP && op <= GIR_ERF); }
+static bool is_function(gir_op op)
+{
+    return op == GIR_DIV || op == GIR_POW || (op >= GIR_EXP && op <= GIR_ERF);
+}
 
-/* How many slow steps of the row's work follow on each other up to v: reductions over the row, and functions. */
+/* How many slow steps of the row's work follow on each other up to v: reductions over the row, and
+ * functions. */
 static int slow_steps(chain *z, gir_id v)
 {
     const gir_program *p = z->f->p;
     const gir_node *n = gir_at(p, v);
     uint8_t place = z->f->place[v];
-    if (place == FU_LEAF || n->op == GIR_SCATTER || (place == FU_REAL && z->f->region_of[v] != z->region)) return 0;
+    if (place == FU_LEAF || n->op == GIR_SCATTER ||
+        (place == FU_REAL && z->f->region_of[v] != z->region))
+        return 0;
     if (z->length[v] >= 0) return z->length[v];
     bool slow = n->op == GIR_REDUCE || is_function((gir_op)n->op);
     int most = 0;
@@ -94,10 +104,11 @@ static int slow_steps(chain *z, gir_id v)
     return z->length[v] = most + slow;
 }
 
-/* A row of a softmax waits for its maximum, exponentials, their sum, its logarithm, one after another.  Step by step for
- * several rows at once nothing waits, and what a row has one of fills vectors: two functions of single numbers
- * are enough where there are no edges.  Declines where no such chain of steps
- * with a reduction in it is, and for rows so wide that the tiles for several would leave the cache. */
+/* A row of a softmax waits for its maximum, exponentials, their sum, its logarithm, one after
+ * another.  Step by step for several rows at once nothing waits, and what a row has one of fills
+ * vectors: two functions of single numbers are enough where there are no edges.  Declines where no
+ * such chain of steps with a reduction in it is, and for rows so wide that the tiles for several
+ * would leave the cache. */
 static int64_t rows_at_once(const low_options *opt, const fusion *f, const region *r)
 {
     enum { BLOCK_MAX = 1024, TOGETHER_MIN = 4, CHAIN_MIN = 3, SCALARS_MIN = 2 };
@@ -127,9 +138,10 @@ static int64_t rows_at_once(const low_options *opt, const fusion *f, const regio
     return longest >= CHAIN_MIN || (scalars >= SCALARS_MIN && !r->graph) ? rows : 1;
 }
 
-/* Rows of one partial sum where there are many groups of lanes: a group takes them one after another, waiting for memory several
- * times in each, and then a lane the partial sums, of which many are on their way at once, so that a row takes as long as some 32
- * of those.  What both take together is least at the root of that part of the rows. */
+/* Rows of one partial sum where there are many groups of lanes: a group takes them one after
+ * another, waiting for memory several times in each, and then a lane the partial sums, of which
+ * many are on their way at once, so that a row takes as long as some 32 of those.  What both take
+ * together is least at the root of that part of the rows. */
 static int64_t short_chunk(int64_t rows)
 {
     enum { USUAL = 64, LEAST = 8, MOST = 512, SUMS_A_ROW = 32 };
@@ -139,20 +151,28 @@ static int64_t short_chunk(int64_t rows)
     return n;
 }
 
-/* Where a machine keeps many groups of lanes under way, those that wait give way to others: rows need not be taken together,
- * and blocks and chunks of rows are small, so that there are many of them. */
-static void lanes_are_many(const low_options *opt, const gir_program *p, const region *r, low_schedule *s)
+/* Where a machine keeps many groups of lanes under way, those that wait give way to others: rows
+ * need not be taken together, and blocks and chunks of rows are small, so that there are many of
+ * them. */
+static void lanes_are_many(const low_options *opt, const gir_program *p, const region *r,
+                           low_schedule *s)
 {
     s->rows_at_once = 1;
     s->row_block = 256;
-    if (r->kind == RG_ROWS && r->space) s->chunk_rows = s->block_rows = short_chunk(low_rows_hint(opt, p, r->space));
+    if (r->kind == RG_ROWS && r->space)
+        s->chunk_rows = s->block_rows = short_chunk(low_rows_hint(opt, p, r->space));
 }
 
 low_schedule low_schedule_default(const low_options *opt, const fusion *f, const region *r)
 {
     const gir_program *p = f->p;
     const gn_limits *limits = &opt->limits;
-    low_schedule s = {.row_block = 4096, .tile_max = 512, .tile_rows = 1, .tile_cols = 1, .terms = 1, .edge_cost = 8};
+    low_schedule s = {.row_block = 4096,
+                      .tile_max = 512,
+                      .tile_rows = 1,
+                      .tile_cols = 1,
+                      .terms = 1,
+                      .edge_cost = 8};
     /* 512 on every processor there is: results depend on it */
     s.chunk_rows = limits->l1_bytes >= 4096 ? 512 : limits->l1_bytes > 8 ? limits->l1_bytes / 8 : 1;
     s.block_rows = s.chunk_rows;

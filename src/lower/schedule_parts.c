@@ -1,11 +1,12 @@
-/* schedule_parts: into parts of how many edges rows are split, where a row is the work of a group of lanes.
- * Needs: a region of rows.  Keeps: everything.
+/* schedule_parts: into parts of how many edges rows are split, where a row is the work of a group
+ * of lanes. Needs: a region of rows.  Keeps: everything.
  *
- * A warp is held for as long as the longest of the rows that share it, so long rows are worth splitting the sooner the more
- * rows share one, and the shorter the others are; but what a part comes to is stored and read once more.  Where the graph's
- * degree classes are known a count of what lanes are held for decides; where not even the largest degree is, rows are split
- * wherever they turn out to be long, by kernels that are launched where some are (GN_SYM_PARTS).  A step is an edge; so is a
- * sum that is stored or read. */
+ * A warp is held for as long as the longest of the rows that share it, so long rows are worth
+ * splitting the sooner the more rows share one, and the shorter the others are; but what a part
+ * comes to is stored and read once more.  Where the graph's degree classes are known a count of
+ * what lanes are held for decides; where not even the largest degree is, rows are split wherever
+ * they turn out to be long, by kernels that are launched where some are (GN_SYM_PARTS).  A step is
+ * an edge; so is a sum that is stored or read. */
 #include "lower/lower.h"
 
 #include <math.h>
@@ -13,10 +14,12 @@
 enum {
     MOST_WALKED = 128, /* edges that a group walks one after another: fewer */
     MOST_PART = MOST_WALKED / 2,
-    TOGETHER = 32, /* sums: a kernel more is about as long in coming as adding so many, four loads at a time, takes */
+    TOGETHER = 32, /* sums: a kernel more is about as long in coming as adding so many, four loads
+                      at a time, takes */
 };
 
-/* How many rows of the region share a warp: lanes of a row take four neighbours each, or one (codegen/cuda/group.c). */
+/* How many rows of the region share a warp: lanes of a row take four neighbours each, or one
+ * (codegen/cuda/group.c). */
 static int64_t rows_of_warp(const low_options *opt, const fusion *f, const region *r)
 {
     int64_t lanes = opt->limits.lanes, widest = 1, row = 1;
@@ -35,7 +38,8 @@ typedef struct steps {                   /* rows by the steps that their groups 
 
 static void add_class(steps *z, int k, double rows, int64_t part)
 {
-    double degree = 1.5 * ldexp(1, k) - 0.5, taken = degree; /* halfway from 2^k to the next class */
+    /* halfway from 2^k to the next class */
+    double degree = 1.5 * ldexp(1, k) - 0.5, taken = degree;
     if (part && ldexp(1, k) >= 2.0 * (double)part) {
         taken = degree / (double)part;
         if (taken > 2 * TOGETHER - 1) taken = 2 * TOGETHER - 1;
@@ -44,8 +48,8 @@ static void add_class(steps *z, int k, double rows, int64_t part)
     z->rows[taken < (double)MOST_WALKED ? (int)(taken + 0.5) : MOST_WALKED] += rows;
 }
 
-/* Steps for which lanes are held, where rows of so many share a warp as they come: of the rows the longest of each warp, of
- * the parts each its own. */
+/* Steps for which lanes are held, where rows of so many share a warp as they come: of the rows the
+ * longest of each warp, of the parts each its own. */
 static double steps_held(const int64_t *classes, int64_t all, int64_t together, int64_t part)
 {
     steps z = {.rows = {0}};
@@ -63,11 +67,13 @@ static double steps_held(const int64_t *classes, int64_t all, int64_t together, 
     return (double)all * longest + z.edges * (part ? 1 + 1 / (double)part : 0);
 }
 
-/* The part with the fewest steps among those by which the longest row is halved at least; 0: rows are not split. */
+/* The part with the fewest steps among those by which the longest row is halved at least; 0:
+ * rows are not split. */
 static int64_t best_part(const int64_t *classes, int64_t rows, int64_t most, int64_t together)
 {
     const double worth = 0.125; /* a kernel more: a share of the steps */
-    double least = most < MOST_WALKED ? steps_held(classes, rows, together, 0) * (1 - worth) : INFINITY;
+    double least = most < MOST_WALKED ? steps_held(classes, rows, together, 0) * (1 - worth)
+                                      : INFINITY;
     int64_t best = 0;
     for (int64_t part = MOST_PART; part >= GN_PART_LEAST; part /= 2) {
         if (most < (part == MOST_PART ? 2 : 4) * part) continue;
@@ -95,18 +101,22 @@ void low_schedule_parts(const low_options *opt, const fusion *f, const region *r
     s->part_edges = MOST_WALKED / together < GN_PART_LEAST ? GN_PART_LEAST : MOST_WALKED / together;
     if (s->part_edges > MOST_PART) s->part_edges = MOST_PART;
     s->part_sums = TOGETHER;
-    if (!opt->limits.shared_bytes || !r->graph || r->kind != RG_ROWS || !gn_is_on(opt->off, GN_DO_SPLIT_ROWS)) return;
+    if (!opt->limits.shared_bytes || !r->graph || r->kind != RG_ROWS ||
+        !gn_is_on(opt->off, GN_DO_SPLIT_ROWS))
+        return;
     if (is_pick(f->p, r->graph)) return;
     const int64_t *classes = !h ? NULL : by_dst ? h->in_class : h->out_class;
     int64_t most = !h ? 0 : by_dst ? h->max_in : h->max_out;
-    s->split = (!most && !classes) || most >= 2 * s->part_edges; /* not known: of a graph to come, which may have any */
+    /* not known: of a graph to come, which may have any */
+    s->split = (!most && !classes) || most >= 2 * s->part_edges;
     if (!classes) return;
     int64_t part = best_part(classes, by_dst ? h->n_dst : h->n_src, most, together);
     s->split = part > 0;
     if (part) s->part_edges = part;
 }
 
-int64_t low_part_levels(const low_options *opt, const gir_program *p, const region *r, const low_schedule *s)
+int64_t low_part_levels(const low_options *opt, const gir_program *p, const region *r,
+                        const low_schedule *s)
 {
     enum { MOST = 4 }; /* of parts of 16 edges: rows of 33 million */
     const low_hint *h = r->graph ? low_hint_of(opt, p, r->graph) : NULL;

@@ -19,7 +19,7 @@ low_field low_field_by_name(const char *name)
 int64_t low_field_get(const low_schedule *s, low_field f)
 {
     switch (f) {
-#define X(id, member, kinds, least, most, doc)                                                                         \
+#define X(id, member, kinds, least, most, doc)                                                     \
     case LOW_FIELD_##id: return (int64_t)s->member;
         LOW_FIELDS(X)
 #undef X
@@ -49,14 +49,19 @@ static void set(low_schedule *s, low_field f, int64_t value)
     case LOW_FIELD_BLOCK_DEPTH: s->block_depth = value; break;
     case LOW_FIELD_SPLIT: s->split = value != 0; break;
     case LOW_FIELD_PART_SUMS: s->part_sums = value; break;
-    case LOW_FIELD_PART_EDGES: s->part_edges = gn_part_array_edges(gn_part_array_of((int)value, GN_PART_PTR)); break;
+    case LOW_FIELD_PART_EDGES:
+        s->part_edges = gn_part_array_edges(gn_part_array_of((int)value, GN_PART_PTR));
+        break;
     case LOW_FIELD_COUNT: break;
     }
 }
 
-/* Keys --------------------------------------------------------------------------------------------------------------- */
+/* Keys ----------------------------------------------------------------------------------------- */
 
-static uint64_t mix(uint64_t h, uint64_t x) { return (h ^ x) * UINT64_C(0x9E3779B97F4A7C15) ^ (h >> 29); }
+static uint64_t mix(uint64_t h, uint64_t x)
+{
+    return (h ^ x) * UINT64_C(0x9E3779B97F4A7C15) ^ (h >> 29);
+}
 
 static uint64_t mix_value(const gir_program *p, gir_id v, uint64_t h)
 {
@@ -84,14 +89,15 @@ const char *low_region_key(const fusion *f, const region *r)
     return gn_arena_printf(p->arena, "%s-%016" PRIx64, kind[r->kind], h);
 }
 
-/* What can be done ---------------------------------------------------------------------------------------------------- */
+/* What can be done ----------------------------------------------------------------------------- */
 
 static int64_t min(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* A register tile of few enough rows. */
 static void fit_tile(const low_options *opt, low_schedule *s)
 {
-    while (s->tile_rows > 1 && s->tile_rows * low_padded(&opt->limits, s->tile_cols * s->terms) > LOW_TILE_ELEMS)
+    while (s->tile_rows > 1 &&
+           s->tile_rows * low_padded(&opt->limits, s->tile_cols * s->terms) > LOW_TILE_ELEMS)
         s->tile_rows--;
 }
 
@@ -110,7 +116,8 @@ static void fit_gemm(const low_options *opt, const gir_program *p, const region 
     }
 }
 
-static void fit_inner(const low_options *opt, const gir_program *p, const region *r, low_schedule *s)
+static void fit_inner(const low_options *opt, const gir_program *p, const region *r,
+                      low_schedule *s)
 {
     const gir_type *t = gir_type_of(p, r->members.p[0]);
     int64_t m = t->dim[s->swap ? 1 : 0], n = t->dim[s->swap ? 0 : 1];
@@ -127,7 +134,8 @@ static void fit_rows(const fusion *f, const region *r, low_schedule *s)
     int64_t widest = 1;
     for (gir_id v = 1; v < f->p->nodes.n; v++) {
         const gir_type *t = gir_type_of(f->p, v);
-        if (!t->is_graph && t->space == r->space && gir_row_elems(t) > widest) widest = gir_row_elems(t);
+        if (!t->is_graph && t->space == r->space && gir_row_elems(t) > widest)
+            widest = gir_row_elems(t);
     }
     if (r->space == 0) s->rows_at_once = 1;
     while (s->rows_at_once > 1 && s->rows_at_once * widest > LOW_BLOCK_ELEMS) s->rows_at_once /= 2;
@@ -140,15 +148,18 @@ static int64_t power_below(int64_t n)
     return p;
 }
 
-/* Bytes that a block's lanes share: parts of both operands, and the finished elements (lower_block.c). */
+/* Bytes that a block's lanes share: parts of both operands, and the finished elements
+ * (lower_block.c). */
 static int64_t shared_bytes(const low_schedule *s)
 {
     enum { ALIGNED = 3 * 16 };
-    int64_t a = s->block_depth * (s->block_rows + LOW_SHARED_APART), b = s->block_depth * s->block_cols;
+    int64_t a = s->block_depth * (s->block_rows + LOW_SHARED_APART),
+            b = s->block_depth * s->block_cols;
     return 4 * (a + b + s->block_rows * (s->block_cols + LOW_SHARED_APART)) + ALIGNED;
 }
 
-/* Tiles that lanes share: of 16 lanes' rows, up to 8 each, in which every lane brings as many elements as the others. */
+/* Tiles that lanes share: of 16 lanes' rows, up to 8 each, in which every lane brings as many
+ * elements as the others. */
 static void fit_block(const low_options *opt, low_schedule *s)
 {
     enum { ACROSS = 16, MOST_ROWS = 8 };
@@ -169,7 +180,8 @@ static void fit_block(const low_options *opt, low_schedule *s)
 static bool concerns(const low_schedule *s, low_field f)
 {
     if (!s->block_depth) return f != LOW_FIELD_BLOCK_DEPTH;
-    return !s->fragments && (f == LOW_FIELD_BLOCK_DEPTH || f == LOW_FIELD_TILE_ROWS || f == LOW_FIELD_CHUNK_ROWS);
+    return !s->fragments &&
+           (f == LOW_FIELD_BLOCK_DEPTH || f == LOW_FIELD_TILE_ROWS || f == LOW_FIELD_CHUNK_ROWS);
 }
 
 low_schedule low_schedule_of(const low_options *opt, const fusion *f, const region *r)
@@ -183,7 +195,9 @@ low_schedule low_schedule_of(const low_options *opt, const fusion *f, const regi
         if (!(field->kinds >> r->kind & 1) || !concerns(&s, c->field)) continue;
         if (c->region && !key) key = low_region_key(f, r);
         if (c->region && strcmp(c->region, key) != 0) continue;
-        int64_t value = c->value < field->least ? field->least : c->value > field->most ? field->most : c->value;
+        int64_t value = c->value < field->least  ? field->least
+                        : c->value > field->most ? field->most
+                                                 : c->value;
         set(&s, c->field, value);
         any = true;
     }

@@ -1,15 +1,16 @@
-/* aggregate_first and aggregate_picked: A (X W) becomes (A X) W where that is less work.
- * Needs: no gradients yet (they follow the new order by themselves); aggregate_picked: rows that are restricted.
- * Keeps: all outputs, up to rounding.
+/* aggregate_first and aggregate_picked: A (X W) becomes (A X) W where that is less work. Needs: no
+ * gradients yet (they follow the new order by themselves); aggregate_picked: rows that are
+ * restricted. Keeps: all outputs, up to rounding.
  *
- * aggregate_first has two reasons.  X has fewer columns than X W, so fewer travel along the edges.  Or X is the same in
- * every run (options.fixed), and so is A X: it is computed once and kept (hoist), and neither its forward nor its backward
- * pass is in the step.  The other direction is reassociate's, which leaves fixed aggregates alone for that reason.
- * aggregate_picked has a third: A has fewer rows than columns, as restrict_rows leaves it, so that the product and its two
- * gradients have fewer rows behind the aggregation than in front of it.
- * Looks through scaling by a number an edge.  Declines where the product or a value on the way is used elsewhere too,
- * and for sparse X: its product costs its non-zeros only, and A X has more of them; but where A X is kept and few of its
- * rows are read (dense_once). */
+ * aggregate_first has two reasons.  X has fewer columns than X W, so fewer travel along the edges.
+ * Or X is the same in every run (options.fixed), and so is A X: it is computed once and kept
+ * (hoist), and neither its forward nor its backward pass is in the step.  The other direction is
+ * reassociate's, which leaves fixed aggregates alone for that reason. aggregate_picked has a third:
+ * A has fewer rows than columns, as restrict_rows leaves it, so that the product and its two
+ * gradients have fewer rows behind the aggregation than in front of it. Looks through scaling by a
+ * number an edge.  Declines where the product or a value on the way is used elsewhere too, and for
+ * sparse X: its product costs its non-zeros only, and A X has more of them; but where A X is kept
+ * and few of its rows are read (dense_once). */
 #include "passes/passes.h"
 
 #include <math.h>
@@ -22,7 +23,8 @@ typedef struct mover {
     gir_program *to;
     gir_id *map;
     uint32_t *uses;
-    bool *fixed, *sparse; /* by value of the old program: the same in every run; of a sparse input */
+    bool *fixed, *sparse; /* by value of the old program: the same in every run; of a sparse input
+                           */
     bool picked;          /* aggregate_picked */
     const gn_pass_options *opt;
     gn_dense_once *once;
@@ -68,7 +70,8 @@ static gir_id product_under(const mover *z, gir_id v)
     if (z->uses[e] != 1) return 0;
     gir_id y = gir_in(p, e, 1);
     const gir_node *m = gir_at(p, y);
-    if (m->op != GIR_MATMUL || !m->type.space || m->attr.i[0] || m->attr.i[1] || z->uses[y] != 1) return 0;
+    if (m->op != GIR_MATMUL || !m->type.space || m->attr.i[0] || m->attr.i[1] || z->uses[y] != 1)
+        return 0;
     return y;
 }
 
@@ -79,8 +82,10 @@ int gn_pick_level(const gir_program *p, gir_id pick)
     return gir_at(p, pick)->op == GIR_SUBSET ? level : -1;
 }
 
-/* How many edges there are for a source that is no destination, by the data; two where nothing is known of it. */
-static double edges_a_source(const gn_pass_options *opt, const gir_program *p, const gir_node *restricted)
+/* How many edges there are for a source that is no destination, by the data; two where nothing is
+ * known of it. */
+static double edges_a_source(const gn_pass_options *opt, const gir_program *p,
+                             const gir_node *restricted)
 {
     const gn_data_facts *f = &opt->facts;
     int level = gn_pick_level(p, p->operands.p[restricted->first_in + restricted->n_in - 1]);
@@ -90,16 +95,18 @@ static double edges_a_source(const gn_pass_options *opt, const gir_program *p, c
     return sources > rows ? (double)f->level[level].edges / (double)(sources - rows) : HUGE_VAL;
 }
 
-/* The sum v is over edges into picked rows.  With k columns of X and n of X W, every source that is no destination saves
- * 3 k n multiply-adds, and every edge costs 2 (k - n) columns more, forwards and backwards, each as long as four of them.
- * Without levels rows were picked by an earlier run, which knew more. */
+/* The sum v is over edges into picked rows.  With k columns of X and n of X W, every source that is
+ * no destination saves 3 k n multiply-adds, and every edge costs 2 (k - n) columns more, forwards
+ * and backwards, each as long as four of them. Without levels rows were picked by an earlier run,
+ * which knew more. */
 static bool pays_picked(const mover *z, gir_id v, int64_t k, int64_t n)
 {
     const gir_program *p = z->from;
     const gir_node *sum = gir_at(p, v), *g = gir_at(p, gir_in(p, v, 0));
     bool picked = g->op == GIR_RESTRICT && (g->attr.i[0] & 2) && sum->attr.i[0] == GIR_DST;
     if (!picked || k <= n) return picked;
-    return z->opt->levels > 0 && 3 * (double)k * (double)n >= 8 * (double)(k - n) * edges_a_source(z->opt, p, g);
+    return z->opt->levels > 0 &&
+           3 * (double)k * (double)n >= 8 * (double)(k - n) * edges_a_source(z->opt, p, g);
 }
 
 /* Is A, whose edges are scaled on the way to e, the same in every run? */
@@ -129,7 +136,8 @@ static gir_id on_edges(mover *z, gir_id e, gir_id x)
 {
     const gir_program *p = z->from;
     const gir_node *n = gir_at(p, e);
-    if (n->op == GIR_GATHER) return gir_gather(z->to, z->map[gir_in(p, e, 0)], x, (int)n->attr.i[0]);
+    if (n->op == GIR_GATHER)
+        return gir_gather(z->to, z->map[gir_in(p, e, 0)], x, (int)n->attr.i[0]);
     int k = onward(p, e);
     gir_id inner = on_edges(z, gir_in(p, e, k), x), s = gn_scale_of(p, gir_in(p, e, 1 - k));
     gir_id scale = gn_spread_scale(p, z->to, z->map, s, gir_type_of(z->to, inner));
@@ -137,7 +145,8 @@ static gir_id on_edges(mover *z, gir_id e, gir_id x)
     return k == 0 ? gir_op2(z->to, op, inner, scale) : gir_op2(z->to, op, scale, inner);
 }
 
-static gir_program *moved(gn_arena *a, const gir_program *in, const gn_pass_options *opt, bool picked)
+static gir_program *moved(gn_arena *a, const gir_program *in, const gn_pass_options *opt,
+                          bool picked)
 {
     mover z = {.from = in,
                .to = gir_program_new(a, in->name),
@@ -165,13 +174,15 @@ static gir_program *moved(gn_arena *a, const gir_program *in, const gn_pass_opti
     return z.to;
 }
 
-gn_status *gn_run_aggregate_first(gn_arena *a, const gir_program *in, const gn_pass_options *opt, gir_program **out)
+gn_status *gn_run_aggregate_first(gn_arena *a, const gir_program *in, const gn_pass_options *opt,
+                                  gir_program **out)
 {
     *out = moved(a, in, opt, false);
     return NULL;
 }
 
-gn_status *gn_run_aggregate_picked(gn_arena *a, const gir_program *in, const gn_pass_options *opt, gir_program **out)
+gn_status *gn_run_aggregate_picked(gn_arena *a, const gir_program *in, const gn_pass_options *opt,
+                                   gir_program **out)
 {
     *out = moved(a, in, opt, true);
     return NULL;

@@ -1,7 +1,7 @@
-/* Common subexpression elimination: values with the same operator, operands, attributes and type become one.
- * needs: nothing
- * keeps: every value that is not a copy of an earlier one, in order
- * breaks: nothing.  Graphs derived twice become one graph, and so do their edge spaces: layers that each add the same
+/* Common subexpression elimination: values with the same operator, operands, attributes and type
+ * become one. needs: nothing keeps: every value that is not a copy of an earlier one, in order
+ * breaks: nothing.  Graphs derived twice become one graph, and so do their edge spaces: layers that
+ * each add the same
  *         self-loops share them. */
 #include "passes/rewrite.h"
 #include "passes/simplify.h"

@@ -1,7 +1,6 @@
-/* Dead code elimination.
- * needs: nothing
- * keeps: what outputs and updates need; for every space of what is kept, the value that tells its size
- * breaks: nothing (spaces that nothing uses stay, without a graph) */
+/* Dead code elimination. needs: nothing keeps: what outputs and updates need; for every space of
+ * what is kept, the value that tells its size breaks: nothing (spaces that nothing uses stay,
+ * without a graph) */
 #include "passes/simplify.h"
 
 gn_status *gn_pass_dce(gn_arena *a, const gir_program *in, gir_program **out)

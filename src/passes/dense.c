@@ -1,11 +1,12 @@
-/* dense: matrix products with plain operands.
- * Needs: nothing.  Keeps: all outputs, bit for bit.  Afterwards no MATMUL has tb, and none without a space has ta.
+/* dense: matrix products with plain operands. Needs: nothing.  Keeps: all outputs, bit for bit.
+ * Afterwards no MATMUL has tb, and none without a space has ta.
  *
- * A transposed operand would be read with a stride by every register tile; a parameter is small, so it is transposed
- * once, into memory of its own. */
+ * A transposed operand would be read with a stride by every register tile; a parameter is small, so
+ * it is transposed once, into memory of its own. */
 #include "passes/passes.h"
 
-gn_status *gn_run_dense(gn_arena *a, const gir_program *in, const gn_pass_options *opt, gir_program **out)
+gn_status *gn_run_dense(gn_arena *a, const gir_program *in, const gn_pass_options *opt,
+                        gir_program **out)
 {
     (void)opt;
     gir_program *to = gir_program_new(a, in->name);

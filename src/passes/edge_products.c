@@ -1,16 +1,21 @@
 /* edge_products: products of rows of edges become products of rows of nodes, which are fewer.
- * Needs: no gradients yet (they follow the new order by themselves).  Keeps: all outputs, up to rounding.
+ * Needs: no gradients yet (they follow the new order by themselves).  Keeps: all outputs, up to
+ * rounding.
  *
- *   [x[dst], x[src] - x[dst], e] W   =   (x (W1 - W2))[dst] + (x W2)[src] + e W3               in front of what edges read
- *   relu(x[src] V) W                  =   (relu(x V) W)[src]                                    with all of one end alone
- *   sum over e of s[e] (m[e] W + b)   =   (sum of s[e] m[e]) W + (sum of s[e]) b                behind a sum over edges
+ *   [x[dst], x[src] - x[dst], e] W   =   (x (W1 - W2))[dst] + (x W2)[src] + e W3               in
+ *                                    front of what edges read
+ *   relu(x[src] V) W                  =   (relu(x V) W)[src]
+ *   with all of one end alone sum over e of s[e] (m[e] W + b)   =   (sum of s[e] m[e]) W + (sum of
+ *   s[e]) b                behind a sum over edges
  *
- * So a message that a layer computes by an MLP of both ends has its first product once a node, and its last one once a row.
- * Anything linear in rows is taken apart: sums, differences, scaling by a number an edge, rows put side by side.
- * In front declines where rows of the product are so much wider than what they are made of that reading them costs more
- * (GATHER): three coordinates are multiplied where they are read.  What has a pole stays with its edges (has_pole).  Behind
- * declines where the product is used elsewhere too, and where it is so narrow that the sum of its operand costs more.  Edges a
- * row, of which few pay less, are counted in the data that a step is compiled for; inference takes them for four. */
+ * So a message that a layer computes by an MLP of both ends has its first product once a node, and
+ * its last one once a row. Anything linear in rows is taken apart: sums, differences, scaling by a
+ * number an edge, rows put side by side. In front declines where rows of the product are so much
+ * wider than what they are made of that reading them costs more (GATHER): three coordinates are
+ * multiplied where they are read.  What has a pole stays with its edges (has_pole).  Behind
+ * declines where the product is used elsewhere too, and where it is so narrow that the sum of its
+ * operand costs more.  Edges a row, of which few pay less, are counted in the data that a step is
+ * compiled for; inference takes them for four. */
 #include "passes/passes.h"
 #include "passes/simplify.h"
 
@@ -36,7 +41,8 @@ typedef struct parts {
     bool too_many;
 } parts;
 
-/* What an edge value is computed from, row by row: nothing of either end, one end's rows, or more than that. */
+/* What an edge value is computed from, row by row: nothing of either end, one end's rows, or more
+ * than that. */
 typedef enum ends { NEITHER, ONE, MORE } ends;
 
 typedef struct origin {
@@ -53,7 +59,8 @@ typedef struct mover {
     bool *sparse;    /* by value of the old program: of a sparse input */
     uint32_t *uses;  /* likewise: how often it is used */
     origin *origin;  /* likewise, of edge values */
-    gir_id *at_node; /* likewise, of one end or neither: the same of the rows that are read there; 0: not made yet */
+    gir_id *at_node; /* likewise, of one end or neither: the same of the rows that are read there;
+                        0: not made yet */
 } mover;
 
 static bool on_edges(const gir_program *p, gir_id v)
@@ -64,7 +71,7 @@ static bool on_edges(const gir_program *p, gir_id v)
 
 static int64_t columns(const gir_program *p, gir_id v) { return gir_type_of(p, v)->dim[0]; }
 
-/* One end ------------------------------------------------------------------------------------------------------------ */
+/* One end -------------------------------------------------------------------------------------- */
 
 static origin join(origin a, origin b)
 {
@@ -75,8 +82,9 @@ static origin join(origin a, origin b)
     return a;
 }
 
-/* May it, or its gradient, be no finite number where an operand is 0?  Nodes that no edge reads have rows too, whose degrees and
- * sums are 0: what came of them would be in the gradient of the weights, times 0. */
+/* May it, or its gradient, be no finite number where an operand is 0?  Nodes that no edge reads
+ * have rows too, whose degrees and sums are 0: what came of them would be in the gradient of the
+ * weights, times 0. */
 static bool has_pole(const mover *z, gir_id v)
 {
     const gir_program *p = z->from;
@@ -145,7 +153,7 @@ static gir_id read_at_node(mover *z, gir_id v)
     return at_nodes(z, v, from->end == GIR_DST ? g->dst : g->src);
 }
 
-/* Taking apart ------------------------------------------------------------------------------------------------------ */
+/* Taking apart --------------------------------------------------------------------------------- */
 
 /* How `v` goes on: the operand that it scales, with what; 0: v scales nothing, or twice. */
 static gir_id unscaled(const gir_program *p, gir_id v, part *how)
@@ -167,13 +175,15 @@ static gir_id unscaled(const gir_program *p, gir_id v, part *how)
     return gir_in(p, v, 1 - k);
 }
 
-/* Does `v` stay in one piece?  Of products: rows of one end, but for sparse ones.  Of sums: what is used elsewhere too. */
+/* Does `v` stay in one piece?  Of products: rows of one end, but for sparse ones.  Of sums: what is
+ * used elsewhere too. */
 static bool stays(const mover *z, gir_id v, bool product)
 {
     return product ? of_one_end(z, v) && !z->sparse[v] : z->uses[v] != 1;
 }
 
-/* Appends the summands of `v`, whose rows a product takes, or a sum.  Of a sum rows side by side stay so. */
+/* Appends the summands of `v`, whose rows a product takes, or a sum.  Of a sum rows side by side
+ * stay so. */
 static void take_apart(const mover *z, gir_id v, part how, bool product, parts *out, int depth)
 {
     const gir_program *p = z->from;
@@ -226,16 +236,20 @@ static gir_id times(mover *z, gir_id v, double by)
     return gir_op2(z->to, GIR_MUL, v, gir_const(z->to, gir_type_of(z->to, v), by));
 }
 
-static gir_id plus(mover *z, gir_id sum, gir_id v) { return sum ? gir_op2(z->to, GIR_ADD, sum, v) : v; }
+static gir_id plus(mover *z, gir_id sum, gir_id v)
+{
+    return sum ? gir_op2(z->to, GIR_ADD, sum, v) : v;
+}
 
-/* How many edges there are for a row of nodes, by the data; four where nothing is known of it, as in inference. */
+/* How many edges there are for a row of nodes, by the data; four where nothing is known of it, as
+ * in inference. */
 static double edges_a_row(const gn_pass_options *opt)
 {
     const gn_data_facts *f = &opt->facts;
     return f->all.rows > 0 ? (double)f->all.edges / (double)f->all.rows : 4;
 }
 
-/* In front of what edges read --------------------------------------------------------------------------------------- */
+/* In front of what edges read ------------------------------------------------------------------ */
 
 /* Do two parts read the same row, scaled alike? */
 static bool same_row(const gir_program *p, const part *a, const part *b)
@@ -244,7 +258,8 @@ static bool same_row(const gir_program *p, const part *a, const part *b)
     if (a->value == b->value) return true;
     const gir_node *x = gir_at(p, a->value), *y = gir_at(p, b->value);
     return x->op == GIR_GATHER && y->op == GIR_GATHER && x->attr.i[0] == y->attr.i[0] &&
-           gir_in(p, a->value, 0) == gir_in(p, b->value, 0) && gir_in(p, a->value, 1) == gir_in(p, b->value, 1);
+           gir_in(p, a->value, 0) == gir_in(p, b->value, 0) &&
+           gir_in(p, a->value, 1) == gir_in(p, b->value, 1);
 }
 
 static bool first_of_row(const gir_program *p, const parts *e, int k)
@@ -282,7 +297,9 @@ static gir_id weights(mover *z, const parts *e, int k, gir_id w)
     for (int i = k; i < e->n; i++) {
         if (!same_row(z->from, &e->p[i], &e->p[k])) continue;
         gir_attr from = {.i = {0, e->p[i].at}};
-        gir_id v = t.dim[0] == gir_type_of(z->to, w)->dim[0] ? w : gir_make(z->to, GIR_SLICE, 1, &w, &from, &t, NULL);
+        gir_id v = t.dim[0] == gir_type_of(z->to, w)->dim[0]
+                       ? w
+                       : gir_make(z->to, GIR_SLICE, 1, &w, &from, &t, NULL);
         sum = plus(z, sum, times(z, v, e->p[i].by));
     }
     return sum;
@@ -293,7 +310,8 @@ static gir_id in_front(mover *z, gir_id v)
 {
     const gir_program *p = z->from;
     const gir_node *n = gir_at(p, v);
-    if (n->op != GIR_MATMUL || n->attr.i[0] || n->attr.i[1] || n->type.rank != 1 || !on_edges(p, v)) return 0;
+    if (n->op != GIR_MATMUL || n->attr.i[0] || n->attr.i[1] || n->type.rank != 1 || !on_edges(p, v))
+        return 0;
     gir_id rows = gir_in(p, v, 0), w = z->map[gir_in(p, v, 1)], sum = 0;
     parts e = {.n = 0};
     take_apart(z, rows, (part){.by = 1}, true, &e, 0);
@@ -312,7 +330,7 @@ static gir_id in_front(mover *z, gir_id v)
     return sum;
 }
 
-/* Behind sums ------------------------------------------------------------------------------------------------------- */
+/* Behind sums ---------------------------------------------------------------------------------- */
 
 /* Is the part's value a product that goes behind the sum? */
 static bool goes_behind(const mover *z, const part *t)
@@ -329,18 +347,22 @@ static gir_id repeated(const gir_program *p, gir_id v)
 {
     const gir_node *n = gir_at(p, v);
     gir_id of = n->op == GIR_BROADCAST ? gir_in(p, v, 0) : 0;
-    return of && !gir_type_of(p, of)->space && gir_type_of(p, of)->rank == 1 && columns(p, of) == n->type.dim[0] ? of
-                                                                                                                 : 0;
+    return of && !gir_type_of(p, of)->space && gir_type_of(p, of)->rank == 1 &&
+                   columns(p, of) == n->type.dim[0]
+               ? of
+               : 0;
 }
 
 static gir_id sum_of_part(mover *z, const gir_node *sum, gir_id g, const part *t)
 {
     const gir_program *p = z->from;
     bool product = goes_behind(z, t);
-    gir_id row = product ? 0 : repeated(p, t->value), v = z->map[product ? gir_in(p, t->value, 0) : t->value];
+    gir_id row = product ? 0 : repeated(p, t->value),
+           v = z->map[product ? gir_in(p, t->value, 0) : t->value];
     if (row) { /* how often, or the sum of the scale */
         int64_t one = 1;
-        gir_type number = gir_tensor((gn_elem)sum->type.elem, gir_type_of(p, t->value)->space, 1, &one);
+        gir_type number = gir_tensor((gn_elem)sum->type.elem, gir_type_of(p, t->value)->space, 1,
+                                     &one);
         v = gir_const(z->to, &number, 1);
     }
     v = gir_scatter(z->to, g, scaled(z, v, t), (int)sum->attr.i[0], GIR_SUM);
@@ -370,7 +392,7 @@ static gir_id behind(mover *z, gir_id v)
     return sum;
 }
 
-/* The pass ---------------------------------------------------------------------------------------------------------- */
+/* The pass ------------------------------------------------------------------------------------- */
 
 /* The program with what `move` moves moved; NULL: nothing is. */
 static gir_program *moved(gn_arena *a, const gir_program *in, const gn_pass_options *opt,
@@ -400,7 +422,8 @@ static gir_program *moved(gn_arena *a, const gir_program *in, const gn_pass_opti
     return any ? z.to : NULL;
 }
 
-gn_status *gn_run_edge_products(gn_arena *a, const gir_program *in, const gn_pass_options *opt, gir_program **out)
+gn_status *gn_run_edge_products(gn_arena *a, const gir_program *in, const gn_pass_options *opt,
+                                gir_program **out)
 {
     *out = gir_clone(a, in);
     gir_program *front = moved(a, in, opt, in_front), *back;

@@ -1,29 +1,36 @@
-/* factor: what all edges of a row share is taken out of the sum over them.
- * Needs: nothing.  Keeps: all outputs, up to rounding.  Breaks: nothing; dead values are left behind.
+/* factor: what all edges of a row share is taken out of the sum over them. Needs: nothing.  Keeps:
+ * all outputs, up to rounding.  Breaks: nothing; dead values are left behind.
  *
- *   sum over e of  a[dst] * b[e] / c[dst]   =   a * (sum over e of b[e]) / c          (a row's sum by destination)
- *   x[src] * y[src]                          =   (x * y)[src]                          (once a node, not once an edge)
- *   sum over e of  w[e] * <a[dst], b[src]>   =   <a, sum over e of w[e] * b[src]>      (no dot product an edge)
+ *   sum over e of  a[dst] * b[e] / c[dst]   =   a * (sum over e of b[e]) / c          (a row's sum
+ *                  by destination)
+ *   x[src] * y[src]                          =   (x * y)[src]                          (once a
+ *                                            node, not once an edge)
+ *   sum over e of  w[e] * <a[dst], b[src]>   =   <a, sum over e of w[e] * b[src]>      (no dot
+ *                  product an edge)
  *
- * Messages are taken apart by terms.c, through views and selects.  So the symmetric normalisation of a GCN leaves the
- * loop over edges without a multiplication, and a softmax is divided by its sum once a row.
+ * Messages are taken apart by terms.c, through views and selects.  So the symmetric normalisation
+ * of a GCN leaves the loop over edges without a multiplication, and a softmax is divided by its sum
+ * once a row.
  *
- * The third rule is what makes attention's gradient cheap.  A softmax's gradient holds  sum over e of p[e] <dO[dst],
- * h[src]>, which is <dO, O>: the sum is the one that the forward pass made.  Where logits add a term of either end, the
- * gradients of those terms are sums of the same kind, and no dot product is left on the edges at all.  It also takes
- * sums in a message apart for that.  Declines where the dot product is wanted on the edges anyway: then only sums that
- * are there already are used.  Declines where a sum has nothing to take out.  A row without edges keeps its 0, whatever
- * its factors are.
+ * The third rule is what makes attention's gradient cheap.  A softmax's gradient holds  sum over e
+ * of p[e] <dO[dst], h[src]>, which is <dO, O>: the sum is the one that the forward pass made.
+ * Where logits add a term of either end, the gradients of those terms are sums of the same kind,
+ * and no dot product is left on the edges at all.  It also takes sums in a message apart for that.
+ * Declines where the dot product is wanted on the edges anyway: then only sums that are there
+ * already are used.  Declines where a sum has nothing to take out.  A row without edges keeps its
+ * 0, whatever its factors are.
  *
- * Sums that are made for that alone are as wide as h and wait in memory for the gradient.  Where that is much, both sums of a
- * score's gradient stay sums of one number an edge (`both-ends`; both_ends.c says of what):
+ * Sums that are made for that alone are as wide as h and wait in memory for the gradient.  Where
+ * that is much, both sums of a score's gradient stay sums of one number an edge (`both-ends`;
+ * both_ends.c says of what):
  *
  *   p[e] (<dO[dst] / z[dst], h[src]> - c[dst])
  *
- * with the row of dO / z that the loop over the source's edges gathers for h's gradient anyway.  That loop computes it and
- * leaves it to the other (fuse_place.c).  Declines where a sum takes less than LEAST bytes or sizes are not known, where dot
- * products have fewer than WORTH_KEEPING terms (two rows of sums fit the registers then, and numbers are many), where the
- * loop gathers no such row, and for machines whose lanes share rows out. */
+ * with the row of dO / z that the loop over the source's edges gathers for h's gradient anyway.
+ * That loop computes it and leaves it to the other (fuse_place.c).  Declines where a sum takes less
+ * than LEAST bytes or sizes are not known, where dot products have fewer than WORTH_KEEPING terms
+ * (two rows of sums fit the registers then, and numbers are many), where the loop gathers no such
+ * row, and for machines whose lanes share rows out. */
 #include "fuse/both_ends.h"
 #include "passes/passes.h"
 #include "passes/terms.h"
@@ -32,8 +39,10 @@ enum { ROUNDS = 8, LEAST = 1 << 26, WORTH_KEEPING = 32 };
 
 typedef struct factoring {
     gn_rewrite r;
-    const bool *kept; /* by dot product (in the old program): it stays on the edges, and no sums are made to avoid it */
-    const bool *joint; /* by edge value (in the old program): it is summed at both ends as it is; or its dot product */
+    const bool *kept; /* by dot product (in the old program): it stays on the edges, and no sums are
+                         made to avoid it */
+    const bool *joint; /* by edge value (in the old program): it is summed at both ends as it is; or
+                          its dot product */
     gir_id *joint_to;  /* likewise: what it has become; 0: not yet */
     gir_id failed;     /* one of them that cannot be; 0: none */
     bool *avoided;     /* by dot product: sums were made to avoid it */
@@ -48,7 +57,8 @@ typedef struct summing {
     gir_id graph;
     int end;
     gir_space_id near, far;
-    int n_made; /* sums made, and dot products (in the old program) that they were made to avoid; 0: none */
+    int n_made; /* sums made, and dot products (in the old program) that they were made to avoid; 0:
+                   none */
     gir_id made[TERM_MOST], avoids[TERM_MOST];
     bool dots;   /* a dot product went */
     bool shared; /* something was taken out that may be no number where there are no edges */
@@ -70,22 +80,27 @@ static void see(factoring *z, gir_id v)
     z->cap = cap;
 }
 
-/* Factors ----------------------------------------------------------------------------------------------------------- */
+/* Factors -------------------------------------------------------------------------------------- */
 
 static bool gathers(const summing *s, const gn_factor *f, int end)
 {
     const gir_node *n = gir_at(s->z->r.to, f->value);
-    return n->op == GIR_GATHER && gir_in(s->z->r.to, f->value, 0) == s->graph && n->attr.i[0] == end;
+    return n->op == GIR_GATHER && gir_in(s->z->r.to, f->value, 0) == s->graph &&
+           n->attr.i[0] == end;
 }
 
 /* The same for all edges: a tensor of no space, repeated. */
 static bool repeats(const summing *s, const gn_factor *f)
 {
     const gir_program *p = s->z->r.to;
-    return gir_at(p, f->value)->op == GIR_BROADCAST && gir_type_of(p, gir_in(p, f->value, 0))->space == 0;
+    return gir_at(p, f->value)->op == GIR_BROADCAST &&
+           gir_type_of(p, gir_in(p, f->value, 0))->space == 0;
 }
 
-static bool is_near(const summing *s, const gn_factor *f) { return gathers(s, f, s->end) || repeats(s, f); }
+static bool is_near(const summing *s, const gn_factor *f)
+{
+    return gathers(s, f, s->end) || repeats(s, f);
+}
 static int other_end(const summing *s) { return s->end == GIR_DST ? GIR_SRC : GIR_DST; }
 
 /* What is gathered or repeated. */
@@ -93,7 +108,8 @@ static gn_factor at_row(summing *s, const gn_factor *f)
 {
     gn_rewrite *r = &s->z->r;
     gn_factor at = *f;
-    at.value = gir_in(r->to, f->value, gathers(s, f, s->end) || gathers(s, f, other_end(s)) ? 1 : 0);
+    at.value = gir_in(r->to, f->value,
+                      gathers(s, f, s->end) || gathers(s, f, other_end(s)) ? 1 : 0);
     if (gir_at(r->to, f->value)->op != GIR_BROADCAST) return at;
     gn_view *v = GN_NEW(r->to->arena, gn_view);
     *v = (gn_view){f->views, *gir_type_of(r->to, f->value), false};
@@ -101,7 +117,7 @@ static gn_factor at_row(summing *s, const gn_factor *f)
     return at;
 }
 
-/* Sums -------------------------------------------------------------------------------------------------------------- */
+/* Sums ----------------------------------------------------------------------------------------- */
 
 static gir_id scatter(summing *s, gir_id message)
 {
@@ -111,8 +127,8 @@ static gir_id scatter(summing *s, gir_id message)
 
 static gir_id gather_far(summing *s, gir_id v)
 {
-    return gn_rewrite_make(&s->z->r, GIR_GATHER, 2, (const gir_id[]){s->graph, v}, &(gir_attr){.i = {other_end(s)}},
-                           NULL);
+    return gn_rewrite_make(&s->z->r, GIR_GATHER, 2, (const gir_id[]){s->graph, v},
+                           &(gir_attr){.i = {other_end(s)}}, NULL);
 }
 
 /* The sum of what differs from edge to edge: far ends multiplied once a node. */
@@ -138,7 +154,7 @@ static gir_id sum_of_rest(summing *s, const gn_term *t, const gir_type *full)
     return scatter(s, message);
 }
 
-/* Rows without edges ------------------------------------------------------------------------------------------------ */
+/* Rows without edges --------------------------------------------------------------------------- */
 
 /* Does every node have an edge? */
 static bool never_empty(const gir_program *p, gir_id g)
@@ -152,8 +168,8 @@ static gir_id number(gn_rewrite *r, const gir_type *t, double x)
     return gn_rewrite_make(r, GIR_CONST, 0, NULL, &(gir_attr){.f = x}, t);
 }
 
-/* A sum over no edges is 0, whatever its factors would have been: a row without edges may have a factor that is no
- * number, such as 1 / its degree. */
+/* A sum over no edges is 0, whatever its factors would have been: a row without edges may have a
+ * factor that is no number, such as 1 / its degree. */
 static gir_id where_edges(summing *s, gir_id v)
 {
     gn_rewrite *r = &s->z->r;
@@ -166,7 +182,8 @@ static gir_id where_edges(summing *s, gir_id v)
     some.elem = ones.elem = GN_BOOL;
     for (int k = 0; k < t.rank; k++) ones.dim[k] = 1;
     there = gn_terms_view(r, gn_terms_view(r, there, &ones, t.space, true), &some, t.space, false);
-    return gn_rewrite_make(r, GIR_SELECT, 3, (const gir_id[]){there, v, number(r, &t, 0)}, NULL, NULL);
+    return gn_rewrite_make(r, GIR_SELECT, 3, (const gir_id[]){there, v, number(r, &t, 0)}, NULL,
+                           NULL);
 }
 
 /* `sum` (may be 0) times what the edges of a row share. */
@@ -187,7 +204,7 @@ static gir_id times_near(summing *s, gir_id sum, const gn_term *t, const gir_typ
     return gn_terms_product(r, sum, n, near, full, s->near);
 }
 
-/* Dot products ------------------------------------------------------------------------------------------------------ */
+/* Dot products --------------------------------------------------------------------------------- */
 
 /* A sum over axes of a message's factor, without views that repeat it. */
 static bool is_dot(const summing *s, const gn_factor *f)
@@ -199,7 +216,8 @@ static bool is_dot(const summing *s, const gn_factor *f)
     return true;
 }
 
-/* The factors of `t` but for number `dot`, spread over the axes that the dot product sums, and the dot product's own. */
+/* The factors of `t` but for number `dot`, spread over the axes that the dot product sums, and the
+ * dot product's own. */
 static bool inside(summing *s, const gn_term *t, int dot, gn_term *out)
 {
     gn_rewrite *r = &s->z->r;
@@ -242,8 +260,8 @@ static gn_factor spread(summing *s, const gn_factor *f, gir_id d)
     return to;
 }
 
-/* The row that dot product d reads, divided by what divides d in t, where such a row is there anyway; t goes without that. 0:
- * there is none. */
+/* The row that dot product d reads, divided by what divides d in t, where such a row is there
+ * anyway; t goes without that. 0: there is none. */
 static gir_id divided_row(summing *s, gn_term *t, gir_id d, const gn_term *in)
 {
     gn_rewrite *r = &s->z->r;
@@ -293,7 +311,7 @@ static gir_id without_dot(summing *s, gn_term *t, int dot, const gir_type *full)
     return gn_terms_scaled(r, gn_terms_view(r, v, &rows, s->near, true), in.scale);
 }
 
-/* Messages ---------------------------------------------------------------------------------------------------------- */
+/* Messages ------------------------------------------------------------------------------------- */
 
 static bool worthwhile(const summing *s, const gn_term *t)
 {
@@ -361,11 +379,13 @@ static gir_id rewrite(factoring *z, gir_id g, gir_id message, int end)
     return v && s.shared ? where_edges(&s, v) : v;
 }
 
-/* Sums at both ends ------------------------------------------------------------------------------------------------- */
+/* Sums at both ends ---------------------------------------------------------------------------- */
 
-/* The term t of a value on the edges, walked by source, where factor number `dot` is a dot product: the row of the far end that
- * it reads has t's factors of that end in it.  The other factors go to rest[*n].  0 where the loop does not gather such a row. */
-static gir_id dot_of_rows(summing *s, const gn_term *t, int dot, const gir_type *full, gn_factor *rest, int *n)
+/* The term t of a value on the edges, walked by source, where factor number `dot` is a dot product:
+ * the row of the far end that it reads has t's factors of that end in it.  The other factors go to
+ * rest[*n].  0 where the loop does not gather such a row. */
+static gir_id dot_of_rows(summing *s, const gn_term *t, int dot, const gir_type *full,
+                          gn_factor *rest, int *n)
 {
     gn_rewrite *r = &s->z->r;
     gir_id d = t->f[dot].value, o = gir_in(r->to, d, 0);
@@ -446,14 +466,14 @@ static gir_id joint_sum(factoring *z, gir_id v)
         z->failed = m;
         return 0;
     }
-    return gn_rewrite_make(&z->r, GIR_SCATTER, 2, (const gir_id[]){g, z->joint_to[m]}, &gir_at(z->r.from, v)->attr,
-                           NULL);
+    return gn_rewrite_make(&z->r, GIR_SCATTER, 2, (const gir_id[]){g, z->joint_to[m]},
+                           &gir_at(z->r.from, v)->attr, NULL);
 }
 
-/* Which edge values are to stay, since sums in their stead would be large, but for those that cannot be; their dot products are
- * kept. */
-static void find_joint(gn_arena *a, const gir_program *p, const gn_pass_options *opt, const bool * not, bool *joint,
-                       bool *kept)
+/* Which edge values are to stay, since sums in their stead would be large, but for those that
+ * cannot be; their dot products are kept. */
+static void find_joint(gn_arena *a, const gir_program *p, const gn_pass_options *opt,
+                       const bool * not, bool *joint, bool *kept)
 {
     if (opt->fast_functions || !gn_is_on(opt->without.decisions, GN_DO_BOTH_ENDS)) return;
     const gn_both_ends *all = gn_find_both_ends(a, p);
@@ -464,20 +484,23 @@ static void find_joint(gn_arena *a, const gir_program *p, const gn_pass_options 
         int64_t bytes = gir_row_elems(t) * (int64_t)gn_elem_size((gn_elem)t->elem);
         int64_t rows = gn_expected_rows(p, g->dst, opt->nodes);
         if (gir_row_elems(t) / gir_row_elems(gir_type_of(p, v)) < WORTH_KEEPING) continue;
-        if (rows > 0 && rows >= LEAST / bytes) joint[v] = joint[all[v].dot] = kept[all[v].dot] = true;
+        if (rows > 0 && rows >= LEAST / bytes)
+            joint[v] = joint[all[v].dot] = kept[all[v].dot] = true;
     }
 }
 
-/* The pass ---------------------------------------------------------------------------------------------------------- */
+/* The pass ------------------------------------------------------------------------------------- */
 
 static bool is_sum(const gir_node *n)
 {
-    return n->op == GIR_SCATTER && n->attr.i[1] == GIR_SUM && gn_elem_is_float((gn_elem)n->type.elem);
+    return n->op == GIR_SCATTER && n->attr.i[1] == GIR_SUM &&
+           gn_elem_is_float((gn_elem)n->type.elem);
 }
 
 static factoring run(gn_arena *a, const gir_program *in, const bool *kept, const bool *joint)
 {
-    factoring z = {.r = gn_rewrite_new(a, in), .kept = kept, .avoided = GN_NEW_N(a, bool, in->nodes.n)};
+    factoring z = {
+        .r = gn_rewrite_new(a, in), .kept = kept, .avoided = GN_NEW_N(a, bool, in->nodes.n)};
     z.joint = joint;
     z.joint_to = GN_NEW_N(a, gir_id, in->nodes.n);
     for (gir_id v = 1; v < in->nodes.n; v++) {
@@ -486,7 +509,8 @@ static factoring run(gn_arena *a, const gir_program *in, const bool *kept, const
         if (is_sum(gir_at(in, v)) && joint[gir_in(in, v, 1)])
             to = joint_sum(&z, v);
         else if (is_sum(gir_at(in, v)))
-            to = rewrite(&z, z.r.map[gir_in(in, v, 0)], z.r.map[gir_in(in, v, 1)], (int)gir_at(in, v)->attr.i[0]);
+            to = rewrite(&z, z.r.map[gir_in(in, v, 0)], z.r.map[gir_in(in, v, 1)],
+                         (int)gir_at(in, v)->attr.i[0]);
         if (to)
             z.r.map[v] = to;
         else
@@ -514,7 +538,8 @@ static bool in_vain(gn_arena *a, const factoring *z, bool *kept)
     return any;
 }
 
-gn_status *gn_run_factor(gn_arena *a, const gir_program *in, const gn_pass_options *opt, gir_program **out)
+gn_status *gn_run_factor(gn_arena *a, const gir_program *in, const gn_pass_options *opt,
+                         gir_program **out)
 {
     uint32_t n = in->nodes.n;
     bool *kept, *joint, *not = GN_NEW_N(a, bool, n);

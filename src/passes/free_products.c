@@ -1,15 +1,17 @@
-/* free_products: sum_n w_n (X W)_n becomes (X^T w) W, where X W could go otherwise.
- * Needs: gradients have been taken; edge values that are summed at both ends are as they will be (factor).  Keeps: all outputs,
- * up to the order of summation.
+/* free_products: sum_n w_n (X W)_n becomes (X^T w) W, where X W could go otherwise. Needs:
+ * gradients have been taken; edge values that are summed at both ends are as they will be (factor).
+ * Keeps: all outputs, up to the order of summation.
  *
- * The gradient of an attention's vector a, of scores <a, h>, is the sum over rows of h times the gradient of the row's
- * score.  At one end that gradient comes of edge values which the loop over the other end's edges leaves (both_ends.h),
- * and so h = X W waits for it, though that loop is the last to need h otherwise and could write its own rows over it.  Of
- * X^T w, which has a column a head, the same comes by a sum as large as W; and X is in memory for longer anyway, for X^T dh: w
+ * The gradient of an attention's vector a, of scores <a, h>, is the sum over rows of h times the
+ * gradient of the row's score.  At one end that gradient comes of edge values which the loop over
+ * the other end's edges leaves (both_ends.h), and so h = X W waits for it, though that loop is the
+ * last to need h otherwise and could write its own rows over it.  Of X^T w, which has a column a
+ * head, the same comes by a sum as large as W; and X is in memory for longer anyway, for X^T dh: w
  * waits until then instead.
  *
- * Declines where h takes less than LEAST bytes or sizes are not known, where X has more columns than h or no gradient
- * reads it later, where others read h later or the sum before that, and where no loop leaves edge values to the other. */
+ * Declines where h takes less than LEAST bytes or sizes are not known, where X has more columns
+ * than h or no gradient reads it later, where others read h later or the sum before that, and where
+ * no loop leaves edge values to the other. */
 #include "fuse/both_ends.h"
 #include "passes/passes.h"
 
@@ -46,7 +48,8 @@ static gir_id repeated(const gir_program *p, gir_id v)
     return t->rank == 2 && t->dim[1] == 1 && of->rank == 1 ? gir_in(p, from, 0) : 0;
 }
 
-/* The sum by sources of the edge values that v sums by destinations, of those that one loop leaves for the other; 0. */
+/* The sum by sources of the edge values that v sums by destinations, of those that one loop leaves
+ * for the other; 0. */
 static gir_id other_end(const freeing *z, gir_id v)
 {
     const gir_node *n = gir_at(z->from, v);
@@ -58,11 +61,13 @@ static bool is_large(const freeing *z, gir_id v)
 {
     const gir_type *t = gir_type_of(z->from, v);
     int64_t bytes, rows = gn_expected_rows(z->from, t->space, z->nodes);
-    bool over = __builtin_mul_overflow(rows, gir_row_elems(t) * (int64_t)gn_elem_size((gn_elem)t->elem), &bytes);
+    bool over = __builtin_mul_overflow(
+        rows, gir_row_elems(t) * (int64_t)gn_elem_size((gn_elem)t->elem), &bytes);
     return over || bytes >= LEAST;
 }
 
-/* Is the product read, after the weights of the sum are there, by that sum alone and by what the other loop has? */
+/* Is the product read, after the weights of the sum are there, by that sum alone and by what the
+ * other loop has? */
 static bool is_last(const freeing *z, const freed *f, gir_id times)
 {
     const gir_program *p = z->from;
@@ -80,7 +85,8 @@ static bool is_last(const freeing *z, const freed *f, gir_id times)
     return true;
 }
 
-/* The last X^T of something that comes before the first reader of the sum, and behind the sum; 0. */
+/* The last X^T of something that comes before the first reader of the sum, and behind the sum;
+ * 0. */
 static gir_id find_late(const freeing *z, const freed *f)
 {
     const gir_program *p = z->from;
@@ -89,7 +95,8 @@ static gir_id find_late(const freeing *z, const freed *f)
         const gir_node *n = gir_at(p, u);
         for (int k = 0; k < n->n_in; k++)
             if (gir_in(p, u, k) == f->sum) return late;
-        if (n->op == GIR_MATMUL && n->attr.i[0] && !n->type.space && gir_in(p, u, 0) == f->x) late = u;
+        if (n->op == GIR_MATMUL && n->attr.i[0] && !n->type.space && gir_in(p, u, 0) == f->x)
+            late = u;
     }
     return late;
 }
@@ -99,9 +106,11 @@ static bool find_operands(const freeing *z, gir_id v, int k, freed *f)
 {
     const gir_program *p = z->from;
     gir_id times = gir_in(p, v, 0), weight = repeated(p, gir_in(p, times, k));
-    *f = (freed){.sum = v, .weight = weight, .product = under(p, gir_in(p, times, 1 - k), GIR_RESHAPE)};
+    *f = (freed){
+        .sum = v, .weight = weight, .product = under(p, gir_in(p, times, 1 - k), GIR_RESHAPE)};
     const gir_node *n = gir_at(p, f->product);
-    if (!weight || !other_end(z, weight) || n->op != GIR_MATMUL || n->attr.i[0] || n->attr.i[1]) return false;
+    if (!weight || !other_end(z, weight) || n->op != GIR_MATMUL || n->attr.i[0] || n->attr.i[1])
+        return false;
     f->x = gir_in(p, f->product, 0);
     f->w = gir_in(p, f->product, 1);
     if (!n->type.space || gir_type_of(p, f->w)->space || !is_large(z, f->product)) return false;
@@ -114,7 +123,9 @@ static void find(freeing *z, gir_id v)
     const gir_program *p = z->from;
     const gir_node *n = gir_at(p, v);
     freed f;
-    if (n->op != GIR_SPACE_REDUCE || n->attr.i[0] != GIR_SUM || gir_at(p, gir_in(p, v, 0))->op != GIR_MUL) return;
+    if (n->op != GIR_SPACE_REDUCE || n->attr.i[0] != GIR_SUM ||
+        gir_at(p, gir_in(p, v, 0))->op != GIR_MUL)
+        return;
     if (z->uses[gir_in(p, v, 0)] != 1) return;
     if (find_operands(z, v, 0, &f) || find_operands(z, v, 1, &f)) GN_PUSH(z->to->arena, z->sums, f);
 }
@@ -130,9 +141,11 @@ static gir_id make(freeing *z, const freed *f)
     return gir_reduce(z->to, gir_op2(z->to, GIR_MUL, v, w), GIR_SUM, 1);
 }
 
-gn_status *gn_run_free_products(gn_arena *a, const gir_program *in, const gn_pass_options *opt, gir_program **out)
+gn_status *gn_run_free_products(gn_arena *a, const gir_program *in, const gn_pass_options *opt,
+                                gir_program **out)
 {
-    freeing z = {.from = in, .to = gir_program_new(a, in->name), .map = GN_NEW_N(a, gir_id, in->nodes.n)};
+    freeing z = {
+        .from = in, .to = gir_program_new(a, in->name), .map = GN_NEW_N(a, gir_id, in->nodes.n)};
     z.uses = gir_count_uses(a, in);
     z.both = gn_find_both_ends(a, in);
     z.nodes = opt->nodes;

@@ -1,12 +1,14 @@
 /* hoist: splits a program into what is computed once a graph and what is computed at every run.
- * Needs: a verified program.  Keeps: the outputs of the two together, up to rounding (what
- * a loop multiplies and adds at once may be split between them).  Makes: `prepare` with outputs
- * "kept.<k>", and `rest`, which reads them as inputs of those names; prepare is NULL when there is nothing to keep.
+ * Needs: a verified program.  Keeps: the outputs of the two together, up to rounding (what a loop
+ * multiplies and adds at once may be split between them).  Makes: `prepare` with outputs
+ * "kept.<k>", and `rest`, which reads them as inputs of those names; prepare is NULL when there is
+ * nothing to keep.
  *
- * A value is static when it depends on graphs, constants and inputs that the caller declares static.  Of the static
- * values that others read, those are kept that took real work (a sum over edges or rows, a product, a division, a
- * root): the rest is cheaper to compute again than to read, and so is a wide row that comes of a few numbers by elementwise
- * operators.  Of input features the rows that are picked are kept, too. */
+ * A value is static when it depends on graphs, constants and inputs that the caller declares
+ * static.  Of the static values that others read, those are kept that took real work (a sum over
+ * edges or rows, a product, a division, a root): the rest is cheaper to compute again than to read,
+ * and so is a wide row that comes of a few numbers by elementwise operators.  Of input features the
+ * rows that are picked are kept, too. */
 #include "passes/passes.h"
 
 #include <string.h>
@@ -56,13 +58,14 @@ static bool is_work(gir_op op)
     }
 }
 
-/* Is the number of rows known of what is static alone?  A constant over the edges of a pattern is not, where the features
- * may change. */
+/* Is the number of rows known of what is static alone?  A constant over the edges of a pattern is
+ * not, where the features may change. */
 static bool static_rows(const hoister *z, gir_space_id s)
 {
     gir_id v = gir_space_source(z->p, s);
     if (!v || gir_at(z->p, v)->op == GIR_GRAPH) return true;
-    return gir_type_of(z->p, v)->is_graph ? z->fixed[v] : static_input(z, gir_at(z->p, v)->attr.name);
+    return gir_type_of(z->p, v)->is_graph ? z->fixed[v]
+                                          : static_input(z, gir_at(z->p, v)->attr.name);
 }
 
 static void find_static(hoister *z)
@@ -77,7 +80,8 @@ static void find_static(hoister *z)
         case GIR_INPUT: z->fixed[v] = static_input(z, n->attr.name); continue;
         default: break;
         }
-        bool fixed = n->type.is_graph || static_rows(z, n->type.space), work = is_work((gir_op)n->op);
+        bool fixed = n->type.is_graph || static_rows(z, n->type.space),
+             work = is_work((gir_op)n->op);
         if (n->op == GIR_SIZE) fixed = static_rows(z, (gir_space_id)n->attr.i[0]);
         for (int k = 0; k < n->n_in; k++) {
             gir_id o = gir_in(p, v, k);
@@ -89,8 +93,8 @@ static void find_static(hoister *z)
     }
 }
 
-/* Picked rows of features: kept they lie one after another, and all the others may be forgotten.  Not those that a sparse
- * matrix's pattern is of: its values are at hand. */
+/* Picked rows of features: kept they lie one after another, and all the others may be forgotten.
+ * Not those that a sparse matrix's pattern is of: its values are at hand. */
 static bool is_picked(const hoister *z, gir_id v, gir_id reader)
 {
     const gir_program *p = z->p;
@@ -104,7 +108,8 @@ static int64_t row_bytes(const gir_program *p, gir_id v)
     return gir_row_elems(t) * (int64_t)gn_elem_size((gn_elem)t->elem);
 }
 
-/* Adds what a row of `v` is read from, through views and cheap elementwise work that no one else has done. */
+/* Adds what a row of `v` is read from, through views and cheap elementwise work that no one else
+ * has done. */
 static void add_sources(const hoister *z, gir_id v, bool *seen, int64_t *bytes)
 {
     const gir_node *n = gir_at(z->p, v);
@@ -119,25 +124,28 @@ static void add_sources(const hoister *z, gir_id v, bool *seen, int64_t *bytes)
     for (int k = 0; k < n->n_in; k++) add_sources(z, gir_in(z->p, v, k), seen, bytes);
 }
 
-/* Is a row of v cheap to compute again from much less than it has itself?  (One-hot labels are of a label.) */
+/* Is a row of v cheap to compute again from much less than it has itself?  (One-hot labels are of a
+ * label.) */
 static bool spread_out(const hoister *z, gir_id v)
 {
     enum { TIMES = 4 };
     const gir_node *n = gir_at(z->p, v);
     int64_t bytes = 0;
-    if (gir_ops[n->op].cls != GIR_CLASS_MAP || is_work((gir_op)n->op) || !n->type.space) return false;
+    if (gir_ops[n->op].cls != GIR_CLASS_MAP || is_work((gir_op)n->op) || !n->type.space)
+        return false;
     add_sources(z, v, z->seen, &bytes);
     memset(z->seen, 0, z->p->nodes.n * sizeof *z->seen);
     return bytes * TIMES < row_bytes(z->p, v);
 }
 
-/* A view or a gather of something kept is not worth keeping itself, nor is what spreads it out: what it reads is. */
+/* A view or a gather of something kept is not worth keeping itself, nor is what spreads it out:
+ * what it reads is. */
 static void keep(hoister *z, gir_id v)
 {
     const gir_node *n = gir_at(z->p, v);
     if (!z->work[v] || z->keep[v] || z->looked[v]) return;
-    bool looks_through =
-        gir_ops[n->op].cls == GIR_CLASS_VIEW || n->op == GIR_GATHER || n->op == GIR_CAST || n->op == GIR_DETACH;
+    bool looks_through = gir_ops[n->op].cls == GIR_CLASS_VIEW || n->op == GIR_GATHER ||
+                         n->op == GIR_CAST || n->op == GIR_DETACH;
     if (!looks_through && !spread_out(z, v)) {
         z->keep[v] = true;
         return;
@@ -174,15 +182,16 @@ static gir_program *make_rest(hoister *z, gn_arena *a, gir_id *map)
     gir_clone_frame(to, p);
     for (gir_id v = 1; v < p->nodes.n; v++) {
         to->loc = gir_at(p, v)->loc;
-        map[v] = z->keep[v] ? gir_leaf(to, GIR_INPUT, gn_arena_printf(a, "kept.%u", v), gir_type_of(p, v))
-                            : gir_clone_node(to, p, v, map);
+        map[v] = z->keep[v]
+                     ? gir_leaf(to, GIR_INPUT, gn_arena_printf(a, "kept.%u", v), gir_type_of(p, v))
+                     : gir_clone_node(to, p, v, map);
     }
     gir_clone_outputs(to, p, map);
     return to;
 }
 
-gn_status *gn_pass_hoist(gn_arena *a, const gir_program *in, const gn_pass_options *opt, gir_program **prepare,
-                         gir_program **rest)
+gn_status *gn_pass_hoist(gn_arena *a, const gir_program *in, const gn_pass_options *opt,
+                         gir_program **prepare, gir_program **rest)
 {
     uint32_t n = in->nodes.n;
     bool rows = gn_is_on(opt->without.decisions, GN_DO_KEEP_ROWS);

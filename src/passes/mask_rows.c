@@ -1,13 +1,15 @@
 /* mask_rows: rows that were added to a graph for its size alone enter nothing that others read.
- * Needs: a program over graph "g"; rows behind the user's, and edges among those rows alone.  Keeps: what the rows of the
- * user and all values of no space would be without them, bit for bit: what is added to a sum is 0.  But for one thing: what
- * is drawn for an edge goes by its place, and a loop added to a node comes behind all edges of g, so the added edges move
- * its draw (dropout on the loops of a graph with self-loops: other draws, as good).  Makes: an input GN_VALID_ROWS, bool a
- * node, true for the user's rows.
+ * Needs: a program over graph "g"; rows behind the user's, and edges among those rows alone.
+ * Keeps: what the rows of the user and all values of no space would be without them, bit for bit:
+ * what is added to a sum is 0.  But for one thing: what is drawn for an edge goes by its place, and
+ * a loop added to a node comes behind all edges of g, so the added edges move its draw (dropout on
+ * the loops of a graph with self-loops: other draws, as good).  Makes: an input GN_VALID_ROWS, bool
+ * a node, true for the user's rows.
  *
- * Values flow between rows over edges, which do not lead out of what was added, and in sums over a space: reductions
- * (losses, norms, pools), products that contract over rows (gradients of weights), and the number of rows itself.  Those
- * read the mask; an edge is the user's where the node is that it leads to. */
+ * Values flow between rows over edges, which do not lead out of what was added, and in sums over a
+ * space: reductions (losses, norms, pools), products that contract over rows (gradients of
+ * weights), and the number of rows itself.  Those read the mask; an edge is the user's where the
+ * node is that it leads to. */
 #include "passes/passes.h"
 #include "base/data_name.h"
 
@@ -29,8 +31,8 @@ static void find_padded(masker *z)
         const gir_node *n = gir_at(p, v);
         if (!n->type.is_graph) continue;
         bool of_user = n->op == GIR_GRAPH && !strcmp(n->attr.name, GN_NAME_G);
-        bool derived =
-            n->op >= GIR_SELF_LOOPS && n->op <= GIR_REVERSE && z->padded[gir_type_of(p, gir_in(p, v, 0))->edge];
+        bool derived = n->op >= GIR_SELF_LOOPS && n->op <= GIR_REVERSE &&
+                       z->padded[gir_type_of(p, gir_in(p, v, 0))->edge];
         if (!of_user && !derived) continue;
         z->padded[n->type.src] = z->padded[n->type.dst] = z->padded[n->type.edge] = true;
     }
@@ -41,14 +43,16 @@ static gir_id mask_of(masker *z, gir_space_id s)
 {
     if (z->mask[s]) return z->mask[s];
     const gir_space *space = &z->p->spaces.p[s];
-    z->mask[s] = space->kind == GIR_EDGE ? gir_gather(z->p, space->graph, z->valid, GIR_DST) : z->valid;
+    z->mask[s] = space->kind == GIR_EDGE ? gir_gather(z->p, space->graph, z->valid, GIR_DST)
+                                         : z->valid;
     return z->mask[s];
 }
 
 /* f64, exact: how many rows are the user's. */
 static gir_id count_of(masker *z, gir_space_id s)
 {
-    if (!z->count[s]) z->count[s] = gir_space_reduce(z->p, gir_cast(z->p, mask_of(z, s), GN_F64), GIR_SUM);
+    if (!z->count[s])
+        z->count[s] = gir_space_reduce(z->p, gir_cast(z->p, mask_of(z, s), GN_F64), GIR_SUM);
     return z->count[s];
 }
 

@@ -1,16 +1,18 @@
-/* narrow_gathers: what edges read of nodes lies in memory as BF16, where that is asked for (pass options.gathers).
- * Needs: gradients already taken (they would not be those of the rounding), sparsify, factor.
- * Keeps: outputs up to the rounding of what is gathered; all arithmetic, and every sum, stays float32.
+/* narrow_gathers: what edges read of nodes lies in memory as BF16, where that is asked for (pass
+ * options.gathers). Needs: gradients already taken (they would not be those of the rounding),
+ * sparsify, factor. Keeps: outputs up to the rounding of what is gathered; all arithmetic, and
+ * every sum, stays float32.
  *
  *   gather g, x     becomes     cast f32 (gather g, (cast bf16 x))
  *
- * A sum over edges of a graph beyond the caches takes as long as its rows take to arrive, and each row is read as often as
- * its node has edges: half the bytes is nearly half the time.  The rounding goes into the loop that computes x (fuse.c), and x
- * itself is stored only where something else reads it.
+ * A sum over edges of a graph beyond the caches takes as long as its rows take to arrive, and each
+ * row is read as often as its node has edges: half the bytes is nearly half the time.  The rounding
+ * goes into the loop that computes x (fuse.c), and x itself is stored only where something else
+ * reads it.
  *
- * Declines where it would round for nothing: of rows shorter than a line of cache; of what a kernel's own row reads, not its
- * edges; of what is computed once; of the rows of weights that sparse features pick, which is a product of matrices; and of what is
- * no float32. */
+ * Declines where it would round for nothing: of rows shorter than a line of cache; of what a
+ * kernel's own row reads, not its edges; of what is computed once; of the rows of weights that
+ * sparse features pick, which is a product of matrices; and of what is no float32. */
 #include "passes/passes.h"
 
 enum { LEAST = 16 }; /* elements of a row: 64 bytes, a line */
@@ -19,7 +21,8 @@ typedef struct narrower {
     const gir_program *from;
     const bool *once;   /* by value: the same in every run */
     const bool *sparse; /* by value: comes from an input that is bound as CSR */
-    uint8_t *ends; /* by value: bit set of the ends that sums over the edges which read it go to; all: read otherwise */
+    uint8_t *ends; /* by value: bit set of the ends that sums over the edges which read it go to;
+                      all: read otherwise */
     bool *runs;    /* by value: read by something that is computed in every run */
 } narrower;
 
@@ -30,7 +33,9 @@ static void see_reader(narrower *z, gir_id v)
     const gir_program *p = z->from;
     const gir_node *n = gir_at(p, v);
     bool same = n->type.space && p->spaces.p[n->type.space].kind == GIR_EDGE;
-    uint8_t ends = n->op == GIR_SCATTER ? (uint8_t)(1u << n->attr.i[0]) : same ? z->ends[v] : every_end;
+    uint8_t ends = n->op == GIR_SCATTER ? (uint8_t)(1u << n->attr.i[0])
+                   : same               ? z->ends[v]
+                                        : every_end;
     for (int k = 0; k < n->n_in; k++) {
         gir_id x = gir_in(p, v, k);
         z->ends[x] |= ends;
@@ -51,10 +56,12 @@ static bool narrows(const narrower *z, gir_id v)
     int64_t elems = 1;
     for (int k = 0; k < n->type.rank; k++) elems *= n->type.dim[k];
     bool far = z->ends[v] & ~(1u << n->attr.i[0]);
-    return elems >= LEAST && far && !z->sparse[gir_in(z->from, v, 1)] && between_nodes(z->from, gir_in(z->from, v, 0));
+    return elems >= LEAST && far && !z->sparse[gir_in(z->from, v, 1)] &&
+           between_nodes(z->from, gir_in(z->from, v, 0));
 }
 
-gn_status *gn_run_narrow_gathers(gn_arena *a, const gir_program *in, const gn_pass_options *opt, gir_program **out)
+gn_status *gn_run_narrow_gathers(gn_arena *a, const gir_program *in, const gn_pass_options *opt,
+                                 gir_program **out)
 {
     *out = (gir_program *)in;
     if (opt->gathers != GN_STORAGE_BFLOAT16) return NULL;
@@ -76,7 +83,8 @@ gn_status *gn_run_narrow_gathers(gn_arena *a, const gir_program *in, const gn_pa
         }
         gir_id x = gir_in(in, v, 1), g = map[gir_in(in, v, 0)];
         if (!narrow[x]) narrow[x] = gir_cast(*out, map[x], GN_BF16);
-        map[v] = gir_cast(*out, gir_gather(*out, g, narrow[x], (int)gir_at(in, v)->attr.i[0]), GN_F32);
+        map[v] = gir_cast(*out, gir_gather(*out, g, narrow[x], (int)gir_at(in, v)->attr.i[0]),
+                          GN_F32);
     }
     gir_clone_outputs(*out, in, map);
     return NULL;

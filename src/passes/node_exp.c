@@ -1,21 +1,25 @@
-/* node_exp: a softmax over edges takes its exponentials once a node.
- * Needs: gradients have been taken (what they read of the exponentials follows).  Keeps: all outputs, up to rounding.
- * Breaks: nothing; dead values are left behind.
+/* node_exp: a softmax over edges takes its exponentials once a node. Needs: gradients have been
+ * taken (what they read of the exponentials follows).  Keeps: all outputs, up to rounding. Breaks:
+ * nothing; dead values are left behind.
  *
- *   w = exp(f(s[src] + t[dst]) - max over the row),  f(x) = x or leaky(x) = max(x, c x), 0 <= c <= 1
+ *   w = exp(f(s[src] + t[dst]) - max over the row),  f(x) = x or leaky(x) = max(x, c x), 0 <= c <=
+ *   1
  *
- * A softmax may subtract anything that a row's edges share (scale_free.c proves that w is used so).  With f(t) in the
- * maximum's place no pass over the edges finds it, and w is the larger of two products of a node's factor with another's:
+ * A softmax may subtract anything that a row's edges share (scale_free.c proves that w is used so).
+ * With f(t) in the maximum's place no pass over the edges finds it, and w is the larger of two
+ * products of a node's factor with another's:
  *
  *   exp(s) exp(min(0, (1 - c) t))  and  exp(c s) exp(min(0, (c - 1) t))
  *
- * No factor of t exceeds 1 and one of both is 1, so only s matters: while |s| <= RANGE nothing overflows, nothing
- * vanishes, and sums of w are as good as those of the reference, whatever t is.  One number a run says so, the largest
- * |s|; where it does not hold (or is NaN) w is what it was.  A select says that, and lowering writes such loops twice
- * ("versions").  The constant that keeps an empty sum from being a divisor of 0 becomes smaller, as sums do.
+ * No factor of t exceeds 1 and one of both is 1, so only s matters: while |s| <= RANGE nothing
+ * overflows, nothing vanishes, and sums of w are as good as those of the reference, whatever t is.
+ * One number a run says so, the largest |s|; where it does not hold (or is NaN) w is what it was.
+ * A select says that, and lowering writes such loops twice ("versions").  The constant that keeps
+ * an empty sum from being a divisor of 0 becomes smaller, as sums do.
  *
- * Declines where scores have parts of their own on the edges, where w is used otherwise than in ratios, for other types than
- * f32 and f64; and for machines with fast functions, where loops that are written twice cost more than they save. */
+ * Declines where scores have parts of their own on the edges, where w is used otherwise than in
+ * ratios, for other types than f32 and f64; and for machines with fast functions, where loops that
+ * are written twice cost more than they save. */
 #include "passes/passes.h"
 #include "passes/rewrite.h"
 #include "passes/scale_free.h"
@@ -43,7 +47,7 @@ typedef struct rewriting {
     bool *eps; /* by value of the old program: a constant is added to a sum of some w */
 } rewriting;
 
-/* Matching ---------------------------------------------------------------------------------------------------------- */
+/* Matching ------------------------------------------------------------------------------------- */
 
 /* c where v = c * x. */
 static bool is_multiple(const gir_program *p, gir_id v, gir_id x, double *c)
@@ -64,8 +68,9 @@ static void find_slope(const gir_program *p, softmax *m)
     if (n->op == GIR_SELECT) {
         gir_id test = gir_in(p, m->score, 0);
         e = gir_in(p, m->score, 1);
-        bool positive = (gir_at(p, test)->op == GIR_GT || gir_at(p, test)->op == GIR_GE) && gir_in(p, test, 0) == e &&
-                        gir_is_number(p, gir_in(p, test, 1), &zero) && zero == 0;
+        bool positive = (gir_at(p, test)->op == GIR_GT || gir_at(p, test)->op == GIR_GE) &&
+                        gir_in(p, test, 0) == e && gir_is_number(p, gir_in(p, test, 1), &zero) &&
+                        zero == 0;
         if (!positive || !is_multiple(p, gir_in(p, m->score, 2), e, &c)) return;
     } else if (n->op == GIR_MAX) {
         for (int k = 0; k < 2 && c < 0; k++) {
@@ -81,7 +86,8 @@ static void find_slope(const gir_program *p, softmax *m)
 static bool find_terms(const gir_program *p, softmax *m, gir_id v)
 {
     const gir_node *n = gir_at(p, v);
-    if (n->op == GIR_ADD) return find_terms(p, m, gir_in(p, v, 0)) && find_terms(p, m, gir_in(p, v, 1));
+    if (n->op == GIR_ADD)
+        return find_terms(p, m, gir_in(p, v, 0)) && find_terms(p, m, gir_in(p, v, 1));
     if (n->op != GIR_GATHER || gir_in(p, v, 0) != m->g) return false;
     int end = (int)n->attr.i[0];
     if (m->n[end] == MOST_TERMS) return false;
@@ -93,12 +99,14 @@ static bool match(const gir_program *p, gir_id v, softmax *m)
 {
     const gir_node *n = gir_at(p, v);
     *m = (softmax){.w = v};
-    if ((n->type.elem != GN_F32 && n->type.elem != GN_F64) || !gn_is_softmax(p, v, &m->g, &m->score)) return false;
+    if ((n->type.elem != GN_F32 && n->type.elem != GN_F64) ||
+        !gn_is_softmax(p, v, &m->g, &m->score))
+        return false;
     find_slope(p, m);
     return find_terms(p, m, m->e) && m->n[GIR_SRC] > 0;
 }
 
-/* Making ------------------------------------------------------------------------------------------------------------ */
+/* Making --------------------------------------------------------------------------------------- */
 
 static gir_id op(rewriting *z, gir_op o, gir_id a, gir_id b)
 {
@@ -111,11 +119,15 @@ static gir_id constant(rewriting *z, gir_id like, double x)
     return gn_rewrite_make(&z->r, GIR_CONST, 0, NULL, &(gir_attr){.f = x}, &t);
 }
 
-static gir_id times(rewriting *z, gir_id v, double x) { return x == 1 ? v : op(z, GIR_MUL, v, constant(z, v, x)); }
+static gir_id times(rewriting *z, gir_id v, double x)
+{
+    return x == 1 ? v : op(z, GIR_MUL, v, constant(z, v, x));
+}
 
 static gir_id gather(rewriting *z, const softmax *m, int end, gir_id v)
 {
-    return gn_rewrite_make(&z->r, GIR_GATHER, 2, (const gir_id[]){z->r.map[m->g], v}, &(gir_attr){.i = {end}}, NULL);
+    return gn_rewrite_make(&z->r, GIR_GATHER, 2, (const gir_id[]){z->r.map[m->g], v},
+                           &(gir_attr){.i = {end}}, NULL);
 }
 
 static gir_id terms(rewriting *z, const softmax *m, int end)
@@ -143,12 +155,13 @@ static gir_id product(rewriting *z, const softmax *m, gir_id s, gir_id t, double
 /* Are all of s so small that exponentials can be taken apart?  As a scalar. */
 static gir_id in_range(rewriting *z, gir_id s)
 {
-    gir_id most = gn_rewrite_make(&z->r, GIR_SPACE_REDUCE, 1, (const gir_id[]){op(z, GIR_ABS, s, 0)},
+    gir_id most = gn_rewrite_make(&z->r, GIR_SPACE_REDUCE, 1,
+                                  (const gir_id[]){op(z, GIR_ABS, s, 0)},
                                   &(gir_attr){.i = {GIR_RED_MAX}}, NULL);
     int rank = gir_type_of(z->r.to, most)->rank;
     if (rank)
-        most = gn_rewrite_make(&z->r, GIR_REDUCE, 1, &most, &(gir_attr){.i = {GIR_RED_MAX, ((int64_t)1 << rank) - 1}},
-                               NULL);
+        most = gn_rewrite_make(&z->r, GIR_REDUCE, 1, &most,
+                               &(gir_attr){.i = {GIR_RED_MAX, ((int64_t)1 << rank) - 1}}, NULL);
     return op(z, GIR_LE, most, constant(z, most, RANGE));
 }
 
@@ -180,7 +193,8 @@ static gir_id with_less(rewriting *z, gir_id v)
     return op(z, GIR_ADD, sum, constant(z, sum, c < tiny ? c : tiny));
 }
 
-gn_status *gn_run_node_exp(gn_arena *a, const gir_program *in, const gn_pass_options *opt, gir_program **out)
+gn_status *gn_run_node_exp(gn_arena *a, const gir_program *in, const gn_pass_options *opt,
+                           gir_program **out)
 {
     if (opt->fast_functions && gn_is_on(opt->without.decisions, GN_DO_EDGE_EXP)) {
         *out = (gir_program *)in;

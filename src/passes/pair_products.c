@@ -1,9 +1,9 @@
-/* pair_products: (x A + c) + y B becomes (x A + y B) + c.
- * Needs: gradients already taken (they would be the same).  Keeps: all outputs, up to the order of summation.
+/* pair_products: (x A + c) + y B becomes (x A + y B) + c. Needs: gradients already taken (they
+ * would be the same).  Keeps: all outputs, up to the order of summation.
  *
- * Two products that are added up can be made by one loop that keeps the sum in registers (fuse.c), where the first would
- * be written and read again.  A layer adds a bias to one of them first.  Declines where the sums or products on the way
- * are read elsewhere too. */
+ * Two products that are added up can be made by one loop that keeps the sum in registers (fuse.c),
+ * where the first would be written and read again.  A layer adds a bias to one of them first.
+ * Declines where the sums or products on the way are read elsewhere too. */
 #include "passes/passes.h"
 
 typedef struct pairer {
@@ -19,22 +19,26 @@ static bool is_product(const pairer *z, gir_id v)
     return n->op == GIR_MATMUL && n->type.space && z->uses[v] == 1;
 }
 
-/* Of the sum v: which operand is a product, the other being a sum that is read here alone and has a product in it. */
+/* Of the sum v: which operand is a product, the other being a sum that is read here alone and has a
+ * product in it. */
 static int product_beside_sum(const pairer *z, gir_id v)
 {
     const gir_program *p = z->from;
     for (int k = 0; k < 2; k++) {
         gir_id s = gir_in(p, v, 1 - k);
-        if (!is_product(z, gir_in(p, v, k)) || gir_at(p, s)->op != GIR_ADD || z->uses[s] != 1) continue;
+        if (!is_product(z, gir_in(p, v, k)) || gir_at(p, s)->op != GIR_ADD || z->uses[s] != 1)
+            continue;
         if (is_product(z, gir_in(p, s, 0)) != is_product(z, gir_in(p, s, 1))) return k;
     }
     return -1;
 }
 
-gn_status *gn_run_pair_products(gn_arena *a, const gir_program *in, const gn_pass_options *opt, gir_program **out)
+gn_status *gn_run_pair_products(gn_arena *a, const gir_program *in, const gn_pass_options *opt,
+                                gir_program **out)
 {
     (void)opt;
-    pairer z = {.from = in, .to = gir_program_new(a, in->name), .map = GN_NEW_N(a, gir_id, in->nodes.n)};
+    pairer z = {
+        .from = in, .to = gir_program_new(a, in->name), .map = GN_NEW_N(a, gir_id, in->nodes.n)};
     z.uses = gir_count_uses(a, in);
     gir_clone_frame(z.to, in);
     for (gir_id v = 1; v < in->nodes.n; v++) {

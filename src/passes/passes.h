@@ -1,6 +1,7 @@
 /* Passes over the tensor IR, and the pipeline that runs them.
  *
- * A pass makes a new program from one that verifies; the old one stays as it was.  GN_PASSES is the only list. */
+ * A pass makes a new program from one that verifies; the old one stays as it was.  GN_PASSES is the
+ * only list. */
 #ifndef GN_PASSES_PASSES_H
 #define GN_PASSES_PASSES_H
 
@@ -14,12 +15,14 @@ typedef struct gn_without {
     gn_switches decisions;
 } gn_without;
 
-enum { GN_MOST_LEVELS = 14 }; /* of restrict_rows: levels are bits of a set, and one more bit means all rows */
+enum {
+    GN_MOST_LEVELS = 14
+}; /* of restrict_rows: levels are bits of a set, and one more bit means all rows */
 
 /* What is known of the non-zeros of an input that is bound as CSR. */
-#define GN_NONZEROS(X)                                                                                                 \
-    X(ANY, "any")                                                                                                      \
-    X(BY_ROW, "rows") /* those of a row are equal */                                                                   \
+#define GN_NONZEROS(X)                                                                             \
+    X(ANY, "any")                                                                                  \
+    X(BY_ROW, "rows") /* those of a row are equal */                                               \
     X(ONE, "ones")
 typedef enum gn_nonzeros {
 #define X(id, text) GN_NONZEROS_##id,
@@ -34,7 +37,7 @@ typedef struct gn_row_count {
     int64_t rows, edges; /* edges: into those rows */
 } gn_row_count;
 typedef struct gn_data_facts {
-    int64_t nonzeros;                        /* of the inputs that are bound as CSR; 0: nothing is known */
+    int64_t nonzeros; /* of the inputs that are bound as CSR; 0: nothing is known */
     gn_row_count all, level[GN_MOST_LEVELS]; /* level: [options.levels] */
 } gn_data_facts;
 
@@ -43,15 +46,18 @@ typedef struct gn_pass_options {
     int n_sparse; /* inputs bound as CSR: matrix products with them walk their non-zeros */
     const char *const *sparse;
     const gn_nonzeros *nonzeros; /* [n_sparse]; NULL: nothing is known */
-    int n_fixed; /* inputs that are the same in every run: what depends on them alone can be computed once */
+    int n_fixed; /* inputs that are the same in every run: what depends on them alone can be
+                    computed once */
     const char *const *fixed;
     gn_without without;
-    int64_t nodes; /* about how many rows a space of nodes has, where its size is not in the program; 0: not known */
-    int levels;    /* restrict_rows: how many levels of rows may be picked (see there); 0: all rows are computed */
+    int64_t nodes; /* about how many rows a space of nodes has, where its size is not in the
+                      program; 0: not known */
+    int levels; /* restrict_rows: how many levels of rows may be picked (see there); 0: all rows are
+                   computed */
     gn_data_facts facts;
-    gn_storage gathers;  /* of what edges read of nodes */
-    int limit;           /* run only the first `limit` passes (counted over the whole pipeline); -1: all */
-    bool eager;          /* only what lowering cannot do without */
+    gn_storage gathers; /* of what edges read of nodes */
+    int limit;  /* run only the first `limit` passes (counted over the whole pipeline); -1: all */
+    bool eager; /* only what lowering cannot do without */
     bool fast_functions; /* of the back end's limits */
     bool draws_rows;     /* low_draws_rows of them */
     bool verify;         /* the verifier after every pass */
@@ -60,80 +66,96 @@ typedef struct gn_pass_options {
     void *ctx;
 } gn_pass_options;
 
-/* always: 0 not in eager mode, 1 in eager mode too, 2 what comes after relies on it: it cannot be left out.
- *      name        always  what it does                                                                          */
-#define GN_PASSES(X)                                                                                                   \
-    X(edge_products, 0, "takes products of rows of edges in front of gathers or behind sums, once a row of nodes")     \
-    X(reassociate, 0, "moves products in front of aggregations where fewer columns travel")                            \
-    X(aggregate_first, 0, "moves products behind aggregations that are narrower, or the same in every run")            \
-    X(simplify, 1, "drops dead values, shares equal ones, folds constants and identities")                             \
-    X(sparsify, 2, "turns products with sparse inputs into sums over their non-zeros")                                 \
-    X(restrict_rows, 0, "computes those rows only that a loss over a mask needs")                                      \
-    X(aggregate_picked, 0, "moves products behind aggregations into picked rows, which are fewer")                     \
-    X(aggregate_heads, 0, "sums what heads of attention read before it is projected, where sums have few rows")        \
-    X(node_exp, 0, "takes the exponentials of a softmax over edges once a node")                                       \
-    X(factor, 0, "takes what all edges of a row share out of the sum over them")                                       \
-    X(recover, 0, "what a value that is in memory anyway tells is not stored beside it")                               \
-    X(pair_products, 0, "adds products to each other first where more than those is added up")                         \
-    X(dense, 2, "makes transposed operands of matrix products plain")                                                  \
-    X(free_products, 0, "sums rows of a product by way of its operand, so that it need not be kept")                   \
-    X(narrow_gathers, 2, "keeps what edges read of nodes as BF16, where that is asked for")                            \
-    X(clean, 1, "simplify again")                                                                                      \
-    X(remat, 0, "computes again what gradients of weights read again, where that is cheaper than keeping it")
+/* always: 0 not in eager mode, 1 in eager mode too, 2 what comes after relies on it: it cannot be
+ * left out.
+ *      name        always  what it does */
+#define GN_PASSES(X)                                                                               \
+    X(edge_products, 0,                                                                            \
+      "takes products of rows of edges in front of gathers or behind sums, once a row of nodes")   \
+    X(reassociate, 0, "moves products in front of aggregations where fewer columns travel")        \
+    X(aggregate_first, 0,                                                                          \
+      "moves products behind aggregations that are narrower, or the same in every run")            \
+    X(simplify, 1, "drops dead values, shares equal ones, folds constants and identities")         \
+    X(sparsify, 2, "turns products with sparse inputs into sums over their non-zeros")             \
+    X(restrict_rows, 0, "computes those rows only that a loss over a mask needs")                  \
+    X(aggregate_picked, 0, "moves products behind aggregations into picked rows, which are fewer") \
+    X(aggregate_heads, 0,                                                                          \
+      "sums what heads of attention read before it is projected, where sums have few rows")        \
+    X(node_exp, 0, "takes the exponentials of a softmax over edges once a node")                   \
+    X(factor, 0, "takes what all edges of a row share out of the sum over them")                   \
+    X(recover, 0, "what a value that is in memory anyway tells is not stored beside it")           \
+    X(pair_products, 0, "adds products to each other first where more than those is added up")     \
+    X(dense, 2, "makes transposed operands of matrix products plain")                              \
+    X(free_products, 0,                                                                            \
+      "sums rows of a product by way of its operand, so that it need not be kept")                 \
+    X(narrow_gathers, 2, "keeps what edges read of nodes as BF16, where that is asked for")        \
+    X(clean, 1, "simplify again")                                                                  \
+    X(remat, 0,                                                                                    \
+      "computes again what gradients of weights read again, where that is cheaper than keeping "   \
+      "it")
 
 typedef struct gn_pass {
     const char *name;
     int always; /* see above */
     const char *doc;
-    gn_status *(*run)(gn_arena *a, const gir_program *in, const gn_pass_options *opt, gir_program **out);
+    gn_status *(*run)(gn_arena *a, const gir_program *in, const gn_pass_options *opt,
+                      gir_program **out);
 } gn_pass;
 extern const gn_pass gn_passes[];
 extern const int gn_pass_count;
 const gn_pass *gn_pass_by_name(const char *name); /* NULL when there is none */
 
-/* Names of passes and decisions, separated by commas, to what is left out besides what *out has already.  `only`: all that
- * can be left out, but for those named.  GN_ERR_USAGE: a name that is none, or of what cannot be left out. */
+/* Names of passes and decisions, separated by commas, to what is left out besides what *out has
+ * already.  `only`: all that can be left out, but for those named.  GN_ERR_USAGE: a name that is
+ * none, or of what cannot be left out. */
 GN_NODISCARD gn_status *gn_without_add(gn_arena *a, const char *names, bool only, gn_without *out);
 bool gn_pass_is_on(const gn_without *w, const char *name);
-const char *gn_without_text(gn_arena *a, gn_without w); /* "factor,hoist"; "" when nothing is left out */
+const char *gn_without_text(gn_arena *a, gn_without w); /* "factor,hoist"; "" when nothing is left
+                                                           out */
 void gn_switches_list(gn_buf *out);                     /* a line each: name, what it does */
 
-/* Runs the pipeline.  *count (may be NULL) is advanced by the number of passes run, for limits over several programs. */
-GN_NODISCARD gn_status *gn_passes_run(gn_arena *a, const gir_program *in, const gn_pass_options *opt, int *count,
-                                      gir_program **out);
+/* Runs the pipeline.  *count (may be NULL) is advanced by the number of passes run, for limits over
+ * several programs. */
+GN_NODISCARD gn_status *gn_passes_run(gn_arena *a, const gir_program *in,
+                                      const gn_pass_options *opt, int *count, gir_program **out);
 
-#define X(name, always, doc)                                                                                           \
-    GN_NODISCARD gn_status *gn_run_##name(gn_arena *a, const gir_program *in, const gn_pass_options *opt,              \
-                                          gir_program **out);
+#define X(name, always, doc)                                                                       \
+    GN_NODISCARD gn_status *gn_run_##name(gn_arena *a, const gir_program *in,                      \
+                                          const gn_pass_options *opt, gir_program **out);
 GN_PASSES(X)
 #undef X
 
 /* Which values depend on graphs, constants and the named inputs alone?  [n] by value. */
 bool *gn_find_fixed(gn_arena *a, const gir_program *in, int n_inputs, const char *const *inputs);
 
-/* Which values are computed element by element from an input that is bound as CSR?  [n] by value. */
+/* Which values are computed element by element from an input that is bound as CSR?  [n] by
+ * value. */
 bool *gn_find_from_sparse(gn_arena *a, const gir_program *in, const gn_pass_options *opt);
 
 /* The level of the rows that `pick` picks (restrict_rows.c); -1: it cannot be told. */
 int gn_pick_level(const gir_program *p, gir_id pick);
 
-/* The level of rows (restrict_rows.c) that each value will be needed on, [n] by value, of an input that its readers need;
- * *levels for all rows.  *levels becomes 0 where the program has no loss over a mask. */
+/* The level of rows (restrict_rows.c) that each value will be needed on, [n] by value, of an input
+ * that its readers need; *levels for all rows.  *levels becomes 0 where the program has no loss
+ * over a mask. */
 const uint8_t *gn_find_row_levels(gn_arena *a, const gir_program *in, int *levels);
 
-/* How many levels of rows there are that restrict_rows can pick, at most: with more the program is the same.  *mask: the input
- * that picks them; NULL, and 0 levels, where the program has no loss over a mask. */
+/* How many levels of rows there are that restrict_rows can pick, at most: with more the program is
+ * the same.  *mask: the input that picks them; NULL, and 0 levels, where the program has no loss
+ * over a mask. */
 int gn_count_row_levels(gn_arena *a, const gir_program *in, const char **mask);
 
-/* Sums over edges of sparse features that are worth computing once, dense (dense_once.c). `opt` stays where it is. */
+/* Sums over edges of sparse features that are worth computing once, dense (dense_once.c). `opt`
+ * stays where it is. */
 typedef struct gn_dense_once gn_dense_once;
 gn_dense_once *gn_dense_once_new(gn_arena *a, const gir_program *p, const gn_pass_options *opt);
-/* Is the sum v, or what it is with `columns` columns when the product in front of it goes behind it?  The caller knows that
- * it is the same in every run. */
+/* Is the sum v, or what it is with `columns` columns when the product in front of it goes behind
+ * it?  The caller knows that it is the same in every run. */
 bool gn_is_dense_once(gn_dense_once *z, gir_id v, int64_t columns);
 
-/* How many rows a space of nodes is expected to have; 0: nothing is known, as of picked rows.  What is expected of the graph at
- * hand (pass options) goes before what is written in the program, so that programs for other sizes decide alike. */
+/* How many rows a space of nodes is expected to have; 0: nothing is known, as of picked rows.  What
+ * is expected of the graph at hand (pass options) goes before what is written in the program, so
+ * that programs for other sizes decide alike. */
 static inline int64_t gn_expected_rows(const gir_program *p, gir_space_id space, int64_t nodes)
 {
     const gir_space *s = &p->spaces.p[space];
@@ -143,14 +165,19 @@ static inline int64_t gn_expected_rows(const gir_program *p, gir_space_id space,
 
 /* What v repeats, through reshapes and broadcasts: one number a row, or a const; 0: neither. */
 gir_id gn_scale_of(const gir_program *p, gir_id v);
-/* Such a number, or const, of `from` as rows of type t in the program `to`, for which map says what values have become. */
-gir_id gn_spread_scale(const gir_program *from, gir_program *to, const gir_id *map, gir_id scale, const gir_type *t);
+/* Such a number, or const, of `from` as rows of type t in the program `to`, for which map says what
+ * values have become. */
+gir_id gn_spread_scale(const gir_program *from, gir_program *to, const gir_id *map, gir_id scale,
+                       const gir_type *t);
 
-/* Splits off what depends on graphs and options.fixed alone (hoist.c). *prepare: NULL when there is nothing to keep. */
-GN_NODISCARD gn_status *gn_pass_hoist(gn_arena *a, const gir_program *in, const gn_pass_options *opt,
-                                      gir_program **prepare, gir_program **rest);
+/* Splits off what depends on graphs and options.fixed alone (hoist.c). *prepare: NULL when there is
+ * nothing to keep. */
+GN_NODISCARD gn_status *gn_pass_hoist(gn_arena *a, const gir_program *in,
+                                      const gn_pass_options *opt, gir_program **prepare,
+                                      gir_program **rest);
 
-/* Rows that are there for the graph's size alone are left out of everything that sums over rows (mask_rows.c). */
+/* Rows that are there for the graph's size alone are left out of everything that sums over rows
+ * (mask_rows.c). */
 #define GN_VALID_ROWS "pad.valid"
 GN_NODISCARD gn_status *gn_pass_mask_rows(gn_arena *a, const gir_program *in, gir_program **out);
 

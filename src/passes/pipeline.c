@@ -17,7 +17,8 @@ const gn_pass *gn_pass_by_name(const char *name)
     return NULL;
 }
 
-gn_status *gn_passes_run(gn_arena *a, const gir_program *in, const gn_pass_options *opt, int *count, gir_program **out)
+gn_status *gn_passes_run(gn_arena *a, const gir_program *in, const gn_pass_options *opt, int *count,
+                         gir_program **out)
 {
     int none = 0, *done = count ? count : &none;
     gir_program *p = (gir_program *)in;

@@ -1,15 +1,17 @@
-/* reassociate: (A X) W becomes A (X W) where that is less work.
- * Needs: no gradients yet (they follow the new order by themselves).  Keeps: all outputs, up to rounding.
+/* reassociate: (A X) W becomes A (X W) where that is less work. Needs: no gradients yet (they
+ * follow the new order by themselves).  Keeps: all outputs, up to rounding.
  *
- * A product after an aggregation is moved in front of it when the aggregation is narrower afterwards: fewer columns
- * travel along the edges.  It also brings a product to sparse features, where it costs their non-zeros only (sparsify).
- * Anything linear in rows is looked through: sums over edges, scaling by a number a row, sums of two such values.
- * What is added to a sum may be a multiple of what is summed (GINConv's (1 + e) x): then it is of one product with it.
- * Several products may be moved through one aggregate, if all that reads it is moved, and together they have fewer columns:
- * polynomials of A (ChebNet, TAG, MixHop), whose powers of A X each meet a matrix and the next power.
- * Declines where the aggregate is used elsewhere too, where the product would be done once an edge, and where the
- * aggregate, or a sum over edges in it, is the same in every run and so is computed once only (aggregate_first); of sparse
- * features, where that pays (dense_once). */
+ * A product after an aggregation is moved in front of it when the aggregation is narrower
+ * afterwards: fewer columns travel along the edges.  It also brings a product to sparse features,
+ * where it costs their non-zeros only (sparsify). Anything linear in rows is looked through: sums
+ * over edges, scaling by a number a row, sums of two such values. What is added to a sum may be a
+ * multiple of what is summed (GINConv's (1 + e) x): then it is of one product with it. Several
+ * products may be moved through one aggregate, if all that reads it is moved, and together they
+ * have fewer columns: polynomials of A (ChebNet, TAG, MixHop), whose powers of A X each meet a
+ * matrix and the next power. Declines where the aggregate is used elsewhere too, where the product
+ * would be done once an edge, and where the aggregate, or a sum over edges in it, is the same in
+ * every run and so is computed once only (aggregate_first); of sparse features, where that pays
+ * (dense_once). */
 #include "passes/passes.h"
 
 #include <string.h>
@@ -30,9 +32,11 @@ typedef struct mover {
     uint32_t *uses;
     readers *readers; /* by value */
     bool *fixed;
-    bool *sparse; /* by value: what it is computed from by rows is sparse, or was in front of sums */
+    bool *sparse; /* by value: what it is computed from by rows is sparse, or was in front of sums
+                   */
     gn_dense_once *once;
-    uint32_t product, *looked; /* by value: number of the last product that was looked for in it, and moved to it */
+    uint32_t product, *looked; /* by value: number of the last product that was looked for in it,
+                                  and moved to it */
     uint8_t *found;            /* by value, of that product: what movable said */
     gir_id *there;             /* and what moved made; 0: not yet */
 } mover;
@@ -50,22 +54,27 @@ static gir_id rescaled(mover *z, gir_id v, int64_t n)
     return gn_spread_scale(z->from, z->to, z->map, gn_scale_of(z->from, v), &t);
 }
 
-/* Of sparse rows it is only where that pays: their product costs their non-zeros only, a sum of them is dense. */
+/* Of sparse rows it is only where that pays: their product costs their non-zeros only, a sum of
+ * them is dense. */
 static bool computed_once(const mover *z, gir_id v)
 {
     const gir_program *p = z->from;
     if (!z->fixed[v] || !z->sparse[v]) return z->fixed[v];
-    /* Where rows have been picked already, this pass has been here before, and what it left stands. */
-    if (gir_at(p, v)->op == GIR_SCATTER && gir_at(p, gir_in(p, v, 0))->op == GIR_RESTRICT) return true;
+    /* Where rows have been picked already, this pass has been here before, and what it left
+     * stands. */
+    if (gir_at(p, v)->op == GIR_SCATTER && gir_at(p, gir_in(p, v, 0))->op == GIR_RESTRICT)
+        return true;
     return gn_is_dense_once(z->once, v, gir_type_of(p, v)->dim[0]);
 }
 
-/* Is nothing left of v once products are moved through it, which have fewer columns than it in all? */
+/* Is nothing left of v once products are moved through it, which have fewer columns than it in
+ * all? */
 static bool goes(const mover *z, gir_id v)
 {
     const readers *of = &z->readers[v];
     int64_t columns = 0, most = gir_type_of(z->from, v)->dim[0];
-    for (int k = 0; k < of->n && columns < most; k++) columns += gir_type_of(z->from, of->product[k])->dim[0];
+    for (int k = 0; k < of->n && columns < most; k++)
+        columns += gir_type_of(z->from, of->product[k])->dim[0];
     return !of->others && of->n > 0 && columns < most;
 }
 
@@ -95,7 +104,8 @@ static bool look(mover *z, gir_id v, bool *sums, int depth)
         return !on_edges;
     case GIR_ADD:
     case GIR_SUB: {
-        bool a = movable(z, gir_in(p, v, 0), sums, depth + 1), b = movable(z, gir_in(p, v, 1), sums, depth + 1);
+        bool a = movable(z, gir_in(p, v, 0), sums, depth + 1),
+             b = movable(z, gir_in(p, v, 1), sums, depth + 1);
         return (a && b) || !on_edges;
     }
     default: return !on_edges;
@@ -117,8 +127,9 @@ static bool movable(mover *z, gir_id v, bool *sums, int depth)
 
 static gir_id moved(mover *z, gir_id v, gir_id w, int64_t n, int depth);
 
-/* Which operand of v, a scaling, the product goes on to though no sum is below: one that others read, of which the same
- * product may be wanted (GINConv adds (1 + e) x to a sum of x).  -1: none. */
+/* Which operand of v, a scaling, the product goes on to though no sum is below: one that others
+ * read, of which the same product may be wanted (GINConv adds (1 + e) x to a sum of x).  -1:
+ * none. */
 static int shared_under(const mover *z, gir_id v)
 {
     const gir_program *p = z->from;
@@ -136,18 +147,22 @@ static gir_id move_down(mover *z, gir_id v, gir_id w, int64_t n, int depth)
     gir_id a = node->n_in > 0 ? gir_in(p, v, 0) : 0, b = node->n_in > 1 ? gir_in(p, v, 1) : 0;
     bool on_edges = node->type.space && p->spaces.p[node->type.space].kind == GIR_EDGE;
     bool here = !on_edges && !(movable(z, v, &sums, depth) && sums);
-    if (depth > MAX_DEPTH || (here && shared_under(z, v) < 0)) return gir_matmul(z->to, z->map[v], w, false, false);
+    if (depth > MAX_DEPTH || (here && shared_under(z, v) < 0))
+        return gir_matmul(z->to, z->map[v], w, false, false);
     switch ((gir_op)node->op) {
     case GIR_SCATTER:
         if (node->attr.i[1] != GIR_SUM || !sole) break;
-        return gir_scatter(z->to, z->map[a], moved(z, b, w, n, depth + 1), (int)node->attr.i[0], GIR_SUM);
-    case GIR_GATHER: return gir_gather(z->to, z->map[a], moved(z, b, w, n, depth + 1), (int)node->attr.i[0]);
+        return gir_scatter(z->to, z->map[a], moved(z, b, w, n, depth + 1), (int)node->attr.i[0],
+                           GIR_SUM);
+    case GIR_GATHER:
+        return gir_gather(z->to, z->map[a], moved(z, b, w, n, depth + 1), (int)node->attr.i[0]);
     case GIR_NEG: return gir_op1(z->to, GIR_NEG, moved(z, a, w, n, depth + 1));
     case GIR_MUL:
     case GIR_DIV:
     case GIR_ADD:
     case GIR_SUB: {
-        /* One after the other: C leaves open which argument of a call is computed first, and so the numbers of the values. */
+        /* One after the other: C leaves open which argument of a call is computed first, and so the
+         * numbers of the values. */
         bool by_a = node->op == GIR_MUL && is_scaling(p, a),
              by_b = node->op == GIR_DIV || (node->op == GIR_MUL && !by_a);
         if (by_b && !is_scaling(p, b)) break;
@@ -176,7 +191,8 @@ static bool *find_sparse(gn_arena *a, const gir_program *p, const gn_pass_option
     for (gir_id v = 1; v < p->nodes.n; v++)
         for (int k = 0; k < gir_at(p, v)->n_in; k++) {
             gir_id o = gir_in(p, v, k);
-            is[v] = is[v] || (is[o] && !gir_type_of(p, o)->is_graph && gir_type_of(p, o)->rank == 1);
+            is[v] = is[v] ||
+                    (is[o] && !gir_type_of(p, o)->is_graph && gir_type_of(p, o)->rank == 1);
         }
     return is;
 }
@@ -200,7 +216,8 @@ static unsigned linear_in(const mover *z, gir_id v)
     case GIR_SCATTER: return n->attr.i[1] == GIR_SUM && !computed_once(z, v) ? 2 : 0;
     case GIR_GATHER: return 2;
     case GIR_NEG: return 1;
-    case GIR_MUL: return is_scaling(p, gir_in(p, v, 0)) ? 2 : is_scaling(p, gir_in(p, v, 1)) ? 1 : 0;
+    case GIR_MUL:
+        return is_scaling(p, gir_in(p, v, 0)) ? 2 : is_scaling(p, gir_in(p, v, 1)) ? 1 : 0;
     case GIR_DIV: return is_scaling(p, gir_in(p, v, 1)) ? 1 : 0;
     case GIR_ADD:
     case GIR_SUB: return 3;
@@ -248,7 +265,8 @@ static gir_id move_product(mover *z, gir_id v)
     return moved(z, a, z->map[w], gir_type_of(p, v)->dim[0], 0);
 }
 
-gn_status *gn_run_reassociate(gn_arena *a, const gir_program *in, const gn_pass_options *opt, gir_program **out)
+gn_status *gn_run_reassociate(gn_arena *a, const gir_program *in, const gn_pass_options *opt,
+                              gir_program **out)
 {
     mover z = {.from = in,
                .to = gir_program_new(a, in->name),

@@ -1,14 +1,16 @@
-/* remat: what a gradient of weights reads again is computed again, not kept.
- * Needs: gradients have been taken; nothing that shares equal values comes after it.  Keeps: all outputs, bit by bit.
+/* remat: what a gradient of weights reads again is computed again, not kept. Needs: gradients have
+ * been taken; nothing that shares equal values comes after it.  Keeps: all outputs, bit by bit.
  * Breaks: a value may be there twice.
  *
- * A wide value of the forward pass that a product over the rows reads late in the step is in memory all the while.  Where it
- * comes of other values that are in memory until then anyway -- inputs, states, what late readers want -- by a few
- * elementwise operators, its late readers get a copy, which is made just before the first of them: an ELU of a sum that its
- * own gradient needs, a GIN's (1 + e) x + A x.  That costs reading the operands and writing the copy.
+ * A wide value of the forward pass that a product over the rows reads late in the step is in memory
+ * all the while.  Where it comes of other values that are in memory until then anyway -- inputs,
+ * states, what late readers want -- by a few elementwise operators, its late readers get a copy,
+ * which is made just before the first of them: an ELU of a sum that its own gradient needs, a GIN's
+ * (1 + e) x + A x.  That costs reading the operands and writing the copy.
  *
- * Declines where the value takes less than LEAST bytes or sizes are not known, where little is computed between early and
- * late readers, and where it takes more than a few operators or anything that is not elementwise. */
+ * Declines where the value takes less than LEAST bytes or sizes are not known, where little is
+ * computed between early and late readers, and where it takes more than a few operators or anything
+ * that is not elementwise. */
 #include "passes/passes.h"
 
 #include <string.h>
@@ -20,7 +22,8 @@ typedef struct rematter {
     gir_program *to;
     gir_id *map;
     gir_id *last;  /* by value: its last reader */
-    gir_id *first; /* by value: the first of its late readers, a product over the rows; 0: it has one copy */
+    gir_id *first; /* by value: the first of its late readers, a product over the rows; 0: it has
+                      one copy */
     gir_id *copy;  /* of the walk at hand */
     int steps, functions;
     int64_t nodes;
@@ -73,7 +76,8 @@ static bool is_cheap(rematter *z, gir_id v, gir_id late, bool top)
     const gir_node *n = gir_at(p, v);
     gir_class cls = gir_ops[n->op].cls;
     if (n->op == GIR_INPUT || n->op == GIR_STATE || n->op == GIR_CONST) return true;
-    if (!top && z->last[v] >= late) return !n->type.is_graph && !n->type.space ? cls != GIR_CLASS_RANDOM : true;
+    if (!top && z->last[v] >= late)
+        return !n->type.is_graph && !n->type.space ? cls != GIR_CLASS_RANDOM : true;
     if ((cls != GIR_CLASS_MAP && cls != GIR_CLASS_VIEW) || ++z->steps > MOST_STEPS) return false;
     if (cls == GIR_CLASS_MAP) z->functions += is_function((gir_op)n->op);
     for (int k = 0; k < n->n_in; k++)
@@ -86,13 +90,14 @@ static gir_id first_contraction(const gir_program *p, gir_id v)
 {
     for (gir_id u = v + 1; u < p->nodes.n; u++) {
         const gir_node *n = gir_at(p, u);
-        if (n->op == GIR_MATMUL && n->attr.i[0] && (gir_in(p, u, 0) == v || gir_in(p, u, 1) == v)) return u;
+        if (n->op == GIR_MATMUL && n->attr.i[0] && (gir_in(p, u, 0) == v || gir_in(p, u, 1) == v))
+            return u;
     }
     return 0;
 }
 
-/* Is v in memory before that for others, and for long?  While it waits, sums over edges and products are made of a BETWEENth of
- * its bytes at least. */
+/* Is v in memory before that for others, and for long?  While it waits, sums over edges and
+ * products are made of a BETWEENth of its bytes at least. */
 static bool waits(const rematter *z, gir_id v, gir_id late)
 {
     const gir_program *p = z->from;
@@ -102,7 +107,8 @@ static bool waits(const rematter *z, gir_id v, gir_id late)
         const gir_node *n = gir_at(p, u);
         for (int k = 0; k < n->n_in; k++)
             if (gir_in(p, u, k) == v) early = u;
-        bool sum = (n->op == GIR_MATMUL || n->op == GIR_SCATTER) && n->type.space == gir_type_of(p, v)->space;
+        bool sum = (n->op == GIR_MATMUL || n->op == GIR_SCATTER) &&
+                   n->type.space == gir_type_of(p, v)->space;
         if (early == u)
             made = 0;
         else if (early && sum)
@@ -114,7 +120,8 @@ static bool waits(const rematter *z, gir_id v, gir_id late)
 static void find(rematter *z, gir_id v)
 {
     const gir_program *p = z->from;
-    if (gir_ops[gir_at(p, v)->op].cls != GIR_CLASS_MAP || !is_large(z, v) || is_output(p, v)) return;
+    if (gir_ops[gir_at(p, v)->op].cls != GIR_CLASS_MAP || !is_large(z, v) || is_output(p, v))
+        return;
     gir_id late = first_contraction(p, v);
     if (!late || !waits(z, v, late)) return;
     z->steps = z->functions = 0;
@@ -126,7 +133,8 @@ static gir_id again(rematter *z, gir_id v, gir_id late, bool top)
 {
     const gir_program *p = z->from;
     const gir_node *n = gir_at(p, v);
-    bool there = n->op == GIR_INPUT || n->op == GIR_STATE || n->op == GIR_CONST || (!top && z->last[v] >= late);
+    bool there = n->op == GIR_INPUT || n->op == GIR_STATE || n->op == GIR_CONST ||
+                 (!top && z->last[v] >= late);
     if (there) return z->map[v];
     if (z->copy[v]) return z->copy[v];
     gir_id *was = GN_NEW_N(z->to->arena, gir_id, n->n_in + 1);
@@ -140,7 +148,8 @@ static gir_id again(rematter *z, gir_id v, gir_id late, bool top)
     return z->copy[v] = to;
 }
 
-gn_status *gn_run_remat(gn_arena *a, const gir_program *in, const gn_pass_options *opt, gir_program **out)
+gn_status *gn_run_remat(gn_arena *a, const gir_program *in, const gn_pass_options *opt,
+                        gir_program **out)
 {
     uint32_t n = in->nodes.n;
     rematter z = {.from = in, .to = gir_program_new(a, in->name), .nodes = opt->nodes};

@@ -1,16 +1,19 @@
-/* restrict_rows: rows that no masked sum reads are not computed.
- * Needs: gradients not yet taken (they then are of the picked rows only); sparsify before it, so that sparse features are a
- * relation: a training step runs the two before it takes gradients (build/step.c).
- * Keeps: all outputs, as long as the rows left out are finite (they were multiplied by a mask's 0).  Random draws keep
- * their index among all rows, so a mask drawn is the same either way.  Off unless options.levels > 0.
+/* restrict_rows: rows that no masked sum reads are not computed. Needs: gradients not yet taken
+ * (they then are of the picked rows only); sparsify before it, so that sparse features are a
+ * relation: a training step runs the two before it takes gradients (build/step.c). Keeps: all
+ * outputs, as long as the rows left out are finite (they were multiplied by a mask's 0).  Random
+ * draws keep their index among all rows, so a mask drawn is the same either way.  Off unless
+ * options.levels > 0.
  *
- * A loss over a mask is a sum over nodes of what is 0 outside of it, so it is a sum over the picked rows.  What it is
- * computed from row by row is needed on those rows; an aggregation needs its operand on their in-neighbours too.  So there
- * are levels: level 0 is the mask's rows, level k + 1 those of level k and the sources of the graph's edges into them
- * (blocks, in sampling systems: Hamilton, Ying, Leskovec 2017).  Every value over nodes is computed once, at the highest
- * level that anyone needs; who needs fewer of its rows takes them.  Values over edges are computed again for each level
- * of their destinations.  What is not known to work row by row gets all rows, as does what would need a level beyond
- * the limit: levels pay while they leave rows out, which the caller knows from the graph (gn_count_levels). */
+ * A loss over a mask is a sum over nodes of what is 0 outside of it, so it is a sum over the picked
+ * rows.  What it is computed from row by row is needed on those rows; an aggregation needs its
+ * operand on their in-neighbours too.  So there are levels: level 0 is the mask's rows, level k + 1
+ * those of level k and the sources of the graph's edges into them (blocks, in sampling systems:
+ * Hamilton, Ying, Leskovec 2017).  Every value over nodes is computed once, at the highest level
+ * that anyone needs; who needs fewer of its rows takes them.  Values over edges are computed again
+ * for each level of their destinations.  What is not known to work row by row gets all rows, as
+ * does what would need a level beyond the limit: levels pay while they leave rows out, which the
+ * caller knows from the graph (gn_count_levels). */
 #include "passes/passes.h"
 
 #include <string.h>
@@ -26,7 +29,7 @@ typedef struct restricter {
     uint8_t *through;     /* graphs of from: messages are passed along it, from `space` to itself */
     gir_id **map;         /* [level][value of from] -> value of to */
     gir_id *pick;         /* [level] pick of to */
-    gir_id *among;        /* [level * levels + higher level] the former's pick, of the latter's rows */
+    gir_id *among; /* [level * levels + higher level] the former's pick, of the latter's rows */
 } restricter;
 
 static bool over_nodes(const restricter *z, gir_id v)
@@ -45,18 +48,22 @@ static gir_id over_edges(const restricter *z, gir_id v)
 }
 
 static int top(uint32_t bits) { return 31 - __builtin_clz(bits); }
-static bool from_here(const restricter *z, gir_id g) { return gir_type_of(z->from, g)->src == z->space; }
+static bool from_here(const restricter *z, gir_id g)
+{
+    return gir_type_of(z->from, g)->src == z->space;
+}
 
-/* Masked sums ------------------------------------------------------------------------------------------------------- */
+/* Masked sums ---------------------------------------------------------------------------------- */
 
-/* The mask outside of which `v` is 0 (false, if it is bool), from what is known of its operands; 0 where there is none to
- * be seen. */
+/* The mask outside of which `v` is 0 (false, if it is bool), from what is known of its operands; 0
+ * where there is none to be seen. */
 static gir_id zero_outside(const gir_program *p, gir_id v, const gir_id *zero)
 {
     const gir_node *n = gir_at(p, v);
     switch ((gir_op)n->op) {
     case GIR_INPUT: {
-        bool mask = n->type.elem == GN_BOOL && n->type.rank == 0 && p->spaces.p[n->type.space].kind == GIR_NODE;
+        bool mask = n->type.elem == GN_BOOL && n->type.rank == 0 &&
+                    p->spaces.p[n->type.space].kind == GIR_NODE;
         return mask && n->type.space ? v : 0;
     }
     case GIR_SELECT: return gir_is_zero(p, gir_in(p, v, 2)) ? zero[gir_in(p, v, 0)] : 0;
@@ -88,7 +95,7 @@ static gir_id *masks_of_sums(gn_arena *a, const gir_program *p, gir_id *first)
     return mask;
 }
 
-/* Needs: from the outputs back ---------------------------------------------------------------------------------------- */
+/* Needs: from the outputs back ----------------------------------------------------------------- */
 
 static void want(restricter *z, gir_id v, int level)
 {
@@ -124,13 +131,14 @@ static bool own_values(const gir_program *p, gir_id v)
     return g->op == GIR_PATTERN && gir_in(p, gir_in(p, v, 0), 0) == gir_in(p, v, 1);
 }
 
-/* Is the edge value computed for a level from operands at that level (and sources one level up)?  Else its edges are
- * carried over from all of them. */
+/* Is the edge value computed for a level from operands at that level (and sources one level up)?
+ * Else its edges are carried over from all of them. */
 static bool by_edges(const restricter *z, gir_id v)
 {
     const gir_node *n = gir_at(z->from, v);
     if (n->op == GIR_GATHER) return true;
-    if (n->op == GIR_SAMPLE) return own_values(z->from, v) || made_up(z->from, gir_in(z->from, v, 1));
+    if (n->op == GIR_SAMPLE)
+        return own_values(z->from, v) || made_up(z->from, gir_in(z->from, v, 1));
     return by_rows(z->from, v);
 }
 
@@ -178,11 +186,13 @@ static void need_operands(restricter *z, gir_id v)
 static void whole_where_no_rows(restricter *z, gir_id v)
 {
     bool rows = over_nodes(z, v) || over_edges(z, v);
-    bool sums_up = gir_at(z->from, v)->op == GIR_SCATTER && gir_at(z->from, v)->attr.i[0] == GIR_DST;
-    if (z->need[v] && (!rows || (over_nodes(z, v) && !by_rows(z->from, v) && !sums_up))) want(z, v, z->levels);
+    bool sums_up = gir_at(z->from, v)->op == GIR_SCATTER &&
+                   gir_at(z->from, v)->attr.i[0] == GIR_DST;
+    if (z->need[v] && (!rows || (over_nodes(z, v) && !by_rows(z->from, v) && !sums_up)))
+        want(z, v, z->levels);
 }
 
-/* The new program: level by level ------------------------------------------------------------------------------------- */
+/* The new program: level by level -------------------------------------------------------------- */
 
 static gir_id pick_of(restricter *z, int level)
 {
@@ -254,7 +264,8 @@ static gir_id node_value(restricter *z, gir_id v, int level)
     if (level < of) return take(z, z->map[of][v], of, level);
     if (n->op != GIR_SCATTER) return build(z, v, level, space);
     gir_id g = gir_in(p, v, 0);
-    return gir_scatter(z->to, graph_at(z, g, level), z->map[level][gir_in(p, v, 1)], GIR_DST, (int)n->attr.i[1]);
+    return gir_scatter(z->to, graph_at(z, g, level), z->map[level][gir_in(p, v, 1)], GIR_DST,
+                       (int)n->attr.i[1]);
 }
 
 static gir_id edge_value(restricter *z, gir_id v, gir_id g, int level)
@@ -281,7 +292,8 @@ static gir_id edge_value(restricter *z, gir_id v, gir_id g, int level)
     return build(z, v, level, gir_type_of(z->to, h)->edge);
 }
 
-/* Graphs that come from graphs and inputs alone, before all else: a pick may need one that stands further down. */
+/* Graphs that come from graphs and inputs alone, before all else: a pick may need one that stands
+ * further down. */
 static void clone_graphs(restricter *z)
 {
     const gir_program *p = z->from;
@@ -302,12 +314,14 @@ static void rebuild(restricter *z, gir_id v)
     gir_id g = over_edges(z, v), *whole = z->map[z->levels];
     z->to->loc = gir_at(p, v)->loc;
     if (z->need[v] >> z->levels & 1 && !whole[v]) {
-        whole[v] = z->sum_of[v] == z->mask ? gir_space_reduce(z->to, at_level(z, gir_in(p, v, 0), 0), GIR_SUM)
-                                           : gir_clone_node(z->to, p, v, whole);
+        whole[v] = z->sum_of[v] == z->mask
+                       ? gir_space_reduce(z->to, at_level(z, gir_in(p, v, 0), 0), GIR_SUM)
+                       : gir_clone_node(z->to, p, v, whole);
     }
     if (!g && !over_nodes(z, v)) return;
     for (int level = z->levels - 1; level >= 0; level--)
-        if (z->need[v] >> level & 1) z->map[level][v] = g ? edge_value(z, v, g, level) : node_value(z, v, level);
+        if (z->need[v] >> level & 1)
+            z->map[level][v] = g ? edge_value(z, v, g, level) : node_value(z, v, level);
 }
 
 /* Needs, from the outputs back. `read` (may be NULL): by value, the level that its readers need. */
@@ -323,7 +337,8 @@ static void find_needs(gn_arena *a, restricter *z, uint8_t *read)
         if (gir_type_of(in, v)->is_graph) want(z, v, z->levels);
         if (read) read[v] = (uint8_t)(z->need[v] ? top(z->need[v]) : z->levels);
         whole_where_no_rows(z, v);
-        if (read && z->need[v] && gir_at(in, v)->op != GIR_INPUT) read[v] = (uint8_t)top(z->need[v]);
+        if (read && z->need[v] && gir_at(in, v)->op != GIR_INPUT)
+            read[v] = (uint8_t)top(z->need[v]);
         need_operands(z, v);
     }
 }
@@ -351,10 +366,12 @@ int gn_count_row_levels(gn_arena *a, const gir_program *in, const char **mask)
     return picked ? top(picked) + 1 : 0;
 }
 
-gn_status *gn_run_restrict_rows(gn_arena *a, const gir_program *in, const gn_pass_options *opt, gir_program **out)
+gn_status *gn_run_restrict_rows(gn_arena *a, const gir_program *in, const gn_pass_options *opt,
+                                gir_program **out)
 {
     *out = (gir_program *)in;
-    restricter z = {.from = in, .levels = opt->levels < GN_MOST_LEVELS ? opt->levels : GN_MOST_LEVELS};
+    restricter z = {.from = in,
+                    .levels = opt->levels < GN_MOST_LEVELS ? opt->levels : GN_MOST_LEVELS};
     if (z.levels <= 0) return NULL;
     z.sum_of = masks_of_sums(a, in, &z.mask);
     if (!z.mask) return NULL;

@@ -16,18 +16,22 @@ gn_rewrite gn_rewrite_new(gn_arena *a, const gir_program *from)
     return r;
 }
 
-/* equal values ------------------------------------------------------------------------------------------------------ */
+/* equal values --------------------------------------------------------------------------------- */
 
 static bool commutes(gir_op op)
 {
-    return op == GIR_ADD || op == GIR_MUL || op == GIR_MAX || op == GIR_MIN || op == GIR_EQ || op == GIR_NE ||
-           op == GIR_AND || op == GIR_OR;
+    return op == GIR_ADD || op == GIR_MUL || op == GIR_MAX || op == GIR_MIN || op == GIR_EQ ||
+           op == GIR_NE || op == GIR_AND || op == GIR_OR;
 }
 
 /* Does an operator's result have a type that other values cannot have: spaces of its own? */
-static bool makes_spaces(gir_op op) { return op == GIR_GRAPH || gir_ops[op].cls == GIR_CLASS_GRAPH; }
+static bool makes_spaces(gir_op op)
+{
+    return op == GIR_GRAPH || gir_ops[op].cls == GIR_CLASS_GRAPH;
+}
 
-static uint64_t hash_of(gir_op op, int n, const gir_id *in, const gir_attr *attr, const gir_type *type)
+static uint64_t hash_of(gir_op op, int n, const gir_id *in, const gir_attr *attr,
+                        const gir_type *type)
 {
     uint64_t h = gn_hash_bytes(&op, sizeof op, 0);
     if (commutes(op)) {
@@ -52,14 +56,16 @@ static bool same_operands(const gir_program *p, gir_id v, gir_op op, int n, cons
     return same || (commutes(op) && gir_in(p, v, 0) == in[1] && gir_in(p, v, 1) == in[0]);
 }
 
-static bool same_value(const gir_program *p, gir_id v, gir_op op, int n, const gir_id *in, const gir_attr *attr,
-                       const gir_type *type)
+static bool same_value(const gir_program *p, gir_id v, gir_op op, int n, const gir_id *in,
+                       const gir_attr *attr, const gir_type *type)
 {
     const gir_node *node = gir_at(p, v);
     if (node->op != op || !same_operands(p, v, op, n, in)) return false;
-    if (memcmp(node->attr.i, attr->i, sizeof attr->i) != 0 || memcmp(&node->attr.f, &attr->f, sizeof attr->f) != 0)
+    if (memcmp(node->attr.i, attr->i, sizeof attr->i) != 0 ||
+        memcmp(&node->attr.f, &attr->f, sizeof attr->f) != 0)
         return false;
-    if ((node->attr.name == NULL) != (attr->name == NULL) || (attr->name && strcmp(node->attr.name, attr->name) != 0))
+    if ((node->attr.name == NULL) != (attr->name == NULL) ||
+        (attr->name && strcmp(node->attr.name, attr->name) != 0))
         return false;
     if (op == GIR_GRAPH) return node->type.src == type->src && node->type.dst == type->dst;
     return makes_spaces(op) || gir_type_eq(&node->type, type);
@@ -85,12 +91,14 @@ static void grow(gn_rewrite *r)
     }
 }
 
-gir_id gn_rewrite_share(gn_rewrite *r, gir_op op, int n, const gir_id *in, const gir_attr *attr, const gir_type *type)
+gir_id gn_rewrite_share(gn_rewrite *r, gir_op op, int n, const gir_id *in, const gir_attr *attr,
+                        const gir_type *type)
 {
     static const gir_attr none = {0};
     if (!attr) attr = &none;
     uint64_t hash = hash_of(op, n, in, attr, type);
-    for (uint32_t k = (uint32_t)hash & (r->n_slots - 1); r->slots[k]; k = (k + 1) & (r->n_slots - 1))
+    for (uint32_t k = (uint32_t)hash & (r->n_slots - 1); r->slots[k];
+         k = (k + 1) & (r->n_slots - 1))
         if (same_value(r->to, r->slots[k], op, n, in, attr, type)) return r->slots[k];
     if (2 * r->used >= r->n_slots) grow(r);
     gir_id v = gir_append(r->to, op, n, in, attr, type);
@@ -98,14 +106,15 @@ gir_id gn_rewrite_share(gn_rewrite *r, gir_op op, int n, const gir_id *in, const
     return v;
 }
 
-gir_id gn_rewrite_make(gn_rewrite *r, gir_op op, int n, const gir_id *in, const gir_attr *attr, const gir_type *want)
+gir_id gn_rewrite_make(gn_rewrite *r, gir_op op, int n, const gir_id *in, const gir_attr *attr,
+                       const gir_type *want)
 {
     gir_type type;
     if (!gir_infer(r->to, op, n, in, attr, want, &type, NULL)) return 0;
     return gn_rewrite_share(r, op, n, in, attr, &type);
 }
 
-/* copying ----------------------------------------------------------------------------------------------------------- */
+/* copying -------------------------------------------------------------------------------------- */
 
 gir_type gn_rewrite_type(const gn_rewrite *r, gir_id v)
 {

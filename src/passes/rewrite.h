@@ -1,4 +1,5 @@
-/* Rebuilding a program value by value, equal values shared (hash-consing).  Private to the passes that do so. */
+/* Rebuilding a program value by value, equal values shared (hash-consing).  Private to the passes
+ * that do so. */
 #ifndef GN_PASSES_REWRITE_H
 #define GN_PASSES_REWRITE_H
 
@@ -16,13 +17,16 @@ typedef struct gn_rewrite {
 gn_rewrite gn_rewrite_new(gn_arena *a, const gir_program *from);
 
 /* The value in `to` that is the same, or a new one. */
-gir_id gn_rewrite_share(gn_rewrite *r, gir_op op, int n, const gir_id *in, const gir_attr *attr, const gir_type *type);
+gir_id gn_rewrite_share(gn_rewrite *r, gir_op op, int n, const gir_id *in, const gir_attr *attr,
+                        const gir_type *type);
 
 /* The same with the type inferred (`want` as in gir_infer); 0 where it does not fit. */
-gir_id gn_rewrite_make(gn_rewrite *r, gir_op op, int n, const gir_id *in, const gir_attr *attr, const gir_type *want);
+gir_id gn_rewrite_make(gn_rewrite *r, gir_op op, int n, const gir_id *in, const gir_attr *attr,
+                       const gir_type *want);
 
-gir_type gn_rewrite_type(const gn_rewrite *r, gir_id v); /* of a value of `from`, in the spaces of `to` */
-gir_id gn_rewrite_copy(gn_rewrite *r, gir_id v);         /* sets map[v] */
+/* of a value of `from`, in the spaces of `to` */
+gir_type gn_rewrite_type(const gn_rewrite *r, gir_id v);
+gir_id gn_rewrite_copy(gn_rewrite *r, gir_id v); /* sets map[v] */
 void gn_rewrite_outputs(gn_rewrite *r);
 
 #endif

@@ -10,7 +10,8 @@ gir_id gn_scale_of(const gir_program *p, gir_id v)
     return gir_at(p, v)->op == GIR_CONST ? v : 0;
 }
 
-gir_id gn_spread_scale(const gir_program *from, gir_program *to, const gir_id *map, gir_id scale, const gir_type *t)
+gir_id gn_spread_scale(const gir_program *from, gir_program *to, const gir_id *map, gir_id scale,
+                       const gir_type *t)
 {
     double x;
     if (gir_is_number(from, scale, &x)) return gir_const(to, t, x);

@@ -1,9 +1,10 @@
 /* scale_free: does a softmax's numerator matter up to a factor a row alone?
  *
- * Every value has a degree in the factor: 1 for w itself and for what is linear in it, -1 for what is divided by that,
- * 0 for what does not see it, such as w over its sum.  Beside the degree goes which element of w's row each element
- * belongs to, since each has a factor of its own.  Degrees are carried through the program; whatever has no degree (a
- * sum of different ones, a function of a scaled value, a sum that crosses rows) says no. */
+ * Every value has a degree in the factor: 1 for w itself and for what is linear in it, -1 for what
+ * is divided by that, 0 for what does not see it, such as w over its sum.  Beside the degree goes
+ * which element of w's row each element belongs to, since each has a factor of its own.  Degrees
+ * are carried through the program; whatever has no degree (a sum of different ones, a function of a
+ * scaled value, a sum that crosses rows) says no. */
 #include "passes/scale_free.h"
 
 #include <math.h>
@@ -50,7 +51,8 @@ static bool vanishes(const gir_program *p, gir_id c)
 static bool is_sum_of_w(const scaling *z, gir_id v)
 {
     const gir_node *n = gir_at(z->p, v);
-    return n->op == GIR_SCATTER && n->attr.i[1] == GIR_SUM && gir_in(z->p, v, 0) == z->g && gir_in(z->p, v, 1) == z->w;
+    return n->op == GIR_SCATTER && n->attr.i[1] == GIR_SUM && gir_in(z->p, v, 0) == z->g &&
+           gir_in(z->p, v, 1) == z->w;
 }
 
 static bool sum(scaling *z, gir_id v, gir_id a, gir_id b)
@@ -129,7 +131,8 @@ static bool concat(scaling *z, gir_id v)
         const scaled *o = &z->at[gir_in(z->p, v, k)];
         if (!o->degree || o->degree != z->at[gir_in(z->p, v, 0)].degree) return false;
         int64_t part = gir_type_of(z->p, gir_in(z->p, v, k))->dim[axis] * inner;
-        for (int64_t i = 0; i < elems / wide * part; i++) of[i / part * wide + at + i % part] = o->of[i];
+        for (int64_t i = 0; i < elems / wide * part; i++)
+            of[i / part * wide + at + i % part] = o->of[i];
         at += part;
     }
     z->at[v] = (scaled){z->at[gir_in(z->p, v, 0)].degree, of};
@@ -146,15 +149,16 @@ static bool is_uniform(const scaling *z, gir_id v, int32_t *of)
     return n > 0;
 }
 
-/* Rows by a matrix are scaled as the rows are; a sum over rows is of products that have no factor. */
+/* Rows by a matrix are scaled as the rows are; a sum over rows is of products that have no
+ * factor. */
 static bool matmul(scaling *z, gir_id v, gir_id a, gir_id b)
 {
     const gir_node *n = gir_at(z->p, v);
     int32_t of = 0, of_b = 0;
     if (!n->type.space) {
         bool rows = gir_type_of(z->p, a)->space && n->attr.i[0];
-        return rows && z->at[a].degree == -z->at[b].degree && is_uniform(z, a, &of) && is_uniform(z, b, &of_b) &&
-               of == of_b;
+        return rows && z->at[a].degree == -z->at[b].degree && is_uniform(z, a, &of) &&
+               is_uniform(z, b, &of_b) && of == of_b;
     }
     if (z->at[b].degree || !is_uniform(z, a, &of)) return false;
     int64_t elems = gir_row_elems(&n->type);
@@ -168,7 +172,8 @@ static bool matmul(scaling *z, gir_id v, gir_id a, gir_id b)
 static bool reduce(scaling *z, gir_id v, gir_id a)
 {
     const gir_type *from = gir_type_of(z->p, a);
-    int64_t axes = gir_at(z->p, v)->attr.i[1], n = gir_row_elems(from), outs = gir_row_elems(gir_type_of(z->p, v));
+    int64_t axes = gir_at(z->p, v)->attr.i[1], n = gir_row_elems(from),
+            outs = gir_row_elems(gir_type_of(z->p, v));
     int32_t *of = GN_NEW_N(z->arena, int32_t, outs ? outs : 1);
     bool *seen = GN_NEW_N(z->arena, bool, outs ? outs : 1);
     for (int64_t k = 0; k < n; k++) {

@@ -1,8 +1,9 @@
-/* Constants and identities.
- * needs: gradients have been taken (detach is dropped)
- * keeps: every result, up to a rounding of constants and the sign of a zero; NaN and infinity stay what they are:
+/* Constants and identities. needs: gradients have been taken (detach is dropped) keeps: every
+ * result, up to a rounding of constants and the sign of a zero; NaN and infinity stay what they
+ * are:
  *        x * 0, x - x and x / x are left alone for floats
- * breaks: nothing.  One walk in order: operands are simple when their user is looked at.  Equal values are shared on the
+ * breaks: nothing.  One walk in order: operands are simple when their user is looked at.  Equal
+ * values are shared on the
  *         way, and what is dead is dropped at the end. */
 #include "passes/simplify.h"
 
@@ -55,7 +56,7 @@ static gir_id view(const site *s, gir_op op, gir_id a, const gir_attr *attr)
     return gn_rewrite_share(s->r, op, 1, &a, attr, &s->type);
 }
 
-/* elementwise ------------------------------------------------------------------------------------------------------- */
+/* elementwise ---------------------------------------------------------------------------------- */
 
 static gir_id fold(const site *s)
 {
@@ -72,7 +73,9 @@ static gir_id fold(const site *s)
 /* select(c, x, 0) + select(c, 0, y): what is chosen. */
 static gir_id choose(const site *s, gir_id a, gir_id b)
 {
-    if (def(s, a)->op != GIR_SELECT || def(s, b)->op != GIR_SELECT || operand(s, a, 0) != operand(s, b, 0)) return 0;
+    if (def(s, a)->op != GIR_SELECT || def(s, b)->op != GIR_SELECT ||
+        operand(s, a, 0) != operand(s, b, 0))
+        return 0;
     for (int k = 1; k < 3; k++) {
         if (!equals(s, operand(s, a, 3 - k), 0) || !equals(s, operand(s, b, k), 0)) continue;
         gir_id in[3] = {operand(s, a, 0)};
@@ -97,7 +100,8 @@ static gir_id simplify_add(const site *s, gir_id a, gir_id b)
 static gir_id simplify_sub(const site *s, gir_id a, gir_id b)
 {
     if (equals(s, b, 0)) return a;
-    bool negates = gn_elem_is_float((gn_elem)s->type.elem) || s->type.elem == GN_I32 || s->type.elem == GN_I64;
+    bool negates = gn_elem_is_float((gn_elem)s->type.elem) || s->type.elem == GN_I32 ||
+                   s->type.elem == GN_I64;
     if (equals(s, a, 0) && negates) return instead(s, GIR_NEG, 1, b, 0);
     if (def(s, b)->op == GIR_NEG) return instead(s, GIR_ADD, 2, a, operand(s, b, 0));
     return 0;
@@ -158,12 +162,14 @@ static gir_id simplify_logic(const site *s, gir_id a, gir_id b)
     return 0;
 }
 
-/* A product where `cond` is known: factors that it makes 0 on the other side are what they are on this one.  Gradients of
- * selects are such products.  Looks at nothing else: what others read too is not to be computed twice. */
+/* A product where `cond` is known: factors that it makes 0 on the other side are what they are on
+ * this one.  Gradients of selects are such products.  Looks at nothing else: what others read too
+ * is not to be computed twice. */
 static gir_id known(const site *s, gir_id v, gir_id cond, bool holds, int depth)
 {
     const gir_node n = *def(s, v);
-    if (n.op == GIR_SELECT && operand(s, v, 0) == cond && equals(s, operand(s, v, holds ? 2 : 1), 0))
+    if (n.op == GIR_SELECT && operand(s, v, 0) == cond &&
+        equals(s, operand(s, v, holds ? 2 : 1), 0))
         return operand(s, v, holds ? 1 : 2);
     if ((n.op != GIR_MUL && n.op != GIR_NEG) || depth == 0) return v;
     gir_id in[2] = {0};
@@ -175,8 +181,8 @@ static gir_id known(const site *s, gir_id v, gir_id cond, bool holds, int depth)
     return same ? v : gn_rewrite_share(s->r, (gir_op)n.op, n.n_in, in, &n.attr, &n.type);
 }
 
-/* The opposite of a condition, where a select by that is the form that passes know: x <= 0 ? 0 : x is a relu that keeps a NaN,
- * and has its zero last, as x > 0 ? x : 0 has.  0: there is none. */
+/* The opposite of a condition, where a select by that is the form that passes know: x <= 0 ? 0 : x
+ * is a relu that keeps a NaN, and has its zero last, as x > 0 ? x : 0 has.  0: there is none. */
 static gir_id opposite(const site *s, gir_id cond)
 {
     const gir_node n = *def(s, cond);
@@ -194,9 +200,11 @@ static gir_id simplify_select(const site *s)
     if (a == b) return a;
     gir_id yes = known(s, a, cond, true, 3), no = known(s, b, cond, false, 3);
     if (yes != a || no != b)
-        return gn_rewrite_share(s->r, GIR_SELECT, 3, (const gir_id[]){cond, yes, no}, NULL, &s->type);
+        return gn_rewrite_share(s->r, GIR_SELECT, 3, (const gir_id[]){cond, yes, no}, NULL,
+                                &s->type);
     gir_id not = opposite(s, cond);
-    return not ? gn_rewrite_share(s->r, GIR_SELECT, 3, (const gir_id[]){not, b, a}, NULL, &s->type) : 0;
+    return not ? gn_rewrite_share(s->r, GIR_SELECT, 3, (const gir_id[]){not, b, a}, NULL, &s->type)
+               : 0;
 }
 
 /* Is every value of type a one of type b, and so comes back unchanged from there? */
@@ -255,7 +263,7 @@ static gir_id simplify_map(const site *s)
     }
 }
 
-/* views ------------------------------------------------------------------------------------------------------------- */
+/* views ---------------------------------------------------------------------------------------- */
 
 /* The site's type by a reshape, of what was reshaped before. */
 static gir_id reshaped(const site *s, gir_id a)
@@ -289,8 +297,10 @@ static gir_id simplify_transpose(const site *s)
     for (int k = 0; k < s->type.rank; k++) identity |= (int64_t)k << 4 * k;
     if (perm == identity) return a;
     if (def(s, a)->op != GIR_TRANSPOSE) return 0;
-    for (int k = 0; k < s->type.rank; k++) both |= (def(s, a)->attr.i[0] >> 4 * (perm >> 4 * k & 15) & 15) << 4 * k;
-    return both == identity ? operand(s, a, 0) : view(s, GIR_TRANSPOSE, operand(s, a, 0), &(gir_attr){.i = {both}});
+    for (int k = 0; k < s->type.rank; k++)
+        both |= (def(s, a)->attr.i[0] >> 4 * (perm >> 4 * k & 15) & 15) << 4 * k;
+    return both == identity ? operand(s, a, 0)
+                            : view(s, GIR_TRANSPOSE, operand(s, a, 0), &(gir_attr){.i = {both}});
 }
 
 /* A slice of a slice, or of what was put together. */
@@ -315,7 +325,8 @@ static gir_id simplify_view(const site *s)
     double c, other;
     gir_id a = s->in[0];
     bool all = is_const(s, a, &c);
-    for (int k = 1; all && k < s->n; k++) all = is_const(s, s->in[k], &other) && memcmp(&c, &other, sizeof c) == 0;
+    for (int k = 1; all && k < s->n; k++)
+        all = is_const(s, s->in[k], &other) && memcmp(&c, &other, sizeof c) == 0;
     if (all && (s->op != GIR_PAD || c == 0)) return constant(s, c);
     if (s->n == 1 && s->op != GIR_TRANSPOSE && gir_type_eq(&def(s, a)->type, &s->type)) return a;
     switch (s->op) {
@@ -324,7 +335,8 @@ static gir_id simplify_view(const site *s)
     case GIR_TO_ROWS:
     case GIR_FROM_ROWS: {
         bool back = def(s, a)->op == (s->op == GIR_TO_ROWS ? GIR_FROM_ROWS : GIR_TO_ROWS);
-        return back && gir_type_eq(&def(s, operand(s, a, 0))->type, &s->type) ? operand(s, a, 0) : 0;
+        return back && gir_type_eq(&def(s, operand(s, a, 0))->type, &s->type) ? operand(s, a, 0)
+                                                                              : 0;
     }
     case GIR_TRANSPOSE: return simplify_transpose(s);
     case GIR_SLICE: return simplify_slice(s);
@@ -332,7 +344,7 @@ static gir_id simplify_view(const site *s)
     }
 }
 
-/* reductions, edges ------------------------------------------------------------------------------------------------- */
+/* reductions, edges ---------------------------------------------------------------------------- */
 
 static gir_id simplify_reduce(const site *s)
 {
@@ -342,7 +354,8 @@ static gir_id simplify_reduce(const site *s)
     if (n == 1) return reshaped(s, s->in[0]);
     if (!is_const(s, s->in[0], &c)) return 0;
     if (s->attr->i[0] != GIR_SUM) return constant(s, c);
-    return constant(s, gir_round((gn_elem)s->type.elem, gir_round((gn_elem)s->type.elem, c) * (double)n));
+    return constant(
+        s, gir_round((gn_elem)s->type.elem, gir_round((gn_elem)s->type.elem, c) * (double)n));
 }
 
 static gir_id simplify_edge(const site *s)
@@ -373,12 +386,15 @@ static gir_id simplify(const site *s)
     }
 }
 
-/* A value that came of a rule may be the site of another: a reshape of a reshape back to its own type. */
+/* A value that came of a rule may be the site of another: a reshape of a reshape back to its own
+ * type. */
 static gir_id settle(gn_rewrite *r, gir_id v)
 {
     const gir_node *n = gir_at(r->to, v);
     bool back = n->op == GIR_RESHAPE || n->op == GIR_BROADCAST || n->op == GIR_SLICE;
-    return back && gir_type_eq(gir_type_of(r->to, gir_in(r->to, v, 0)), &n->type) ? gir_in(r->to, v, 0) : v;
+    return back && gir_type_eq(gir_type_of(r->to, gir_in(r->to, v, 0)), &n->type)
+               ? gir_in(r->to, v, 0)
+               : v;
 }
 
 gn_status *gn_pass_simplify(gn_arena *a, const gir_program *in, gir_program **out)
@@ -400,13 +416,15 @@ gn_status *gn_pass_simplify(gn_arena *a, const gir_program *in, gir_program **ou
     return gn_pass_dce(a, r.to, out);
 }
 
-gn_status *gn_run_simplify(gn_arena *a, const gir_program *in, const gn_pass_options *opt, gir_program **out)
+gn_status *gn_run_simplify(gn_arena *a, const gir_program *in, const gn_pass_options *opt,
+                           gir_program **out)
 {
     (void)opt;
     return gn_pass_simplify(a, in, out);
 }
 
-gn_status *gn_run_clean(gn_arena *a, const gir_program *in, const gn_pass_options *opt, gir_program **out)
+gn_status *gn_run_clean(gn_arena *a, const gir_program *in, const gn_pass_options *opt,
+                        gir_program **out)
 {
     return gn_run_simplify(a, in, opt, out);
 }

@@ -1,15 +1,18 @@
-/* sparsify: products with sparse inputs become sums over their non-zeros.
- * Needs: nothing; gradients may have been taken, and are not where restrict_rows comes next (SAMPLE has one).  Keeps: all
- * outputs, up to the order of summation and to terms 0 * w that are no longer added.  Breaks: nothing.
+/* sparsify: products with sparse inputs become sums over their non-zeros. Needs: nothing; gradients
+ * may have been taken, and are not where restrict_rows comes next (SAMPLE has one).  Keeps: all
+ * outputs, up to the order of summation and to terms 0 * w that are no longer added.  Breaks:
+ * nothing.
  *
- * X[N, F] with few non-zeros is a relation from features to nodes: X @ W is one message W[f] * x a non-zero, summed by
- * node, and X^T @ D one message D[v] * x, summed by feature.  So no operator of its own is needed, and whatever is done
- * to X element by element before the product (dropout, scaling) is done to its non-zeros only, as long as it maps 0 to
- * 0: random draws keep their index in the dense X, so a mask is the same either way.  Measured on Cora (1.3 % dense):
- * 13-15 times faster (docs/lab/what-pays.md).
+ * X[N, F] with few non-zeros is a relation from features to nodes: X @ W is one message W[f] * x a
+ * non-zero, summed by node, and X^T @ D one message D[v] * x, summed by feature.  So no operator of
+ * its own is needed, and whatever is done to X element by element before the product (dropout,
+ * scaling) is done to its non-zeros only, as long as it maps 0 to 0: random draws keep their index
+ * in the dense X, so a mask is the same either way.  Measured on Cora (1.3 % dense): 13-15 times
+ * faster (docs/lab/what-pays.md).
  *
- * Where it is known that the non-zeros of a row are equal, as those of a bag of words divided by their number, their value is
- * one of the row and not of the edge (`row-values`): `factor` takes it out of the sum, and sums read no values. */
+ * Where it is known that the non-zeros of a row are equal, as those of a bag of words divided by
+ * their number, their value is one of the row and not of the edge (`row-values`): `factor` takes it
+ * out of the sum, and sums read no values. */
 #include "passes/passes.h"
 
 #include <string.h>
@@ -25,9 +28,11 @@ typedef struct sparsifier {
     gir_program *to;
     const gn_pass_options *opt;
     gir_id *map;  /* value of from -> value of to */
-    gir_id *edge; /* value of from -> its values at the non-zeros of the pattern that asked last, in to; 0: not made */
+    gir_id *edge; /* value of from -> its values at the non-zeros of the pattern that asked last, in
+                     to; 0: not made */
     gir_id *pattern; /* input of from -> pattern in to */
-    gir_id *source;  /* by value of from: the sparse input that it is an elementwise image of (0 where that is), or 0 */
+    gir_id *source;  /* by value of from: the sparse input that it is an elementwise image of (0
+                        where that is), or 0 */
 } sparsifier;
 
 /* Which of the inputs bound as CSR; -1. */
@@ -53,7 +58,8 @@ static gir_id source_of(const sparsifier *z, gir_id v)
     case GIR_SQRT:
     case GIR_DETACH:
     case GIR_DIV: return z->source[gir_in(p, v, 0)];
-    case GIR_MUL: return z->source[gir_in(p, v, 0)] ? z->source[gir_in(p, v, 0)] : z->source[gir_in(p, v, 1)];
+    case GIR_MUL:
+        return z->source[gir_in(p, v, 0)] ? z->source[gir_in(p, v, 0)] : z->source[gir_in(p, v, 1)];
     case GIR_SELECT: {
         gir_id yes = gir_in(p, v, 1), no = gir_in(p, v, 2);
         return gir_is_zero(p, no) ? z->source[yes] : gir_is_zero(p, yes) ? z->source[no] : 0;
@@ -62,12 +68,14 @@ static gir_id source_of(const sparsifier *z, gir_id v)
     }
 }
 
-/* The values of v, an input, at the non-zeros of its own pattern g, by what is known of them; 0 where that is nothing.  What
- * is drawn for each (dropout) has a value an edge in any case: that a row's are equal saves nothing there. */
+/* The values of v, an input, at the non-zeros of its own pattern g, by what is known of them; 0
+ * where that is nothing.  What is drawn for each (dropout) has a value an edge in any case: that a
+ * row's are equal saves nothing there. */
 static gir_id known_values(sparsifier *z, gir_id v, gir_id g, bool operand, const gir_type *t)
 {
     int k = sparse_input(z, v);
-    if (k < 0 || !z->opt->nonzeros || !gn_is_on(z->opt->without.decisions, GN_DO_ROW_VALUES)) return 0;
+    if (k < 0 || !z->opt->nonzeros || !gn_is_on(z->opt->without.decisions, GN_DO_ROW_VALUES))
+        return 0;
     if (gir_in(z->to, g, 0) != z->map[v]) return 0;
     if (z->opt->nonzeros[k] == GN_NONZEROS_ONE) return gir_const(z->to, t, 1);
     if (z->opt->nonzeros[k] != GN_NONZEROS_BY_ROW || !operand) return 0;
@@ -76,16 +84,18 @@ static gir_id known_values(sparsifier *z, gir_id v, gir_id g, bool operand, cons
 
 static gir_id at_nonzeros(sparsifier *z, gir_id v, gir_id g, bool operand);
 
-/* What dropout leaves of an input whose non-zeros are one value a row is one of two numbers times that, and sums draw which
- * without reading either (lower_drawn.c); 0: v is no such thing. */
+/* What dropout leaves of an input whose non-zeros are one value a row is one of two numbers times
+ * that, and sums draw which without reading either (lower_drawn.c); 0: v is no such thing. */
 static gir_id dropped_values(sparsifier *z, gir_id v, gir_id g, bool operand)
 {
     const gir_program *p = z->from;
     double scale = 1;
-    if (!z->opt->draws_rows || !gn_is_on(z->opt->without.decisions, GN_DO_DRAWN_ROWS) || !operand) return 0;
+    if (!z->opt->draws_rows || !gn_is_on(z->opt->without.decisions, GN_DO_DRAWN_ROWS) || !operand)
+        return 0;
     if (gir_at(p, v)->op != GIR_SELECT || !gir_is_zero(p, gir_in(p, v, 2))) return 0;
     gir_id x = gir_in(p, v, 1);
-    if (gir_at(p, x)->op == GIR_MUL && gir_is_number(p, gir_in(p, x, 1), &scale)) x = gir_in(p, x, 0);
+    if (gir_at(p, x)->op == GIR_MUL && gir_is_number(p, gir_in(p, x, 1), &scale))
+        x = gir_in(p, x, 0);
     if (sparse_input(z, x) < 0) return 0;
     gir_type t = gir_tensor(GN_F32, gir_type_of(z->to, g)->edge, 0, NULL);
     gir_id value = known_values(z, x, g, true, &t);
@@ -111,7 +121,8 @@ static gir_id at_nonzeros(sparsifier *z, gir_id v, gir_id g, bool operand)
         r = gir_const(z->to, &t, n->attr.f);
     } else if (gir_ops[n->op].cls == GIR_CLASS_MAP && n->n_in <= 3) {
         gir_id in[3];
-        for (int k = 0; k < n->n_in; k++) in[k] = at_nonzeros(z, gir_in(p, v, k), g, operand && n->op == GIR_DETACH);
+        for (int k = 0; k < n->n_in; k++)
+            in[k] = at_nonzeros(z, gir_in(p, v, k), g, operand && n->op == GIR_DETACH);
         r = gir_make(z->to, (gir_op)n->op, n->n_in, in, &n->attr, &t, NULL);
     } else {
         gir_id in[2] = {g, z->map[v]};
@@ -133,7 +144,8 @@ static gir_id product(sparsifier *z, gir_id g, gir_id values, gir_id rows, int f
     gir_id gathered = gir_gather(p, g, rows, from);
     int64_t one = 1;
     gir_id column = gir_reshape(p, values, 1, &one);
-    gir_id scaled = gir_op2(p, GIR_MUL, gir_broadcast(p, column, gir_type_of(p, gathered)), gathered);
+    gir_id scaled = gir_op2(p, GIR_MUL, gir_broadcast(p, column, gir_type_of(p, gathered)),
+                            gathered);
     return gir_scatter(p, g, scaled, from == GIR_SRC ? GIR_DST : GIR_SRC, GIR_SUM);
 }
 
@@ -148,12 +160,14 @@ static gir_id sparse_matmul(sparsifier *z, gir_id v)
     if (n->attr.i[0]) return gir_op1(z->to, GIR_FROM_ROWS, product(z, g, values, other, GIR_DST));
     if (n->attr.i[1]) other = gir_transpose(z->to, other);
     const gir_type *tb = gir_type_of(z->to, other);
-    gir_type rows = gir_tensor((gn_elem)tb->elem, gir_type_of(z->to, g)->src, tb->rank - 1, tb->dim + 1);
+    gir_type rows = gir_tensor((gn_elem)tb->elem, gir_type_of(z->to, g)->src, tb->rank - 1,
+                               tb->dim + 1);
     gir_id w = gir_make(z->to, GIR_TO_ROWS, 1, &other, NULL, &rows, NULL);
     return product(z, g, values, w, GIR_SRC);
 }
 
-gn_status *gn_run_sparsify(gn_arena *a, const gir_program *in, const gn_pass_options *opt, gir_program **out)
+gn_status *gn_run_sparsify(gn_arena *a, const gir_program *in, const gn_pass_options *opt,
+                           gir_program **out)
 {
     *out = (gir_program *)in;
     if (opt->n_sparse == 0) return NULL;

@@ -58,7 +58,8 @@ gn_status *gn_without_add(gn_arena *a, const char *names, bool only, gn_without 
         return NULL;
     }
     for (int k = 0; k < gn_pass_count; k++)
-        if (gn_passes[k].always < RELIED_ON && !(named.passes >> k & 1)) out->passes |= (uint64_t)1 << k;
+        if (gn_passes[k].always < RELIED_ON && !(named.passes >> k & 1))
+            out->passes |= (uint64_t)1 << k;
     for (int k = 0; k < GN_DECISION_COUNT; k++)
         if (!(named.decisions >> k & 1)) out->decisions |= (gn_switches)1 << k;
     return NULL;
@@ -85,8 +86,8 @@ void gn_switches_list(gn_buf *out)
 {
     gn_buf_add(out, "passes, in order (* cannot be left out)\n");
     for (int k = 0; k < gn_pass_count; k++)
-        gn_buf_printf(out, "  %-16s%s %s\n", gn_passes[k].name, gn_passes[k].always == RELIED_ON ? "*" : " ",
-                      gn_passes[k].doc);
+        gn_buf_printf(out, "  %-16s%s %s\n", gn_passes[k].name,
+                      gn_passes[k].always == RELIED_ON ? "*" : " ", gn_passes[k].doc);
     gn_buf_add(out, "decisions\n");
     for (int k = 0; k < GN_DECISION_COUNT; k++)
         gn_buf_printf(out, "  %-16s  %s\n", decisions[k].name, decisions[k].doc);

@@ -11,7 +11,7 @@ typedef struct splitter {
     bool distribute;
 } splitter;
 
-/* building ---------------------------------------------------------------------------------------------------------- */
+/* building ------------------------------------------------------------------------------------- */
 
 gir_id gn_terms_op(gn_rewrite *r, gir_op op, gir_id a, gir_id b)
 {
@@ -55,26 +55,30 @@ gir_id gn_terms_view(gn_rewrite *r, gir_id v, const gir_type *to, gir_space_id s
     return gn_rewrite_make(r, reshape ? GIR_RESHAPE : GIR_BROADCAST, 1, &v, NULL, &t);
 }
 
-/* The chain with views that say the same in fewer words: none that changes nothing, one reshape instead of two, none
- * before a broadcast that does it too. */
-static const gn_view *push(gn_rewrite *r, const gir_type *from, bool reshape, const gir_type *to, const gn_view *outer)
+/* The chain with views that say the same in fewer words: none that changes nothing, one reshape
+ * instead of two, none before a broadcast that does it too. */
+static const gn_view *push(gn_rewrite *r, const gir_type *from, bool reshape, const gir_type *to,
+                           const gn_view *outer)
 {
     if (same_dims(from, to) && from->space == to->space) return outer;
-    if (outer && outer->reshape == reshape) return push(r, from, reshape, &outer->type, outer->outer);
-    if (reshape && outer && adds_leading_ones(from, to)) return push(r, from, false, &outer->type, outer->outer);
+    if (outer && outer->reshape == reshape)
+        return push(r, from, reshape, &outer->type, outer->outer);
+    if (reshape && outer && adds_leading_ones(from, to))
+        return push(r, from, false, &outer->type, outer->outer);
     gn_view *v = GN_NEW(r->to->arena, gn_view);
     *v = (gn_view){outer, *to, reshape};
     return v;
 }
 
-const gn_view *gn_views_add(gn_rewrite *r, const gir_type *from, const gn_view *views, const gir_type *to, bool reshape)
+const gn_view *gn_views_add(gn_rewrite *r, const gir_type *from, const gn_view *views,
+                            const gir_type *to, bool reshape)
 {
     if (!views) return push(r, from, reshape, to, NULL);
     const gn_view *rest = gn_views_add(r, &views->type, views->outer, to, reshape);
     return push(r, from, views->reshape, &views->type, rest);
 }
 
-/* taking apart ------------------------------------------------------------------------------------------------------ */
+/* taking apart --------------------------------------------------------------------------------- */
 
 static const gn_terms *expand(splitter *z, gir_id v, const gn_view *outer, bool inverse, int depth);
 
@@ -141,7 +145,8 @@ static gir_id multiple(const gir_program *p, gir_id v, double *times)
 }
 
 /* select(c, x * a, x * b) is x * select(c, a, b); a or b may be 0. */
-static const gn_terms *split_select(splitter *z, gir_id v, const gn_view *outer, bool inverse, int depth)
+static const gn_terms *split_select(splitter *z, gir_id v, const gn_view *outer, bool inverse,
+                                    int depth)
 {
     const gir_program *p = z->r->to;
     gir_type t = gir_at(p, v)->type;
@@ -163,9 +168,10 @@ static const gn_terms *split_select(splitter *z, gir_id v, const gn_view *outer,
     return product(z, expand(z, x, outer, false, depth + 1), one(z, 1, which, outer, false));
 }
 
-/* Of both operands.  Too many of one are too many, and the other is not looked into: where every step reads the one before
- * twice that would take as long as there are ways through them. */
-static const gn_terms *both(splitter *z, gir_id v, const gn_view *outer, bool first, bool second, int depth)
+/* Of both operands.  Too many of one are too many, and the other is not looked into: where every
+ * step reads the one before twice that would take as long as there are ways through them. */
+static const gn_terms *both(splitter *z, gir_id v, const gn_view *outer, bool first, bool second,
+                            int depth)
 {
     gir_id a = gir_in(z->r->to, v, 0), b = gir_in(z->r->to, v, 1);
     gir_op op = (gir_op)gir_at(z->r->to, v)->op;
@@ -187,7 +193,8 @@ static const gn_terms *expand(splitter *z, gir_id v, const gn_view *outer, bool 
     switch ((gir_op)n.op) {
     case GIR_MUL: return both(z, v, outer, inverse, inverse, depth);
     case GIR_DIV: return both(z, v, outer, inverse, !inverse, depth);
-    case GIR_NEG: return product(z, one(z, -1, 0, NULL, false), expand(z, a, outer, inverse, depth + 1));
+    case GIR_NEG:
+        return product(z, one(z, -1, 0, NULL, false), expand(z, a, outer, inverse, depth + 1));
     case GIR_ADD:
     case GIR_SUB:
         if (!z->distribute || inverse) break;
@@ -213,7 +220,7 @@ const gn_terms *gn_terms_of(gn_rewrite *r, gir_id v, bool distribute)
     return expand(&z, v, NULL, false, 0);
 }
 
-/* putting together -------------------------------------------------------------------------------------------------- */
+/* putting together ----------------------------------------------------------------------------- */
 
 static bool same_views(const gn_view *a, const gn_view *b)
 {
@@ -240,14 +247,16 @@ static void sort(int n, gn_factor *f)
     }
 }
 
-/* The product of those that pass through the views of f[first], where they are still narrow; marks them as done. */
+/* The product of those that pass through the views of f[first], where they are still narrow; marks
+ * them as done. */
 static gir_id group(gn_rewrite *r, int n, const gn_factor *f, int first, bool *done)
 {
     gir_id v = f[first].value;
     if (f[first].inverse) return gn_terms_op(r, GIR_RECIP, v, 0);
     for (int k = first + 1; k < n; k++) {
         const gir_type *t = gir_type_of(r->to, f[first].value), *u = gir_type_of(r->to, f[k].value);
-        if (f[k].inverse || !same_views(f[k].views, f[first].views) || !same_dims(t, u) || t->space != u->space)
+        if (f[k].inverse || !same_views(f[k].views, f[first].views) || !same_dims(t, u) ||
+            t->space != u->space)
             continue;
         done[k] = true;
         v = gn_terms_op(r, GIR_MUL, v, f[k].value);
@@ -255,7 +264,8 @@ static gir_id group(gn_rewrite *r, int n, const gn_factor *f, int first, bool *d
     return v;
 }
 
-gir_id gn_terms_product(gn_rewrite *r, gir_id start, int n, gn_factor *f, const gir_type *full, gir_space_id s)
+gir_id gn_terms_product(gn_rewrite *r, gir_id start, int n, gn_factor *f, const gir_type *full,
+                        gir_space_id s)
 {
     bool done[TERM_FACTORS] = {0};
     gir_id all = start;
@@ -263,7 +273,8 @@ gir_id gn_terms_product(gn_rewrite *r, gir_id start, int n, gn_factor *f, const 
     for (int k = 0; k < n; k++) {
         if (done[k]) continue;
         gir_id v = group(r, n, f, k, done);
-        for (const gn_view *w = f[k].views; w; w = w->outer) v = gn_terms_view(r, v, &w->type, s, w->reshape);
+        for (const gn_view *w = f[k].views; w; w = w->outer)
+            v = gn_terms_view(r, v, &w->type, s, w->reshape);
         v = gn_terms_view(r, v, full, s, false); /* what has no space */
         all = all ? gn_terms_op(r, GIR_MUL, all, v) : v;
     }

@@ -1,6 +1,7 @@
-/* The training step.  Formulas are those of torch.optim.{SGD,Adam,AdamW} (the single-tensor loops of PyTorch 2) and of
- * torch.nn.utils.clip_grad_norm_ and clip_grad_value_, in their order: clip, decay, moments, update.  What depends on
- * the step alone (learning rate, bias corrections) is a scalar in f64, as it is a Python float there. */
+/* The training step.  Formulas are those of torch.optim.{SGD,Adam,AdamW} (the single-tensor loops
+ * of PyTorch 2) and of torch.nn.utils.clip_grad_norm_ and clip_grad_value_, in their order: clip,
+ * decay, moments, update.  What depends on the step alone (learning rate, bias corrections) is a
+ * scalar in f64, as it is a Python float there. */
 #include "passes/train.h"
 
 #include <math.h>
@@ -19,7 +20,7 @@ typedef struct trained {
     gir_id w, grad;
 } trained;
 
-/* values ------------------------------------------------------------------------------------------------------------ */
+/* values --------------------------------------------------------------------------------------- */
 
 static gir_id op2(trainer *t, gir_op op, gir_id a, gir_id b) { return gir_op2(t->p, op, a, b); }
 
@@ -58,17 +59,22 @@ static gir_id moment(trainer *t, char which, const trained *x, const char **name
     return state(t, *name, &type);
 }
 
-static void update(trainer *t, const char *name, gir_id v) { gir_output_add(t->p, GIR_UPDATE, name, v); }
+static void update(trainer *t, const char *name, gir_id v)
+{
+    gir_output_add(t->p, GIR_UPDATE, name, v);
+}
 
-/* C leaves open in which order the arguments of a call are computed, and with it the numbers of the values that they make: where
- * two of them make some, they stand in statements of their own, so that a step is the same whoever compiled this. */
+/* C leaves open in which order the arguments of a call are computed, and with it the numbers of the
+ * values that they make: where two of them make some, they stand in statements of their own, so
+ * that a step is the same whoever compiled this. */
 
-/* what depends on the step ------------------------------------------------------------------------------------------ */
+/* what depends on the step --------------------------------------------------------------------- */
 
 static gir_id learning_rate(trainer *t)
 {
     const gn_train_spec *s = t->spec;
-    gir_id step = gir_cast(t->p, t->t, GN_F64), lr = f64(t, s->lr), period = f64(t, (double)s->period);
+    gir_id step = gir_cast(t->p, t->t, GN_F64), lr = f64(t, s->lr),
+           period = f64(t, (double)s->period);
     switch (s->schedule) {
     case GN_LR_STEP: {
         gir_id done = gir_op1(t->p, GIR_FLOOR, op2(t, GIR_DIV, step, period));
@@ -76,7 +82,9 @@ static gir_id learning_rate(trainer *t)
     }
     case GN_LR_EXPONENTIAL: return op2(t, GIR_MUL, lr, op2(t, GIR_POW, f64(t, s->gamma), step));
     case GN_LR_COSINE: {
-        gir_id turn = gir_op1(t->p, GIR_COS, op2(t, GIR_MUL, step, f64(t, 3.14159265358979323846 / (double)s->period)));
+        gir_id turn = gir_op1(
+            t->p, GIR_COS,
+            op2(t, GIR_MUL, step, f64(t, 3.14159265358979323846 / (double)s->period)));
         gir_id half = scale(t, op2(t, GIR_ADD, turn, f64(t, 1)), (s->lr - s->eta_min) / 2);
         return op2(t, GIR_ADD, half, f64(t, s->eta_min));
     }
@@ -95,7 +103,9 @@ double gn_train_rate(const gn_train_spec *s, int64_t step)
     switch (s->schedule) {
     case GN_LR_STEP: return s->lr * pow(s->gamma, floor(t / period));
     case GN_LR_EXPONENTIAL: return s->lr * pow(s->gamma, t);
-    case GN_LR_COSINE: return s->eta_min + (s->lr - s->eta_min) * (1 + cos(t * 3.14159265358979323846 / period)) / 2;
+    case GN_LR_COSINE:
+        return s->eta_min +
+               (s->lr - s->eta_min) * (1 + cos(t * 3.14159265358979323846 / period)) / 2;
     case GN_LR_LINEAR: return s->lr * (1 + (s->gamma - 1) * fmin(t, period) / period);
     default: return s->lr;
     }
@@ -123,11 +133,13 @@ static void begin_step(trainer *t)
 static void end_step(trainer *t)
 {
     for (uint32_t k = 0; k < t->p->outputs.n; k++)
-        if (t->p->outputs.p[k].kind == GIR_UPDATE && strcmp(t->p->outputs.p[k].name, "rng.step") == 0) return;
+        if (t->p->outputs.p[k].kind == GIR_UPDATE &&
+            strcmp(t->p->outputs.p[k].name, "rng.step") == 0)
+            return;
     update(t, "rng.step", op2(t, GIR_ADD, t->t, like(t, t->t, 1)));
 }
 
-/* clipping ---------------------------------------------------------------------------------------------------------- */
+/* clipping ------------------------------------------------------------------------------------- */
 
 static gir_id sum_of_squares(trainer *t, gir_id g)
 {
@@ -150,7 +162,8 @@ static void clip_norm(trainer *t, trained *x, int n)
     gir_id most = like(t, norm, t->spec->clip_norm);
     gir_id ratio = op2(t, GIR_DIV, most, op2(t, GIR_ADD, norm, like(t, norm, 1e-6)));
     gir_id coefficient = op2(t, GIR_MIN, ratio, like(t, norm, 1));
-    for (int k = 0; k < n; k++) x[k].grad = op2(t, GIR_MUL, x[k].grad, spread(t, coefficient, x[k].grad));
+    for (int k = 0; k < n; k++)
+        x[k].grad = op2(t, GIR_MUL, x[k].grad, spread(t, coefficient, x[k].grad));
 }
 
 static void clip_value(trainer *t, trained *x, int n)
@@ -162,7 +175,7 @@ static void clip_value(trainer *t, trained *x, int n)
     }
 }
 
-/* optimizers -------------------------------------------------------------------------------------------------------- */
+/* optimizers ----------------------------------------------------------------------------------- */
 
 /* L2: the gradient of weight_decay / 2 * |w|^2 */
 static gir_id decayed(trainer *t, const trained *x)
@@ -171,7 +184,8 @@ static gir_id decayed(trainer *t, const trained *x)
     return op2(t, GIR_ADD, x->grad, scale(t, x->w, x->param->weight_decay));
 }
 
-/* buf = g at first, then momentum * buf + (1 - dampening) * g;  w -= lr * (nesterov ? g + momentum * buf : buf) */
+/* buf = g at first, then momentum * buf + (1 - dampening) * g;  w -= lr * (nesterov ? g + momentum
+ * * buf : buf) */
 static gir_id sgd(trainer *t, const trained *x)
 {
     const gn_train_spec *s = t->spec;
@@ -192,8 +206,9 @@ static gir_id sgd(trainer *t, const trained *x)
     return op2(t, GIR_SUB, x->w, op2(t, GIR_MUL, spread(t, t->lr, x->w), g));
 }
 
-/* m += (1 - beta1) (g - m);  v = beta2 v + (1 - beta2) g^2;  w -= lr / bc1 * m / (sqrt(v) / r + eps), where
- * r = sqrt(bc2) is taken to the scalars: w -= lr r / bc1 * m / (sqrt(v) + eps r), one division an element */
+/* m += (1 - beta1) (g - m);  v = beta2 v + (1 - beta2) g^2;  w -= lr / bc1 * m / (sqrt(v) / r +
+ * eps), where r = sqrt(bc2) is taken to the scalars: w -= lr r / bc1 * m / (sqrt(v) + eps r), one
+ * division an element */
 static gir_id adam(trainer *t, const trained *x)
 {
     const gn_train_spec *s = t->spec;
@@ -201,7 +216,8 @@ static gir_id adam(trainer *t, const trained *x)
     gir_id g = x->grad, w = x->w;
     if (s->optimizer == GN_ADAM) g = decayed(t, x);
     if (s->optimizer == GN_ADAMW && x->param->weight_decay != 0) {
-        gir_id one = f64(t, 1), keep = op2(t, GIR_SUB, one, scale(t, t->lr, x->param->weight_decay));
+        gir_id one = f64(t, 1),
+               keep = op2(t, GIR_SUB, one, scale(t, t->lr, x->param->weight_decay));
         w = op2(t, GIR_MUL, w, spread(t, keep, w));
     }
     gir_id m = moment(t, 'm', x, &m_name), v = moment(t, 'v', x, &v_name);
@@ -212,18 +228,22 @@ static gir_id adam(trainer *t, const trained *x)
     update(t, v_name, v);
     gir_id denominator = gir_op1(t->p, GIR_SQRT, v);
     denominator = op2(t, GIR_ADD, denominator, spread(t, t->eps, w));
-    return op2(t, GIR_SUB, w, op2(t, GIR_DIV, op2(t, GIR_MUL, spread(t, t->size, w), m), denominator));
+    return op2(t, GIR_SUB, w,
+               op2(t, GIR_DIV, op2(t, GIR_MUL, spread(t, t->size, w), m), denominator));
 }
 
-/* the pass ---------------------------------------------------------------------------------------------------------- */
+/* the pass ------------------------------------------------------------------------------------- */
 
 static gn_status *check_spec(const gn_train_spec *s)
 {
-    bool periodic = s->schedule == GN_LR_STEP || s->schedule == GN_LR_COSINE || s->schedule == GN_LR_LINEAR;
+    bool periodic = s->schedule == GN_LR_STEP || s->schedule == GN_LR_COSINE ||
+                    s->schedule == GN_LR_LINEAR;
     if (periodic && s->period < 1)
-        GN_FAIL(GN_ERR_MODEL, "the schedule's period is %lld steps; it must be 1 or more", (long long)s->period);
+        GN_FAIL(GN_ERR_MODEL, "the schedule's period is %lld steps; it must be 1 or more",
+                (long long)s->period);
     if (!(s->lr >= 0)) GN_FAIL(GN_ERR_MODEL, "the learning rate is %g", s->lr);
-    if (!(s->clip_norm >= 0) || !(s->clip_value >= 0)) GN_FAIL(GN_ERR_MODEL, "gradients are clipped to less than 0");
+    if (!(s->clip_norm >= 0) || !(s->clip_value >= 0))
+        GN_FAIL(GN_ERR_MODEL, "gradients are clipped to less than 0");
     if (s->optimizer == GN_SGD) {
         if (s->nesterov && (s->momentum <= 0 || s->dampening != 0))
             GN_FAIL(GN_ERR_MODEL, "nesterov needs a momentum and no dampening");
@@ -245,7 +265,8 @@ static gn_status *find_loss(const gir_program *p, gir_id *out)
 }
 
 /* Gradients of the parameters that the loss depends on; *n of them. */
-static gn_status *gradients(gir_program *p, gir_id loss, int n_params, const gn_train_param *params, trained *x, int *n)
+static gn_status *gradients(gir_program *p, gir_id loss, int n_params, const gn_train_param *params,
+                            trained *x, int *n)
 {
     gir_id *w = GN_NEW_N(p->arena, gir_id, n_params), *grad = GN_NEW_N(p->arena, gir_id, n_params);
     int found = 0;
@@ -265,8 +286,9 @@ static gn_status *gradients(gir_program *p, gir_id loss, int n_params, const gn_
     return NULL;
 }
 
-gn_status *gn_pass_train(gn_arena *a, const gir_program *loss, int n_params, const gn_train_param *params,
-                         const gn_train_spec *spec, gir_program **step)
+gn_status *gn_pass_train(gn_arena *a, const gir_program *loss, int n_params,
+                         const gn_train_param *params, const gn_train_spec *spec,
+                         gir_program **step)
 {
     gir_id value = 0;
     int n = 0;

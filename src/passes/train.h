@@ -18,8 +18,9 @@ typedef struct gn_train_param {
  * Parameters that the loss does not depend on are left alone, as torch does. errors:
  * GN_ERR_MODEL where the loss has no gradient, or the options make no sense (as torch.optim
  * refuses them) */
-GN_NODISCARD gn_status *gn_pass_train(gn_arena *a, const gir_program *loss, int n_params, const gn_train_param *params,
-                                      const gn_train_spec *spec, gir_program **step);
+GN_NODISCARD gn_status *gn_pass_train(gn_arena *a, const gir_program *loss, int n_params,
+                                      const gn_train_param *params, const gn_train_spec *spec,
+                                      gir_program **step);
 
 /* The learning rate of step `step`, from 0, as train_spec.h defines it: what the step itself
  * computes. */

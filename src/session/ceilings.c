@@ -10,58 +10,61 @@ const char *const gn_level_name[GN_LEVELS] = {"L1", "L2", "L3", "DRAM"};
 
 enum { ROW = 8, TRIES = 4 };
 
-/* Sums `row` numbers at a time; each thread has a stretch of its own, which it goes through `reps` times. */
-static const char read_text[] = "kernel @read (\n"
-                                "  sym threads, sym blocks, sym reps, sym all,\n"
-                                "  %%x: f32[all] read,\n  %%out: f32[threads * %d] write\n) {\n"
-                                "  for %%1 in 0 .. threads step 1 thread none {\n"
-                                "    %%2 = tile f32 %d\n"
-                                "    for %%3 in 0 .. %d step 1 vector none {\n      tstore %%2[%%3], 0.0\n    }\n"
-                                "    %%4 = imul %%1, blocks\n    %%5 = iadd %%4, blocks\n"
-                                "    for %%6 in 0 .. reps step 1 serial reduce {\n"
-                                "      for %%7 in %%4 .. %%5 step 1 serial reduce {\n"
-                                "        %%8 = imul %%7, %d\n"
-                                "        for %%9 in 0 .. %d step 1 vector none {\n"
-                                "          %%10 = iadd %%8, %%9\n          %%11 = load f32 %%x[%%10]\n"
-                                "          tacc sum %%2[%%9], %%11\n        }\n      }\n    }\n"
-                                "    %%12 = imul %%1, %d\n"
-                                "    for %%13 in 0 .. %d step 1 vector none {\n"
-                                "      %%14 = tload f32 %%2[%%13]\n      %%15 = iadd %%12, %%13\n"
-                                "      store %%out[%%15], %%14\n    }\n  }\n}\n";
+/* Sums `row` numbers at a time; each thread has a stretch of its own, which it goes through `reps`
+ * times. */
+static const char
+    read_text[] = "kernel @read (\n"
+                  "  sym threads, sym blocks, sym reps, sym all,\n"
+                  "  %%x: f32[all] read,\n  %%out: f32[threads * %d] write\n) {\n"
+                  "  for %%1 in 0 .. threads step 1 thread none {\n"
+                  "    %%2 = tile f32 %d\n"
+                  "    for %%3 in 0 .. %d step 1 vector none {\n      tstore %%2[%%3], 0.0\n    }\n"
+                  "    %%4 = imul %%1, blocks\n    %%5 = iadd %%4, blocks\n"
+                  "    for %%6 in 0 .. reps step 1 serial reduce {\n"
+                  "      for %%7 in %%4 .. %%5 step 1 serial reduce {\n"
+                  "        %%8 = imul %%7, %d\n"
+                  "        for %%9 in 0 .. %d step 1 vector none {\n"
+                  "          %%10 = iadd %%8, %%9\n          %%11 = load f32 %%x[%%10]\n"
+                  "          tacc sum %%2[%%9], %%11\n        }\n      }\n    }\n"
+                  "    %%12 = imul %%1, %d\n"
+                  "    for %%13 in 0 .. %d step 1 vector none {\n"
+                  "      %%14 = tload f32 %%2[%%13]\n      %%15 = iadd %%12, %%13\n"
+                  "      store %%out[%%15], %%14\n    }\n  }\n}\n";
 
 /* Independent chains of fused multiply-adds in registers. */
-static const char peak_text[] = "kernel @peak (\n"
-                                "  sym threads, sym reps,\n"
-                                "  %%x: f32[2] read,\n  %%out: f32[threads * %d] write\n) {\n"
-                                "  %%1 = load f32 %%x[0]\n  %%2 = load f32 %%x[1]\n"
-                                "  for %%3 in 0 .. threads step 1 thread none {\n"
-                                "    %%4 = tile f32 %d\n"
-                                "    for %%5 in 0 .. %d step 1 vector none {\n      tstore %%4[%%5], 0.0\n    }\n"
-                                "    for %%6 in 0 .. reps step 1 serial reduce {\n"
-                                "      for %%7 in 0 .. %d step 1 vector none {\n"
-                                "        tfma %%4[%%7], %%1, %%2\n      }\n    }\n"
-                                "    %%8 = imul %%3, %d\n"
-                                "    for %%9 in 0 .. %d step 1 vector none {\n"
-                                "      %%10 = tload f32 %%4[%%9]\n      %%11 = iadd %%8, %%9\n"
-                                "      store %%out[%%11], %%10\n    }\n  }\n}\n";
+static const char
+    peak_text[] = "kernel @peak (\n"
+                  "  sym threads, sym reps,\n"
+                  "  %%x: f32[2] read,\n  %%out: f32[threads * %d] write\n) {\n"
+                  "  %%1 = load f32 %%x[0]\n  %%2 = load f32 %%x[1]\n"
+                  "  for %%3 in 0 .. threads step 1 thread none {\n"
+                  "    %%4 = tile f32 %d\n"
+                  "    for %%5 in 0 .. %d step 1 vector none {\n      tstore %%4[%%5], 0.0\n    }\n"
+                  "    for %%6 in 0 .. reps step 1 serial reduce {\n"
+                  "      for %%7 in 0 .. %d step 1 vector none {\n"
+                  "        tfma %%4[%%7], %%1, %%2\n      }\n    }\n"
+                  "    %%8 = imul %%3, %d\n"
+                  "    for %%9 in 0 .. %d step 1 vector none {\n"
+                  "      %%10 = tload f32 %%4[%%9]\n      %%11 = iadd %%8, %%9\n"
+                  "      store %%out[%%11], %%10\n    }\n  }\n}\n";
 
 /* The same of products of pairs. */
-static const char pair_text[] =
-    "kernel @pairs (\n"
-    "  sym threads, sym reps,\n"
-    "  %%x: f32[2] read,\n  %%out: f32[threads * %d] write\n) {\n"
-    "  for %%1 in 0 .. threads step 1 thread none {\n"
-    "    %%2 = tile f32 %d\n    %%3 = tile bf16 2\n    %%4 = tile bf16 %d\n"
-    "    %%5 = load f32 %%x[0]\n    tstore %%3[0], %%5\n    tstore %%3[1], %%5\n"
-    "    for %%6 in 0 .. %d step 1 vector none {\n      tstore %%4[%%6], %%5\n    }\n"
-    "    for %%7 in 0 .. %d step 1 vector none {\n      tstore %%2[%%7], 0.0\n    }\n"
-    "    for %%8 in 0 .. reps step 1 serial reduce {\n"
-    "      for %%9 in 0 .. %d step 1 vector none {\n        %%10 = imod %%9, %d\n"
-    "        %%11 = imul %%10, 2\n        tdot %%2[%%9], %%3[0], %%4[%%11]\n      }\n    }\n"
-    "    %%12 = imul %%1, %d\n"
-    "    for %%13 in 0 .. %d step 1 vector none {\n"
-    "      %%14 = tload f32 %%2[%%13]\n      %%15 = iadd %%12, %%13\n"
-    "      store %%out[%%15], %%14\n    }\n  }\n}\n";
+static const char pair_text
+    [] = "kernel @pairs (\n"
+         "  sym threads, sym reps,\n"
+         "  %%x: f32[2] read,\n  %%out: f32[threads * %d] write\n) {\n"
+         "  for %%1 in 0 .. threads step 1 thread none {\n"
+         "    %%2 = tile f32 %d\n    %%3 = tile bf16 2\n    %%4 = tile bf16 %d\n"
+         "    %%5 = load f32 %%x[0]\n    tstore %%3[0], %%5\n    tstore %%3[1], %%5\n"
+         "    for %%6 in 0 .. %d step 1 vector none {\n      tstore %%4[%%6], %%5\n    }\n"
+         "    for %%7 in 0 .. %d step 1 vector none {\n      tstore %%2[%%7], 0.0\n    }\n"
+         "    for %%8 in 0 .. reps step 1 serial reduce {\n"
+         "      for %%9 in 0 .. %d step 1 vector none {\n        %%10 = imod %%9, %d\n"
+         "        %%11 = imul %%10, 2\n        tdot %%2[%%9], %%3[0], %%4[%%11]\n      }\n    }\n"
+         "    %%12 = imul %%1, %d\n"
+         "    for %%13 in 0 .. %d step 1 vector none {\n"
+         "      %%14 = tload f32 %%2[%%13]\n      %%15 = iadd %%12, %%13\n"
+         "      store %%out[%%15], %%14\n    }\n  }\n}\n";
 
 typedef struct bench {
     gn_pool *pool;
@@ -100,7 +103,8 @@ static double time_of(const bench *b, task *t)
 static double gflops(const bench *b, int number, double operations)
 {
     int64_t reps = 200000;
-    task t = {.fn = gn_image_kernel(b->image, number), .buf = {b->x, b->out}, .sym = {b->threads, reps}};
+    task t = {
+        .fn = gn_image_kernel(b->image, number), .buf = {b->x, b->out}, .sym = {b->threads, reps}};
     return operations * (double)reps * b->chains * b->threads / time_of(b, &t) * 1e-6;
 }
 
@@ -111,7 +115,9 @@ static double gbytes(const bench *b, double bytes)
     if (blocks > most) blocks = most;
     double each = (double)blocks * b->row * 4;
     int64_t reps = (int64_t)(8e7 / each) + 1;
-    task t = {.fn = gn_image_kernel(b->image, 0), .buf = {b->x, b->out}, .sym = {b->threads, blocks, reps, b->n}};
+    task t = {.fn = gn_image_kernel(b->image, 0),
+              .buf = {b->x, b->out},
+              .sym = {b->threads, blocks, reps, b->n}};
     return each * (double)reps * b->threads / time_of(b, &t) * 1e-6;
 }
 
@@ -137,9 +143,10 @@ static gn_status *compile(gn_arena *a, bench *b)
     b->chains = 12 * limits.lanes;
     b->pairs = limits.pairs >> KIR_KIND_BF16 & 1;
     int n = b->chains, lanes = limits.lanes;
-    const char *text[] = {gn_arena_printf(a, read_text, b->row, b->row, b->row, b->row, b->row, b->row, b->row),
-                          gn_arena_printf(a, peak_text, n, n, n, n, n, n),
-                          gn_arena_printf(a, pair_text, n, n, 2 * lanes, 2 * lanes, n, n, lanes, n, n)};
+    const char *text[] = {
+        gn_arena_printf(a, read_text, b->row, b->row, b->row, b->row, b->row, b->row, b->row),
+        gn_arena_printf(a, peak_text, n, n, n, n, n, n),
+        gn_arena_printf(a, pair_text, n, n, 2 * lanes, 2 * lanes, n, n, lanes, n, n)};
     kir_kernel *k[3];
     for (int i = 0; i < 2 + b->pairs; i++) {
         GN_TRY(kir_parse(a, text[i], strlen(text[i]), "ceilings", &k[i]));

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What it fits ------------------------------------------------------------------------------------------------------ */
+/* What it fits --------------------------------------------------------------------------------- */
 
 enum { WORDS = 256 };
 
@@ -23,10 +23,12 @@ static void data_words(const gn_session *s, char out[WORDS])
 {
     const gn_dataset *d = s->data;
     snprintf(out, WORDS,
-             "%" PRId64 " nodes, %" PRId64 " edges, %" PRId64 " features, %" PRId64 " features of edges, %" PRId64
-             " classes; %" PRId64 " nodes to train on, %" PRId64 " for validation, %" PRId64 " for test",
-             d->n_nodes, d->n_edges, d->n_features, d->edge_dim, d->n_classes, marked(d->train_mask, d->n_nodes),
-             marked(d->val_mask, d->n_nodes), marked(d->test_mask, d->n_nodes));
+             "%" PRId64 " nodes, %" PRId64 " edges, %" PRId64 " features, %" PRId64
+             " features of edges, %" PRId64 " classes; %" PRId64 " nodes to train on, %" PRId64
+             " for validation, %" PRId64 " for test",
+             d->n_nodes, d->n_edges, d->n_features, d->edge_dim, d->n_classes,
+             marked(d->train_mask, d->n_nodes), marked(d->val_mask, d->n_nodes),
+             marked(d->test_mask, d->n_nodes));
 }
 
 /* Of labels and masks, in the order in which the data has its nodes. */
@@ -53,12 +55,14 @@ static void labels_digest(const gn_session *s, char out[WORDS])
 /* Which epoch is kept, and what by. */
 static void choice_words(const gn_train_spec *t, char out[WORDS])
 {
-    const char *by = t->monitor_loss ? t->monitor_accuracy ? "[val_accuracy, val_loss]" : "val_loss" : "val_accuracy";
-    snprintf(out, WORDS, "%s%s%s", t->select_best ? "best" : "last", t->select_best || t->patience > 0 ? " by " : "",
+    const char *by = t->monitor_loss ? t->monitor_accuracy ? "[val_accuracy, val_loss]" : "val_loss"
+                                     : "val_accuracy";
+    snprintf(out, WORDS, "%s%s%s", t->select_best ? "best" : "last",
+             t->select_best || t->patience > 0 ? " by " : "",
              t->select_best || t->patience > 0 ? by : "");
 }
 
-/* Progress ---------------------------------------------------------------------------------------------------------- */
+/* Progress ------------------------------------------------------------------------------------- */
 
 typedef struct number {
     const char *key;
@@ -105,10 +109,12 @@ static gn_status *put_progress(gn_fit *fit, gn_best *best, gn_tensor_file *f)
 
 static gn_status *no_number(const char *path, const char *key, const char *is)
 {
-    GN_FAIL(GN_ERR_DATA, "%s: metadata '%s' is %.64s, expected a number", path, key, is ? is : "missing");
+    GN_FAIL(GN_ERR_DATA, "%s: metadata '%s' is %.64s, expected a number", path, key,
+            is ? is : "missing");
 }
 
-static gn_status *take_whole(const char *path, const gn_tensor_file *f, const char *key, int64_t *out)
+static gn_status *take_whole(const char *path, const gn_tensor_file *f, const char *key,
+                             int64_t *out)
 {
     const char *text = gn_tensor_file_meta(f, key);
     char *end = NULL;
@@ -131,15 +137,17 @@ static gn_status *take_seed(const char *path, const gn_tensor_file *f, uint64_t 
 {
     int64_t v;
     if (!gn_tensor_file_meta(f, GN_STATE_KEY))
-        GN_FAIL(GN_ERR_DATA, "%s: is no checkpoint; where it holds weights, --weights starts from them", path);
+        GN_FAIL(GN_ERR_DATA,
+                "%s: is no checkpoint; where it holds weights, --weights starts from them", path);
     if (!gn_tensor_file_meta(f, "seed"))
-        GN_FAIL(GN_ERR_DATA, "%s: does not say how far it was trained; --weights starts from its weights", path);
+        GN_FAIL(GN_ERR_DATA,
+                "%s: does not say how far it was trained; --weights starts from its weights", path);
     GN_TRY(take_whole(path, f, "seed", &v));
     *seed = (uint64_t)v;
     return NULL;
 }
 
-/* Files ------------------------------------------------------------------------------------------------------------- */
+/* Files ---------------------------------------------------------------------------------------- */
 
 static gn_status *fill(const gn_session *s, gn_fit *fit, gn_best *best, gn_tensor_file *f)
 {
@@ -174,7 +182,8 @@ static gn_status *check_data(const gn_session *s, const char *path, const gn_ten
     labels_digest(s, words);
     const char *labels = gn_tensor_file_meta(f, "labels");
     if (labels && !strcmp(labels, words)) return NULL;
-    GN_FAIL(GN_ERR_DATA, "%s: is of data with other labels or masks than here, as of another split", path);
+    GN_FAIL(GN_ERR_DATA, "%s: is of data with other labels or masks than here, as of another split",
+            path);
 }
 
 /* After the state, where what differs has plainer names. */
@@ -186,7 +195,9 @@ static gn_status *check_program(const gn_session *s, const char *path, const gn_
     const char *program = gn_tensor_file_meta(f, "program");
     if (program && !strcmp(program, s->program)) return NULL;
     GN_FAIL(GN_ERR_DATA,
-            "%s: the model or its loss computes something else here; --weights starts anew from its weights", path);
+            "%s: the model or its loss computes something else here; --weights starts anew from "
+            "its weights",
+            path);
 }
 
 gn_status *gn_checkpoint_take(gn_session *s, gn_fit *fit, gn_best *best)
@@ -196,7 +207,8 @@ gn_status *gn_checkpoint_take(gn_session *s, gn_fit *fit, gn_best *best)
     number all[NUMBERS];
     uint64_t seed;
     GN_TRY(take_seed(path, f, &seed));
-    if (seed != fit->seed) GN_FAIL(GN_ERR_DATA, "%s: is of seed %" PRIu64 ", not of %" PRIu64, path, seed, fit->seed);
+    if (seed != fit->seed)
+        GN_FAIL(GN_ERR_DATA, "%s: is of seed %" PRIu64 ", not of %" PRIu64, path, seed, fit->seed);
     numbers_of(fit, best, all);
     for (int k = 0; k < NUMBERS; k++)
         GN_TRY(all[k].whole ? take_whole(path, f, all[k].key, all[k].whole)

@@ -5,7 +5,8 @@ static gn_status *elaborate(gn_session *s, int64_t classes, gn_model **out)
 {
     gn_data_shape shape = gn_session_shape(s);
     shape.n_classes = classes;
-    return gn_elaborate(s->arena, s->ast, s->opt.model, &shape, s->opt.n_defines, s->opt.defines, out);
+    return gn_elaborate(s->arena, s->ast, s->opt.model, &shape, s->opt.n_defines, s->opt.defines,
+                        out);
 }
 
 static bool fits(const gn_model *m, const gn_tensor_file *f)
@@ -20,7 +21,8 @@ static bool fits(const gn_model *m, const gn_tensor_file *f)
     return true;
 }
 
-/* A dimension that is the number of classes, or a multiple of it, in two elaborations; what the file has there. */
+/* A dimension that is the number of classes, or a multiple of it, in two elaborations; what the
+ * file has there. */
 static int64_t classes_of(const gn_model *two, const gn_model *three, const gn_tensor_file *f)
 {
     if (two->n_params != three->n_params) return 0;
@@ -30,7 +32,8 @@ static int64_t classes_of(const gn_model *two, const gn_model *three, const gn_t
         if (!t || t->rank != p->file_rank || p->file_rank != q->file_rank) continue;
         for (int d = 0; d < t->rank; d++) {
             int64_t times = q->file_dim[d] - p->file_dim[d];
-            if (times > 0 && p->file_dim[d] == 2 * times && t->dim[d] % times == 0) return t->dim[d] / times;
+            if (times > 0 && p->file_dim[d] == 2 * times && t->dim[d] % times == 0)
+                return t->dim[d] / times;
         }
     }
     return 0;
@@ -41,8 +44,8 @@ static gn_status *probe(gn_session *s, gn_tensor_file *f, int64_t *classes)
     gn_model *two, *three, *found;
     GN_TRY(elaborate(s, 2, &two));
     GN_TRY(elaborate(s, 3, &three));
-    GN_TRY(
-        gn_weights_adapt(two, f, s->opt.weights ? s->opt.weights : s->opt.resume)); /* names do not depend on classes */
+    /* names do not depend on classes */
+    GN_TRY(gn_weights_adapt(two, f, s->opt.weights ? s->opt.weights : s->opt.resume));
     int64_t n = classes_of(two, three, f);
     if (n <= s->data->n_classes) return NULL;
     GN_TRY(elaborate(s, n, &found));
@@ -50,7 +53,8 @@ static gn_status *probe(gn_session *s, gn_tensor_file *f, int64_t *classes)
     return NULL;
 }
 
-/* Models that cannot be made of such numbers are none of our business here: they are made again, and told of, without. */
+/* Models that cannot be made of such numbers are none of our business here: they are made again,
+ * and told of, without. */
 void gn_session_find_classes(gn_session *s)
 {
     int64_t classes = 0;

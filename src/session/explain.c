@@ -5,7 +5,8 @@
 
 const char *const gn_bound_text[] = {"memory", "gather", "flops", "functions", "-"};
 
-/* The least time of each launch over runs: what others do to the machine in between is not the kernel's. */
+/* The least time of each launch over runs: what others do to the machine in between is not the
+ * kernel's. */
 static gn_status *time_launches(gn_instance *in, double ms, gn_arena *a, gn_unit_report *out)
 {
     int64_t *ns = GN_NEW_N(a, int64_t, out->n + 1), runs;
@@ -17,7 +18,8 @@ static gn_status *time_launches(gn_instance *in, double ms, gn_arena *a, gn_unit
         gn_instance_profile(in, true);
         gn_instance_run(in);
         gn_instance_times(in, ns, &runs);
-        for (int k = 0; k < out->n; k++) out->kernels[k].us = fmin(out->kernels[k].us, (double)ns[k] * 1e-3);
+        for (int k = 0; k < out->n; k++)
+            out->kernels[k].us = fmin(out->kernels[k].us, (double)ns[k] * 1e-3);
         out->runs++;
     } while (gn_now_ms() - start < ms);
     gn_instance_profile(in, false);
@@ -31,10 +33,12 @@ static void bound(gn_kernel_report *r, const gn_ceilings *c)
     r->memory_us = k->work_set / gn_ceilings_rate(c, k->work_set) * 1e-3;
     r->gather_us = k->gathered / gn_ceilings_rate(c, k->table) * 1e-3;
     double pairs = c->pair_gflops > 0 ? k->pairs : 0;
-    r->flops_us = (k->flops - pairs) / c->gflops * 1e-3 + (pairs > 0 ? pairs / c->pair_gflops * 1e-3 : 0);
+    r->flops_us = (k->flops - pairs) / c->gflops * 1e-3 +
+                  (pairs > 0 ? pairs / c->pair_gflops * 1e-3 : 0);
     /* A fused multiply-add counts twice at the peak; what is no such thing runs at half of it. */
-    r->functions_us =
-        ((double)GN_FUNCTION_FLOPS * k->functions + (double)GN_DRAW_FLOPS * k->draws) / (c->gflops / 2) * 1e-3;
+    r->functions_us = ((double)GN_FUNCTION_FLOPS * k->functions +
+                       (double)GN_DRAW_FLOPS * k->draws) /
+                      (c->gflops / 2) * 1e-3;
     double traffic = r->memory_us + r->gather_us, work = r->flops_us + r->functions_us;
     r->bound_us = fmax(traffic, work);
     if (r->bound_us <= 0)
@@ -54,17 +58,19 @@ static gn_cost copy_cost(gn_arena *a, double bytes)
     return c;
 }
 
-static void count(gn_arena *a, const gn_instance *in, const gn_compiled *code, int launch, gn_kernel_report *r)
+static void count(gn_arena *a, const gn_instance *in, const gn_compiled *code, int launch,
+                  gn_kernel_report *r)
 {
     const low_launch *l = &code->low->launches.p[launch];
     r->cost = l->kernel ? gn_cost_of_launch(a, l, in, launch, 0)
                         : copy_cost(a, (double)gn_instance_slot_bytes(in, l->buffers.p[0]));
 }
 
-gn_status *gn_explain_unit(gn_arena *a, const char *name, const gn_unit *u, const gn_ceilings *c, double ms,
-                           gn_unit_report *out)
+gn_status *gn_explain_unit(gn_arena *a, const char *name, const gn_unit *u, const gn_ceilings *c,
+                           double ms, gn_unit_report *out)
 {
-    *out = (gn_unit_report){.name = name, .unit = u, .code = u->code, .n = u->code->artifact->n_launches};
+    *out = (gn_unit_report){
+        .name = name, .unit = u, .code = u->code, .n = u->code->artifact->n_launches};
     out->kernels = GN_NEW_N(a, gn_kernel_report, out->n + 1);
     if (ms > 0) GN_TRY(time_launches(u->instance, ms, a, out));
     for (int k = 0; k < out->n; k++) {

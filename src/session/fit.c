@@ -14,7 +14,10 @@ gn_status *gn_session_eval(gn_session *s)
     return gn_instance_wait(s->build.eval.instance);
 }
 
-gn_status *gn_session_fetch(gn_session *s) { return gn_instance_fetch(s->build.eval.instance, "out"); }
+gn_status *gn_session_fetch(gn_session *s)
+{
+    return gn_instance_fetch(s->build.eval.instance, "out");
+}
 
 const float *gn_session_logits(const gn_session *s, int64_t *classes)
 {
@@ -54,10 +57,11 @@ static gn_status *measure(gn_session *s, bool areas, gn_epoch *e)
     return NULL;
 }
 
-/* Is this epoch to be chosen, and is it an improvement that resets patience?  By one figure: both when it is strictly
- * better.  By accuracy and loss (Velickovic et al.'s code): chosen when no worse in either, an improvement when as good
- * as the best in one of them. */
-static void judge(const gn_train_spec *t, const gn_best *b, double accuracy, double loss, bool *chosen, bool *improved)
+/* Is this epoch to be chosen, and is it an improvement that resets patience?  By one figure: both
+ * when it is strictly better.  By accuracy and loss (Velickovic et al.'s code): chosen when no
+ * worse in either, an improvement when as good as the best in one of them. */
+static void judge(const gn_train_spec *t, const gn_best *b, double accuracy, double loss,
+                  bool *chosen, bool *improved)
 {
     bool first = b->accuracy == -INFINITY && b->loss == INFINITY;
     *chosen = *improved = false;
@@ -76,7 +80,8 @@ static gn_status *select_best(gn_session *s, gn_epoch *e, gn_best *b, bool *stop
     const gn_train_spec *t = &s->model->train;
     double loss = INFINITY;
     bool chosen, improved;
-    if (t->monitor_loss) GN_TRY(fetch_loss(&s->build.eval, &loss)); /* of the weights that `measure` has just run */
+    if (t->monitor_loss)
+        GN_TRY(fetch_loss(&s->build.eval, &loss)); /* of the weights that `measure` has just run */
     judge(t, b, e->val_acc, loss, &chosen, &improved);
     if (e->val_acc > b->accuracy) b->accuracy = e->val_acc;
     if (loss < b->loss) b->loss = loss;
@@ -104,20 +109,23 @@ static gn_status *not_finite(double loss, int64_t epoch)
     const char *what = isnan(loss) ? "nan" : loss < 0 ? "-inf" : "inf";
     if (epoch == 1)
         GN_FAIL(GN_ERR_MODEL,
-                "the loss is %s before the first step: look for numbers in the data, or in weights that were read, "
-                "that are not finite, and for what the model makes of them (`log` or `sqrt` of what is below 0, a "
+                "the loss is %s before the first step: look for numbers in the data, or in weights "
+                "that were read, "
+                "that are not finite, and for what the model makes of them (`log` or `sqrt` of "
+                "what is below 0, a "
                 "division by 0)",
                 what);
-    GN_FAIL(GN_ERR_MODEL, "the loss is %s after epoch %lld: try a smaller learning rate or gradient clipping", what,
-            (long long)epoch);
+    GN_FAIL(GN_ERR_MODEL,
+            "the loss is %s after epoch %lld: try a smaller learning rate or gradient clipping",
+            what, (long long)epoch);
 }
 
-/* Checkpoints ------------------------------------------------------------------------------------------------------- */
+/* Checkpoints ---------------------------------------------------------------------------------- */
 
 static const double checkpoint_ms = 60e3; /* between two, where nobody says how many epochs */
 
-/* The last good one stays where weights are not finite, of which training speaks itself, and where the file cannot be written:
- * training goes on, and the next one may be. */
+/* The last good one stays where weights are not finite, of which training speaks itself, and where
+ * the file cannot be written: training goes on, and the next one may be. */
 static gn_status *write_checkpoint(gn_session *s, gn_fit *out, gn_best *b)
 {
     GN_TRY(gn_session_pull(s));
@@ -138,7 +146,7 @@ static bool is_due(const gn_session *s, int64_t epoch, double last_ms)
     return gn_now_ms() - last_ms >= checkpoint_ms;
 }
 
-/* The loop ---------------------------------------------------------------------------------------------------------- */
+/* The loop ------------------------------------------------------------------------------------- */
 
 enum {
     MAX_STEPS = 1 << 20, /* times of steps that are kept: --epochs may be any number */
@@ -151,14 +159,17 @@ typedef struct pending {
     double t0;
 } pending;
 
-/* The next step, and its loss where it is wanted now: `asked`, or first, last, or behind enough that were not.  On a device steps
- * follow on each other without anybody waiting else.  *read: it was; a step has taken its part of the time since the last wait. */
-static gn_status *step(gn_session *s, bool asked, pending *p, gn_fit *out, double *step_us, double *loss, bool *read)
+/* The next step, and its loss where it is wanted now: `asked`, or first, last, or behind enough
+ * that were not.  On a device steps follow on each other without anybody waiting else.  *read: it
+ * was; a step has taken its part of the time since the last wait. */
+static gn_status *step(gn_session *s, bool asked, pending *p, gn_fit *out, double *step_us,
+                       double *loss, bool *read)
 {
     if (p->n++ == 0) p->t0 = gn_now_ms();
     run_step(s);
     out->interrupted = s->opt.over && *s->opt.over;
-    *read = asked || !s->opt.target || out->interrupted || out->epochs == out->resumed || p->n == AT_ONCE;
+    *read = asked || !s->opt.target || out->interrupted || out->epochs == out->resumed ||
+            p->n == AT_ONCE;
     out->epochs++;
     if (!*read) return NULL;
     GN_TRY(fetch_loss(&s->build.step, loss));
@@ -169,8 +180,8 @@ static gn_status *step(gn_session *s, bool asked, pending *p, gn_fit *out, doubl
 }
 
 /* What is done after an epoch whose loss is known. */
-static gn_status *end_epoch(gn_session *s, void (*each)(void *, const gn_epoch *), void *ctx, double begun_ms,
-                            gn_epoch *e, gn_best *b, bool *stop)
+static gn_status *end_epoch(gn_session *s, void (*each)(void *, const gn_epoch *), void *ctx,
+                            double begun_ms, gn_epoch *e, gn_best *b, bool *stop)
 {
     const gn_train_spec *t = &s->model->train;
     bool choose = t->select_best || t->patience > 0;
@@ -182,13 +193,16 @@ static gn_status *end_epoch(gn_session *s, void (*each)(void *, const gn_epoch *
     return NULL;
 }
 
-static gn_status *epochs(gn_session *s, void (*each)(void *, const gn_epoch *), void *ctx, gn_fit *out, gn_best *b)
+static gn_status *epochs(gn_session *s, void (*each)(void *, const gn_epoch *), void *ctx,
+                         gn_fit *out, gn_best *b)
 {
     const gn_train_spec *t = &s->model->train;
     int64_t n = s->opt.epochs >= 0 ? s->opt.epochs : t->epochs;
-    bool stop = t->patience > 0 && b->misses >= t->patience; /* it went on from a checkpoint that is done */
+    /* it went on from a checkpoint that is done */
+    bool stop = t->patience > 0 && b->misses >= t->patience;
     bool asked = t->select_best || t->patience > 0 || each, written = false;
-    double *step_us = GN_NEW_N(s->arena, double, n < MAX_STEPS ? n + 1 : MAX_STEPS), last_ms = gn_now_ms();
+    double *step_us = GN_NEW_N(s->arena, double, n < MAX_STEPS ? n + 1 : MAX_STEPS),
+           last_ms = gn_now_ms();
     double begun_ms = last_ms;
     out->step_us = step_us;
     out->stop = stop ? GN_STOP_PATIENCE : GN_STOP_EPOCHS;
@@ -210,7 +224,9 @@ static gn_status *epochs(gn_session *s, void (*each)(void *, const gn_epoch *), 
                       .val_loss = NAN,
                       .rate = gn_train_rate(t, out->epochs - 1)};
         GN_TRY(end_epoch(s, each, ctx, begun_ms, &e, b, &stop));
-        out->stop = stop ? GN_STOP_PATIENCE : out->interrupted ? GN_STOP_INTERRUPTED : GN_STOP_EPOCHS;
+        out->stop = stop               ? GN_STOP_PATIENCE
+                    : out->interrupted ? GN_STOP_INTERRUPTED
+                                       : GN_STOP_EPOCHS;
         stop |= out->interrupted;
         if (stop || !is_due(s, out->epochs, last_ms)) continue;
         GN_TRY(write_checkpoint(s, out, b));
@@ -224,21 +240,24 @@ static gn_status *epochs(gn_session *s, void (*each)(void *, const gn_epoch *), 
 static gn_status *check_monitor(const gn_session *s)
 {
     const gn_train_spec *t = &s->model->train;
-    if (!(t->select_best || t->patience > 0) || (t->monitor_loss && !t->monitor_accuracy)) return NULL;
+    if (!(t->select_best || t->patience > 0) || (t->monitor_loss && !t->monitor_accuracy))
+        return NULL;
     if (s->data->n_classes == 1)
         GN_FAIL(GN_ERR_DATA,
-                "the train block of %s chooses epochs by the accuracy on validation nodes, and %s has one class alone; "
+                "the train block of %s chooses epochs by the accuracy on validation nodes, and %s "
+                "has one class alone; "
                 "--classes N says how many there are",
                 s->model->name, s->data->name ? s->data->name : "the data");
     if (!gn_session_classes(s))
-        GN_FAIL(
-            GN_ERR_MODEL,
-            "the train block of %s chooses epochs by the accuracy on validation nodes, and its result is no node[C]: "
-            "write `monitor = val_loss`",
-            s->model->name);
+        GN_FAIL(GN_ERR_MODEL,
+                "the train block of %s chooses epochs by the accuracy on validation nodes, and its "
+                "result is no node[C]: "
+                "write `monitor = val_loss`",
+                s->model->name);
     if (!s->data->y || !s->data->val_mask)
         GN_FAIL(GN_ERR_DATA,
-                "the train block of %s chooses epochs by the accuracy on validation nodes, and %s has no labels",
+                "the train block of %s chooses epochs by the accuracy on validation nodes, and %s "
+                "has no labels",
                 s->model->name, s->data->name ? s->data->name : "the data");
     return NULL;
 }
@@ -263,7 +282,8 @@ static gn_status *end(gn_session *s, gn_fit *out, const gn_best *b)
     bool chosen = b->any && t->select_best;
     if (t->select_best && !b->any && out->epochs > 0 && !out->interrupted)
         GN_FAIL(GN_ERR_MODEL,
-                "no epoch can be chosen: the loss on validation nodes was nan after each of %lld; look for numbers of "
+                "no epoch can be chosen: the loss on validation nodes was nan after each of %lld; "
+                "look for numbers of "
                 "these nodes that are not finite, and for what the model makes of them",
                 (long long)out->epochs);
     if (chosen) {
@@ -287,10 +307,15 @@ static gn_status *end(gn_session *s, gn_fit *out, const gn_best *b)
     return NULL;
 }
 
-gn_status *gn_session_fit(gn_session *s, uint64_t seed, void (*each)(void *ctx, const gn_epoch *e), void *ctx,
-                          gn_fit *out)
+gn_status *gn_session_fit(gn_session *s, uint64_t seed, void (*each)(void *ctx, const gn_epoch *e),
+                          void *ctx, gn_fit *out)
 {
-    gn_best b = {.accuracy = -INFINITY, .loss = INFINITY, .train = NAN, .val = NAN, .test = NAN, .train_loss = NAN};
+    gn_best b = {.accuracy = -INFINITY,
+                 .loss = INFINITY,
+                 .train = NAN,
+                 .val = NAN,
+                 .test = NAN,
+                 .train_loss = NAN};
     gn_state_init(&b.weights);
     *out = (gn_fit){.seed = seed, .loss = NAN};
     GN_TRY(check_monitor(s));

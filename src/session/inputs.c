@@ -72,34 +72,44 @@ const char *gn_session_other_arrays(const gn_session *s, bool labels)
             gn_buf_printf(&b, "%s`%s`", n++ ? ", " : "; it has ", a->name);
             if (a->rank > 0) gn_buf_printf(&b, " %s", shape_text(s->arena, a->rank, a->dim));
         }
-    if (n) gn_buf_add(&b, labels ? ", and labels are read under `y`" : ", and features are read under `x`");
+    if (n)
+        gn_buf_add(&b, labels ? ", and labels are read under `y`"
+                              : ", and features are read under `x`");
     return b.p;
 }
 
-static const char *origin(const gn_session *s) { return s->opt.data.path ? s->opt.data.path : "the built-in graph"; }
+static const char *origin(const gn_session *s)
+{
+    return s->opt.data.path ? s->opt.data.path : "the built-in graph";
+}
 
-static gn_status *check_array(const gn_session *s, const gn_data_array *a, const gir_program *p, const gir_type *t)
+static gn_status *check_array(const gn_session *s, const gn_data_array *a, const gir_program *p,
+                              const gir_type *t)
 {
     int64_t want[1 + GIR_MAX_RANK], count = 1;
     int rank = wanted_shape(s, p, t, want);
     if (is_on(p, t, GIR_EDGE) && s->data->edges_remade)
-        GN_FAIL(
-            GN_ERR_DATA,
-            "%s: %s: the model declares a value of edges, and edges are not those of the file any more: reversed ones "
-            "were added, or some were merged or dropped; --undirected off leaves them as they are stored",
-            origin(s), a->name);
+        GN_FAIL(GN_ERR_DATA,
+                "%s: %s: the model declares a value of edges, and edges are not those of the file "
+                "any more: reversed ones "
+                "were added, or some were merged or dropped; --undirected off leaves them as they "
+                "are stored",
+                origin(s), a->name);
     if (!a->data)
-        GN_FAIL(GN_ERR_DATA, "%s: %s: expected numbers: the model declares an input of this name", origin(s), a->name);
+        GN_FAIL(GN_ERR_DATA, "%s: %s: expected numbers: the model declares an input of this name",
+                origin(s), a->name);
     if (!same_shape(a, rank, want))
-        GN_FAIL(GN_ERR_DATA, "%s: %s: shape %s: expected %s, as the model declares it", origin(s), a->name,
-                shape_text(s->arena, a->rank, a->dim), shape_text(s->arena, rank, want));
+        GN_FAIL(GN_ERR_DATA, "%s: %s: shape %s: expected %s, as the model declares it", origin(s),
+                a->name, shape_text(s->arena, a->rank, a->dim), shape_text(s->arena, rank, want));
     for (int d = 0; d < a->rank; d++) count *= a->dim[d];
     int64_t bad = 0, first = 0;
     for (int64_t i = 0; i < count; i++)
         if (!isfinite(a->data[i]) && !bad++) first = i;
     if (!bad) return NULL;
-    GN_FAIL(GN_ERR_DATA, "%s: %s: number %lld is %g: expected finite numbers, and %lld of %lld are not", origin(s),
-            a->name, (long long)first, (double)a->data[first], (long long)bad, (long long)count);
+    GN_FAIL(GN_ERR_DATA,
+            "%s: %s: number %lld is %g: expected finite numbers, and %lld of %lld are not",
+            origin(s), a->name, (long long)first, (double)a->data[first], (long long)bad,
+            (long long)count);
 }
 
 static gn_data_array *find(const gn_session *s, const char *name)
@@ -146,7 +156,9 @@ gn_status *gn_session_edge_rows(const gn_session *s, const float *from, int64_t 
     *to = NULL;
     if (!from) return NULL;
     *to = malloc((size_t)(s->data->n_edges * dim + 1) * sizeof(float));
-    if (!*to) GN_FAIL(GN_ERR_NOMEM, "edge data takes %lld bytes", (long long)(s->data->n_edges * dim * 4));
+    if (!*to)
+        GN_FAIL(GN_ERR_NOMEM, "edge data takes %lld bytes",
+                (long long)(s->data->n_edges * dim * 4));
     gn_graph_edges_in(s->graph, dim * (int64_t)sizeof(float), from, *to);
     return NULL;
 }
@@ -173,7 +185,8 @@ int gn_session_bind_inputs(const gn_session *s, gn_binding *to)
         const gn_data_array *a = &s->data->more[k];
         if (!a->taken) continue;
         int64_t rows = a->on_nodes ? s->data->n_nodes : a->on_edges ? s->data->n_edges : 1;
-        to[n++] = (gn_binding){a->name, GN_F32, rows, row_elems(a), a->on_edges ? s->edge_input[k] : a->data};
+        to[n++] = (gn_binding){a->name, GN_F32, rows, row_elems(a),
+                               a->on_edges ? s->edge_input[k] : a->data};
     }
     return n;
 }
@@ -184,19 +197,20 @@ gn_status *gn_session_missing_inputs(const gn_session *s, const gn_unit *u)
     for (int k = 0; k < 3; k++)
         for (gir_id v = 1; programs[k] && v < programs[k]->nodes.n; v++) {
             const gir_node *n = gir_at(programs[k], v);
-            if (n->op != GIR_INPUT || of_the_format(n->attr.name) || find(s, n->attr.name)) continue;
+            if (n->op != GIR_INPUT || of_the_format(n->attr.name) || find(s, n->attr.name))
+                continue;
             if (!gn_unit_reads(u, GN_SLOT_INPUT, n->attr.name)) continue;
             int64_t want[1 + GIR_MAX_RANK];
             int rank = wanted_shape(s, programs[k], &n->type, want);
             bool edges = is_on(programs[k], &n->type, GIR_EDGE) && s->data->edge_dim > 0;
             bool nodes = is_on(programs[k], &n->type, GIR_NODE) && s->data->n_features > 0;
-            GN_FAIL(
-                GN_ERR_DATA,
-                "model %s reads an input `%s`, of which %s has nothing: a .npz may have an array of this name, %s%s",
-                s->model->name, n->attr.name, origin(s), shape_text(s->arena, rank, want),
-                edges   ? "; of several inputs of edges the one named `attr` is their features"
-                : nodes ? "; of several inputs of nodes the one named `x` is their features"
-                        : "");
+            GN_FAIL(GN_ERR_DATA,
+                    "model %s reads an input `%s`, of which %s has nothing: a .npz may have an "
+                    "array of this name, %s%s",
+                    s->model->name, n->attr.name, origin(s), shape_text(s->arena, rank, want),
+                    edges   ? "; of several inputs of edges the one named `attr` is their features"
+                    : nodes ? "; of several inputs of nodes the one named `x` is their features"
+                            : "");
         }
     return NULL;
 }

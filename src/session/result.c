@@ -1,4 +1,5 @@
-/* result: what the forward pass of a session gave, in the shape that its model says and in its user's order. */
+/* result: what the forward pass of a session gave, in the shape that its model says and in its
+ * user's order. */
 #include "session/session_impl.h"
 #include "base/data_name.h"
 
@@ -19,51 +20,59 @@ int64_t gn_session_classes(const gn_session *s)
     const gir_program *p = s->model->eval;
     const gir_type *t = type_of(p, "out");
     int64_t classes = s->data->n_classes;
-    bool fits =
-        t && p->spaces.p[t->space].kind == GIR_NODE && t->elem == GN_F32 && t->rank == 1 && t->dim[0] == classes;
-    bool others = s->model->loss && !gn_program_reads(s->model->loss, GN_NAME_Y); /* learned from something else */
+    bool fits = t && p->spaces.p[t->space].kind == GIR_NODE && t->elem == GN_F32 && t->rank == 1 &&
+                t->dim[0] == classes;
+    /* learned from something else */
+    bool others = s->model->loss && !gn_program_reads(s->model->loss, GN_NAME_Y);
     return fits && classes > 1 && !others ? classes : 0;
 }
 
-/* Orders -------------------------------------------------------------------------------------------------------------- */
+/* Orders --------------------------------------------------------------------------------------- */
 
 static gn_status *rows_of_nodes(const gn_session *s, size_t row, gn_result *r)
 {
     char *to = malloc((size_t)r->n_rows * row + 1);
     if (!to) GN_FAIL(GN_ERR_NOMEM, "out of memory: results of %lld nodes", (long long)r->n_rows);
     for (int64_t v = 0; v < r->n_rows; v++)
-        memcpy(to + (size_t)v * row, (const char *)r->data + (size_t)gn_session_row(s, v) * row, row);
+        memcpy(to + (size_t)v * row, (const char *)r->data + (size_t)gn_session_row(s, v) * row,
+               row);
     r->data = r->owned = to;
     return NULL;
 }
 
-/* How many times the list of a graph's edges has a loop of every node at its end: those that were added. */
+/* How many times the list of a graph's edges has a loop of every node at its end: those that
+ * were added. */
 static int64_t added_loops(const gn_artifact *a, int graph)
 {
     int64_t n = 0;
     for (; !a->graphs[graph].name; graph = a->graphs[graph].parent) {
         n += a->graphs[graph].how == GN_SELF_LOOPS || a->graphs[graph].how == GN_REMAINING_LOOPS;
-        if (a->graphs[graph].how == GN_REMAINING_LOOPS || a->graphs[graph].how == GN_REMOVE_LOOPS) break;
+        if (a->graphs[graph].how == GN_REMAINING_LOOPS || a->graphs[graph].how == GN_REMOVE_LOOPS)
+            break;
     }
     return n;
 }
 
-/* Where an edge stands in the user's list: added loops were listed by the nodes' numbers in here. */
-static int64_t place(const gn_session *s, const int64_t *user_of, const gn_graph *g, int64_t loops, int64_t e)
+/* Where an edge stands in the user's list: added loops were listed by the nodes' numbers in
+ * here. */
+static int64_t place(const gn_session *s, const int64_t *user_of, const gn_graph *g, int64_t loops,
+                     int64_t e)
 {
-    int64_t at = gn_index_get(g->array[GN_GRAPH_POS], g->index, e), first = g->n_edge - loops * s->data->n_nodes;
+    int64_t at = gn_index_get(g->array[GN_GRAPH_POS], g->index, e),
+            first = g->n_edge - loops * s->data->n_nodes;
     if (!user_of || at < first) return at;
     int64_t v = (at - first) % s->data->n_nodes;
     return at - v + user_of[v];
 }
 
-static void sort_edges(const gn_session *s, const int64_t *user_of, const gn_graph *g, int64_t loops, size_t row,
-                       const char *from, char *to, int64_t *ends)
+static void sort_edges(const gn_session *s, const int64_t *user_of, const gn_graph *g,
+                       int64_t loops, size_t row, const char *from, char *to, int64_t *ends)
 {
     for (int64_t v = 0; v < g->n_dst; v++) {
         int64_t end = gn_index_get(g->array[GN_GRAPH_ROW_PTR], g->index, v + 1);
         for (int64_t e = gn_index_get(g->array[GN_GRAPH_ROW_PTR], g->index, v); e < end; e++) {
-            int64_t at = place(s, user_of, g, loops, e), u = gn_index_get(g->array[GN_GRAPH_COL], g->index, e);
+            int64_t at = place(s, user_of, g, loops, e),
+                    u = gn_index_get(g->array[GN_GRAPH_COL], g->index, e);
             memcpy(to + (size_t)at * row, from + (size_t)e * row, row);
             ends[at] = user_of ? user_of[u] : u;
             ends[g->n_edge + at] = user_of ? user_of[v] : v;
@@ -75,7 +84,8 @@ static gn_status *rows_of_edges(const gn_session *s, int graph, size_t row, gn_r
 {
     const gn_instance *in = s->build.eval.instance;
     const gn_graph *g = gn_instance_graph(in, graph);
-    int64_t n = s->data->n_nodes, *user_of = s->row_of ? malloc((size_t)(n + 1) * sizeof *user_of) : NULL;
+    int64_t n = s->data->n_nodes,
+            *user_of = s->row_of ? malloc((size_t)(n + 1) * sizeof *user_of) : NULL;
     char *to = malloc((size_t)r->n_rows * row + 1);
     int64_t *ends = malloc((size_t)(2 * r->n_rows + 1) * sizeof *ends);
     r->owned = to;
@@ -85,7 +95,8 @@ static gn_status *rows_of_edges(const gn_session *s, int graph, size_t row, gn_r
         GN_FAIL(GN_ERR_NOMEM, "out of memory: results of %lld edges", (long long)r->n_rows);
     }
     for (int64_t v = 0; user_of && v < n; v++) user_of[s->row_of[v]] = v;
-    sort_edges(s, user_of, g, added_loops(s->build.eval.code->artifact, graph), row, r->data, to, ends);
+    sort_edges(s, user_of, g, added_loops(s->build.eval.code->artifact, graph), row, r->data, to,
+               ends);
     free(user_of);
     r->data = to;
     return NULL;

@@ -11,7 +11,7 @@
 /* Features this sparse are kept as CSR: a non-zero costs about four times a dense element. */
 static const double sparse_density = 0.2;
 
-/* Reading ----------------------------------------------------------------------------------------------------------- */
+/* Reading -------------------------------------------------------------------------------------- */
 
 static gn_status *read_text(gn_session *s, const char **text, size_t *n)
 {
@@ -23,7 +23,10 @@ static gn_status *read_text(gn_session *s, const char **text, size_t *n)
     return gn_read_model(s->arena, s->opt.path, text, n);
 }
 
-gn_sizes gn_session_sizes(const gn_session *s) { return (gn_sizes){{s->data->n_nodes, s->data->n_edges}}; }
+gn_sizes gn_session_sizes(const gn_session *s)
+{
+    return (gn_sizes){{s->data->n_nodes, s->data->n_edges}};
+}
 
 /* Sizes that are compiled in, before anything is. */
 static gn_status *specialise(gn_session *s)
@@ -48,21 +51,22 @@ gn_data_shape gn_session_shape(const gn_session *s)
 {
     const gn_dataset *d = s->data;
     const char *no_labels = gn_session_other_arrays(s, true);
-    return (gn_data_shape){
-        .n_features = d->n_features,
-        .n_classes = d->n_classes,
-        .edge_dim = d->edge_dim,
-        .has_edge_weight = d->edge_weight != NULL,
-        .has_masks = d->train_mask != NULL,
-        .train_repeats = d->train_times && !s->opt.objects,
-        .val_repeats = d->val_times && !s->opt.objects,
-        .test_repeats = d->test_times && !s->opt.objects,
-        .has_input = has_input,
-        .ctx = d,
-        .no_features = gn_arena_printf(s->arena, "%s; --features identity, degree or ones makes some",
-                                       gn_session_other_arrays(s, false)),
-        .no_classes = gn_arena_printf(s->arena, "%s; --classes N says it, or --weights FILE", no_labels),
-        .no_labels = no_labels};
+    return (gn_data_shape){.n_features = d->n_features,
+                           .n_classes = d->n_classes,
+                           .edge_dim = d->edge_dim,
+                           .has_edge_weight = d->edge_weight != NULL,
+                           .has_masks = d->train_mask != NULL,
+                           .train_repeats = d->train_times && !s->opt.objects,
+                           .val_repeats = d->val_times && !s->opt.objects,
+                           .test_repeats = d->test_times && !s->opt.objects,
+                           .has_input = has_input,
+                           .ctx = d,
+                           .no_features = gn_arena_printf(
+                               s->arena, "%s; --features identity, degree or ones makes some",
+                               gn_session_other_arrays(s, false)),
+                           .no_classes = gn_arena_printf(
+                               s->arena, "%s; --classes N says it, or --weights FILE", no_labels),
+                           .no_labels = no_labels};
 }
 
 /* A loss of labels needs some; there is none at all where the front end has seen that. */
@@ -79,7 +83,8 @@ static gn_status *check_labels(const gn_session *s)
     return NULL;
 }
 
-/* A loss of one's own that reads a mask alone would count each row once, which is not what the data says. */
+/* A loss of one's own that reads a mask alone would count each row once, which is not what the data
+ * says. */
 static gn_status *check_repeats(const gn_session *s, const gir_program *p)
 {
     static const char *const masks[][2] = {{GN_NAME_TRAIN_MASK, GN_NAME_TRAIN_TIMES},
@@ -88,11 +93,11 @@ static gn_status *check_repeats(const gn_session *s, const gir_program *p)
     const float *times[] = {s->data->train_times, s->data->val_times, s->data->test_times};
     for (int k = 0; k < 3 && p && !s->opt.objects; k++)
         if (times[k] && gn_program_reads(p, masks[k][0]) && !gn_program_reads(p, masks[k][1]))
-            GN_FAIL(
-                GN_ERR_MODEL,
-                "%s: the data lists nodes of %s more than once, and the loss counts each once; `repeats(%s)` is how "
-                "often",
-                s->model->name, masks[k][0], masks[k][0]);
+            GN_FAIL(GN_ERR_MODEL,
+                    "%s: the data lists nodes of %s more than once, and the loss counts each once; "
+                    "`repeats(%s)` is how "
+                    "often",
+                    s->model->name, masks[k][0], masks[k][0]);
     return NULL;
 }
 
@@ -107,7 +112,8 @@ static gn_status *front_end(gn_session *s)
     if (weights) GN_TRY(gn_safetensors_read(weights, &s->weights));
     gn_session_find_classes(s);
     gn_data_shape shape = gn_session_shape(s);
-    GN_TRY(gn_elaborate(s->arena, s->ast, s->opt.model, &shape, s->opt.n_defines, s->opt.defines, &s->model));
+    GN_TRY(gn_elaborate(s->arena, s->ast, s->opt.model, &shape, s->opt.n_defines, s->opt.defines,
+                        &s->model));
     if (s->opt.has_rate) gn_model_set_rate(s->arena, s->model, s->opt.rate);
     if (s->weights) GN_TRY(gn_weights_adapt(s->model, s->weights, weights));
     GN_TRY(check_labels(s));
@@ -121,7 +127,7 @@ static gn_status *front_end(gn_session *s)
     return NULL;
 }
 
-/* Compiling --------------------------------------------------------------------------------------------------------- */
+/* Compiling ------------------------------------------------------------------------------------ */
 
 static bool sparse_features(const gn_session *s)
 {
@@ -130,7 +136,8 @@ static bool sparse_features(const gn_session *s)
     return (double)d->x_csr->nnz <= sparse_density * (double)d->n_nodes * (double)d->n_features;
 }
 
-/* What is known of the features in every run: of objects for other programs nothing, whose features are others. */
+/* What is known of the features in every run: of objects for other programs nothing, whose features
+ * are others. */
 static gn_nonzeros known_nonzeros(const gn_session *s)
 {
     const gn_csr *x = s->data->x_csr;
@@ -139,7 +146,8 @@ static gn_nonzeros known_nonzeros(const gn_session *s)
     for (int64_t r = 0; r < x->rows; r++)
         for (int64_t k = x->ptr[r]; k < x->ptr[r + 1]; k++) {
             ones = ones && x->val[k] == 1;
-            if (!(x->val[k] == x->val[x->ptr[r]])) return GN_NONZEROS_ANY; /* NaN is not equal either */
+            if (!(x->val[k] == x->val[x->ptr[r]]))
+                return GN_NONZEROS_ANY; /* NaN is not equal either */
         }
     return ones ? GN_NONZEROS_ONE : GN_NONZEROS_BY_ROW;
 }
@@ -148,7 +156,8 @@ static gn_nonzeros known_nonzeros(const gn_session *s)
 static void degrees_of(gn_arena *a, const gn_csr *x, low_hint *h)
 {
     int64_t *column = GN_NEW_N(a, int64_t, x->cols + 1);
-    int64_t *in = GN_NEW_N(a, int64_t, GN_DEGREE_CLASSES), *out = GN_NEW_N(a, int64_t, GN_DEGREE_CLASSES);
+    int64_t *in = GN_NEW_N(a, int64_t, GN_DEGREE_CLASSES),
+            *out = GN_NEW_N(a, int64_t, GN_DEGREE_CLASSES);
     for (int64_t r = 0; r < x->rows; r++) gn_degree_add(x->ptr[r + 1] - x->ptr[r], &h->max_in, in);
     for (int64_t k = 0; k < x->nnz; k++) column[x->col[k]]++;
     for (int64_t c = 0; c < x->cols; c++) gn_degree_add(column[c], &h->max_out, out);
@@ -156,14 +165,19 @@ static void degrees_of(gn_arena *a, const gn_csr *x, low_hint *h)
     h->out_class = out;
 }
 
-/* Sizes of the graph and of sparse features, for schedules; degrees where rows may be split by them. */
+/* Sizes of the graph and of sparse features, for schedules; degrees where rows may be split by
+ * them. */
 static gn_status *hints_of(const gn_session *s, bool degrees, const low_hint **out, int *n)
 {
     const gn_dataset *d = s->data;
     low_hint *h = GN_NEW_N(s->arena, low_hint, 2);
-    h[0] = (low_hint){.name = GN_NAME_G, .n_src = d->n_nodes, .n_dst = d->n_nodes, .n_edge = d->n_edges};
+    h[0] = (low_hint){
+        .name = GN_NAME_G, .n_src = d->n_nodes, .n_dst = d->n_nodes, .n_edge = d->n_edges};
     if (d->x_csr)
-        h[1] = (low_hint){.name = GN_NAME_X, .n_src = d->n_features, .n_dst = d->n_nodes, .n_edge = d->x_csr->nnz};
+        h[1] = (low_hint){.name = GN_NAME_X,
+                          .n_src = d->n_features,
+                          .n_dst = d->n_nodes,
+                          .n_edge = d->x_csr->nnz};
     if (degrees) {
         gn_graph_facts *f = GN_NEW(s->arena, gn_graph_facts);
         GN_TRY(gn_graph_find_facts(s->graph, f));
@@ -187,7 +201,8 @@ gn_status *gn_session_build_options(gn_session *s, gn_build_options *out)
                           .train = s->opt.train,
                           .judged = !s->opt.objects,
                           .fixed = s->opt.keep_static,
-                          .one_data = !s->opt.objects, /* those are for other programs, whose graphs are others */
+                          .one_data = !s->opt.objects, /* those are for other programs, whose graphs
+                                                          are others */
                           .sanitize = s->opt.sanitize,
                           .no_code = s->opt.no_code,
                           .limits = s->opt.limits,
@@ -218,15 +233,15 @@ static gn_status *compile_all(gn_session *s)
     return gn_build_model(s->arena, s->model, &o, &s->build);
 }
 
-/* Binding ----------------------------------------------------------------------------------------------------------- */
+/* Binding -------------------------------------------------------------------------------------- */
 
 static gn_status *make_dense(gn_session *s)
 {
     const gn_dataset *d = s->data;
     int64_t elems;
     if (__builtin_mul_overflow(d->n_nodes, d->n_features, &elems) || elems > INT64_MAX / 4)
-        GN_FAIL(GN_ERR_NOMEM, "dense features of %lld x %lld do not fit memory", (long long)d->n_nodes,
-                (long long)d->n_features);
+        GN_FAIL(GN_ERR_NOMEM, "dense features of %lld x %lld do not fit memory",
+                (long long)d->n_nodes, (long long)d->n_features);
     s->x_dense = malloc((size_t)(elems + 1) * sizeof(float));
     if (!s->x_dense) GN_FAIL(GN_ERR_NOMEM, "dense features take %lld bytes", (long long)elems * 4);
     gn_graph_to_dense(s->x_pattern, s->x_dense);
@@ -240,8 +255,8 @@ static gn_status *make_features(gn_session *s, const gn_unit *u)
     bool dense = gn_unit_reads(u, GN_SLOT_INPUT, GN_NAME_X) && !d->x && d->x_csr && !s->x_dense;
     bool pattern = gn_unit_reads_pattern(u), before = s->x_pattern != NULL;
     if (!before && (dense || pattern))
-        GN_TRY(gn_graph_from_csr(s->graph->index, d->x_csr->rows, d->x_csr->cols, d->x_csr->ptr, d->x_csr->col,
-                                 d->x_csr->val, &s->x_pattern));
+        GN_TRY(gn_graph_from_csr(s->graph->index, d->x_csr->rows, d->x_csr->cols, d->x_csr->ptr,
+                                 d->x_csr->col, d->x_csr->val, &s->x_pattern));
     gn_status *status = dense ? make_dense(s) : NULL;
     if (before || pattern) return status;
     gn_graph_free(s->x_pattern);
@@ -265,11 +280,14 @@ gn_status *gn_session_bind(gn_session *s, gn_unit *u, gn_pool *pool, const gn_in
     if (d->train_mask) b[n++] = (gn_binding){GN_NAME_TRAIN_MASK, GN_BOOL, nodes, 1, d->train_mask};
     if (d->val_mask) b[n++] = (gn_binding){GN_NAME_VAL_MASK, GN_BOOL, nodes, 1, d->val_mask};
     if (d->test_mask) b[n++] = (gn_binding){GN_NAME_TEST_MASK, GN_BOOL, nodes, 1, d->test_mask};
-    if (d->train_times) b[n++] = (gn_binding){GN_NAME_TRAIN_TIMES, GN_F32, nodes, 1, d->train_times};
+    if (d->train_times)
+        b[n++] = (gn_binding){GN_NAME_TRAIN_TIMES, GN_F32, nodes, 1, d->train_times};
     if (d->val_times) b[n++] = (gn_binding){GN_NAME_VAL_TIMES, GN_F32, nodes, 1, d->val_times};
     if (d->test_times) b[n++] = (gn_binding){GN_NAME_TEST_TIMES, GN_F32, nodes, 1, d->test_times};
-    if (s->edge_weight) b[n++] = (gn_binding){GN_NAME_WEIGHT, GN_F32, d->n_edges, 1, s->edge_weight};
-    if (s->edge_attr) b[n++] = (gn_binding){GN_NAME_ATTR, GN_F32, d->n_edges, d->edge_dim, s->edge_attr};
+    if (s->edge_weight)
+        b[n++] = (gn_binding){GN_NAME_WEIGHT, GN_F32, d->n_edges, 1, s->edge_weight};
+    if (s->edge_attr)
+        b[n++] = (gn_binding){GN_NAME_ATTR, GN_F32, d->n_edges, d->edge_dim, s->edge_attr};
     n += gn_session_bind_inputs(s, b + n);
     gn_state_bindings(&s->state, b + n);
     gn_graph_binding g[2] = {{GN_NAME_G, s->graph}, {GN_NAME_X, s->x_pattern}};
@@ -286,7 +304,10 @@ static gn_status *bind_unit(gn_session *s, gn_unit_id id, gn_unit *u)
     return gn_session_bind(s, u, pool, s->build.eval.instance);
 }
 
-enum { INSTANCES = 2 * GN_UNITS, GIVE_BACK_FROM = 1 << 26 /* bytes; below that it is not worth its milliseconds */ };
+enum {
+    INSTANCES = 2 * GN_UNITS,
+    GIVE_BACK_FROM = 1 << 26 /* bytes; below that it is not worth its milliseconds */
+};
 
 static void instances_of(const gn_session *s, gn_instance **in)
 {
@@ -297,7 +318,8 @@ static void instances_of(const gn_session *s, gn_instance **in)
     }
 }
 
-/* Dense copies of sparse features that only what was computed once has read: on a device their address stands for a copy. */
+/* Dense copies of sparse features that only what was computed once has read: on a device their
+ * address stands for a copy. */
 static void drop_dense(gn_session *s)
 {
     const gn_compiled *code[] = {s->build.eval.code, s->build.step.code};
@@ -308,8 +330,8 @@ static void drop_dense(gn_session *s)
     s->x_dense = NULL;
 }
 
-/* Programs run one after another: one arena serves them all.  What was needed to bind them alone is given back: edges as
- * they were read, and arrays of graphs that no kernel reads. */
+/* Programs run one after another: one arena serves them all.  What was needed to bind them alone is
+ * given back: edges as they were read, and arrays of graphs that no kernel reads. */
 static gn_status *share_memory(gn_session *s)
 {
     gn_instance *in[INSTANCES];
@@ -336,14 +358,18 @@ static gn_status *bind_all(gn_session *s)
     return share_memory(s);
 }
 
-/* Life -------------------------------------------------------------------------------------------------------------- */
+/* Life ----------------------------------------------------------------------------------------- */
 
-/* Code reads the indices of all graphs in one width: the wider one of the graph's and of sparse features'. */
+/* Code reads the indices of all graphs in one width: the wider one of the graph's and of sparse
+ * features'. */
 static gn_status *make_graph(gn_session *s)
 {
     gn_dataset *d = s->data;
-    gn_elem index = sparse_features(s) ? gn_graph_index_for(d->n_features, d->n_nodes, d->x_csr->nnz) : GN_I32;
-    return gn_graph_from_coo(index, d->n_nodes, d->n_nodes, d->n_edges, GN_I64, d->src, d->dst, &s->graph);
+    gn_elem index = sparse_features(s)
+                        ? gn_graph_index_for(d->n_features, d->n_nodes, d->x_csr->nnz)
+                        : GN_I32;
+    return gn_graph_from_coo(index, d->n_nodes, d->n_nodes, d->n_edges, GN_I64, d->src, d->dst,
+                             &s->graph);
 }
 
 /* Nodes get numbers that lie close where they are read together; and the graph is made again. */
@@ -352,7 +378,8 @@ static gn_status *reorder(gn_session *s)
     double t0 = gn_now_ms();
     if (s->opt.reorder == GN_ORDER_NONE) return NULL;
     s->row_of = malloc((size_t)(s->data->n_nodes + 1) * sizeof *s->row_of);
-    if (!s->row_of) GN_FAIL(GN_ERR_NOMEM, "out of memory: %lld nodes to reorder", (long long)s->data->n_nodes);
+    if (!s->row_of)
+        GN_FAIL(GN_ERR_NOMEM, "out of memory: %lld nodes to reorder", (long long)s->data->n_nodes);
     GN_TRY(gn_graph_order(s->graph, s->opt.reorder, s->row_of));
     GN_TRY(gn_dataset_renumber(s->data, s->row_of));
     gn_graph_free(s->graph);

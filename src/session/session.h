@@ -1,7 +1,8 @@
 /* Session: a model compiled for one dataset, with its state; what the command line trains and runs.
  *
- * Compiles once; any number of runs with other seeds follow.  Everything lives until gn_session_free; the arena that is
- * passed in holds the compiler's data and must outlive the session.  One thread at a time. */
+ * Compiles once; any number of runs with other seeds follow.  Everything lives until
+ * gn_session_free; the arena that is passed in holds the compiler's data and must outlive the
+ * session.  One thread at a time. */
 #ifndef GN_SESSION_SESSION_H
 #define GN_SESSION_SESSION_H
 
@@ -28,14 +29,16 @@ typedef struct gn_session_options {
     int n_defines;
     const gn_define *defines;
     gn_data_options data;
-    gn_order reorder; /* of nodes, at load; what is asked of the session in the user's order comes in it */
+    gn_order reorder; /* of nodes, at load; what is asked of the session in the user's order comes
+                         in it */
     gn_mode mode;
     int threads; /* 0: as many as there are processors */
     uint64_t seed;
     const char *weights;      /* training starts from this file; NULL: from fresh weights */
     const char *resume;       /* training goes on from this checkpoint; NULL: it starts anew */
     const char *checkpoint;   /* where training that can go on is written; NULL: nowhere */
-    int64_t checkpoint_every; /* epochs; 0: once a minute.  At the end, be it an early one, in any case */
+    int64_t checkpoint_every; /* epochs; 0: once a minute.  At the end, be it an early one, in any
+                                 case */
     int64_t epochs;           /* -1: the train block's */
     bool has_rate;            /* another learning rate than the train block's: */
     double rate;              /* finite, not below 0 */
@@ -44,22 +47,26 @@ typedef struct gn_session_options {
     bool sanitize;            /* bounds checks in generated code */
     bool train;               /* make the training step too */
     bool keep_static;         /* training: what depends on graph and data alone is computed once */
-    gn_dynamic dynamic;       /* GN_DYNAMIC_TRUE: the data's sizes are left open; else they are compiled in */
-    gn_guards ranges;         /* that they are declared to be in; all 0: any */
-    bool no_code;             /* for --emit: no machine code, nothing can be run */
-    bool objects;             /* with no_code: machine code as objects */
-    const char *cpu;          /* that is compiled for; NULL: this one */
-    struct gn_cache *cache;   /* of compiled kernels; NULL: none. Must outlive gn_session_new, on a target all */
-    const gn_limits *limits;  /* that schedules are made for; NULL: this machine's, or the target's */
-    gn_precision precision;   /* of products of matrices */
-    gn_products products;     /* who makes those that a target's library has too */
-    gn_storage gathers;       /* of what edges read of nodes */
-    gn_target *target;        /* where it runs; NULL: on this processor. Must outlive the session */
-    const char *tune_lock;    /* choices of schedules come from this file; NULL: as the mode says */
-    double tune_seconds;      /* of searching where the mode searches; 0: not, what is kept is taken */
-    bool tune_on;             /* search on, in any mode, whatever is kept */
-    bool free_order;          /* nodes may be reordered by a search */
-    void (*tune_say)(void *ctx, const char *text); /* what was tried and what came of it; NULL: nobody listens */
+    gn_dynamic dynamic; /* GN_DYNAMIC_TRUE: the data's sizes are left open; else they are compiled
+                           in */
+    gn_guards ranges;   /* that they are declared to be in; all 0: any */
+    bool no_code;       /* for --emit: no machine code, nothing can be run */
+    bool objects;       /* with no_code: machine code as objects */
+    const char *cpu;    /* that is compiled for; NULL: this one */
+    struct gn_cache *cache;  /* of compiled kernels; NULL: none. Must outlive gn_session_new, on a
+                                target all */
+    const gn_limits *limits; /* that schedules are made for; NULL: this machine's, or the target's
+                              */
+    gn_precision precision;  /* of products of matrices */
+    gn_products products;    /* who makes those that a target's library has too */
+    gn_storage gathers;      /* of what edges read of nodes */
+    gn_target *target;       /* where it runs; NULL: on this processor. Must outlive the session */
+    const char *tune_lock;   /* choices of schedules come from this file; NULL: as the mode says */
+    double tune_seconds; /* of searching where the mode searches; 0: not, what is kept is taken */
+    bool tune_on;        /* search on, in any mode, whatever is kept */
+    bool free_order;     /* nodes may be reordered by a search */
+    /* what was tried and what came of it; NULL: nobody listens */
+    void (*tune_say)(void *ctx, const char *text);
     /* What is tried next, and how far the search is; NULL: nobody listens. */
     void (*tune_tell)(void *ctx, const struct gn_tune_news *news);
     /* For tests: sees a candidate's code before it is bound. */
@@ -76,30 +83,34 @@ typedef struct gn_session {
     gn_model *model;
     gn_guards guards; /* what its programs are compiled for */
     gn_graph *graph, *x_pattern;
-    float *x_dense, *edge_weight, *edge_attr; /* owned copies: dense features, edge data in CSR order */
-    float **edge_input;      /* [data->n_more] the same of inputs on edges that the model declares; NULL: of nothing */
+    float *x_dense, *edge_weight, *edge_attr; /* owned copies: dense features, edge data in CSR
+                                                 order */
+    float **edge_input; /* [data->n_more] the same of inputs on edges that the model declares; NULL:
+                           of nothing */
     gn_tensor_file *weights; /* what opt.resume has, or opt.weights; NULL: none */
     gn_state state;
     gn_pool *pool;
     gn_pool *unit_pool[GN_UNITS]; /* of fewer threads, where a pick says so; else NULL */
     gn_build build;
     gn_tuned *tuned[GN_UNITS]; /* NULL: as rules say */
-    const char *program;       /* digest of the loss, before sizes were compiled in; NULL: nothing is resumed */
-    int64_t *row_of;           /* [n_nodes] where the user's node lies; NULL: where it came */
-    bool unbalanced;           /* gn_session_unbalanced; since gn_session_read */
+    const char *program; /* digest of the loss, before sizes were compiled in; NULL: nothing is
+                            resumed */
+    int64_t *row_of;     /* [n_nodes] where the user's node lies; NULL: where it came */
+    bool unbalanced;     /* gn_session_unbalanced; since gn_session_read */
     double read_ms, reorder_ms, frontend_ms;
     double tune_ms; /* searching, or looking up what was found */
 } gn_session;
 
-/* Three steps make a session (tune/start.h goes all of them): opened, it has its options; read, its data and its model; made, code
- * that is bound to data and fresh states.  Between the last two what is tuned is chosen: s->tuned, s->opt.reorder.  After a failure
- * it is to be freed all the same. */
+/* Three steps make a session (tune/start.h goes all of them): opened, it has its options; read, its
+ * data and its model; made, code that is bound to data and fresh states.  Between the last two what
+ * is tuned is chosen: s->tuned, s->opt.reorder.  After a failure it is to be freed all the same. */
 gn_session *gn_session_open(gn_arena *a, const gn_session_options *opt);
 GN_NODISCARD gn_status *gn_session_read(gn_session *s);
 GN_NODISCARD gn_status *gn_session_make(gn_session *s);
 void gn_session_free(gn_session *s); /* NULL is fine */
 
-/* Binds what has no code (no_code), once: sizes, memory and what kernels would do can be looked at.  Runs compute nothing. */
+/* Binds what has no code (no_code), once: sizes, memory and what kernels would do can be looked at.
+ * Runs compute nothing. */
 GN_NODISCARD gn_status *gn_session_bind_blank(gn_session *s);
 
 gn_sizes gn_session_sizes(const gn_session *s); /* of the data, for guards */
@@ -107,24 +118,32 @@ gn_sizes gn_session_sizes(const gn_session *s); /* of the data, for guards */
 /* Fresh weights and counters. */
 GN_NODISCARD gn_status *gn_session_reset(gn_session *s, uint64_t seed);
 
-/* Weights to and from safetensors, as gn_weights_save and gn_weights_take.  Those of opt.weights are read once, when the session
- * is made, and taken whenever they are asked for; without them nothing is. */
+/* Weights to and from safetensors, as gn_weights_save and gn_weights_take.  Those of opt.weights
+ * are read once, when the session is made, and taken whenever they are asked for; without them
+ * nothing is. */
 GN_NODISCARD gn_status *gn_session_save(const gn_session *s, const char *path);
 GN_NODISCARD gn_status *gn_session_load(gn_session *s);
 
 /* Runs the forward pass; fails on a device alone, where the logits then are to be fetched. */
 GN_NODISCARD gn_status *gn_session_eval(gn_session *s);
-GN_NODISCARD gn_status *gn_session_fetch(gn_session *s); /* logits of the last eval, from the device */
-/* How many classes the result tells of: it is node[C], C is as many as the data has, two at least, and a loss is one of
- * labels.  0: it is something else, of which there is no accuracy. */
+/* logits of the last eval, from the device */
+GN_NODISCARD gn_status *gn_session_fetch(gn_session *s);
+/* How many classes the result tells of: it is node[C], C is as many as the data has, two at least,
+ * and a loss is one of labels.  0: it is something else, of which there is no accuracy. */
 int64_t gn_session_classes(const gn_session *s);
-/* Of the last eval, [nodes, classes]; the user's node v lies in row gn_session_row(s, v).  NULL: no classes. */
+/* Of the last eval, [nodes, classes]; the user's node v lies in row gn_session_row(s, v).  NULL: no
+ * classes. */
 const float *gn_session_logits(const gn_session *s, int64_t *classes);
-static inline int64_t gn_session_row(const gn_session *s, int64_t v) { return s->row_of ? s->row_of[v] : v; }
-/* Of the last eval, over the mask's nodes that have a label; NaN without classes, labels or mask. */
+static inline int64_t gn_session_row(const gn_session *s, int64_t v)
+{
+    return s->row_of ? s->row_of[v] : v;
+}
+/* Of the last eval, over the mask's nodes that have a label; NaN without classes, labels or
+ * mask. */
 double gn_session_accuracy(const gn_session *s, const uint8_t *mask);
-/* Have its labels two classes of which one has less than a third of the nodes?  Then an accuracy says
- * little: a constant has a high one, and the area under the ROC curve is to be looked at beside it. */
+/* Have its labels two classes of which one has less than a third of the nodes?  Then an accuracy
+ * says little: a constant has a high one, and the area under the ROC curve is to be looked at
+ * beside it. */
 bool gn_session_unbalanced(const gn_session *s);
 /* That area, of the last eval too; NaN unless labels are unbalanced, or where it is not defined. */
 double gn_session_roc_auc(const gn_session *s, const uint8_t *mask);
@@ -147,12 +166,14 @@ typedef struct gn_result {
     void *owned;
 } gn_result;
 
-/* After gn_session_fetch.  Alive until the next eval, or the end of the session; gn_result_free ends it. */
+/* After gn_session_fetch.  Alive until the next eval, or the end of the session; gn_result_free
+ * ends it. */
 GN_NODISCARD gn_status *gn_session_result(const gn_session *s, gn_result *out);
 double gn_result_at(const gn_result *r, int64_t k); /* element k, of n_rows * row_elems */
 void gn_result_free(gn_result *r);
 
-/* GN_ERR_DATA: the unit, of any build of the model, reads an input that the data has no array of. */
+/* GN_ERR_DATA: the unit, of any build of the model, reads an input that the data has no array
+ * of. */
 GN_NODISCARD gn_status *gn_session_missing_inputs(const gn_session *s, const gn_unit *u);
 
 /* One training step, of a session that trains; its loss, of before the update. */
@@ -161,11 +182,13 @@ GN_NODISCARD gn_status *gn_session_step(gn_session *s, double *loss);
 typedef struct gn_epoch { /* after each epoch */
     int64_t epoch, epochs;
     double loss, train_acc, val_acc, test_acc; /* accuracies NaN where not asked for */
-    double train_auc, val_auc, test_auc;       /* areas under the ROC curve; NaN unless gn_session_unbalanced */
+    double train_auc, val_auc, test_auc;       /* areas under the ROC curve; NaN unless
+                                                  gn_session_unbalanced */
     double val_loss;                           /* NaN unless the train block watches it */
     double rate;                               /* the learning rate of its step */
-    double seconds;                            /* since training, or what went on from a checkpoint, began */
-    int64_t misses, patience; /* epochs in a row without an improvement, and how many end it; 0: none do */
+    double seconds;           /* since training, or what went on from a checkpoint, began */
+    int64_t misses, patience; /* epochs in a row without an improvement, and how many end it; 0:
+                                 none do */
     bool best;
 } gn_epoch;
 
@@ -174,9 +197,9 @@ extern const char *const gn_stop_name[]; /* "epochs", "patience", "interrupted" 
 
 typedef struct gn_fit {
     uint64_t seed;
-    int64_t epochs;                      /* that ran, those before a checkpoint that it went on from among them */
-    int64_t resumed;                     /* how many those are */
-    double loss;                         /* of the last epoch; NaN: none ran */
+    int64_t epochs;  /* that ran, those before a checkpoint that it went on from among them */
+    int64_t resumed; /* how many those are */
+    double loss;     /* of the last epoch; NaN: none ran */
     double train_acc, val_acc, test_acc; /* of the weights that are kept */
     double train_auc, val_auc, test_auc; /* likewise, as gn_epoch has them */
     int64_t best_epoch;
@@ -186,21 +209,25 @@ typedef struct gn_fit {
     gn_stop stop;     /* why there were no more */
     int64_t misses;   /* at the end, as gn_epoch has them */
     int64_t n_steps;  /* of which the time was kept: the first million */
-    /* [n_steps], microseconds of the training step alone; in the session's arena.  On a device where no loss was asked for:
-     * the mean of up to 16 steps, which nobody waited for one by one. */
+    /* [n_steps], microseconds of the training step alone; in the session's arena.  On a device
+     * where no loss was asked for: the mean of up to 16 steps, which nobody waited for one by
+     * one. */
     const double *step_us;
-    gn_status *
-        unwritten; /* why the last checkpoint could not be written, where it could not: the caller's; NULL where training failed */
+    gn_status *unwritten; /* why the last checkpoint could not be written, where it could not: the
+                             caller's; NULL where training failed */
 } gn_fit;
 
-/* Trains from a reset with `seed`, and from the weights of the options where those name a file, or on from its checkpoint: with
- * the bits of training that never stopped.  GN_ERR_DATA where that is of something else.  GN_ERR_MODEL when the
- * loss is no longer finite (says in which epoch; on a device up to 16 later, where `each` is NULL and none is chosen), and where
- * epochs are to be chosen by an accuracy that there is not. */
-GN_NODISCARD gn_status *gn_session_fit(gn_session *s, uint64_t seed, void (*each)(void *ctx, const gn_epoch *e),
-                                       void *ctx, gn_fit *out);
+/* Trains from a reset with `seed`, and from the weights of the options where those name a file, or
+ * on from its checkpoint: with the bits of training that never stopped.  GN_ERR_DATA where that is
+ * of something else.  GN_ERR_MODEL when the loss is no longer finite (says in which epoch; on a
+ * device up to 16 later, where `each` is NULL and none is chosen), and where epochs are to be
+ * chosen by an accuracy that there is not. */
+GN_NODISCARD gn_status *gn_session_fit(gn_session *s, uint64_t seed,
+                                       void (*each)(void *ctx, const gn_epoch *e), void *ctx,
+                                       gn_fit *out);
 
-/* The seed of training that a checkpoint is of, which also drew its split: wanted before there is a session. */
+/* The seed of training that a checkpoint is of, which also drew its split: wanted before there is a
+ * session. */
 GN_NODISCARD gn_status *gn_checkpoint_seed(const char *path, uint64_t *seed);
 
 /* What a session holds while it runs, in bytes. */

@@ -5,29 +5,32 @@
 #include "build/state_file.h"
 #include "session/session.h"
 
-/* States to the session's device, after the host's were changed, and from it, before they are read.  Nothing here. */
+/* States to the session's device, after the host's were changed, and from it, before they are read.
+ * Nothing here. */
 GN_NODISCARD gn_status *gn_session_push(const gn_session *s);
 GN_NODISCARD gn_status *gn_session_pull(const gn_session *s);
 /* What the data gives to the front end. */
 gn_data_shape gn_session_shape(const gn_session *s);
-/* classes.c: where shapes of the weights that are to be loaded ask for more classes than the labels have, the data gets as
- * many. */
+/* classes.c: where shapes of the weights that are to be loaded ask for more classes than the labels
+ * have, the data gets as many. */
 void gn_session_find_classes(gn_session *s);
 bool gn_program_reads(const gir_program *p, const char *name); /* an input; NULL reads nothing */
-/* inputs.c: the data's arrays that programs declare as inputs, checked; the others' numbers are given back.  Before nodes are
- * reordered.  GN_ERR_DATA: an array of another shape. */
-/* "; it has `h` [3, 2]; features are read under `x` (or `feat`, ...)": arrays of the data that may have been meant for
- * features, or for labels; "" where it has none. */
+/* inputs.c: the data's arrays that programs declare as inputs, checked; the others' numbers are
+ * given back.  Before nodes are reordered.  GN_ERR_DATA: an array of another shape. */
+/* "; it has `h` [3, 2]; features are read under `x` (or `feat`, ...)": arrays of the data that may
+ * have been meant for features, or for labels; "" where it has none. */
 const char *gn_session_other_arrays(const gn_session *s, bool labels);
 GN_NODISCARD gn_status *gn_session_take_inputs(gn_session *s);
 /* A value of edges, [edges, dim], in the graph's order; *to is the caller's.  NULL of NULL. */
-GN_NODISCARD gn_status *gn_session_edge_rows(const gn_session *s, const float *from, int64_t dim, float **to);
+GN_NODISCARD gn_status *gn_session_edge_rows(const gn_session *s, const float *from, int64_t dim,
+                                             float **to);
 /* Those of inputs that were taken, once nodes have their order; and their end. */
 GN_NODISCARD gn_status *gn_session_sort_inputs(gn_session *s);
 void gn_session_free_inputs(gn_session *s); /* before its data */
 /* score.c: two classes of labels, of which one has less than a third of the nodes. */
 bool gn_two_unbalanced(const gn_dataset *d);
-int gn_session_bind_inputs(const gn_session *s, gn_binding *to); /* at most data->n_more; how many */
+/* at most data->n_more; how many */
+int gn_session_bind_inputs(const gn_session *s, gn_binding *to);
 /* fit.c: the best epoch so far, as the train block chooses it. */
 typedef struct gn_best {
     bool any;                /* an epoch was chosen */
@@ -39,14 +42,17 @@ typedef struct gn_best {
     gn_state weights;        /* of the chosen one, where they are to be kept */
 } gn_best;
 
-/* checkpoint.c: training as it stands after an epoch, whose states were pulled; and on from there, into states that are to be
- * pushed.  GN_ERR_DATA: it is of another model, optimizer, graph, split or seed (fit->seed); what differs. */
-GN_NODISCARD gn_status *gn_checkpoint_write(const gn_session *s, const char *path, gn_fit *fit, gn_best *best);
+/* checkpoint.c: training as it stands after an epoch, whose states were pulled; and on from there,
+ * into states that are to be pushed.  GN_ERR_DATA: it is of another model, optimizer, graph, split
+ * or seed (fit->seed); what differs. */
+GN_NODISCARD gn_status *gn_checkpoint_write(const gn_session *s, const char *path, gn_fit *fit,
+                                            gn_best *best);
 GN_NODISCARD gn_status *gn_checkpoint_take(gn_session *s, gn_fit *fit, gn_best *best);
 
 /* What the session compiles with. */
 GN_NODISCARD gn_status *gn_session_build_options(gn_session *s, gn_build_options *out);
 /* Binds a unit of a build of the session's model to its data. */
-GN_NODISCARD gn_status *gn_session_bind(gn_session *s, gn_unit *u, gn_pool *pool, const gn_instance *like);
+GN_NODISCARD gn_status *gn_session_bind(gn_session *s, gn_unit *u, gn_pool *pool,
+                                        const gn_instance *like);
 
 #endif

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A program takes NVRTC much before its first kernel (work.h): few objects, which two threads end together.  More threads take what
- * is left of them. */
+/* A program takes NVRTC much before its first kernel (work.h): few objects, which two threads end
+ * together.  More threads take what is left of them. */
 enum { WORK = 1300, THREADS = 2, MAX_THREADS = 64, ANY = -1 };
 
 typedef struct distinct { /* a kernel that is compiled */
@@ -57,26 +57,29 @@ typedef struct job {
     GN_VEC(part) parts;
     unit *units; /* of what the cache does not have; what takes longest begins first */
     int n_units;
-    unit early;           /* what a second thread makes while the first one loads the linker; of part -1: nothing */
+    unit early; /* what a second thread makes while the first one loads the linker; of part -1:
+                   nothing */
     pthread_mutex_t rest; /* held until it is known what else there is */
     gn_cuda_objects *out;
     gn_code_report *report;
     uint32_t busy[THREADS]; /* what threads have, as far as programs in one kernel are concerned */
 } job;
 
-/* Parts --------------------------------------------------------------------------------------------------------------- */
+/* Parts ---------------------------------------------------------------------------------------- */
 
 /* Equal kernels share code.  which[k]: the one that is kernel k of the program. */
 static void collect(job *j, const gn_compiled *c, gn_map *seen, uint32_t *which)
 {
     for (int k = 0; k < c->n_kernels; k++) {
         const char *text = gn_canonical_kernel(j->arena, c->kernels[k], false);
-        const uint32_t *same = gn_is_on(j->opt->off, GN_DO_SHARE_CODE) ? gn_map_find(seen, text) : NULL;
+        const uint32_t *same = gn_is_on(j->opt->off, GN_DO_SHARE_CODE) ? gn_map_find(seen, text)
+                                                                       : NULL;
         which[k] = same ? *same : j->distinct.n;
         if (same) continue;
         gn_map_put(seen, text, j->distinct.n);
         GN_PUSH(j->arena, j->distinct,
-                ((distinct){.kernel = c->kernels[k], .text = text, .work = gn_cuda_work(c->kernels[k])}));
+                ((distinct){
+                    .kernel = c->kernels[k], .text = text, .work = gn_cuda_work(c->kernels[k])}));
     }
 }
 
@@ -87,15 +90,18 @@ static uint32_t *by_work(job *j, uint32_t first, uint32_t *total)
     *total = 0;
     for (uint32_t k = first; k < j->distinct.n; k++) {
         uint32_t at = k - first;
-        for (; at > 0 && j->distinct.p[order[at - 1]].work < j->distinct.p[k].work; at--) order[at] = order[at - 1];
+        for (; at > 0 && j->distinct.p[order[at - 1]].work < j->distinct.p[k].work; at--)
+            order[at] = order[at - 1];
         order[at] = k;
         *total += j->distinct.p[k].work;
     }
     return order;
 }
 
-/* The kernels that `thread` is to compile to objects of even size: each to the one that has least so far. */
-static void share(job *j, uint32_t first, const uint32_t *order, const int *on, int thread, uint32_t work)
+/* The kernels that `thread` is to compile to objects of even size: each to the one that has least
+ * so far. */
+static void share(job *j, uint32_t first, const uint32_t *order, const int *on, int thread,
+                  uint32_t work)
 {
     uint32_t begin = j->parts.n, n = (work + WORK - 1) / WORK, count = 0;
     for (uint32_t i = 0; first + i < j->distinct.n; i++) count += on[i] == thread;
@@ -124,8 +130,8 @@ static int least_busy(const uint32_t *busy)
     return least;
 }
 
-/* The kernels from `first` on to threads, which may have objects of earlier sets to compile, so that they end together; and
- * what a thread has to objects.  What is little is one. */
+/* The kernels from `first` on to threads, which may have objects of earlier sets to compile, so
+ * that they end together; and what a thread has to objects.  What is little is one. */
 static void divide(job *j, uint32_t first)
 {
     uint32_t total, *order = by_work(j, first, &total), busy[THREADS] = {0}, work[THREADS] = {0};
@@ -140,8 +146,8 @@ static void divide(job *j, uint32_t first)
     for (int t = 0; t < THREADS; t++) share(j, first, order, on, t, work[t]);
 }
 
-/* A program that was placed before has phases that c has, too, and is not divided: it is linked to c's piece 1, in which they are.
- * Returns whether any is. */
+/* A program that was placed before has phases that c has, too, and is not divided: it is linked to
+ * c's piece 1, in which they are. Returns whether any is. */
 static bool borrow(job *j, const gn_compiled *c, part *lender, uint32_t *work, part *p)
 {
     const gn_cuda_whole *w = c->whole, *of = p->program ? p->program->whole : NULL;
@@ -155,7 +161,8 @@ static bool borrow(job *j, const gn_compiled *c, part *lender, uint32_t *work, p
             gn_map_put(&has, gn_canonical_kernel(j->arena, w->phase[k].kernel, false), (uint32_t)k);
     for (int k = 0; k < of->n; k++) {
         if (!of->phase[k].kernel || of->phase[k].same != k) continue;
-        const uint32_t *same = gn_map_find(&has, gn_canonical_kernel(j->arena, of->phase[k].kernel, false));
+        const uint32_t *same = gn_map_find(
+            &has, gn_canonical_kernel(j->arena, of->phase[k].kernel, false));
         uint32_t mine = same ? gn_cuda_work(of->phase[k].kernel) : 0;
         if (!same) continue;
         any = true;
@@ -171,9 +178,10 @@ static bool borrow(job *j, const gn_compiled *c, part *lender, uint32_t *work, p
     return any;
 }
 
-/* Its phases to as many pieces as threads, so that these end together with what they have besides, the kernel to piece 0.  Only
- * what is compiled quickly: functions of other pieces are called as any function might be, and with all optimisations the
- * phases of one program need half the registers. */
+/* Its phases to as many pieces as threads, so that these end together with what they have besides,
+ * the kernel to piece 0.  Only what is compiled quickly: functions of other pieces are called as
+ * any function might be, and with all optimisations the phases of one program need half the
+ * registers. */
 static void divide_whole(job *j, const gn_compiled *c, part *one)
 {
     _Static_assert(THREADS == 2, "piece 1 is the thread's that has not piece 0");
@@ -228,8 +236,9 @@ static void place_whole(job *j, const gn_compiled *c, gn_cuda_place *place, int 
     GN_PUSH(j->arena, j->parts, one);
 }
 
-/* Set by set: kernels that an earlier one has are not compiled again, and how the first is divided does not depend on what
- * else a model was compiled for, so that inference finds what training kept. */
+/* Set by set: kernels that an earlier one has are not compiled again, and how the first is divided
+ * does not depend on what else a model was compiled for, so that inference finds what training
+ * kept. */
 static void place_all(job *j, int n, gn_compiled *const *programs)
 {
     gn_map seen;
@@ -256,30 +265,35 @@ static void place_all(job *j, int n, gn_compiled *const *programs)
     }
 }
 
-/* The text of a program in one kernel but for names: its kernels', and what they are called with. */
+/* The text of a program in one kernel but for names: its kernels', and what they are called
+ * with. */
 static const char *text_of_whole(gn_arena *a, const gn_cuda_whole *w)
 {
     gn_buf b = {.arena = a};
     gn_buf_printf(&b, "%d %d", w->n_buffers, w->n_values);
     for (int k = 0; k < w->n; k++) {
         const gn_cuda_phase *p = &w->phase[k];
-        uint32_t buffers = p->kernel ? p->kernel->buffers.n : 2, syms = p->kernel ? p->kernel->syms.n : 1;
+        uint32_t buffers = p->kernel ? p->kernel->buffers.n : 2,
+                 syms = p->kernel ? p->kernel->syms.n : 1;
         gn_buf_printf(&b, "\nphase %d", p->same);
         for (uint32_t i = 0; i < buffers; i++) gn_buf_printf(&b, " b%d", p->buf[i]);
         for (uint32_t i = 0; i < syms; i++) gn_buf_printf(&b, " n%d", p->sym[i]);
-        gn_buf_printf(&b, "\n%s", !p->kernel ? "copy" : p->same == k ? gn_canonical_kernel(a, p->kernel, false) : "");
+        gn_buf_printf(&b, "\n%s",
+                      !p->kernel     ? "copy"
+                      : p->same == k ? gn_canonical_kernel(a, p->kernel, false)
+                                     : "");
     }
     return b.p;
 }
 
-/* NVRTC's version is not in it: to ask for it is to load 100 MB, and what another one made runs as well, but where it is too new
- * for the driver: objects say who made them (look_up). */
+/* NVRTC's version is not in it: to ask for it is to load 100 MB, and what another one made runs as
+ * well, but where it is too new for the driver: objects say who made them (look_up). */
 static void make_key(job *j, part *p)
 {
     gn_buf b = {.arena = j->arena};
     if (p->program) GN_PUSH(j->arena, p->text, text_of_whole(j->arena, p->program->whole));
-    gn_buf_printf(&b, "gnnc %s code %.16s\ntarget cuda sm_%d%s\n%s", GNNC_VERSION, gn_code_id, j->arch,
-                  j->quick ? " quick" : "", p->program ? "whole" : "kernels");
+    gn_buf_printf(&b, "gnnc %s code %.16s\ntarget cuda sm_%d%s\n%s", GNNC_VERSION, gn_code_id,
+                  j->arch, j->quick ? " quick" : "", p->program ? "whole" : "kernels");
     for (uint32_t k = 0; k < p->text.n; k++) {
         unsigned char digest[GN_SHA256_BYTES];
         char hex[GN_SHA256_HEX + 1];
@@ -292,9 +306,12 @@ static void make_key(job *j, part *p)
     p->key = gn_key_of(b.p, b.n);
 }
 
-/* Compiling ----------------------------------------------------------------------------------------------------------- */
+/* Compiling ------------------------------------------------------------------------------------ */
 
-static const char *name_of(const part *p) { return p->program ? p->program->artifact->name : p->kernels.p[0]->name; }
+static const char *name_of(const part *p)
+{
+    return p->program ? p->program->artifact->name : p->kernels.p[0]->name;
+}
 
 static bool look_up(job *j, int k)
 {
@@ -318,9 +335,11 @@ static gn_status *compile_unit(job *j, const unit *u)
 {
     part *p = &j->parts.p[u->part];
     gn_code_object *o = &j->out->objects[u->part];
-    if (!p->program) return j->maker.make(j->maker.ctx, (int)p->kernels.n, p->kernels.p, j->arch, o);
+    if (!p->program)
+        return j->maker.make(j->maker.ctx, (int)p->kernels.n, p->kernels.p, j->arch, o);
     if (p->division.n == 1) return j->maker.whole(j->maker.ctx, p->program->whole, j->arch, o);
-    return j->maker.piece(j->maker.ctx, p->program->whole, &p->division, u->piece, j->arch, &p->piece[u->piece]);
+    return j->maker.piece(j->maker.ctx, p->program->whole, &p->division, u->piece, j->arch,
+                          &p->piece[u->piece]);
 }
 
 /* What is left of what was reckoned to the thread, or else to another, the longest first. */
@@ -359,7 +378,8 @@ static bool any_divided(const job *j)
     return false;
 }
 
-/* Programs are divided where there is a linker; where there is none they are compiled as they are, and the report says so. */
+/* Programs are divided where there is a linker; where there is none they are compiled as they are,
+ * and the report says so. */
 static void ask_for_linker(job *j)
 {
     if (!any_divided(j)) return;
@@ -386,7 +406,8 @@ static void find_missing(job *j)
     }
 }
 
-/* To load a linker takes 5 ms, and NVRTC parses one program at a time: a short one that needs no linker begins. */
+/* To load a linker takes 5 ms, and NVRTC parses one program at a time: a short one that needs no
+ * linker begins. */
 static void find_early(job *j)
 {
     j->early = (unit){.part = -1};
@@ -477,24 +498,28 @@ static gn_status *link_divided(job *j)
         if (!is_divided(p)) continue;
         const gn_code_object *other = p->lender ? j->parts.p[p->lender - 1].piece : p->piece;
         gn_code_object piece[THREADS] = {p->piece[0], other[1]};
-        s = j->maker.link(j->maker.ctx, p->program->whole, THREADS, piece, j->arch, &j->out->objects[k]);
+        s = j->maker.link(j->maker.ctx, p->program->whole, THREADS, piece, j->arch,
+                          &j->out->objects[k]);
     }
     return s;
 }
 
-/* What is linked to a piece of a program that the cache has is compiled whole: pieces are not kept. */
+/* What is linked to a piece of a program that the cache has is compiled whole: pieces are not
+ * kept. */
 static void take_back(job *j)
 {
     for (uint32_t k = 0; k < j->parts.n; k++) {
         part *p = &j->parts.p[k];
-        if (p->lender && !is_divided(&j->parts.p[p->lender - 1])) p->division = (gn_cuda_division){1, p->of, NULL};
+        if (p->lender && !is_divided(&j->parts.p[p->lender - 1]))
+            p->division = (gn_cuda_division){1, p->of, NULL};
     }
 }
 
 static void free_pieces(job *j)
 {
     for (uint32_t k = 0; k < j->parts.n; k++)
-        for (int i = 0; i < j->parts.p[k].division.n && j->parts.p[k].program; i++) free(j->parts.p[k].piece[i].bytes);
+        for (int i = 0; i < j->parts.p[k].division.n && j->parts.p[k].program; i++)
+            free(j->parts.p[k].piece[i].bytes);
 }
 
 /* While there are objects nothing is allocated in the arena: it would jump past them. */
@@ -526,7 +551,8 @@ static gn_status *make_objects(job *j)
     return NULL;
 }
 
-static gn_status *by_nvrtc(void *ctx, int n, const kir_kernel *const *kernels, int arch, gn_code_object *out)
+static gn_status *by_nvrtc(void *ctx, int n, const kir_kernel *const *kernels, int arch,
+                           gn_code_object *out)
 {
     const bool *quick = ctx;
     return gn_cuda_object(n, kernels, arch, *quick, out);
@@ -538,15 +564,15 @@ static gn_status *whole_by_nvrtc(void *ctx, const gn_cuda_whole *w, int arch, gn
     return gn_cuda_whole_object(w, arch, *quick, out);
 }
 
-static gn_status *piece_by_nvrtc(void *ctx, const gn_cuda_whole *w, const gn_cuda_division *d, int which, int arch,
-                                 gn_code_object *out)
+static gn_status *piece_by_nvrtc(void *ctx, const gn_cuda_whole *w, const gn_cuda_division *d,
+                                 int which, int arch, gn_code_object *out)
 {
     (void)ctx;
     return gn_cuda_piece(w, d, which, arch, out);
 }
 
-static gn_status *link_by_nvjitlink(void *ctx, const gn_cuda_whole *w, int n, const gn_code_object *pieces, int arch,
-                                    gn_code_object *out)
+static gn_status *link_by_nvjitlink(void *ctx, const gn_cuda_whole *w, int n,
+                                    const gn_code_object *pieces, int arch, gn_code_object *out)
 {
     (void)ctx, (void)w, (void)arch;
     return gn_cuda_link(n, pieces, out);
@@ -558,8 +584,9 @@ static gn_status *nvjitlink_there(void *ctx)
     return gn_cuda_linker(NULL);
 }
 
-gn_status *gn_compile_cuda(gn_arena *a, int n, gn_compiled *const *programs, int arch, const gn_codegen_options *opt,
-                           const gn_cuda_maker *maker, gn_cuda_objects *out, gn_code_report *report)
+gn_status *gn_compile_cuda(gn_arena *a, int n, gn_compiled *const *programs, int arch,
+                           const gn_codegen_options *opt, const gn_cuda_maker *maker,
+                           gn_cuda_objects *out, gn_code_report *report)
 {
     double t0 = gn_now_ms();
     job j = {.arena = a, .arch = arch, .quick = true, .opt = opt, .out = out, .report = report};

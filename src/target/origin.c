@@ -56,11 +56,13 @@ const char *gn_kernel_origin(gn_arena *a, const gn_compiled *c, int k)
     for (uint32_t m = 0; m < r->members.n && n < MOST; m++) {
         gir_loc loc = gir_at(c->gir, r->members.p[m])->loc;
         bool known = !loc.line || loc.file >= c->gir->files.n;
-        for (int i = 0; i < n; i++) known = known || (seen[i].file == loc.file && seen[i].line == loc.line);
+        for (int i = 0; i < n; i++)
+            known = known || (seen[i].file == loc.file && seen[i].line == loc.line);
         if (known) continue;
         seen[n++] = loc;
         const char *file = c->gir->files.p[loc.file];
-        gn_buf_printf(&out, "%s:%u: %s\n", base_name(file), (unsigned)loc.line, line_of(a, text_of(a, file), loc.line));
+        gn_buf_printf(&out, "%s:%u: %s\n", base_name(file), (unsigned)loc.line,
+                      line_of(a, text_of(a, file), loc.line));
     }
     return out.p;
 }

@@ -20,7 +20,8 @@ gn_status *gn_products_by_name(const char *name, gn_products *out)
 {
     enum { FIRST = GN_PRODUCTS_BY_MODE + 1 }; /* that has a name */
     int k;
-    gn_status *s = gn_choose("way of products", name, gn_products_name + FIRST, GN_PRODUCTS_COUNT - FIRST, &k);
+    gn_status *s = gn_choose("way of products", name, gn_products_name + FIRST,
+                             GN_PRODUCTS_COUNT - FIRST, &k);
     *out = s || !name ? GN_PRODUCTS_BY_MODE : (gn_products)(FIRST + k);
     return s;
 }
@@ -47,9 +48,10 @@ bool gn_has_products(const gn_compiled *c)
     return false;
 }
 
-/* How the library computes, and how far its results may be from a kernel's of the same precision; what an A100
- * multiplies, by NVIDIA's data sheet, and what part of that each form is taken to reach, by reasoning: none of it is
- * measured here.  In the order of precisions, from exact to TF32 to BF16. */
+/* How the library computes, and how far its results may be from a kernel's of the same precision;
+ * what an A100 multiplies, by NVIDIA's data sheet, and what part of that each form is taken to
+ * reach, by reasoning: none of it is measured here.  In the order of precisions, from exact to TF32
+ * to BF16. */
 static const struct {
     int compute;
     double slack, flops_per_us, kernel, library;
@@ -58,18 +60,19 @@ static const struct {
     {GN_CUBLASLT_COMPUTE_TF32, 5e-3, 156e6, 0.3, 0.7},
     {GN_CUBLASLT_COMPUTE_BF16, 4e-2, 312e6, 0.25, 0.65},
 };
-_Static_assert(GN_PRECISION_COUNT == sizeof computes / sizeof *computes && GN_PRECISION_HIGHEST == 0 &&
-                   GN_PRECISION_HIGH == 1 && GN_PRECISION_MEDIUM == 2,
+_Static_assert(GN_PRECISION_COUNT == sizeof computes / sizeof *computes &&
+                   GN_PRECISION_HIGHEST == 0 && GN_PRECISION_HIGH == 1 && GN_PRECISION_MEDIUM == 2,
                "a line each");
 
-/* Without a device ---------------------------------------------------------------------------------------------------- */
+/* Without a device ----------------------------------------------------------------------------- */
 
 /* Of an A100.  Products that memory bounds are alike in both forms. */
 static const double bytes_per_us = 1.555e6;
 
 static const char *estimate(gn_arena *a, const gn_product *p, double rows, gn_precision precision)
 {
-    double cols = (double)p->cols, depth = (double)p->depth, peak = computes[precision].flops_per_us;
+    double cols = (double)p->cols, depth = (double)p->depth,
+           peak = computes[precision].flops_per_us;
     double moved = 4 * (rows * depth + depth * cols + rows * cols) / bytes_per_us,
            work = 2 * rows * cols * depth / peak;
     double kernel = fmax(moved, work / computes[precision].kernel),
@@ -78,7 +81,8 @@ static const char *estimate(gn_arena *a, const gn_product *p, double rows, gn_pr
                            library < 0.97 * kernel ? "cuBLASLt" : "kernel", kernel, library);
 }
 
-void gn_products_estimate(gn_arena *a, gn_compiled *c, gn_precision precision, int n_hints, const low_hint *hints)
+void gn_products_estimate(gn_arena *a, gn_compiled *c, gn_precision precision, int n_hints,
+                          const low_hint *hints)
 {
     const gn_artifact *art = c->artifact;
     int64_t *sym = GN_NEW_N(a, int64_t, art->n_syms + 1), rows;
@@ -89,18 +93,19 @@ void gn_products_estimate(gn_arena *a, gn_compiled *c, gn_precision precision, i
         const gn_launch *l = &art->launches[k];
         if (!l->product) continue;
         bool counted = known && gn_term_value(l->trip, sym, &rows);
-        c->product_why[k] =
-            counted ? estimate(a, l->product, (double)rows, precision) : "kernel, not timed: sizes are not known";
+        c->product_why[k] = counted ? estimate(a, l->product, (double)rows, precision)
+                                    : "kernel, not timed: sizes are not known";
     }
 }
 
-/* What was timed, in the cache ---------------------------------------------------------------------------------------- */
+/* What was timed, in the cache ----------------------------------------------------------------- */
 
 enum { PARTS = 1024 };
 
 static void parts_of(const char *key, char parts[PARTS])
 {
-    (void)snprintf(parts, PARTS, "product 1\ngnnc %s code %.16s\n%s", GNNC_VERSION, gn_code_id, key);
+    (void)snprintf(parts, PARTS, "product 1\ngnnc %s code %.16s\n%s", GNNC_VERSION, gn_code_id,
+                   key);
 }
 
 static bool recall(void *ctx, const char *key, gn_cuda_verdict *out)
@@ -122,8 +127,8 @@ static void remember(void *ctx, const char *key, const gn_cuda_verdict *v)
 {
     char parts[PARTS], text[64];
     parts_of(key, parts);
-    int n =
-        snprintf(text, sizeof text, "%s %.3f %.3f\n", v->library ? "library" : "kernel", v->kernel_us, v->library_us);
+    int n = snprintf(text, sizeof text, "%s %.3f %.3f\n", v->library ? "library" : "kernel",
+                     v->kernel_us, v->library_us);
     gn_cache_put(ctx, parts, text, (size_t)n);
 }
 

@@ -8,7 +8,8 @@ enum {
     LONG = 50000     /* instructions of a thread: some tens of microseconds */
 };
 
-/* Instructions of a thread, loops with other bounds than constants taken to run once: over edges they wait for what they load. */
+/* Instructions of a thread, loops with other bounds than constants taken to run once: over edges
+ * they wait for what they load. */
 static int64_t length_of(const kir_kernel *k, kir_id first)
 {
     int64_t n = 0;
@@ -25,7 +26,8 @@ static int64_t length_of(const kir_kernel *k, kir_id first)
 }
 
 /* Threads of a launch; -1: they cannot be counted. */
-static int64_t threads_of(gn_arena *a, const gn_compiled *c, const gn_launch *l, const int64_t *value)
+static int64_t threads_of(gn_arena *a, const gn_compiled *c, const gn_launch *l,
+                          const int64_t *value)
 {
     gn_cuda_geometry g;
     int64_t trips;
@@ -45,8 +47,10 @@ static const char *reason(gn_arena *a, const gn_compiled *c, const gn_quick_rule
 {
     const gn_artifact *art = c->artifact;
     int64_t *value = GN_NEW_N(a, int64_t, art->n_syms + 1), most = 0;
-    int64_t room = (int64_t)(r->multiprocessors ? r->multiprocessors : gn_cuda_limits().blocks) * RESIDENT;
-    if (!gn_is_on(r->off, GN_DO_QUICK_CODE)) return "compiled with all optimisations: quick-code is switched off";
+    int64_t room = (int64_t)(r->multiprocessors ? r->multiprocessors : gn_cuda_limits().blocks) *
+                   RESIDENT;
+    if (!gn_is_on(r->off, GN_DO_QUICK_CODE))
+        return "compiled with all optimisations: quick-code is switched off";
     if (!r->sized) return "compiled with all optimisations: graphs may change";
     if (!gn_expected_symbols(art, r->n_hints, r->hints, value))
         return "compiled with all optimisations: sizes are not known";
@@ -55,14 +59,16 @@ static const char *reason(gn_arena *a, const gn_compiled *c, const gn_quick_rule
         if (l->kind != GN_LAUNCH_KERNEL) continue;
         int64_t n = threads_of(a, c, l, value);
         if (length_of(c->kernels[l->kernel], c->kernels[l->kernel]->top) > LONG)
-            return gn_arena_printf(a, "compiled with all optimisations: a thread of %s has more than %d instructions",
-                                   c->kernels[l->kernel]->name, LONG);
+            return gn_arena_printf(
+                a, "compiled with all optimisations: a thread of %s has more than %d instructions",
+                c->kernels[l->kernel]->name, LONG);
         if (n < 0) return "compiled with all optimisations: threads cannot be counted";
         if (n > most) most = n;
     }
     *quick = most <= room;
-    return gn_arena_printf(a, "compiled %s: a launch has at most %lld threads, of %lld that run at once",
-                           *quick ? "quickly" : "with all optimisations", (long long)most, (long long)room);
+    return gn_arena_printf(
+        a, "compiled %s: a launch has at most %lld threads, of %lld that run at once",
+        *quick ? "quickly" : "with all optimisations", (long long)most, (long long)room);
 }
 
 void gn_quick_choose(gn_arena *a, gn_compiled *c, const gn_quick_rule *r)
@@ -77,7 +83,8 @@ void gn_quick_agree(int n, gn_compiled *const *programs)
     for (int p = 0; p < n; p++) all = all && programs[p]->quick;
     for (int p = 0; p < n && !all; p++) {
         if (programs[p]->quick)
-            programs[p]->quick_why = "compiled with all optimisations: it shares kernels with others";
+            programs[p]
+                ->quick_why = "compiled with all optimisations: it shares kernels with others";
         programs[p]->quick = false;
     }
 }

@@ -1,8 +1,9 @@
 /* Quick: which programs a GPU's code is made for quickly, with less optimisation.
  *
- * Where all threads of every launch are resident at once, and none has long work of its own, a run's time is that of
- * launches and of what is loaded, not that of instructions, and better code saves less in thousands of runs than it
- * takes to make.  So the rule asks for sizes that are known and stay. */
+ * Where all threads of every launch are resident at once, and none has long work of its own, a
+ * run's time is that of launches and of what is loaded, not that of instructions, and better code
+ * saves less in thousands of runs than it takes to make.  So the rule asks for sizes that are known
+ * and stay. */
 #ifndef GN_TARGET_QUICK_H
 #define GN_TARGET_QUICK_H
 

@@ -28,7 +28,8 @@ static gn_status *start(gn_target *t, const char *path, int ordinal)
     t->arch = 10 * about->major + about->minor;
     if (t->arch < LEAST_ARCH)
         GN_FAIL(GN_ERR_BACKEND,
-                "%s has compute capability %d.%d; 8.0 (Ampere) or newer is needed (--device cpu does without)",
+                "%s has compute capability %d.%d; 8.0 (Ampere) or newer is needed (--device cpu "
+                "does without)",
                 about->name, about->major, about->minor);
     GN_TRY(gn_cuda_memory_new(t->device, &t->memory));
     t->remote = gn_cuda_memory_remote(t->memory);
@@ -99,7 +100,8 @@ static bool is_whole(const gn_cuda_objects *o, int object)
     return false;
 }
 
-/* Why code of a newer NVRTC is not loaded, where the driver did not take it: its own words speak of a damaged image. */
+/* Why code of a newer NVRTC is not loaded, where the driver did not take it: its own words speak of
+ * a damaged image. */
 static gn_status *explain_refusal(const gn_target *t, const gn_cuda_view *v, gn_status *s)
 {
     char why[GN_CUDA_WHY];
@@ -110,8 +112,10 @@ static gn_status *explain_refusal(const gn_target *t, const gn_cuda_view *v, gn_
     return told;
 }
 
-/* Kernels of one object: a module, and code[k] of each; of a program in one kernel that one alone has a function. */
-static gn_status *load(gn_target *t, const gn_code_object *object, bool whole, gn_target_code *out, gn_cuda_code *code)
+/* Kernels of one object: a module, and code[k] of each; of a program in one kernel that one alone
+ * has a function. */
+static gn_status *load(gn_target *t, const gn_code_object *object, bool whole, gn_target_code *out,
+                       gn_cuda_code *code)
 {
     gn_cuda_view v;
     gn_cuda_module *m;
@@ -131,10 +135,12 @@ static gn_status *load(gn_target *t, const gn_code_object *object, bool whole, g
     return NULL;
 }
 
-static gn_status *load_each(gn_target *t, const gn_cuda_objects *o, gn_target_code *out, gn_cuda_code **code)
+static gn_status *load_each(gn_target *t, const gn_cuda_objects *o, gn_target_code *out,
+                            gn_cuda_code **code)
 {
     GN_TRY(make_room(t, o->n_objects));
-    for (int k = 0; k < o->n_objects; k++) GN_TRY(load(t, &o->objects[k], is_whole(o, k), out, code[k]));
+    for (int k = 0; k < o->n_objects; k++)
+        GN_TRY(load(t, &o->objects[k], is_whole(o, k), out, code[k]));
     return NULL;
 }
 
@@ -144,7 +150,8 @@ static void ask_for_blas(gn_target *t)
     if (t->asked_for_blas) return;
     gn_status *s = gn_cublaslt_open(&t->cublaslt);
     if (!s) s = gn_cuda_blas_open(&t->cublaslt, t->device, &t->blas);
-    t->asked_for_blas = !s || gn_status_code(s) == GN_ERR_BACKEND; /* memory may be there another time */
+    /* memory may be there another time */
+    t->asked_for_blas = !s || gn_status_code(s) == GN_ERR_BACKEND;
     if (s) (void)snprintf(t->no_blas, sizeof t->no_blas, "%s", gn_status_message(s));
     gn_status_free(s);
 }
@@ -169,24 +176,29 @@ static gn_status *give_library(gn_target *t, program *p)
     return NULL;
 }
 
-/* Of the program's kernels; of one that is one kernel, from entry 0 of its object, and its phases from those after it. */
+/* Of the program's kernels; of one that is one kernel, from entry 0 of its object, and its phases
+ * from those after it. */
 static gn_status *make_program(gn_target *t, const gn_compiled *c, const gn_cuda_place *place,
                                gn_cuda_code *const *code, program *out)
 {
     gn_cuda_whole_code *w = &out->whole;
     c->artifact->remote = t->remote;
     c->artifact->remote_code = &out->code;
-    out->code = out->object < 0 ? (gn_cuda_program){.kernels = out->kernels} : (gn_cuda_program){.whole = w};
-    for (int k = 0; k < c->n_kernels && out->object < 0; k++) out->kernels[k] = code[place[k].object][place[k].kernel];
+    out->code = out->object < 0 ? (gn_cuda_program){.kernels = out->kernels}
+                                : (gn_cuda_program){.whole = w};
+    for (int k = 0; k < c->n_kernels && out->object < 0; k++)
+        out->kernels[k] = code[place[k].object][place[k].kernel];
     if (out->object < 0) return give_library(t, out);
     const gn_cuda_code *entry = code[out->object];
     for (int k = 0; k < c->artifact->n_launches; k++) out->per_block[k] = entry[1 + k].per_block;
-    *w = (gn_cuda_whole_code){.function = entry->function, .threads = entry->threads, .per_block = out->per_block};
+    *w = (gn_cuda_whole_code){
+        .function = entry->function, .threads = entry->threads, .per_block = out->per_block};
     return gn_cuda_resident(t->device, w->function, w->threads, &w->resident);
 }
 
-static gn_status *load_all(gn_target *t, gn_arena *a, const gn_cuda_objects *o, gn_compiled *const *programs,
-                           const gn_products_rule *products, gn_target_code *out)
+static gn_status *load_all(gn_target *t, gn_arena *a, const gn_cuda_objects *o,
+                           gn_compiled *const *programs, const gn_products_rule *products,
+                           gn_target_code *out)
 {
     gn_cuda_code **code = GN_NEW_N(a, gn_cuda_code *, o->n_objects + 1);
     program *of = GN_NEW_N(a, program, o->n_programs + 1);
@@ -204,7 +216,8 @@ static gn_status *load_all(gn_target *t, gn_arena *a, const gn_cuda_objects *o, 
     }
     gn_target_enter(t);
     gn_status *s = load_each(t, o, out, code);
-    for (int p = 0; p < o->n_programs && !s; p++) s = make_program(t, programs[p], o->place[p], code, &of[p]);
+    for (int p = 0; p < o->n_programs && !s; p++)
+        s = make_program(t, programs[p], o->place[p], code, &of[p]);
     gn_target_leave(t);
     return s;
 }
@@ -224,11 +237,12 @@ void gn_target_unload(gn_target *t, gn_target_code *c)
     c->n = 0;
 }
 
-/* An arena that runs out of memory jumps: to here while there are objects to be freed, and not while the target is entered,
- * since what is taken of it is taken before. */
+/* An arena that runs out of memory jumps: to here while there are objects to be freed, and not
+ * while the target is entered, since what is taken of it is taken before. */
 static gn_status *compile_and_load(gn_target *t, gn_arena *a, int n, gn_compiled *const *programs,
                                    const gn_codegen_options *opt, const gn_products_rule *products,
-                                   gn_cuda_objects *objects, gn_target_code *out, gn_code_report *report)
+                                   gn_cuda_objects *objects, gn_target_code *out,
+                                   gn_code_report *report)
 {
     jmp_buf oom, *before = a->oom;
     gn_codegen_options of_driver = *opt;
@@ -238,7 +252,8 @@ static gn_status *compile_and_load(gn_target *t, gn_arena *a, int n, gn_compiled
     if (setjmp(oom))
         s = GN_ERROR(GN_ERR_NOMEM, "out of memory: %zu bytes were asked for", a->wanted);
     else
-        s = gn_compile_cuda(a, n, programs, t->arch, &of_driver, t->maker.make ? &t->maker : NULL, objects, report);
+        s = gn_compile_cuda(a, n, programs, t->arch, &of_driver, t->maker.make ? &t->maker : NULL,
+                            objects, report);
     double t0 = gn_now_ms();
     if (!s) s = load_all(t, a, objects, programs, products, out);
     a->oom = before;
@@ -248,8 +263,8 @@ static gn_status *compile_and_load(gn_target *t, gn_arena *a, int n, gn_compiled
 }
 
 gn_status *gn_target_compile(gn_target *t, gn_arena *a, int n, gn_compiled *const *programs,
-                             const gn_codegen_options *opt, const gn_products_rule *products, gn_target_code *out,
-                             gn_code_report *report)
+                             const gn_codegen_options *opt, const gn_products_rule *products,
+                             gn_target_code *out, gn_code_report *report)
 {
     gn_cuda_objects objects = {0};
     *out = (gn_target_code){0};

@@ -8,15 +8,18 @@
 #include <math.h>
 #include <string.h>
 
-/* Nanoseconds, by reasoning and what others have published of recent GPUs; none is measured here yet. */
-static const double launch_ns =
-    2000; /* from the end of a launch of a recorded graph to the next one's first instruction */
-static const double meet_ns = 1200; /* a meeting of all blocks */
-static const double round_ns =
-    1000; /* a chain of dependent loads: what a block more takes, where it must wait for another */
-enum { BLOCKS_OF_LAUNCHES = 4 }; /* of 256 threads that a multiprocessor runs of a launch; of a whole program: one */
+/* Nanoseconds, by reasoning and what others have published of recent GPUs; none is measured here
+ * yet. */
+static const double launch_ns = 2000; /* from the end of a launch of a recorded graph to the next
+                                         one's first instruction */
+static const double meet_ns = 1200;   /* a meeting of all blocks */
+static const double round_ns = 1000;  /* a chain of dependent loads: what a block more takes, where
+                                         it must wait for another */
+enum {
+    BLOCKS_OF_LAUNCHES = 4
+}; /* of 256 threads that a multiprocessor runs of a launch; of a whole program: one */
 
-/* Launches as phases -------------------------------------------------------------------------------------------------- */
+/* Launches as phases --------------------------------------------------------------------------- */
 
 const gn_cuda_whole *gn_whole_of(gn_arena *a, const gn_compiled *c, bool share, bool origin)
 {
@@ -50,11 +53,12 @@ const gn_cuda_whole *gn_whole_of(gn_arena *a, const gn_compiled *c, bool share, 
     return w;
 }
 
-/* Cost ---------------------------------------------------------------------------------------------------------------- */
+/* Cost ----------------------------------------------------------------------------------------- */
 
 static double rounds(double blocks, double at_once) { return fmax(1, ceil(blocks / at_once)); }
 
-/* Before how many launches blocks would meet, were all to do something. -1: more than can be counted. */
+/* Before how many launches blocks would meet, were all to do something. -1: more than can be
+ * counted. */
 static int count_meetings(gn_arena *a, const gn_artifact *art, const int64_t *value)
 {
     gn_plan plan;
@@ -71,29 +75,34 @@ static int count_meetings(gn_arena *a, const gn_artifact *art, const int64_t *va
 }
 
 /* What it saves and what it costs, in microseconds a run. */
-static const char *estimate(gn_arena *a, const gn_compiled *c, const gn_whole_rule *r, const gn_cuda_geometry *g,
-                            bool *pays)
+static const char *estimate(gn_arena *a, const gn_compiled *c, const gn_whole_rule *r,
+                            const gn_cuda_geometry *g, bool *pays)
 {
     const gn_artifact *art = c->artifact;
     int64_t *value = GN_NEW_N(a, int64_t, art->n_syms + 1), trips;
-    double units = r->multiprocessors ? r->multiprocessors : gn_cuda_limits().blocks, saved = 0, lost = 0;
+    double units = r->multiprocessors ? r->multiprocessors : gn_cuda_limits().blocks, saved = 0,
+           lost = 0;
     *pays = false;
-    if (!gn_expected_symbols(art, r->n_hints, r->hints, value)) return "launch by launch: sizes are not known";
+    if (!gn_expected_symbols(art, r->n_hints, r->hints, value))
+        return "launch by launch: sizes are not known";
     int meetings = count_meetings(a, art, value);
     if (meetings < 0) return "launch by launch: sizes cannot be counted";
     for (int k = 0; k < art->n_launches; k++) {
         const gn_launch *l = &art->launches[k];
         saved += launch_ns;
         if (!l->parallel) continue;
-        if (!gn_term_value(l->trip, value, &trips)) return "launch by launch: sizes cannot be counted";
+        if (!gn_term_value(l->trip, value, &trips))
+            return "launch by launch: sizes cannot be counted";
         double blocks = ceil(ceil((double)trips / (double)l->step) / (double)g[k].per_block);
-        lost += round_ns * (rounds(blocks, units) - rounds(blocks, units * (double)BLOCKS_OF_LAUNCHES));
+        lost += round_ns *
+                (rounds(blocks, units) - rounds(blocks, units * (double)BLOCKS_OF_LAUNCHES));
     }
     saved -= launch_ns + meetings * meet_ns; /* it is one launch itself */
     *pays = saved > lost;
-    return gn_arena_printf(a, "%s: %d launches, %d meetings, about %.0f us a run saved by it and %.0f lost",
-                           *pays ? "in one kernel" : "launch by launch", art->n_launches, meetings, saved * 1e-3,
-                           lost * 1e-3);
+    return gn_arena_printf(
+        a, "%s: %d launches, %d meetings, about %.0f us a run saved by it and %.0f lost",
+        *pays ? "in one kernel" : "launch by launch", art->n_launches, meetings, saved * 1e-3,
+        lost * 1e-3);
 }
 
 void gn_whole_choose(gn_arena *a, gn_compiled *c, const gn_whole_rule *r)
@@ -107,7 +116,8 @@ void gn_whole_choose(gn_arena *a, gn_compiled *c, const gn_whole_rule *r)
         return;
     }
     if (!r->cooperative) {
-        c->whole_why = "launch by launch: the device has no launches whose blocks can wait for each other";
+        c->whole_why = "launch by launch: the device has no launches whose blocks can wait for "
+                       "each other";
         return;
     }
     if (r->library) {
@@ -128,6 +138,7 @@ void gn_whole_choose(gn_arena *a, gn_compiled *c, const gn_whole_rule *r)
     }
     c->whole_why = estimate(a, c, r, g, &pays);
     if (!pays && r->always)
-        c->whole_why = gn_arena_printf(a, "in one kernel, as was found; by the rule %s", c->whole_why);
+        c->whole_why = gn_arena_printf(a, "in one kernel, as was found; by the rule %s",
+                                       c->whole_why);
     if (pays || r->always) c->whole = w;
 }

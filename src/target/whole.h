@@ -1,9 +1,10 @@
-/* Whole: which programs a GPU runs in one kernel, whose blocks wait for each other where launches would.
+/* Whole: which programs a GPU runs in one kernel, whose blocks wait for each other where launches
+ * would.
  *
- * A launch of a recorded graph begins when the one before has ended everywhere, which takes longer than a meeting of all blocks,
- * and every launch has one where of the phases of one kernel only those meet that touch the same memory.  On the other hand
- * fewer blocks run at once: the kernel has the registers of its greediest phase.  So it pays where launches are many and
- * small. */
+ * A launch of a recorded graph begins when the one before has ended everywhere, which takes longer
+ * than a meeting of all blocks, and every launch has one where of the phases of one kernel only
+ * those meet that touch the same memory.  On the other hand fewer blocks run at once: the kernel
+ * has the registers of its greediest phase.  So it pays where launches are many and small. */
 #ifndef GN_TARGET_WHOLE_H
 #define GN_TARGET_WHOLE_H
 

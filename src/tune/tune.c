@@ -1,8 +1,10 @@
-/* The search: orders of nodes (tune_order.c), ways to run, then decisions, then schedules, region by region.
+/* The search: orders of nodes (tune_order.c), ways to run, then decisions, then schedules, region
+ * by region.
  *
- * Greedy: what is tried is the best so far with one thing changed.  Schedules of different regions do not meet, so one
- * build tries a value for all of them, and each region keeps it where its own kernels became faster; then all that were kept
- * are tried together.  Whatever is taken was compared with the default's results first. */
+ * Greedy: what is tried is the best so far with one thing changed.  Schedules of different regions
+ * do not meet, so one build tries a value for all of them, and each region keeps it where its own
+ * kernels became faster; then all that were kept are tried together.  Whatever is taken was
+ * compared with the default's results first. */
 #include "tune/tune.h"
 
 #include "base/map.h"
@@ -16,9 +18,10 @@
 #include <string.h>
 
 static const double duel_ms = TUNE_DUEL_MS, hopeless = 1.5;
-static const double last_duel_ms = 120,
-                    last_part = 0.1; /* the best against the default: so long, or that part of the budget */
-static const double runs = 12;       /* of a candidate: results, runs to warm up, and three of each in turn */
+/* the best against the default: so long, or that part of the budget */
+static const double last_duel_ms = 120, last_part = 0.1;
+static const double runs = 12; /* of a candidate: results, runs to warm up, and three of each in
+                                  turn */
 
 void tuner_say(const tuner *t, const char *fmt, ...)
 {
@@ -51,7 +54,7 @@ static bool time_left(const tuner *t)
 
 static void note_tried(tuner *t, uint64_t digest) { GN_PUSH(t->arena, t->rec->tried, digest); }
 
-/* Candidates --------------------------------------------------------------------------------------------------------- */
+/* Candidates ----------------------------------------------------------------------------------- */
 
 gn_status *tuner_survive(const tuner *t, gn_status *s)
 {
@@ -144,8 +147,8 @@ static gn_status *attempt(tuner *t, const gn_pick *pick, const char *name, bool 
         return tuner_survive(t, s);
     }
     *won = duel_won(&d);
-    tuner_say(t, "%s: %.1f us beside %.1f, %.3f +- %.3f times%s", name, d.b_us, d.a_us, d.ratio, d.noise,
-              *won ? ": taken" : "");
+    tuner_say(t, "%s: %.1f us beside %.1f, %.3f +- %.3f times%s", name, d.b_us, d.a_us, d.ratio,
+              d.noise, *won ? ": taken" : "");
     t->best_us = *won ? d.b_us : d.a_us;
     if (*won)
         adopt(t, c);
@@ -154,7 +157,8 @@ static gn_status *attempt(tuner *t, const gn_pick *pick, const char *name, bool 
     return NULL;
 }
 
-/* On a device: one kernel where the rule says that it does not pay.  That it is none where the rule says so is a decision. */
+/* On a device: one kernel where the rule says that it does not pay.  That it is none where the rule
+ * says so is a decision. */
 static gn_status *search_folds(tuner *t)
 {
     gn_pick p = *tuner_best_pick(t);
@@ -177,8 +181,8 @@ static gn_status *search_ways(tuner *t)
             p.one_region = one;
             if (time_left(t))
                 GN_TRY(attempt(t, &p,
-                               gn_arena_printf(t->arena, "%d thread%s%s", threads, threads > 1 ? "s" : "",
-                                               one ? ", one region" : ""),
+                               gn_arena_printf(t->arena, "%d thread%s%s", threads,
+                                               threads > 1 ? "s" : "", one ? ", one region" : ""),
                                &won));
         }
     }
@@ -252,7 +256,8 @@ static gn_status *search_flips(tuner *t)
     for (int k = 0; k < n && time_left(t); k++) {
         gn_pick p;
         if (now > 0 && flips[k].us > hopeless * now && !t->site->target) {
-            tuner_say(t, "without %s: left out, predicted %.2f times", flips[k].name, flips[k].us / now);
+            tuner_say(t, "without %s: left out, predicted %.2f times", flips[k].name,
+                      flips[k].us / now);
             continue;
         }
         GN_TRY(flip_of(t, flips[k].name, &p));
@@ -261,7 +266,7 @@ static gn_status *search_flips(tuner *t)
     return NULL;
 }
 
-/* Schedules ----------------------------------------------------------------------------------------------------------- */
+/* Schedules ------------------------------------------------------------------------------------ */
 
 typedef struct gain { /* the best value of a field for a region */
     const char *key;
@@ -308,7 +313,8 @@ static gn_status *note_gains(tuner *t, const trial *c, low_field field, int64_t 
                ratio = before > 0 ? after / before : 1;
         int at = 0;
         while (at < g->n && strcmp(g->p[at].key, key) != 0) at++;
-        if (ratio > 0.97 || before - after < LEAST_NS || (at < g->n && ratio >= g->p[at].ratio)) continue;
+        if (ratio > 0.97 || before - after < LEAST_NS || (at < g->n && ratio >= g->p[at].ratio))
+            continue;
         if (at == g->n) g->n++;
         g->p[at] = (gain){gn_arena_strdup(t->arena, key), ratio, value};
     }
@@ -328,7 +334,8 @@ static gn_pick with_choices(const tuner *t, const low_choice *more, int n)
 static gn_status *try_value(tuner *t, const tune_values *f, int64_t value, gains *g)
 {
     trial *c;
-    const char *name = gn_arena_printf(t->arena, "%s %lld", low_fields[f->field].name, (long long)value);
+    const char *name = gn_arena_printf(t->arena, "%s %lld", low_fields[f->field].name,
+                                       (long long)value);
     gn_pick p = with_choices(t, &(low_choice){NULL, f->field, value}, 1);
     gn_status *s = trial_lower(t, &p, &c);
     if (s || !c) {
@@ -354,14 +361,14 @@ static gn_status *search_field(tuner *t, const tune_values *f)
     gn_buf_add(&name, low_fields[f->field].name);
     for (int k = 0; k < g.n; k++) {
         choices[k] = (low_choice){g.p[k].key, f->field, g.p[k].value};
-        gn_buf_printf(&name, "%s %lld for %.*s (%.2f)", k ? "," : "", (long long)g.p[k].value, 14, g.p[k].key,
-                      g.p[k].ratio);
+        gn_buf_printf(&name, "%s %lld for %.*s (%.2f)", k ? "," : "", (long long)g.p[k].value, 14,
+                      g.p[k].key, g.p[k].ratio);
     }
     gn_pick p = with_choices(t, choices, g.n);
     return attempt(t, &p, name.p, &won);
 }
 
-/* A search ----------------------------------------------------------------------------------------------------------- */
+/* A search ------------------------------------------------------------------------------------- */
 
 /* What was best when the search ended last. */
 static gn_status *resume(tuner *t)
@@ -382,7 +389,8 @@ static gn_status *search(tuner *t)
     GN_TRY(search_ways(t));
     GN_TRY(search_flips(t));
     const tune_space *space = tune_space_of(t->site->target);
-    for (int k = 0; k < space->n_fields && time_left(t); k++) GN_TRY(search_field(t, &space->fields[k]));
+    for (int k = 0; k < space->n_fields && time_left(t); k++)
+        GN_TRY(search_field(t, &space->fields[k]));
     if (t->best) GN_TRY(search_ways(t));
     t->rec->finished = time_left(t);
     return NULL;
@@ -403,7 +411,8 @@ static gn_status *settle(tuner *t)
     gn_status_free(trial_rebind(t, t->best));
     gn_status *s = duel_run(t, tuner_reference(t), tuner_best(t), t->last_ms, &d);
     if (s) {
-        tuner_say(t, "the best cannot be run any more: the default it is: %s", gn_status_message(s));
+        tuner_say(t, "the best cannot be run any more: the default it is: %s",
+                  gn_status_message(s));
         take_default(t);
         return tuner_survive(t, s);
     }
@@ -412,7 +421,9 @@ static gn_status *settle(tuner *t)
     t->best_us = d.a_us;
     t->rec->best_us = d.a_us * d.ratio;
     if (duel_won(&d)) return NULL;
-    tuner_say(t, "the best, %.1f us, is not faster than the default, %.1f us, by more than noise: the default it is",
+    tuner_say(t,
+              "the best, %.1f us, is not faster than the default, %.1f us, by more than noise: the "
+              "default it is",
               d.b_us, d.a_us);
     take_default(t);
     t->rec->best_us = d.a_us;
@@ -473,7 +484,8 @@ static gn_status *guarded_search(tuner *t)
     return s;
 }
 
-gn_status *gn_tune_unit(gn_arena *a, const gn_tune_site *site, const gn_tune_wish *wish, gn_tuned *rec, double seconds)
+gn_status *gn_tune_unit(gn_arena *a, const gn_tune_site *site, const gn_tune_wish *wish,
+                        gn_tuned *rec, double seconds)
 {
     tuner t = {.arena = a, .site = site, .wish = wish, .id = rec->unit, .rec = rec};
     double start = gn_now_ms();
@@ -484,13 +496,15 @@ gn_status *gn_tune_unit(gn_arena *a, const gn_tune_site *site, const gn_tune_wis
     if (s) return s;
     rec->seconds += (gn_now_ms() - start) * 1e-3;
     const char *choices = gn_pick_text(a, &rec->pick);
-    tuner_say(&t, "%s: %.1f us, the default %.1f; %s%s", gn_unit_name[rec->unit], rec->best_us, rec->default_us,
-              *choices ? choices : "nothing else is faster", rec->finished ? "; all was tried" : "");
+    tuner_say(&t, "%s: %.1f us, the default %.1f; %s%s", gn_unit_name[rec->unit], rec->best_us,
+              rec->default_us, *choices ? choices : "nothing else is faster",
+              rec->finished ? "; all was tried" : "");
     return NULL;
 }
 
 bool gn_tuned_enough(const gn_tuned *t, double seconds)
 {
-    double could_use = seconds * (1 - last_part) - runs * t->default_us * 1e-6; /* as time_left has it */
+    /* as time_left has it */
+    double could_use = seconds * (1 - last_part) - runs * t->default_us * 1e-6;
     return t->finished || seconds <= 0 || t->seconds > could_use - 0.1 * seconds;
 }

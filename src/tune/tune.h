@@ -1,19 +1,22 @@
-/* Tuning: schedules, decisions, numbers of threads and orders of nodes, searched for on the data at hand.
+/* Tuning: schedules, decisions, numbers of threads and orders of nodes, searched for on the data at
+ * hand.
  *
- * A search measures candidates in turn with the best so far, and takes one that is faster beyond the noise of both and
- * gives what the default gives, up to what sums in another order may differ.  It can end at any moment and be resumed.  What
- * came of it is a record, kept beside compiled kernels under a signature: everything that must be the same for it to
- * fit.  A lock file holds records with their signatures. */
+ * A search measures candidates in turn with the best so far, and takes one that is faster beyond
+ * the noise of both and gives what the default gives, up to what sums in another order may differ.
+ * It can end at any moment and be resumed.  What came of it is a record, kept beside compiled
+ * kernels under a signature: everything that must be the same for it to fit.  A lock file holds
+ * records with their signatures. */
 #ifndef GN_TUNE_TUNE_H
 #define GN_TUNE_TUNE_H
 
 #include "build/tuned.h"
 #include "session/session.h"
 
-/* Where a search is made: a model bound to data, on this processor or a device, which is entered. */
+/* Where a search is made: a model bound to data, on this processor or a device, which is
+ * entered. */
 typedef struct gn_tune_site {
     gn_model *model;
-    gn_build *build;      /* the default's: its unit is bound, and candidates are compared with it */
+    gn_build *build; /* the default's: its unit is bound, and candidates are compared with it */
     gn_build_options opt; /* that it was made with; candidates change it */
     gn_state *state;      /* that units are bound to: what stands there is lost */
     gn_pool *pool;
@@ -28,7 +31,7 @@ typedef struct gn_tune_site {
 /* What is wanted of a search, and who is told of it. */
 typedef struct gn_tune_wish {
     gn_mode mode;
-    int threads;                                       /* that were asked for; 0: fewer may be found to be faster */
+    int threads; /* that were asked for; 0: fewer may be found to be faster */
     void (*say)(void *ctx, const char *text);          /* NULL: nobody listens */
     void (*tell)(void *ctx, const gn_tune_news *news); /* likewise; before each candidate */
     /* For tests: sees a candidate's code, and may see the default's, before it is bound. */
@@ -41,7 +44,8 @@ typedef struct gn_tune_wish {
 typedef struct gn_tune_facts {
     gn_model *model; /* sizes that are compiled in stand in its programs */
     gn_graph *graph;
-    int64_t features, nonzeros, classes, on_edges; /* columns, entries of x, columns of the graph's attributes */
+    /* columns, entries of x, columns of the graph's attributes */
+    int64_t features, nonzeros, classes, on_edges;
     bool weighted;
     int64_t train, val; /* rows that masks mark */
     bool fixed;
@@ -54,49 +58,60 @@ typedef struct gn_tune_facts {
     const char *more;     /* options; NULL: none */
 } gn_tune_facts;
 
-/* tune_keep.c -------------------------------------------------------------------------------------------------------- */
+/* tune_keep.c ---------------------------------------------------------------------------------- */
 
-/* All that a record depends on, in the arena: compiler, machine or device, model, graph, features, what is fixed.  Of a device
- * NVRTC is part of it, and is loaded to be asked. */
-GN_NODISCARD gn_status *gn_tuned_sign(gn_arena *a, const gn_tune_facts *f, gn_unit_id unit, const char **out);
-/* From and to the cache (NULL: there is none).  *found is false where there is no record that can be read.  `mode`: that
- * wants it. */
-GN_NODISCARD gn_status *gn_tuned_find(gn_arena *a, struct gn_cache *cache, gn_mode mode, const char *signature,
-                                      gn_tuned *out, bool *found);
-void gn_tuned_keep(gn_arena *a, struct gn_cache *cache, gn_mode mode, const char *signature, const gn_tuned *t);
+/* All that a record depends on, in the arena: compiler, machine or device, model, graph, features,
+ * what is fixed.  Of a device NVRTC is part of it, and is loaded to be asked. */
+GN_NODISCARD gn_status *gn_tuned_sign(gn_arena *a, const gn_tune_facts *f, gn_unit_id unit,
+                                      const char **out);
+/* From and to the cache (NULL: there is none).  *found is false where there is no record that can
+ * be read.  `mode`: that wants it. */
+GN_NODISCARD gn_status *gn_tuned_find(gn_arena *a, struct gn_cache *cache, gn_mode mode,
+                                      const char *signature, gn_tuned *out, bool *found);
+void gn_tuned_keep(gn_arena *a, struct gn_cache *cache, gn_mode mode, const char *signature,
+                   const gn_tuned *t);
 
 /* Lock files.  A record of each program, with its signature, to a file: GN_ERR_IO. */
-GN_NODISCARD gn_status *gn_tuned_lock_save(gn_arena *a, int n, const gn_tuned *const *t, const char *path);
-/* The record of a unit in the text of a lock, that was read from path: GN_ERR_DATA where it is no lock, lacks the program, or
- * does not fit: which line, what it says and what is so here.  `cure`: what makes another. */
-GN_NODISCARD gn_status *gn_tuned_unlock(gn_arena *a, const char *text, const char *path, gn_unit_id unit,
-                                        const char *signature, const char *cure, gn_tuned *out);
+GN_NODISCARD gn_status *gn_tuned_lock_save(gn_arena *a, int n, const gn_tuned *const *t,
+                                           const char *path);
+/* The record of a unit in the text of a lock, that was read from path: GN_ERR_DATA where it is no
+ * lock, lacks the program, or does not fit: which line, what it says and what is so here.  `cure`:
+ * what makes another. */
+GN_NODISCARD gn_status *gn_tuned_unlock(gn_arena *a, const char *text, const char *path,
+                                        gn_unit_id unit, const char *signature, const char *cure,
+                                        gn_tuned *out);
 
-/* tune.c ------------------------------------------------------------------------------------------------------------- */
+/* tune.c --------------------------------------------------------------------------------------- */
 
-/* What a default is made with, of the mode that searches and of who makes products (off: decisions that are switched off): on
- * this processor as in mode default; on a device as the mode does without a search. */
-void gn_tune_default(const gn_target *target, gn_switches off, gn_mode *mode, gn_products *products);
+/* What a default is made with, of the mode that searches and of who makes products (off: decisions
+ * that are switched off): on this processor as in mode default; on a device as the mode does
+ * without a search. */
+void gn_tune_default(const gn_target *target, gn_switches off, gn_mode *mode,
+                     gn_products *products);
 gn_pick gn_tune_usual(const gn_target *target); /* and what is done with it */
 
-/* Searches for `seconds`, on from what stands in rec, in which the result is left; what it points to is in the arena. */
-GN_NODISCARD gn_status *gn_tune_unit(gn_arena *a, const gn_tune_site *site, const gn_tune_wish *wish, gn_tuned *rec,
-                                     double seconds);
+/* Searches for `seconds`, on from what stands in rec, in which the result is left; what it points
+ * to is in the arena. */
+GN_NODISCARD gn_status *gn_tune_unit(gn_arena *a, const gn_tune_site *site,
+                                     const gn_tune_wish *wish, gn_tuned *rec, double seconds);
 /* Does what is kept do, where a mode wants that many seconds spent? */
 bool gn_tuned_enough(const gn_tuned *t, double seconds);
-/* tune_session.c ----------------------------------------------------------------------------------------------------- */
+/* tune_session.c ------------------------------------------------------------------------------- */
 
-/* The signature of a session that has read its data and its model; `order` of nodes by name, or "any". */
-GN_NODISCARD gn_status *gn_tuned_signature(gn_session *s, gn_unit_id unit, const char *order, const char **out);
+/* The signature of a session that has read its data and its model; `order` of nodes by name, or
+ * "any". */
+GN_NODISCARD gn_status *gn_tuned_signature(gn_session *s, gn_unit_id unit, const char *order,
+                                           const char **out);
 /* Lock files of what a session runs.  Reading: GN_ERR_IO; GN_ERR_DATA as above. */
 GN_NODISCARD gn_status *gn_tuned_lock_write(gn_session *s, const char *path);
 GN_NODISCARD gn_status *gn_tuned_lock_read(gn_session *s, const char *path);
 
 #define GN_TUNE_SECONDS 5.0 /* a search's usual budget */
 
-/* Fills s->tuned for the programs that the session runs, from a lock file, from what is kept, by searching, as options and
- * mode say; may change s->opt.reorder.  Nothing for another processor, or a device that is not there: GN_ERR_USAGE where
- * that is asked for a lock or a search.  Of a session that has read its data and its model, and compiled nothing. */
+/* Fills s->tuned for the programs that the session runs, from a lock file, from what is kept, by
+ * searching, as options and mode say; may change s->opt.reorder.  Nothing for another processor, or
+ * a device that is not there: GN_ERR_USAGE where that is asked for a lock or a search.  Of a
+ * session that has read its data and its model, and compiled nothing. */
 GN_NODISCARD gn_status *gn_tune_session(gn_session *s);
 
 #endif

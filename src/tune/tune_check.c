@@ -7,11 +7,12 @@
 
 enum { STEPS = 2, SEED = 1 };
 
-/* Sums in another order: of an output, beside its largest element; of a state, beside the largest change of one. */
+/* Sums in another order: of an output, beside its largest element; of a state, beside the largest
+ * change of one. */
 static const double output_slack = 1e-4, state_slack = 5e-3, rounding = 2e-6;
 
-/* What is gathered as BF16, or multiplied so by a processor, may be rounded to the other side then, 2^-8 of an element away; sums
- * have many. */
+/* What is gathered as BF16, or multiplied so by a processor, may be rounded to the other side then,
+ * 2^-8 of an element away; sums have many. */
 static const double rounded_slack = 16;
 
 static size_t bytes_of(const result *r) { return (size_t)r->elems * gn_elem_size(r->elem); }
@@ -28,13 +29,15 @@ static gn_status *fetch_results(const tuner *t, const gn_unit *u)
     const gn_artifact *a = u->code->artifact;
     if (!t->site->target) return NULL;
     for (int k = 0; k < a->n_slots; k++)
-        if (a->slots[k].kind == GN_SLOT_OUTPUT) GN_TRY(gn_instance_fetch(u->instance, a->slots[k].name));
+        if (a->slots[k].kind == GN_SLOT_OUTPUT)
+            GN_TRY(gn_instance_fetch(u->instance, a->slots[k].name));
     if (t->id == GN_UNIT_STEP) GN_TRY(gn_state_pull(t->site->state, t->site->target->remote));
     return gn_instance_check(u->instance);
 }
 
-/* From fresh states, in an arena of what is no number: what is read before it is written shows.  On a device each run: the first
- * one chooses who makes products, or records what the second replays. */
+/* From fresh states, in an arena of what is no number: what is read before it is written shows.  On
+ * a device each run: the first one chooses who makes products, or records what the second
+ * replays. */
 static gn_status *run_fresh(tuner *t, const gn_unit *u)
 {
     int runs = t->id == GN_UNIT_STEP || t->site->target ? STEPS : 1;
@@ -96,7 +99,8 @@ static double at(const void *p, gn_elem e, int64_t i) { return gn_fill_load(p, e
 
 static bool rounds(const tuner *t)
 {
-    return t->site->opt.gathers || (!t->site->target && t->site->opt.precision == GN_PRECISION_MEDIUM);
+    return t->site->opt.gathers ||
+           (!t->site->target && t->site->opt.precision == GN_PRECISION_MEDIUM);
 }
 
 static const char *compare(const tuner *t, const result *r, const void *now)
@@ -104,7 +108,9 @@ static const char *compare(const tuner *t, const result *r, const void *now)
     double scale = 0, times = rounds(t) ? rounded_slack : 1;
     if (!now) return gn_arena_printf(t->arena, "%s: there is no such result", r->name);
     if (!gn_elem_is_float(r->elem))
-        return memcmp(now, r->value, bytes_of(r)) ? gn_arena_printf(t->arena, "%s: other numbers", r->name) : NULL;
+        return memcmp(now, r->value, bytes_of(r))
+                   ? gn_arena_printf(t->arena, "%s: other numbers", r->name)
+                   : NULL;
     for (int64_t i = 0; i < r->elems; i++) {
         double d = fabs(at(r->value, r->elem, i) - (r->before ? at(r->before, r->elem, i) : 0));
         if (isfinite(d) && d > scale) scale = d;
@@ -112,11 +118,12 @@ static const char *compare(const tuner *t, const result *r, const void *now)
     for (int64_t i = 0; i < r->elems; i++) {
         double want = at(r->value, r->elem, i), got = at(now, r->elem, i);
         if (want == got || (isnan(want) && isnan(got))) continue;
-        double slack =
-            isfinite(want) ? times * (r->before ? state_slack : output_slack) * scale + rounding * fabs(want) : 0;
+        double slack = isfinite(want) ? times * (r->before ? state_slack : output_slack) * scale +
+                                            rounding * fabs(want)
+                                      : 0;
         if (fabs(got - want) <= slack) continue;
-        return gn_arena_printf(t->arena, "%s: element %lld is %.9g, not %.9g +- %.2g", r->name, (long long)i, got, want,
-                               slack);
+        return gn_arena_printf(t->arena, "%s: element %lld is %.9g, not %.9g +- %.2g", r->name,
+                               (long long)i, got, want, slack);
     }
     return NULL;
 }
@@ -125,6 +132,7 @@ gn_status *check_same(tuner *t, const gn_unit *u, const char **why)
 {
     *why = NULL;
     GN_TRY(run_fresh(t, u));
-    for (int k = 0; k < t->n_results && !*why; k++) *why = compare(t, &t->results[k], value_now(t, u, &t->results[k]));
+    for (int k = 0; k < t->n_results && !*why; k++)
+        *why = compare(t, &t->results[k], value_now(t, u, &t->results[k]));
     return NULL;
 }

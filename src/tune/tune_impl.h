@@ -38,7 +38,8 @@ typedef struct tuner {
     double deadline; /* gn_now_ms; of candidates */
     double best_us;  /* of the best, when it was last measured; 0: not yet */
     double last_ms;  /* that are kept for the best against the default */
-    double make_ms;  /* that the slowest candidate took to be made; of a device alone, whose compiler takes long */
+    double make_ms; /* that the slowest candidate took to be made; of a device alone, whose compiler
+                       takes long */
     int n_results;
     result *results;
     int threads;    /* of the site */
@@ -53,11 +54,12 @@ gn_unit *tuner_unit(gn_build *b, gn_unit_id id);
 
 uint64_t tuner_best_digest(const tuner *t);
 
-/* Of what failed, a candidate's own matter ends here: NULL.  Where the default does not run any more either, as on a device that
- * is lost, it is handed on and ends the search. */
+/* Of what failed, a candidate's own matter ends here: NULL.  Where the default does not run any
+ * more either, as on a device that is lost, it is handed on and ends the search. */
 GN_NODISCARD gn_status *tuner_survive(const tuner *t, gn_status *s);
 
-/* trial.c.  *out is NULL where the candidate is the best's or was tried before, or cannot be made: that is no error. */
+/* trial.c.  *out is NULL where the candidate is the best's or was tried before, or cannot be made:
+ * that is no error. */
 GN_NODISCARD gn_status *trial_lower(tuner *t, const gn_pick *pick, trial **out);
 double trial_predict(tuner *t, trial *c); /* microseconds by the cost model; 0: cannot be told */
 /* Code, instances. */
@@ -83,23 +85,29 @@ typedef struct duel {
 } duel;
 enum { TUNE_DUEL_MS = 30 };
 /* An error is the device's. */
-GN_NODISCARD gn_status *duel_run(const tuner *t, const gn_unit *a, const gn_unit *b, double ms, duel *out);
+GN_NODISCARD gn_status *duel_run(const tuner *t, const gn_unit *a, const gn_unit *b, double ms,
+                                 duel *out);
 bool duel_won(const duel *d); /* by b, beyond noise */
 /* Least nanoseconds of each launch, a and b in turn. */
-GN_NODISCARD gn_status *duel_launches(const tuner *t, const gn_unit *a, const gn_unit *b, double ms, int64_t *a_ns,
-                                      int64_t *b_ns);
+GN_NODISCARD gn_status *duel_launches(const tuner *t, const gn_unit *a, const gn_unit *b, double ms,
+                                      int64_t *a_ns, int64_t *b_ns);
 
 /* tune_session.c: a session with the default's programs, to search in; and who is told. */
 gn_tune_site tune_site_of(gn_session *s);
 gn_tune_wish tune_wish_of(const gn_session *s);
 
-/* tune_order.c.  The default's programs on the same data, which keeps all that was needed to bind it. */
-GN_NODISCARD gn_status *tune_default_session(const gn_session *of, gn_order order, gn_session **out);
-/* Do the programs of both compute the same for the user's nodes, up to sums in another order?  An error: one does not run. */
+/* tune_order.c.  The default's programs on the same data, which keeps all that was needed to bind
+ * it. */
+GN_NODISCARD gn_status *tune_default_session(const gn_session *of, gn_order order,
+                                             gn_session **out);
+/* Do the programs of both compute the same for the user's nodes, up to sums in another order?  An
+ * error: one does not run. */
 GN_NODISCARD gn_status *tune_same_scores(gn_session *a, gn_session *b, bool *same);
-/* Another order of nodes for *s, a default session, where rows that are gathered leave the caches: *s is the faster one then,
- * rec says its order, and *times is multiplied by the time that it takes beside the one before.  deadline: gn_now_ms. */
-GN_NODISCARD gn_status *tune_orders(gn_session *of, gn_session **s, gn_tuned *rec, double deadline, double *times);
+/* Another order of nodes for *s, a default session, where rows that are gathered leave the caches:
+ * *s is the faster one then, rec says its order, and *times is multiplied by the time that it takes
+ * beside the one before.  deadline: gn_now_ms. */
+GN_NODISCARD gn_status *tune_orders(gn_session *of, gn_session **s, gn_tuned *rec, double deadline,
+                                    double *times);
 
 /* tune_space.c: what can be tried, in an order that usually pays. */
 typedef struct tune_values {

@@ -12,10 +12,11 @@
 
 static const char lock_head[] = "gnnc tuning lock 1";
 
-/* Signatures --------------------------------------------------------------------------------------------------------- */
+/* Signatures ----------------------------------------------------------------------------------- */
 
 /* How many of n are of degree 0, 1, 2 to 3, 4 to 7, ... */
-static void add_degrees(gn_buf *out, const char *name, const int64_t count[GN_DEGREE_CLASSES], int64_t n)
+static void add_degrees(gn_buf *out, const char *name, const int64_t count[GN_DEGREE_CLASSES],
+                        int64_t n)
 {
     int last = -1;
     for (int b = 0; b < GN_DEGREE_CLASSES; b++) {
@@ -39,10 +40,13 @@ static gn_status *add_graph(gn_graph *g, gn_buf *out)
 
 static void add_data(const gn_tune_facts *f, gn_unit_id unit, gn_buf *out)
 {
-    gn_buf_printf(out, "features %" PRId64 " nonzeros %" PRId64 " classes %" PRId64 " on edges %" PRId64 "%s\n",
-                  f->features, f->nonzeros, f->classes, f->on_edges, f->weighted ? " weighted" : "");
+    gn_buf_printf(
+        out,
+        "features %" PRId64 " nonzeros %" PRId64 " classes %" PRId64 " on edges %" PRId64 "%s\n",
+        f->features, f->nonzeros, f->classes, f->on_edges, f->weighted ? " weighted" : "");
     if (unit == GN_UNIT_STEP)
-        gn_buf_printf(out, "masks train %" PRId64 " validation %" PRId64 " static %d\n", f->train, f->val, f->fixed);
+        gn_buf_printf(out, "masks train %" PRId64 " validation %" PRId64 " static %d\n", f->train,
+                      f->val, f->fixed);
 }
 
 /* The program before any pass, without the lines that it comes from. */
@@ -55,7 +59,8 @@ static gn_status *add_program(gn_arena *a, gn_model *m, gn_unit_id unit, gn_buf 
     return NULL;
 }
 
-/* One line, of a device as of this machine: a lock of the one is refused by the other with both lines. */
+/* One line, of a device as of this machine: a lock of the one is refused by the other with both
+ * lines. */
 static gn_status *add_machine(gn_target *t, gn_buf *out)
 {
     if (!t) {
@@ -64,8 +69,8 @@ static gn_status *add_machine(gn_target *t, gn_buf *out)
     }
     const gn_cuda_info *i = gn_cuda_device_about(t->device);
     int driver = t->driver->version, nvrtc = t->maker.make ? 0 : gn_cuda_nvrtc_version();
-    gn_buf_printf(out, "machine cuda %s sm_%d, %d multiprocessors, driver %d.%d, NVRTC %d", i->name, t->arch,
-                  i->multiprocessors, driver / 1000, driver % 1000 / 10, nvrtc / 1000);
+    gn_buf_printf(out, "machine cuda %s sm_%d, %d multiprocessors, driver %d.%d, NVRTC %d", i->name,
+                  t->arch, i->multiprocessors, driver / 1000, driver % 1000 / 10, nvrtc / 1000);
     return NULL;
 }
 
@@ -97,7 +102,7 @@ gn_status *gn_tuned_sign(gn_arena *a, const gn_tune_facts *f, gn_unit_id unit, c
     return NULL;
 }
 
-/* The cache ---------------------------------------------------------------------------------------------------------- */
+/* The cache ------------------------------------------------------------------------------------ */
 
 static const char *parts_of(gn_arena *a, gn_mode mode, const char *signature)
 {
@@ -105,8 +110,8 @@ static const char *parts_of(gn_arena *a, gn_mode mode, const char *signature)
     return gn_arena_printf(a, "tuning 1\n%sregions %d\n", signature, regions);
 }
 
-gn_status *gn_tuned_find(gn_arena *a, struct gn_cache *cache, gn_mode mode, const char *signature, gn_tuned *out,
-                         bool *found)
+gn_status *gn_tuned_find(gn_arena *a, struct gn_cache *cache, gn_mode mode, const char *signature,
+                         gn_tuned *out, bool *found)
 {
     unsigned char *bytes;
     size_t n;
@@ -126,7 +131,8 @@ gn_status *gn_tuned_find(gn_arena *a, struct gn_cache *cache, gn_mode mode, cons
     return NULL;
 }
 
-void gn_tuned_keep(gn_arena *a, struct gn_cache *cache, gn_mode mode, const char *signature, const gn_tuned *t)
+void gn_tuned_keep(gn_arena *a, struct gn_cache *cache, gn_mode mode, const char *signature,
+                   const gn_tuned *t)
 {
     gn_buf b = {.arena = a};
     if (!cache) return;
@@ -134,7 +140,7 @@ void gn_tuned_keep(gn_arena *a, struct gn_cache *cache, gn_mode mode, const char
     gn_cache_put(cache, parts_of(a, mode, signature), b.p, b.n);
 }
 
-/* Lock files --------------------------------------------------------------------------------------------------------- */
+/* Lock files ----------------------------------------------------------------------------------- */
 
 gn_status *gn_tuned_lock_save(gn_arena *a, int n, const gn_tuned *const *t, const char *path)
 {
@@ -186,17 +192,20 @@ static gn_status *check_fits(gn_arena *a, cursor *c, const char *signature)
         bool over = !strcmp(locked, "record");
         if (over && !now) return NULL;
         if (over || !now || !same_word(locked, now))
-            GN_FAIL(GN_ERR_DATA, "%s:%d: the lock does not fit: '%s' is new or missing", c->path, c->line,
-                    over ? now : locked);
+            GN_FAIL(GN_ERR_DATA, "%s:%d: the lock does not fit: '%s' is new or missing", c->path,
+                    c->line, over ? now : locked);
         if (strcmp(locked, now) != 0)
-            GN_FAIL(GN_ERR_DATA, "%s:%d: the lock does not fit: it is for\n  %s\nand this is\n  %s\n%s makes a new one",
+            GN_FAIL(GN_ERR_DATA,
+                    "%s:%d: the lock does not fit: it is for\n  %s\nand this is\n  %s\n%s makes a "
+                    "new one",
                     c->path, c->line, locked, now, c->cure);
     }
 }
 
-/* From "fits" to the end of its record; *mine: it is of the unit, and then either in *out or *why it does not fit. */
-static gn_status *read_block(gn_arena *a, cursor *c, gn_unit_id unit, const char *signature, gn_tuned *out, bool *mine,
-                             gn_status **why)
+/* From "fits" to the end of its record; *mine: it is of the unit, and then either in *out or *why
+ * it does not fit. */
+static gn_status *read_block(gn_arena *a, cursor *c, gn_unit_id unit, const char *signature,
+                             gn_tuned *out, bool *mine, gn_status **why)
 {
     cursor look = *c, at = *c;
     const char *mark = gn_arena_printf(a, "program %s of ", gn_unit_name[unit]);
@@ -212,15 +221,17 @@ static gn_status *read_block(gn_arena *a, cursor *c, gn_unit_id unit, const char
     return NULL;
 }
 
-/* A lock of several graphs has several records of a program: what the first that is there lacks is said where none fits. */
-static gn_status *find_block(gn_arena *a, cursor *c, gn_unit_id unit, const char *signature, gn_tuned *out, bool *found,
-                             gn_status **first)
+/* A lock of several graphs has several records of a program: what the first that is there lacks is
+ * said where none fits. */
+static gn_status *find_block(gn_arena *a, cursor *c, gn_unit_id unit, const char *signature,
+                             gn_tuned *out, bool *found, gn_status **first)
 {
     for (char *l; !*found && (l = next_line(a, c));) {
         gn_status *why = NULL;
         bool mine;
         if (!*l) continue;
-        if (strcmp(l, "fits") != 0) GN_FAIL(GN_ERR_DATA, "%s:%d: 'fits' is expected, not '%s'", c->path, c->line, l);
+        if (strcmp(l, "fits") != 0)
+            GN_FAIL(GN_ERR_DATA, "%s:%d: 'fits' is expected, not '%s'", c->path, c->line, l);
         GN_TRY(read_block(a, c, unit, signature, out, &mine, &why));
         *found = mine && !why;
         if (why && !*first)
@@ -231,20 +242,21 @@ static gn_status *find_block(gn_arena *a, cursor *c, gn_unit_id unit, const char
     return NULL;
 }
 
-gn_status *gn_tuned_unlock(gn_arena *a, const char *text, const char *path, gn_unit_id unit, const char *signature,
-                           const char *cure, gn_tuned *out)
+gn_status *gn_tuned_unlock(gn_arena *a, const char *text, const char *path, gn_unit_id unit,
+                           const char *signature, const char *cure, gn_tuned *out)
 {
     cursor c = {.at = text, .path = path, .cure = cure};
     bool found = false;
     gn_status *first = NULL;
     char *l = next_line(a, &c);
     if (!l || strcmp(l, lock_head) != 0)
-        GN_FAIL(GN_ERR_DATA, "%s:1: this is no lock of tuning: it does not begin with '%s'", path, lock_head);
+        GN_FAIL(GN_ERR_DATA, "%s:1: this is no lock of tuning: it does not begin with '%s'", path,
+                lock_head);
     gn_status *bad = find_block(a, &c, unit, signature, out, &found, &first);
     if (!bad && !found && first) return first;
     gn_status_free(first);
     if (!bad && !found)
-        GN_FAIL(GN_ERR_DATA, "%s: the lock has nothing for the program '%s'; %s makes another", path,
-                gn_unit_name[unit], cure);
+        GN_FAIL(GN_ERR_DATA, "%s: the lock has nothing for the program '%s'; %s makes another",
+                path, gn_unit_name[unit], cure);
     return bad;
 }

@@ -36,7 +36,8 @@ static bool same(const gn_result *x, const gn_result *y)
         if (isfinite(gn_result_at(x, k))) scale = fmax(scale, fabs(gn_result_at(x, k)));
     for (int64_t k = 0; k < n; k++) {
         double want = gn_result_at(x, k), got = gn_result_at(y, k);
-        if (want == got || (isnan(want) && isnan(got)) || fabs(got - want) <= 1e-4 * scale) continue;
+        if (want == got || (isnan(want) && isnan(got)) || fabs(got - want) <= 1e-4 * scale)
+            continue;
         return false;
     }
     return true;
@@ -54,7 +55,8 @@ gn_status *tune_same_scores(gn_session *a, gn_session *b, bool *alike)
 }
 
 /* The order beside that of *s, which it replaces where it wins. */
-static gn_status *measure(const tuner *t, gn_session **s, gn_session *other, gn_order order, double *times)
+static gn_status *measure(const tuner *t, gn_session **s, gn_session *other, gn_order order,
+                          double *times)
 {
     gn_tuned *rec = t->rec;
     bool right;
@@ -62,8 +64,8 @@ static gn_status *measure(const tuner *t, gn_session **s, gn_session *other, gn_
     GN_TRY(tune_same_scores(*s, other, &right));
     GN_TRY(duel_run(t, tuner_reference(t), tuner_unit(&other->build, rec->unit), TUNE_DUEL_MS, &d));
     bool won = right && duel_won(&d);
-    tuner_say(t, "order %s: %.1f us beside %.1f, %.3f +- %.3f times%s", gn_order_name[order], d.b_us, d.a_us, d.ratio,
-              d.noise,
+    tuner_say(t, "order %s: %.1f us beside %.1f, %.3f +- %.3f times%s", gn_order_name[order],
+              d.b_us, d.a_us, d.ratio, d.noise,
               !right ? ": rejected, it gives something else"
               : won  ? ": taken"
                      : "");
@@ -75,7 +77,8 @@ static gn_status *measure(const tuner *t, gn_session **s, gn_session *other, gn_
     return NULL;
 }
 
-gn_status *tune_orders(gn_session *of, gn_session **s, gn_tuned *rec, double deadline, double *times)
+gn_status *tune_orders(gn_session *of, gn_session **s, gn_tuned *rec, double deadline,
+                       double *times)
 {
     static const gn_order orders[] = {GN_ORDER_COMMUNITIES, GN_ORDER_RCM};
     gn_tune_wish wish = tune_wish_of(of);
@@ -94,7 +97,8 @@ gn_status *tune_orders(gn_session *of, gn_session **s, gn_tuned *rec, double dea
         const char *what = bad ? "made" : "run";
         if (!bad) bad = measure(&t, s, other, orders[k], times);
         if (!bad) continue;
-        tuner_say(&t, "order %s: cannot be %s: %s", gn_order_name[orders[k]], what, gn_status_message(bad));
+        tuner_say(&t, "order %s: cannot be %s: %s", gn_order_name[orders[k]], what,
+                  gn_status_message(bad));
         gn_session_free(other);
         GN_TRY(tuner_survive(&t, bad));
     }

@@ -1,4 +1,5 @@
-/* session: searches for what a session runs, on its data; orders of nodes (tune_order.c) besides. */
+/* session: searches for what a session runs, on its data; orders of nodes (tune_order.c)
+ * besides. */
 #include "session/session_impl.h"
 #include "tune/tune_impl.h"
 
@@ -33,7 +34,7 @@ gn_tune_wish tune_wish_of(const gn_session *s)
                           .over = s->opt.over};
 }
 
-/* Signatures --------------------------------------------------------------------------------------------------------- */
+/* Signatures ----------------------------------------------------------------------------------- */
 
 static int64_t marked(const uint8_t *mask, int64_t n)
 {
@@ -70,10 +71,11 @@ gn_status *gn_tuned_signature(gn_session *s, gn_unit_id unit, const char *order,
     return gn_tuned_sign(s->arena, &f, unit, out);
 }
 
-/* Orders ------------------------------------------------------------------------------------------------------------- */
+/* Orders --------------------------------------------------------------------------------------- */
 
-/* Where the order of nodes is free a search chooses one: for the training step, and the forward pass beside it is searched in
- * that order.  So a forward pass alone, in any order, may be on record in a certain one. */
+/* Where the order of nodes is free a search chooses one: for the training step, and the forward
+ * pass beside it is searched in that order.  So a forward pass alone, in any order, may be on
+ * record in a certain one. */
 static const char *order_word(const gn_session *s, bool free_order)
 {
     return free_order ? "any" : gn_order_name[s->opt.reorder];
@@ -96,21 +98,23 @@ static gn_status *find_ordered(gn_session *s, gn_tuned *best, const char **signa
     return NULL;
 }
 
-/* Lock files --------------------------------------------------------------------------------------------------------- */
+/* Lock files ----------------------------------------------------------------------------------- */
 
 gn_status *gn_tuned_lock_write(gn_session *s, const char *path)
 {
     return gn_tuned_lock_save(s->arena, GN_UNITS, (const gn_tuned *const *)s->tuned, path);
 }
 
-static gn_status *unlock(gn_session *s, const char *text, const char *path, const char *order, gn_tuned *t)
+static gn_status *unlock(gn_session *s, const char *text, const char *path, const char *order,
+                         gn_tuned *t)
 {
     const char *signature;
     GN_TRY(gn_tuned_signature(s, t->unit, order, &signature));
     return gn_tuned_unlock(s->arena, text, path, t->unit, signature, "`gnnc tune --tune-lock`", t);
 }
 
-static gn_status *read_unit(gn_session *s, const char *text, const char *path, gn_unit_id unit, bool free_order)
+static gn_status *read_unit(gn_session *s, const char *text, const char *path, gn_unit_id unit,
+                            bool free_order)
 {
     gn_tuned *t = GN_NEW(s->arena, gn_tuned);
     t->unit = unit;
@@ -131,13 +135,14 @@ gn_status *gn_tuned_lock_read(gn_session *s, const char *path)
     const char *text;
     size_t n;
     if (gn_modes[s->opt.mode].eager)
-        GN_FAIL(GN_ERR_USAGE, "--tune-lock: mode %s has no schedules to choose", gn_mode_name[s->opt.mode]);
+        GN_FAIL(GN_ERR_USAGE, "--tune-lock: mode %s has no schedules to choose",
+                gn_mode_name[s->opt.mode]);
     GN_TRY(gn_read_model(s->arena, path, &text, &n));
     if (s->opt.train) GN_TRY(read_unit(s, text, path, GN_UNIT_STEP, s->opt.free_order));
     return read_unit(s, text, path, GN_UNIT_EVAL, s->opt.free_order && !s->opt.train);
 }
 
-/* Searching ---------------------------------------------------------------------------------------------------------- */
+/* Searching ------------------------------------------------------------------------------------ */
 
 static bool enough(const gn_session *s, const gn_tuned *t, double seconds)
 {
@@ -158,7 +163,8 @@ static plan plan_of(const gn_session *s)
 }
 
 /* Orders of nodes first, then the rest. */
-static gn_status *search(gn_session *s, gn_session **trials, gn_tuned *rec, double seconds, bool orders)
+static gn_status *search(gn_session *s, gn_session **trials, gn_tuned *rec, double seconds,
+                         bool orders)
 {
     double start = gn_now_ms(), deadline = start + seconds * 1e3, times = 1;
     gn_tune_wish wish = tune_wish_of(s);
@@ -180,12 +186,14 @@ static gn_status *search(gn_session *s, gn_session **trials, gn_tuned *rec, doub
     return NULL;
 }
 
-static gn_status *tune_one(gn_session *s, gn_session **trials, gn_unit_id unit, double seconds, bool free_order)
+static gn_status *tune_one(gn_session *s, gn_session **trials, gn_unit_id unit, double seconds,
+                           bool free_order)
 {
     gn_tuned *rec = GN_NEW(s->arena, gn_tuned);
     const char *signature;
     bool found;
-    *rec = (gn_tuned){.unit = unit, .reorder = s->opt.reorder, .pick = gn_tune_usual(s->opt.target)};
+    *rec = (gn_tuned){
+        .unit = unit, .reorder = s->opt.reorder, .pick = gn_tune_usual(s->opt.target)};
     GN_TRY(gn_tuned_signature(s, unit, order_word(s, free_order), &signature));
     GN_TRY(gn_tuned_find(s->arena, s->opt.cache, s->opt.mode, signature, rec, &found));
     if (!found && free_order && unit == GN_UNIT_EVAL && !s->opt.tune_on)
@@ -216,7 +224,8 @@ gn_status *gn_tune_session(gn_session *s)
     if (!gn_modes[s->opt.mode].tune && !s->opt.tune_on) return NULL;
     gn_status *status = NULL;
     for (int k = 0; k < p.n && !status && !(s->opt.over && *s->opt.over); k++)
-        status = tune_one(s, &trials, p.unit[k], s->opt.tune_seconds * p.part[k], k == 0 && s->opt.free_order);
+        status = tune_one(s, &trials, p.unit[k], s->opt.tune_seconds * p.part[k],
+                          k == 0 && s->opt.free_order);
     gn_session_free(trials);
     return status;
 }

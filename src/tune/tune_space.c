@@ -4,8 +4,8 @@
 
 enum { HERE = TUNE_HERE, THERE = TUNE_THERE };
 
-/* Passes and decisions that make programs faster or slower and nothing else, and where they do.  Not among them: what memory is
- * shared, and how loops are cleaned up. */
+/* Passes and decisions that make programs faster or slower and nothing else, and where they do.
+ * Not among them: what memory is shared, and how loops are cleaned up. */
 static const tune_switch switches[] = {
     {"quick-code", THERE},
     {"one-kernel", THERE},
@@ -90,6 +90,7 @@ static const tune_values fields_there[] = {
 const tune_space *tune_space_of(const gn_target *target)
 {
     static const tune_space here = {HERE, COUNT(switches), COUNT(fields), switches, fields},
-                            there = {THERE, COUNT(switches), COUNT(fields_there), switches, fields_there};
+                            there = {THERE, COUNT(switches), COUNT(fields_there), switches,
+                                     fields_there};
     return target ? &there : &here;
 }

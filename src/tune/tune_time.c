@@ -6,7 +6,8 @@
 #include <string.h>
 
 enum { MOST = 61, LEAST = 3, HOPELESS_AFTER = 4 };
-/* A device's first launch of a batch begins some microseconds late, and its clock ticks every half of one. */
+/* A device's first launch of a batch begins some microseconds late, and its clock ticks every half
+ * of one. */
 static const double batch_ms = 0.25, batch_ms_there = 1;
 
 static int by_value(const void *a, const void *b)
@@ -29,13 +30,14 @@ static double noise_of(const double *x, int n, double middle)
     return 1.4826 * median(d, n) * 1.2533 / sqrt(n);
 }
 
-/* What a win must be at least.  With several threads times follow what a cache line takes from core to core, which on
- * virtual machines changes fourfold from one minute to the next; who waits for whom even more, and with what the caller
- * does between two runs. */
+/* What a win must be at least.  With several threads times follow what a cache line takes from core
+ * to core, which on virtual machines changes fourfold from one minute to the next; who waits for
+ * whom even more, and with what the caller does between two runs. */
 static double least_gain(const tuner *t, const gn_unit *a, const gn_unit *b)
 {
     if (t->site->target) return 0.01;
-    int all = gn_pool_threads(t->site->pool), x = a->threads ? a->threads : all, y = b->threads ? b->threads : all;
+    int all = gn_pool_threads(t->site->pool), x = a->threads ? a->threads : all,
+        y = b->threads ? b->threads : all;
     if (x != y || (x > 1 && a->one_region != b->one_region)) return 0.05;
     return x > 1 ? 0.03 : 0.01;
 }
@@ -56,7 +58,8 @@ static gn_status *failed(const gn_unit *a, const gn_unit *b)
     return x;
 }
 
-/* Runs of a batch.  Runs before it are not timed: on a device products are chosen, and launches recorded. */
+/* Runs of a batch.  Runs before it are not timed: on a device products are chosen, and launches
+ * recorded. */
 static int warm_up(const tuner *t, const gn_unit *a, const gn_unit *b)
 {
     bool there = t->site->target != NULL;
@@ -112,7 +115,8 @@ static void least(gn_instance *in, int n, int64_t *ns, int64_t *room)
         if (room[k] < ns[k]) ns[k] = room[k];
 }
 
-gn_status *duel_launches(const tuner *t, const gn_unit *a, const gn_unit *b, double ms, int64_t *a_ns, int64_t *b_ns)
+gn_status *duel_launches(const tuner *t, const gn_unit *a, const gn_unit *b, double ms,
+                         int64_t *a_ns, int64_t *b_ns)
 {
     int n = a->code->artifact->n_launches, m = b->code->artifact->n_launches;
     int64_t *room = calloc((size_t)(n > m ? n : m) + 1, sizeof *room);

@@ -52,7 +52,8 @@ static uint64_t digest_code(gn_arena *a, const gn_compiled *c, bool alone, uint6
 uint64_t trial_digest(const tuner *t, const gn_unit *u, const gn_pick *p)
 {
     bool alone = (p->threads ? p->threads : t->threads) == 1;
-    uint64_t h = digest_code(t->arena, u->prepare_code, alone, digest_code(t->arena, u->code, alone, 1));
+    uint64_t h = digest_code(t->arena, u->prepare_code, alone,
+                             digest_code(t->arena, u->code, alone, 1));
     int64_t how[] = {p->threads, u->one_region, u->code->whole != NULL, u->code->quick};
     return gn_hash_bytes(how, sizeof how, h);
 }
@@ -86,7 +87,8 @@ static gn_status *compile(tuner *t, trial *c)
     return gn_build_code(&c->arena, &c->opt, &c->build);
 }
 
-/* Memory that a candidate does not find is its own matter; what is done with it later ends as the search's arena does. */
+/* Memory that a candidate does not find is its own matter; what is done with it later ends as the
+ * search's arena does. */
 static gn_status *guarded(tuner *t, trial *c, gn_status *(*work)(tuner *t, trial *c))
 {
     jmp_buf out_of_memory;
@@ -138,10 +140,11 @@ void trial_free(tuner *t, trial *c)
     gn_release(c);
 }
 
-/* Prediction --------------------------------------------------------------------------------------------------------- */
+/* Prediction ----------------------------------------------------------------------------------- */
 
-/* Nanoseconds that a usual core takes, or half of what an A100's memory and arithmetic units allow.  Candidates are put in order
- * by it, no more; of a device it leaves none out, since nobody has held it against one. */
+/* Nanoseconds that a usual core takes, or half of what an A100's memory and arithmetic units allow.
+ * Candidates are put in order by it, no more; of a device it leaves none out, since nobody has held
+ * it against one. */
 static double usual_ns(const gn_cost *c, bool there)
 {
     double traffic = c->work_set / 60 + c->gathered / 50,
@@ -153,7 +156,8 @@ static double usual_ns(const gn_cost *c, bool there)
     return traffic > work ? traffic : work;
 }
 
-static double predict_launch(tuner *t, trial *c, const gn_compiled *code, const gn_instance *in, int launch)
+static double predict_launch(tuner *t, trial *c, const gn_compiled *code, const gn_instance *in,
+                             int launch)
 {
     enum { WALK = 1 << 15 };
     bool there = t->site->target != NULL;
@@ -176,7 +180,8 @@ static double predict_launch(tuner *t, trial *c, const gn_compiled *code, const 
 static double predict_unit(tuner *t, trial *c, const gn_unit *u)
 {
     double ns = 0;
-    for (int l = 0; l < u->code->artifact->n_launches; l++) ns += predict_launch(t, c, u->code, u->instance, l);
+    for (int l = 0; l < u->code->artifact->n_launches; l++)
+        ns += predict_launch(t, c, u->code, u->instance, l);
     return ns * 1e-3;
 }
 
@@ -203,7 +208,7 @@ double trial_predict(tuner *t, trial *c)
     return us;
 }
 
-/* Making ------------------------------------------------------------------------------------------------------------- */
+/* Making --------------------------------------------------------------------------------------- */
 
 gn_status *trial_make(tuner *t, trial *c, const char *name)
 {

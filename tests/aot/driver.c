@@ -1,16 +1,21 @@
 /* A program around a model compiled ahead of time: -DMODEL=<prefix>, -DHEADER="<prefix>.h".
  *
  *     driver DATA infer WEIGHTS OUT       the model's output (WEIGHTS -: those that it has)
- *     driver DATA train STEPS SEED OUT    trains; all weights, one after another as WEIGHTS lists them, then the output
- *     driver DATA resume STEPS SEED OUT   the same, stopped half-way and gone on with by another model
+ *     driver DATA train STEPS SEED OUT    trains; all weights, one after another as WEIGHTS lists
+ *                                         them, then the output
+ *     driver DATA resume STEPS SEED OUT   the same, stopped half-way and gone on with by another
+ *                                         model
  *     driver DATA csr|coo32|csr32|share WEIGHTS OUT   as infer, otherwise given
- *     driver DATA load FILE OUT           as infer, with weights from safetensors, by way of memory too
- *     driver DATA threads WEIGHTS OUT     as infer, by models that share weights, each on a thread of its own
+ *     driver DATA load FILE OUT           as infer, with weights from safetensors, by way of memory
+ *                                         too
+ *     driver DATA threads WEIGHTS OUT     as infer, by models that share weights, each on a thread
+ *                                         of its own
  *     driver DATA memory FILE             every allocation fails in turn (WRAP: linked with --wrap)
  *     driver DATA errors                  each misuse and what is said of it, a line each
  *
- * DATA is a folder of plain arrays: nodes and edges in `sizes`, src, dst (int64), x, y and masks, weight (of edges).
- * WEIGHTS and `weights` in DATA: lines of name and number of elements in NAME.txt, their floats in NAME.bin. */
+ * DATA is a folder of plain arrays: nodes and edges in `sizes`, src, dst (int64), x, y and masks,
+ * weight (of edges). WEIGHTS and `weights` in DATA: lines of name and number of elements in
+ * NAME.txt, their floats in NAME.bin. */
 #include HEADER
 
 #include <pthread.h>
@@ -47,7 +52,8 @@ static void *fail(const char *what, const char *why)
     exit(1);
 }
 
-/* A whole file, in memory of exactly its size, so that a checker sees what reads past its end; NULL: there is none. */
+/* A whole file, in memory of exactly its size, so that a checker sees what reads past its end;
+ * NULL: there is none. */
 static void *read_file(const char *folder, const char *name, size_t *n)
 {
     char path[1024];
@@ -119,7 +125,8 @@ static model *make(int threads, uint64_t seed)
 
 static void set_weights(model *m)
 {
-    for (int k = 0; k < weights.n; k++) must(m, M(weight_set)(m, weights.name[k], weights.values[k], weights.size[k]));
+    for (int k = 0; k < weights.n; k++)
+        must(m, M(weight_set)(m, weights.name[k], weights.values[k], weights.size[k]));
 }
 
 static void bind(model *m, int with_labels)
@@ -216,7 +223,8 @@ static void infer_on_threads(model *m)
     model *other[OTHERS];
     for (int k = 0; k < OTHERS; k++) {
         must(m, M(share)(m, 1 + k % 2, &other[k]));
-        if (pthread_create(&thread[k], NULL, infer_many, other[k])) fail("thread", "cannot be made");
+        if (pthread_create(&thread[k], NULL, infer_many, other[k]))
+            fail("thread", "cannot be made");
     }
     infer_many(m);
     int64_t n = 0;
@@ -224,7 +232,8 @@ static void infer_on_threads(model *m)
     for (int k = 0; k < OTHERS; k++) {
         pthread_join(thread[k], NULL);
         const float *got = M(output_out)(other[k], NULL);
-        if (!got || memcmp(got, want, (size_t)(n * OUT_COLUMNS) * sizeof *got) != 0) fail("threads", "results differ");
+        if (!got || memcmp(got, want, (size_t)(n * OUT_COLUMNS) * sizeof *got) != 0)
+            fail("threads", "results differ");
         M(free)(other[k]);
     }
 }
@@ -246,7 +255,8 @@ static void go_round(model *m)
         }
         kept[way] = copy;
     }
-    if (memcmp(kept[0], kept[1], (size_t)(n * OUT_COLUMNS) * sizeof(float)) != 0) fail("round", "results differ");
+    if (memcmp(kept[0], kept[1], (size_t)(n * OUT_COLUMNS) * sizeof(float)) != 0)
+        fail("round", "results differ");
     bind(m, 0);
     free(kept[0]);
     free(kept[1]);
@@ -363,8 +373,10 @@ static void memory(const char *path)
         int cut = !fuse;
         cuts += cut;
         fuse = 0;
-        if (cut && code && (code != 6 || !strstr(M(message)(m), "out of memory"))) fail("memory", M(message)(m));
-        if (cut != (code != 0)) fail("memory", cut ? "an allocation failed and nobody said so" : M(message)(m));
+        if (cut && code && (code != 6 || !strstr(M(message)(m), "out of memory")))
+            fail("memory", M(message)(m));
+        if (cut != (code != 0))
+            fail("memory", cut ? "an allocation failed and nobody said so" : M(message)(m));
         if (m && code && cut) { /* what failed is done again */
             int again = all(m, file, (int64_t)n);
             if (again && again != code) fail("again", M(message)(m));
@@ -376,7 +388,10 @@ static void memory(const char *path)
 }
 #endif
 
-static void say(const char *what, model *m, int code) { printf("%s: %d %s\n", what, code, code ? M(message)(m) : ""); }
+static void say(const char *what, model *m, int code)
+{
+    printf("%s: %d %s\n", what, code, code ? M(message)(m) : "");
+}
 
 /* Every function that is given a model, given none. */
 static int without_model(void)
@@ -426,7 +441,8 @@ static void errors(void)
     say("unbound", m, M(infer)(m));
     say("input", m, M(bind)(m, "X", 1, few));
     say("address", m, M(bind_x)(m, data.nodes, NULL));
-    say("aligned", m, M(bind_x)(m, data.nodes, (const float *)(const void *)((const char *)data.x + 1)));
+    say("aligned", m,
+        M(bind_x)(m, data.nodes, (const float *)(const void *)((const char *)data.x + 1)));
     say("output", m, M(output)(m, "out", NULL) ? 0 : 2);
     say("weight", m, M(weight_set)(m, "convs.0.bia", few, 4));
     say("elements", m, M(weight_get)(m, WEIGHT, few, 2));

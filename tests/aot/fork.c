@@ -1,4 +1,5 @@
-/* A model compiled ahead of time, in a child of the process that opened it: first_*, of inputs x alone. */
+/* A model compiled ahead of time, in a child of the process that opened it: first_*, of inputs x
+ * alone. */
 #include "first.h"
 
 #include <stdio.h>
@@ -34,8 +35,8 @@ int main(void)
     for (int threads = 1; threads <= 3; threads++) {
         first_model *m, *own;
         int status = 0;
-        if (first_new(threads, 0, &m) || first_graph_coo(m, NODES, EDGES, src, dst) || first_bind_x(m, NODES, x) ||
-            first_infer(m))
+        if (first_new(threads, 0, &m) || first_graph_coo(m, NODES, EDGES, src, dst) ||
+            first_bind_x(m, NODES, x) || first_infer(m))
             return fail(first_message(m));
         memcpy(want, first_output_out(m, NULL), NODES * FIRST_OUT_COLUMNS * sizeof *want);
         for (int frees = 0; frees < 2; frees++) {
@@ -43,14 +44,16 @@ int main(void)
             if (!child) {
                 alarm(60);
                 if (!frees && (!same(m, want) || !same(m, want))) _exit(2);
-                if (!frees && (first_share(m, threads, &own) || first_graph_coo(own, NODES, EDGES, src, dst) ||
+                if (!frees && (first_share(m, threads, &own) ||
+                               first_graph_coo(own, NODES, EDGES, src, dst) ||
                                first_bind_x(own, NODES, x) || !same(own, want)))
                     _exit(3);
                 if (!frees) first_free(own);
                 first_free(m);
                 _exit(0);
             }
-            if (waitpid(child, &status, 0) != child || status) return fail("the child did not end well");
+            if (waitpid(child, &status, 0) != child || status)
+                return fail("the child did not end well");
         }
         if (!same(m, want)) return fail("the parent's results are others after a fork");
         first_free(m);

@@ -1,4 +1,5 @@
-/* Two models in one program, each with what is needed to run it: nothing of one gets in the way of the other. */
+/* Two models in one program, each with what is needed to run it: nothing of one gets in the way of
+ * the other. */
 #include "first.h"
 #include "second.h"
 
@@ -11,7 +12,8 @@ int main(void)
     int32_t src[N] = {0, 1, 2, 3, 4}, dst[N] = {1, 2, 3, 4, 0};
     first_model *a;
     second_model *b;
-    float *xa = calloc(N * FIRST_X_COLUMNS, sizeof *xa), *xb = calloc(N * SECOND_X_COLUMNS, sizeof *xb);
+    float *xa = calloc(N * FIRST_X_COLUMNS, sizeof *xa),
+          *xb = calloc(N * SECOND_X_COLUMNS, sizeof *xb);
     if (first_new(2, 0, &a) || second_new(2, 0, &b)) return 1;
     if (first_graph_coo32(a, N, N, src, dst) || second_graph_coo32(b, N, N - 1, src, dst)) return 2;
     if (first_bind_x(a, N, xa) || second_bind_x(b, N, xb)) return 3;

@@ -1,10 +1,11 @@
 /* labels: long */
 /* timeout: 900 */
 /* links: tune codegen lower passes frontend ir runtime base */
-/* sources: ../support/conform_case.c ../support/cuda_host.c ../support/cuda_run.c ../support/run_compiled.c ../support/run_stage.c ../support/run_data.c */
-/* Every recorded case through compiled code: outputs and losses to 1e-5, gradients to 1e-4 of what PyTorch Geometric
- * computed, in default and eager mode, with dense and sparse features; training loops step by step, with the weights that
- * they end with. */
+/* sources: ../support/conform_case.c ../support/cuda_host.c ../support/cuda_run.c
+ * ../support/run_compiled.c ../support/run_stage.c ../support/run_data.c */
+/* Every recorded case through compiled code: outputs and losses to 1e-5, gradients to 1e-4 of what
+ * PyTorch Geometric computed, in default and eager mode, with dense and sparse features; training
+ * loops step by step, with the weights that they end with. */
 #include "base/sanitized.h"
 #include "session/session_impl.h"
 #include "support/conform_suite.h"
@@ -24,7 +25,7 @@ static void need(gn_status *s, const char *what)
     if (s) ck_abort_msg("%s: %s (%s:%d)", what, gn_status_message(s), s->file, s->line);
 }
 
-/* Bindings ---------------------------------------------------------------------------------------------------------- */
+/* Bindings ------------------------------------------------------------------------------------- */
 
 typedef struct bindings {
     GN_VEC(const char *) names;
@@ -51,7 +52,8 @@ static double *reorder(gn_arena *a, const double *v, const gir_coo *g, int64_t c
     return out;
 }
 
-/* Graph, inputs and parameters of the case; other states, such as moments and counters, start at 0. */
+/* Graph, inputs and parameters of the case; other states, such as moments and counters, start at
+ * 0. */
 static gir_env environment(conform_case *c, const gir_program *p, const gir_coo *g)
 {
     bindings b = {0};
@@ -60,7 +62,8 @@ static gir_env environment(conform_case *c, const gir_program *p, const gir_coo 
         const gn_param *param = &c->model->params[i];
         double *v = conform_param(c, "param", param);
         ck_assert_msg(v != NULL, "the case has no parameter `%s`", param->file_name);
-        bind(c->arena, &b, param->name, (gir_value){.rows = 1, .cols = gir_row_elems(&param->type), .v = v});
+        bind(c->arena, &b, param->name,
+             (gir_value){.rows = 1, .cols = gir_row_elems(&param->type), .v = v});
     }
     for (gir_id id = 1; id < p->nodes.n; id++) {
         const gir_node *node = gir_at(p, id);
@@ -69,14 +72,16 @@ static gir_env environment(conform_case *c, const gir_program *p, const gir_coo 
         if (node->op == GIR_INPUT) {
             v = conform_input(c, node->attr.name, &rows, &cols);
             ck_assert_msg(v != NULL, "the case has no input `%s`", node->attr.name);
-            if (p->spaces.p[node->type.space].kind == GIR_EDGE) v = reorder(c->arena, v, g, cols, false);
+            if (p->spaces.p[node->type.space].kind == GIR_EDGE)
+                v = reorder(c->arena, v, g, cols, false);
         }
         if (v) bind(c->arena, &b, node->attr.name, (gir_value){.rows = rows, .cols = cols, .v = v});
     }
-    return (gir_env){.arena = c->arena, .n = (int)b.names.n, .name = b.names.p, .value = b.values.p};
+    return (gir_env){
+        .arena = c->arena, .n = (int)b.names.n, .name = b.names.p, .value = b.values.p};
 }
 
-/* What is recorded --------------------------------------------------------------------------------------------------- */
+/* What is recorded ----------------------------------------------------------------------------- */
 
 typedef struct recorded {
     uint32_t output;
@@ -98,8 +103,8 @@ static bool find_output(const gir_program *p, gir_output_kind kind, const char *
     return false;
 }
 
-static void add_record(conform_case *c, const gir_program *p, records *r, gir_output_kind kind, const char *name,
-                       const double *want, int64_t n, double tolerance)
+static void add_record(conform_case *c, const gir_program *p, records *r, gir_output_kind kind,
+                       const char *name, const double *want, int64_t n, double tolerance)
 {
     recorded x = {.what = name, .want = want, .n = n, .tolerance = tolerance};
     if (!want) return;
@@ -120,7 +125,9 @@ static void add_gradients(conform_case *c, gir_program *p, records *r)
         const gn_param *param = &c->model->params[i];
         const double *v = conform_param(c, "grad", param);
         if (v) GN_PUSH(c->arena, leaf, gir_leaf_by_name(p, GIR_STATE, param->name));
-        if (v) GN_PUSH(c->arena, of, ((recorded){.what = param->name, .want = v, .n = gir_row_elems(&param->type)}));
+        if (v)
+            GN_PUSH(c->arena, of,
+                    ((recorded){.what = param->name, .want = v, .n = gir_row_elems(&param->type)}));
     }
     for (size_t k = 0; k < 3; k++) {
         recorded x = {.what = inputs[k][0]};
@@ -152,26 +159,29 @@ static gir_program *program_of(conform_case *c, records *r)
         const gn_param *param = &c->model->params[i];
         if (param->trainable) continue;
         const double *after = conform_param(c, "after", param);
-        add_record(c, p, r, GIR_UPDATE, param->name, after, gir_row_elems(&param->type), OUT_TOLERANCE);
+        add_record(c, p, r, GIR_UPDATE, param->name, after, gir_row_elems(&param->type),
+                   OUT_TOLERANCE);
     }
     add_gradients(c, p, r);
     return p;
 }
 
-static void compare(conform_case *c, const char *path, const gir_coo *g, const run_case *z, int mode, const records *r)
+static void compare(conform_case *c, const char *path, const gir_coo *g, const run_case *z,
+                    int mode, const records *r)
 {
     for (uint32_t k = 0; k < r->r.n; k++) {
         const recorded *x = &r->r.p[k];
         const double *got = run_case_output(z, mode, x->output);
         double worst;
         if (x->edge_cols) got = reorder(c->arena, got, g, x->edge_cols, true);
-        ck_assert_msg(conform_close_to(got, x->want, x->n, x->tolerance, &worst), "%s, %s: %s differs by %g", path,
-                      run_modes[mode].name, x->what, worst);
+        ck_assert_msg(conform_close_to(got, x->want, x->n, x->tolerance, &worst),
+                      "%s, %s: %s differs by %g", path, run_modes[mode].name, x->what, worst);
     }
 }
 
-static void run_and_compare(conform_case *c, const char *path, const gir_coo *g, const gir_program *p,
-                            const gir_env *env, unsigned modes, unsigned code_modes, const records *r)
+static void run_and_compare(conform_case *c, const char *path, const gir_coo *g,
+                            const gir_program *p, const gir_env *env, unsigned modes,
+                            unsigned code_modes, const records *r)
 {
     run_case *z = NULL;
     run_code *code = NULL;
@@ -182,15 +192,17 @@ static void run_and_compare(conform_case *c, const char *path, const gir_coo *g,
     for (int mode = 0; mode < RUN_ALL_MODES; mode++)
         if (modes >> mode & 1) compare(c, path, g, z, mode, r);
     if (getenv("GNNC_TEST_VERBOSE"))
-        printf("%s: %lld elements, %lld without a bound\n", path, (long long)tally.elements, (long long)tally.skipped);
+        printf("%s: %lld elements, %lld without a bound\n", path, (long long)tally.elements,
+               (long long)tally.skipped);
     run_case_free(z);
     run_code_free(code);
 }
 
-/* Training ---------------------------------------------------------------------------------------------------------- */
+/* Training ------------------------------------------------------------------------------------- */
 
 #ifndef CONFORM_CUDA
-static void run_steps(conform_case *c, const char *path, const gir_program *p, const gir_env *env, bool eager)
+static void run_steps(conform_case *c, const char *path, const gir_program *p, const gir_env *env,
+                      bool eager)
 {
     run_table table = run_table_new(c->arena, p, env, false);
     run_graphs graphs;
@@ -212,12 +224,14 @@ static void run_steps(conform_case *c, const char *path, const gir_program *p, c
     gn_code_report report;
     need(gn_compile_code(c->arena, 1, &code, &o.code, &image, &report), path);
     need(gn_pool_new(2, &pool), path);
-    need(gn_instance_new(code->artifact, (int)graphs.g.n, graphs.g.p, (int)table.t.n, b, pool, NULL, &in), path);
+    need(gn_instance_new(code->artifact, (int)graphs.g.n, graphs.g.p, (int)table.t.n, b, pool, NULL,
+                         &in),
+         path);
     for (int64_t k = 0; k < steps; k++) {
         gn_instance_run(in);
         double worst, got = (double)*(const float *)gn_instance_output(in, "loss", &n);
-        ck_assert_msg(conform_close_to(&got, &loss[k], 1, OUT_TOLERANCE, &worst), "%s: loss of step %lld differs by %g",
-                      path, (long long)k + 1, worst);
+        ck_assert_msg(conform_close_to(&got, &loss[k], 1, OUT_TOLERANCE, &worst),
+                      "%s: loss of step %lld differs by %g", path, (long long)k + 1, worst);
     }
     for (int i = 0; i < c->model->n_params; i++) {
         const gn_param *param = &c->model->params[i];
@@ -228,8 +242,8 @@ static void run_steps(conform_case *c, const char *path, const gir_program *p, c
         n = t->rows * t->cols;
         double *got = GN_NEW_N(c->arena, double, n + 1);
         for (int64_t k = 0; k < n; k++) got[k] = (double)((const float *)t->data)[k];
-        ck_assert_msg(conform_close_to(got, after, n, GRAD_TOLERANCE, &worst), "%s: %s ends %g off", path, param->name,
-                      worst);
+        ck_assert_msg(conform_close_to(got, after, n, GRAD_TOLERANCE, &worst), "%s: %s ends %g off",
+                      path, param->name, worst);
     }
     gn_instance_free(in);
     gn_pool_free(pool);
@@ -240,8 +254,8 @@ static void run_steps(conform_case *c, const char *path, const gir_program *p, c
 #endif
 
 #ifdef CONFORM_CUDA
-/* The first step with its optimizer: against the evaluator, and its loss against what is recorded; steps in a row are the
- * CPU's to check. */
+/* The first step with its optimizer: against the evaluator, and its loss against what is recorded;
+ * steps in a row are the CPU's to check. */
 static void check_training(conform_case *c, const char *path, const gir_coo *g, int number)
 {
     gir_program *p;
@@ -264,7 +278,8 @@ static void check_training(conform_case *c, const char *path, const gir_coo *g, 
         gir_program *p;
         bool eager = how == 1;
         if (GN_UNDER_ASAN && how != number % 3) continue;
-        gn_pass_options opt = {.limit = -1, .eager = eager, .fixed = data, .n_fixed = how == 2 ? 3 : 0};
+        gn_pass_options opt = {
+            .limit = -1, .eager = eager, .fixed = data, .n_fixed = how == 2 ? 3 : 0};
         need(gn_training_step(c->arena, c->model, &opt, &p), path);
         gir_env env = environment(c, p, g);
         run_steps(c, path, p, &env, eager);
@@ -273,7 +288,7 @@ static void check_training(conform_case *c, const char *path, const gir_coo *g, 
 
 #endif
 
-/* Cases ------------------------------------------------------------------------------------------------------------- */
+/* Cases ---------------------------------------------------------------------------------------- */
 
 static void run_recorded(const char *path, int number)
 {
@@ -283,8 +298,8 @@ static void run_recorded(const char *path, int number)
     const unsigned code_modes = suite_long() || number % 2 == 0 ? in_turn : 0;
 #else
     const unsigned modes = 0x2f; /* default, eager, sparse, split; eager with sparse features */
-    /* Code of the default or, every second case, of one of eager, sparse and both with 4 lanes, in turn: most of the time goes
-     * into that.  All of it: of the default, and of one. */
+    /* Code of the default or, every second case, of one of eager, sparse and both with 4 lanes, in
+     * turn: most of the time goes into that.  All of it: of the default, and of one. */
     static const unsigned others[] = {1u << 1, 1u << 2, 1u << 5};
     const unsigned in_turn = others[number % 3];
     const unsigned code_modes = suite_long() ? in_turn | 1 : number % 2 ? in_turn : 1;

@@ -1,10 +1,12 @@
 /* labels: long */
 /* links: tune codegen lower passes frontend ir runtime base */
-/* sources: ../support/random_gir.c ../support/random_gir_env.c ../support/random_gir_ops.c ../support/random_gir_views.c ../support/cuda_host.c ../support/cuda_run.c ../support/run_compiled.c ../support/run_stage.c ../support/run_data.c */
+/* sources: ../support/random_gir.c ../support/random_gir_env.c ../support/random_gir_ops.c
+ * ../support/random_gir_views.c ../support/cuda_host.c ../support/cuda_run.c
+ * ../support/run_compiled.c ../support/run_stage.c ../support/run_data.c */
 /* timeout: 240 */
-/* Softmaxes over edges whose exponentials are taken once a node (node_exp), with their gradients, every way: ordinary and extreme
- * scores, at both sides of where they can be taken apart, far from each other within a row; and beside them those that
- * the pass must leave alone. */
+/* Softmaxes over edges whose exponentials are taken once a node (node_exp), with their gradients,
+ * every way: ordinary and extreme scores, at both sides of where they can be taken apart, far from
+ * each other within a row; and beside them those that the pass must leave alone. */
 #include "base/sanitized.h"
 #include "fuse/both_ends.h"
 #include "passes/passes.h"
@@ -18,7 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* H heads of W; what stands in FORM makes %20, the scores, of s at the source (%10) and t at the destination (%11). */
+/* H heads of W; what stands in FORM makes %20, the scores, of s at the source (%10) and t at the
+ * destination (%11). */
 static const char program[] = "program @attention {\n"
                               "  space node node ?\n"
                               "  space edge edge ? of %1\n"
@@ -73,25 +76,34 @@ static const form forms[] = {
     {"a sum", "  %20 = add %11, %10\n", "", "1e-16", true},
     {"the source alone", "  %20 = add %10, %10\n", "", "0", true},
     {"several terms",
-     LEAKY("0.2") "  %16 = gather %1, %7 {end = 0}\n  %17 = gather %1, %7 {end = 1}\n  %18 = add %16, %12\n"
-                  "  %19 = add %18, %17\n  %60 = mul %13, %19\n  %15 = gt %19, %9\n  %20 = select %15, %19, %60\n",
+     LEAKY("0.2") "  %16 = gather %1, %7 {end = 0}\n  %17 = gather %1, %7 {end = 1}\n  %18 = add "
+                  "%16, %12\n"
+                  "  %19 = add %18, %17\n  %60 = mul %13, %19\n  %15 = gt %19, %9\n  %20 = select "
+                  "%15, %19, %60\n",
      "", "1e-16", true},
     {"two in one loop", LEAKY("0.2") "  %15 = gt %12, %9\n  %20 = select %15, %12, %14\n",
      "  %37 = gather %1, %7 {end = 0}\n  %38 = gather %1, %4 {end = 1}\n  %39 = add %37, %38\n"
-     "  %40 = scatter %1, %39 {end = 1, red = 1}\n  %41 = gather %1, %40 {end = 1}\n  %42 = sub %39, %41\n"
-     "  %43 = exp %42\n  %44 = scatter %1, %43 {end = 1, red = 0}\n  %45 = gather %1, %44 {end = 1}\n"
+     "  %40 = scatter %1, %39 {end = 1, red = 1}\n  %41 = gather %1, %40 {end = 1}\n  %42 = sub "
+     "%39, %41\n"
+     "  %43 = exp %42\n  %44 = scatter %1, %43 {end = 1, red = 0}\n  %45 = gather %1, %44 {end = "
+     "1}\n"
      "  %46 = div %43, %45\n  %47 = mul %46, %31\n  %48 = scatter %1, %47 {end = 1, red = 0}\n"
      "  output \"both\" %48\n",
      "1e-16", true},
-    {"scores of the edges' own", LEAKY("0.2") "  %16 = add %12, %6\n  %15 = gt %12, %9\n  %20 = select %15, %16, %14\n",
-     "", "1e-16", false},
-    {"steeper below", LEAKY("2") "  %15 = gt %12, %9\n  %20 = select %15, %12, %14\n", "", "1e-16", false},
-    {"falling below", LEAKY("-0.2") "  %15 = gt %12, %9\n  %20 = select %15, %12, %14\n", "", "1e-16", false},
+    {"scores of the edges' own",
+     LEAKY("0.2") "  %16 = add %12, %6\n  %15 = gt %12, %9\n  %20 = select %15, %16, %14\n", "",
+     "1e-16", false},
+    {"steeper below", LEAKY("2") "  %15 = gt %12, %9\n  %20 = select %15, %12, %14\n", "", "1e-16",
+     false},
+    {"falling below", LEAKY("-0.2") "  %15 = gt %12, %9\n  %20 = select %15, %12, %14\n", "",
+     "1e-16", false},
     {"the destination alone", "  %20 = add %11, %11\n", "", "1e-16", false},
     {"a constant that matters", LEAKY("0.2") "  %20 = max %14, %12\n", "", "0.5", false},
-    {"sums that are read", LEAKY("0.2") "  %20 = max %14, %12\n", "  output \"sums\" %26\n", "1e-16", false},
+    {"sums that are read", LEAKY("0.2") "  %20 = max %14, %12\n", "  output \"sums\" %26\n",
+     "1e-16", false},
     {"heads added up before they are divided", LEAKY("0.2") "  %20 = max %14, %12\n",
-     "  %37 = reduce %25 {red = 0, axes = 1}\n  %38 = reduce %29 {red = 0, axes = 1}\n  %39 = div %37, %38\n"
+     "  %37 = reduce %25 {red = 0, axes = 1}\n  %38 = reduce %29 {red = 0, axes = 1}\n  %39 = div "
+     "%37, %38\n"
      "  %40 = scatter %1, %39 {end = 1, red = 0}\n  output \"mixed\" %40\n",
      "1e-16", false},
     {"another head's sum", LEAKY("0.2") "  %20 = max %14, %12\n",
@@ -100,25 +112,31 @@ static const form forms[] = {
      "  %41 = scatter %1, %40 {end = 1, red = 0}\n  output \"mixed\" %41\n",
      "1e-16", false},
     {"summed up at the sources", LEAKY("0.2") "  %20 = max %14, %12\n",
-     "  %37 = scatter %1, %25 {end = 0, red = 0}\n  %38 = gather %1, %37 {end = 0}\n  %39 = div %25, %38\n"
+     "  %37 = scatter %1, %25 {end = 0, red = 0}\n  %38 = gather %1, %37 {end = 0}\n  %39 = div "
+     "%25, %38\n"
      "  output \"sent\" %39\n",
      "1e-16", false},
     {"heads side by side", LEAKY("0.2") "  %20 = max %14, %12\n",
      "  %37 = slice %25 {axis = 0, start = 0} : edge f32[1]\n  %38 = concat %37, %25 {axis = 0}\n"
      "  %39 = slice %28 {axis = 0, start = 0} : node f32[1]\n  %40 = concat %39, %28 {axis = 0}\n"
-     "  %41 = gather %1, %40 {end = 1}\n  %42 = div %38, %41\n  %43 = scatter %1, %42 {end = 1, red = 0}\n"
+     "  %41 = gather %1, %40 {end = 1}\n  %42 = div %38, %41\n  %43 = scatter %1, %42 {end = 1, "
+     "red = 0}\n"
      "  output \"beside\" %43\n",
      "1e-16", true},
     {"heads side by side, in another order", LEAKY("0.2") "  %20 = max %14, %12\n",
      "  %37 = slice %25 {axis = 0, start = 0} : edge f32[1]\n  %38 = concat %37, %25 {axis = 0}\n"
      "  %39 = slice %28 {axis = 0, start = 0} : node f32[1]\n  %40 = concat %28, %39 {axis = 0}\n"
-     "  %41 = gather %1, %40 {end = 1}\n  %42 = div %38, %41\n  %43 = scatter %1, %42 {end = 1, red = 0}\n"
+     "  %41 = gather %1, %40 {end = 1}\n  %42 = div %38, %41\n  %43 = scatter %1, %42 {end = 1, "
+     "red = 0}\n"
      "  output \"beside\" %43\n",
      "1e-16", false},
     {"heads sliced in another order", LEAKY("0.2") "  %20 = max %14, %12\n",
-     "  %37 = slice %25 {axis = 0, start = 0} : edge f32[1]\n  %38 = concat %37, %25, %37 {axis = 0}\n"
-     "  %39 = slice %38 {axis = 0, start = 2} : edge f32[H]\n  %40 = slice %29 {axis = 0, start = 0} : edge f32[1]\n"
-     "  %41 = concat %40, %29, %40 {axis = 0}\n  %42 = slice %41 {axis = 0, start = 0} : edge f32[H]\n"
+     "  %37 = slice %25 {axis = 0, start = 0} : edge f32[1]\n  %38 = concat %37, %25, %37 {axis = "
+     "0}\n"
+     "  %39 = slice %38 {axis = 0, start = 2} : edge f32[H]\n  %40 = slice %29 {axis = 0, start = "
+     "0} : edge f32[1]\n"
+     "  %41 = concat %40, %29, %40 {axis = 0}\n  %42 = slice %41 {axis = 0, start = 0} : edge "
+     "f32[H]\n"
      "  %43 = div %39, %42\n  %44 = scatter %1, %43 {end = 1, red = 0}\n  output \"sliced\" %44\n",
      "1e-16", false},
     {"squares of sums, of all rows", LEAKY("0.2") "  %20 = max %14, %12\n",
@@ -142,9 +160,10 @@ enum { FORMS = sizeof forms / sizeof *forms, LONG = 33 };
 static const struct {
     double s, u, t;
     bool one;
-} sizes[] = {{0.5, 0.5, 0.5, false}, {8, 1, 3, false},  {23.9, 1, 1e4, false}, {24.1, 1, 1e4, false},
-             {23.99, 25, 30, true},  {25, 3, 60, true}, {60, 60, 60, false},   {1e3, 1, 200, true},
-             {1e4, 1e3, 1e4, false}, {0, 0, 100, false}};
+} sizes[] = {{0.5, 0.5, 0.5, false}, {8, 1, 3, false},      {23.9, 1, 1e4, false},
+             {24.1, 1, 1e4, false},  {23.99, 25, 30, true}, {25, 3, 60, true},
+             {60, 60, 60, false},    {1e3, 1, 200, true},   {1e4, 1e3, 1e4, false},
+             {0, 0, 100, false}};
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
 static void fine(gn_status *s, const char *what, const char *where)
@@ -156,15 +175,18 @@ static gir_program *read_form(gn_arena *a, const form *f, int heads, int width)
 {
     static const char *const names[] = {"h.any", "s.any", "t.any", "u.any"};
     gir_program *p;
-    const char *text = text_replaced(a, text_replaced(a, program, "FORM", f->scores), "MORE", f->more);
-    text = text_replaced(a, text_replaced(a, text, "EPS", f->eps), "[H", gn_arena_printf(a, "[%d", heads));
+    const char *text = text_replaced(a, text_replaced(a, program, "FORM", f->scores), "MORE",
+                                     f->more);
+    text = text_replaced(a, text_replaced(a, text, "EPS", f->eps), "[H",
+                         gn_arena_printf(a, "[%d", heads));
     text = text_replaced(a, text, ", W]", gn_arena_printf(a, ", %d]", width));
     text = gir_renumbered(a, text_replaced(a, text, ", H]", gn_arena_printf(a, ", %d]", heads)));
     fine(gir_parse(a, text, strlen(text), f->what, &p), f->what, text);
     gir_id wrt[4], grad[4], loss = p->outputs.p[p->outputs.n - 1].value;
     for (int k = 0; k < 4; k++) wrt[k] = gir_leaf_by_name(p, GIR_STATE, names[k]);
     fine(gir_grad(p, loss, 4, wrt, grad), f->what, "gradients");
-    for (int k = 0; k < 4; k++) gir_output_add(p, GIR_OUTPUT, gn_arena_printf(a, "d.%s", names[k]), grad[k]);
+    for (int k = 0; k < 4; k++)
+        gir_output_add(p, GIR_OUTPUT, gn_arena_printf(a, "d.%s", names[k]), grad[k]);
     fine(gir_verify(p), f->what, "gradients");
     return p;
 }
@@ -188,9 +210,10 @@ static void scale(gir_env *env, const char *name, double size, bool one)
     }
 }
 
-/* Weights of a row add up to one at most: outputs are never further off than a small part of the largest message, whatever scores
- * are. */
-static void compare_output(const run_case *c, const gir_program *p, gir_env *env, const form *f, double size)
+/* Weights of a row add up to one at most: outputs are never further off than a small part of the
+ * largest message, whatever scores are. */
+static void compare_output(const run_case *c, const gir_program *p, gir_env *env, const form *f,
+                           double size)
 {
     gn_arena a;
     gir_value *x = NULL;
@@ -204,8 +227,9 @@ static void compare_output(const run_case *c, const gir_program *p, gir_env *env
     const double *got = run_case_output(c, 0, 0);
     double most = 2 * (1e-5 + 1e-6 * size);
     for (int64_t k = 0; k < out.rows * out.cols; k++)
-        ck_assert_msg(fabs(got[k] - out.v[k]) <= most, "%s, scores up to %g: out[%d] is %.9g, should be %.9g", f->what,
-                      size, (int)k, got[k], out.v[k]);
+        ck_assert_msg(fabs(got[k] - out.v[k]) <= most,
+                      "%s, scores up to %g: out[%d] is %.9g, should be %.9g", f->what, size, (int)k,
+                      got[k], out.v[k]);
     gn_arena_free(&a);
 }
 
@@ -216,7 +240,8 @@ static void run(const form *f, int heads, int size)
     run_code *code = NULL;
     gn_arena_init(&a);
     gir_program *p = read_form(&a, f, heads, size % 4 == 1 ? LONG : 3);
-    gir_env env = random_gir_env(&a, p, (uint64_t)(size + 20), &(random_gir_options){.max_nodes = 12});
+    gir_env env = random_gir_env(&a, p, (uint64_t)(size + 20),
+                                 &(random_gir_options){.max_nodes = 12});
     scale(&env, "s.any", sizes[size].s, sizes[size].one);
     scale(&env, "u.any", sizes[size].u, sizes[size].one);
     scale(&env, "t.any", sizes[size].t, false);
@@ -259,7 +284,8 @@ START_TEST(acts)
 }
 END_TEST
 
-/* Where sums of rows would be large, the gradient of scores stays on the edges, a number each, for the loops at both ends. */
+/* Where sums of rows would be large, the gradient of scores stays on the edges, a number each, for
+ * the loops at both ends. */
 START_TEST(both_ends)
 {
     gn_arena a;
@@ -271,13 +297,15 @@ START_TEST(both_ends)
         const gn_both_ends *all = gn_find_both_ends(&a, q);
         int n = 0;
         for (gir_id v = 1; v < q->nodes.n; v++) n += all[v].by_source != 0;
-        ck_assert_msg(n == large, "%s, %s: %d on the edges", forms[_i].what, large ? "large" : "small", n);
+        ck_assert_msg(n == large, "%s, %s: %d on the edges", forms[_i].what,
+                      large ? "large" : "small", n);
     }
     gn_arena_free(&a);
 }
 END_TEST
 
-/* The gradient of the attention's vectors at either end, of h = x w; the gradient of w comes last. */
+/* The gradient of the attention's vectors at either end, of h = x w; the gradient of w comes
+ * last. */
 static const char freed[] = "program @freed {\n"
                             "  space node node ?\n"
                             "  space edge edge ? of %1\n"
@@ -311,7 +339,8 @@ static const char freed[] = "program @freed {\n"
                             "  output \"of w\" %25\n"
                             "}\n";
 
-/* A sum over rows of a product becomes a thin product and a sum of weights, and what it is stays the same. */
+/* A sum over rows of a product becomes a thin product and a sum of weights, and what it is stays
+ * the same. */
 START_TEST(free_products)
 {
     gn_arena a;
@@ -333,8 +362,8 @@ START_TEST(free_products)
             gir_value x = was[p->outputs.p[k].value], y = is[q->outputs.p[k].value];
             ck_assert_int_eq(x.rows * x.cols, y.rows * y.cols);
             for (int64_t i = 0; i < x.rows * x.cols; i++)
-                ck_assert_msg(fabs(x.v[i] - y.v[i]) <= 1e-9 * (1 + fabs(x.v[i])), "%s: %g is %g", p->outputs.p[k].name,
-                              x.v[i], y.v[i]);
+                ck_assert_msg(fabs(x.v[i] - y.v[i]) <= 1e-9 * (1 + fabs(x.v[i])), "%s: %g is %g",
+                              p->outputs.p[k].name, x.v[i], y.v[i]);
         }
     }
     gn_arena_free(&a);

@@ -1,8 +1,11 @@
 /* labels: long */
 /* links: tune codegen lower passes frontend ir runtime base */
-/* sources: ../support/random_gir.c ../support/random_gir_env.c ../support/random_gir_ops.c ../support/random_gir_views.c ../support/cuda_host.c ../support/cuda_run.c ../support/run_compiled.c ../support/run_stage.c ../support/run_data.c */
+/* sources: ../support/random_gir.c ../support/random_gir_env.c ../support/random_gir_ops.c
+ * ../support/random_gir_views.c ../support/cuda_host.c ../support/cuda_run.c
+ * ../support/run_compiled.c ../support/run_stage.c ../support/run_data.c */
 /* timeout: 900 */
-/* Programs that went wrong once, made small, and some on many rows: each in every mode, on several graphs, every way. */
+/* Programs that went wrong once, made small, and some on many rows: each in every mode, on several
+ * graphs, every way. */
 #include "base/sanitized.h"
 #include "support/random_gir.h"
 #include "support/run_compiled.h"
@@ -14,14 +17,15 @@
 #include <string.h>
 
 static const char *const programs[][2] = {
-    {"the minimum of integers over edges", "  space node node ?\n  space edge edge ? of %1\n"
-                                           "  %1 = graph \"g\" : graph<node -> node, edge>\n"
-                                           "  %2 = input \"x.label\" : edge i64[2]\n"
-                                           "  %3 = scatter %1, %2 {end = 1, red = 2} : node i64[2]\n"
-                                           "  %4 = const {value = 3} : edge i64[2]\n"
-                                           "  %5 = scatter %1, %4 {end = 0, red = 1} : node i64[2]\n"
-                                           "  %6 = scatter %1, %4 {end = 0, red = 0} : node i64[2]\n"
-                                           "  output \"a\" %3\n  output \"b\" %5\n  output \"c\" %6\n"},
+    {"the minimum of integers over edges",
+     "  space node node ?\n  space edge edge ? of %1\n"
+     "  %1 = graph \"g\" : graph<node -> node, edge>\n"
+     "  %2 = input \"x.label\" : edge i64[2]\n"
+     "  %3 = scatter %1, %2 {end = 1, red = 2} : node i64[2]\n"
+     "  %4 = const {value = 3} : edge i64[2]\n"
+     "  %5 = scatter %1, %4 {end = 0, red = 1} : node i64[2]\n"
+     "  %6 = scatter %1, %4 {end = 0, red = 0} : node i64[2]\n"
+     "  output \"a\" %3\n  output \"b\" %5\n  output \"c\" %6\n"},
     {"extrema of integers over a space and a row",
      "  space node node ?\n"
      "  %1 = input \"x.label\" : node i32[8]\n"
@@ -36,7 +40,8 @@ static const char *const programs[][2] = {
                                    "  %3 = const {value = 2} : f32[]\n"
                                    "  %4 = mul %2, %3 : f32[]\n"
                                    "  output \"a\" %4\n"},
-    {"what gradients of weights read is made again", /* where it is supposed to be large: small caches */
+    {"what gradients of weights read is made again", /* where it is supposed to be large: small
+                                                        caches */
      "  space node node ?\n  space edge edge ? of %1\n"
      "  %1 = graph \"g\" : graph<node -> node, edge>\n"
      "  %2 = input \"x.any\" : node f32[4]\n  %3 = input \"ax.any\" : node f32[4]\n"
@@ -80,31 +85,34 @@ static const char *const programs[][2] = {
                                     "  %4 = matmul %2, %3 {ta = 0, tb = 1} : edge f32[3]\n"
                                     "  %5 = tanh %4 : edge f32[3]\n"
                                     "  output \"a\" %5\n"},
-    {"calls of libm that LLVM knows better", "  space node node ?\n"
-                                             "  %1 = const {value = 0.5} : node f64[2]\n"
-                                             "  %2 = input \"x.any\" : node f64[2]\n"
-                                             "  %3 = pow %1, %2 : node f64[2]\n"
-                                             "  %4 = sin %2 : node f64[2]\n"
-                                             "  %5 = cos %2 : node f64[2]\n"
-                                             "  %6 = add %4, %5 : node f64[2]\n"
-                                             "  %7 = input \"y.pos\" : node f64[2]\n"
-                                             "  %8 = pow %7, %1 : node f64[2]\n"
-                                             "  output \"a\" %3\n  output \"b\" %6\n  output \"c\" %8\n"},
+    {"calls of libm that LLVM knows better",
+     "  space node node ?\n"
+     "  %1 = const {value = 0.5} : node f64[2]\n"
+     "  %2 = input \"x.any\" : node f64[2]\n"
+     "  %3 = pow %1, %2 : node f64[2]\n"
+     "  %4 = sin %2 : node f64[2]\n"
+     "  %5 = cos %2 : node f64[2]\n"
+     "  %6 = add %4, %5 : node f64[2]\n"
+     "  %7 = input \"y.pos\" : node f64[2]\n"
+     "  %8 = pow %7, %1 : node f64[2]\n"
+     "  output \"a\" %3\n  output \"b\" %6\n  output \"c\" %8\n"},
     {"the old value of a state that changes", "  %1 = state \"s.any\" : f32[5]\n"
                                               "  %2 = const {value = 0} : f32[5]\n"
                                               "  update \"s.any\" %2\n  output \"a\" %1\n"},
-    {"the old value of a large state that changes", "  %1 = state \"s.any\" : f32[1000]\n"
-                                                    "  %2 = mul %1, %1 : f32[1000]\n"
-                                                    "  %3 = add %1, %2 : f32[1000]\n"
-                                                    "  update \"s.any\" %2\n  output \"a\" %3\n  output \"b\" %1\n"},
-    {"states that swap",
-     "  %1 = state \"s.any\" : f32[300]\n  %2 = state \"t.any\" : f32[300]\n  %3 = state \"u.any\" : f32[300]\n"
-     "  update \"s.any\" %2\n  update \"t.any\" %3\n  update \"u.any\" %1\n"},
-    {"an element read where only its reader's index is known", "  space node node ?\n"
-                                                               "  %1 = input \"x.any\" : node f32[8]\n"
-                                                               "  %2 = slice %1 {axis = 0, start = 6} : node f32[1]\n"
-                                                               "  %3 = pad %2 {axis = 0, before = 6} : node f32[8]\n"
-                                                               "  output \"a\" %3\n"},
+    {"the old value of a large state that changes",
+     "  %1 = state \"s.any\" : f32[1000]\n"
+     "  %2 = mul %1, %1 : f32[1000]\n"
+     "  %3 = add %1, %2 : f32[1000]\n"
+     "  update \"s.any\" %2\n  output \"a\" %3\n  output \"b\" %1\n"},
+    {"states that swap", "  %1 = state \"s.any\" : f32[300]\n  %2 = state \"t.any\" : f32[300]\n  "
+                         "%3 = state \"u.any\" : f32[300]\n"
+                         "  update \"s.any\" %2\n  update \"t.any\" %3\n  update \"u.any\" %1\n"},
+    {"an element read where only its reader's index is known",
+     "  space node node ?\n"
+     "  %1 = input \"x.any\" : node f32[8]\n"
+     "  %2 = slice %1 {axis = 0, start = 6} : node f32[1]\n"
+     "  %3 = pad %2 {axis = 0, before = 6} : node f32[8]\n"
+     "  output \"a\" %3\n"},
     {"a value read at both ends of an edge, which nothing else reads",
      "  space node node ?\n  space edge edge ? of %1\n"
      "  %1 = graph \"g\" : graph<node -> node, edge>\n"
@@ -128,38 +136,41 @@ static const char *const programs[][2] = {
 };
 /* Many chunks and blocks of rows, and a rest. */
 static const char *const large[][2] = {
-    {"sums over a space in chunks",
+    {"sums over a space in chunks", "  space node node ?\n"
+                                    "  %1 = input \"x.any\" : node f32[3]\n"
+                                    "  %2 = space_reduce %1 {red = 0} : f32[3]\n"
+                                    "  %3 = space_reduce %1 {red = 1} : f32[3]\n"
+                                    "  %4 = space_reduce %1 {red = 2} : f32[3]\n"
+                                    "  %5 = input \"y.label\" : node i32[]\n"
+                                    "  %6 = space_reduce %5 {red = 0} : i32[]\n"
+                                    "  %7 = input \"z.any\" : node f32[]\n"
+                                    "  %8 = space_reduce %7 {red = 0} : f32[]\n"
+                                    "  %9 = space_reduce %7 {red = 2} : f32[]\n"
+                                    "  output \"a\" %2\n  output \"b\" %3\n  output \"c\" %4\n  "
+                                    "output \"d\" %6\n  output \"e\" %8\n"
+                                    "  output \"f\" %9\n"},
+    {"products over a space in chunks",
      "  space node node ?\n"
-     "  %1 = input \"x.any\" : node f32[3]\n"
-     "  %2 = space_reduce %1 {red = 0} : f32[3]\n"
-     "  %3 = space_reduce %1 {red = 1} : f32[3]\n"
-     "  %4 = space_reduce %1 {red = 2} : f32[3]\n"
-     "  %5 = input \"y.label\" : node i32[]\n"
-     "  %6 = space_reduce %5 {red = 0} : i32[]\n"
-     "  %7 = input \"z.any\" : node f32[]\n"
-     "  %8 = space_reduce %7 {red = 0} : f32[]\n"
-     "  %9 = space_reduce %7 {red = 2} : f32[]\n"
-     "  output \"a\" %2\n  output \"b\" %3\n  output \"c\" %4\n  output \"d\" %6\n  output \"e\" %8\n"
-     "  output \"f\" %9\n"},
-    {"products over a space in chunks", "  space node node ?\n"
-                                        "  %1 = input \"x.any\" : node f32[7]\n  %2 = input \"y.any\" : node f32[5]\n"
-                                        "  %3 = matmul %1, %2 {ta = 1, tb = 0} : f32[7, 5]\n"
-                                        "  %4 = matmul %1, %3 {ta = 0, tb = 0} : node f32[5]\n"
-                                        "  %5 = input \"z.any\" : node f32[40]\n"
-                                        "  %6 = matmul %5, %1 {ta = 1, tb = 0} : f32[40, 7]\n"
-                                        "  output \"a\" %3\n  output \"b\" %4\n  output \"c\" %6\n"},
-    {"products with packed panels, in blocks", "  space node node ?\n"
-                                               "  %1 = input \"x.any\" : node f32[5]\n"
-                                               "  %2 = state \"w.any\" : f32[5, 70]\n"
-                                               "  %3 = matmul %1, %2 {ta = 0, tb = 0} : node f32[70]\n"
-                                               "  %4 = tanh %3 : node f32[70]\n"
-                                               "  %5 = matmul %1, %4 {ta = 1, tb = 0} : f32[5, 70]\n"
-                                               "  output \"a\" %4\n  output \"b\" %5\n"},
-    {"rows as lanes, in blocks", "  space node node ?\n"
-                                 "  %1 = input \"x.any\" : node f32[]\n  %2 = input \"y.pos\" : node f32[]\n"
-                                 "  %3 = mul %1, %2 : node f32[]\n  %4 = tanh %3 : node f32[]\n"
-                                 "  %5 = lt %3, %4 : node bool[]\n  %6 = select %5, %3, %2 : node f32[]\n"
-                                 "  output \"a\" %4\n  output \"b\" %6\n  output \"c\" %5\n"},
+     "  %1 = input \"x.any\" : node f32[7]\n  %2 = input \"y.any\" : node f32[5]\n"
+     "  %3 = matmul %1, %2 {ta = 1, tb = 0} : f32[7, 5]\n"
+     "  %4 = matmul %1, %3 {ta = 0, tb = 0} : node f32[5]\n"
+     "  %5 = input \"z.any\" : node f32[40]\n"
+     "  %6 = matmul %5, %1 {ta = 1, tb = 0} : f32[40, 7]\n"
+     "  output \"a\" %3\n  output \"b\" %4\n  output \"c\" %6\n"},
+    {"products with packed panels, in blocks",
+     "  space node node ?\n"
+     "  %1 = input \"x.any\" : node f32[5]\n"
+     "  %2 = state \"w.any\" : f32[5, 70]\n"
+     "  %3 = matmul %1, %2 {ta = 0, tb = 0} : node f32[70]\n"
+     "  %4 = tanh %3 : node f32[70]\n"
+     "  %5 = matmul %1, %4 {ta = 1, tb = 0} : f32[5, 70]\n"
+     "  output \"a\" %4\n  output \"b\" %5\n"},
+    {"rows as lanes, in blocks",
+     "  space node node ?\n"
+     "  %1 = input \"x.any\" : node f32[]\n  %2 = input \"y.pos\" : node f32[]\n"
+     "  %3 = mul %1, %2 : node f32[]\n  %4 = tanh %3 : node f32[]\n"
+     "  %5 = lt %3, %4 : node bool[]\n  %6 = select %5, %3, %2 : node f32[]\n"
+     "  output \"a\" %4\n  output \"b\" %6\n  output \"c\" %5\n"},
     {"elements of a parameter, in blocks",
      "  %1 = state \"s.any\" : f32[130, 70]\n  %2 = state \"m.any\" : f32[130, 70]\n"
      "  %3 = const {value = 0.5} : f32[130, 70]\n"
@@ -174,7 +185,8 @@ enum { PROGRAMS = sizeof programs / sizeof *programs };
 static uint64_t seeds(void) { return GN_UNDER_ASAN || !suite_long() ? 2 : 6; }
 
 /* In the modes of `modes`, code of those of `code`. */
-static void run_seed(const char *const *it, uint64_t seed, const random_gir_options *opt, unsigned modes, unsigned code)
+static void run_seed(const char *const *it, uint64_t seed, const random_gir_options *opt,
+                     unsigned modes, unsigned code)
 {
     gn_arena a;
     gir_program *p;
@@ -184,14 +196,16 @@ static void run_seed(const char *const *it, uint64_t seed, const random_gir_opti
     ck_assert_msg(!s, "%s: %s", it[0], gn_status_message(s));
     gir_env env = random_gir_env(&a, p, seed, opt);
     s = run_every_way(p, &env, modes, code, NULL);
-    ck_assert_msg(!s, "%s, seed %d: %s (%s:%d)\n%s", it[0], (int)seed, gn_status_message(s), s->file, s->line, text);
+    ck_assert_msg(!s, "%s, seed %d: %s (%s:%d)\n%s", it[0], (int)seed, gn_status_message(s),
+                  s->file, s->line, text);
     gn_arena_free(&a);
 }
 
 START_TEST(found)
 {
     unsigned all = (1u << RUN_MODE_COUNT) - 1;
-    for (uint64_t seed = 0; seed < seeds(); seed++) run_seed(programs[_i], seed, NULL, all, seed % 3 ? 0 : all);
+    for (uint64_t seed = 0; seed < seeds(); seed++)
+        run_seed(programs[_i], seed, NULL, all, seed % 3 ? 0 : all);
 }
 END_TEST
 

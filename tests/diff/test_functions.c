@@ -1,10 +1,12 @@
 /* labels: long */
 /* links: tune codegen lower passes frontend ir runtime base */
-/* sources: ../support/cuda_host.c ../support/cuda_run.c ../support/run_compiled.c ../support/run_stage.c ../support/run_data.c */
+/* sources: ../support/cuda_host.c ../support/cuda_run.c ../support/run_compiled.c
+ * ../support/run_stage.c ../support/run_data.c */
 /* timeout: 300 */
-/* Elementwise functions over all of float32: every sign, exponent and leading bits of the mantissa with drawn bits behind them,
- * and special values, in every way that programs run (run_compiled.h), against libm in double.  The bounds are those that
- * docs/numerics.md states, which is read.  GNNC_FUNCTIONS=N draws N times as many values. */
+/* Elementwise functions over all of float32: every sign, exponent and leading bits of the mantissa
+ * with drawn bits behind them, and special values, in every way that programs run (run_compiled.h),
+ * against libm in double.  The bounds are those that docs/numerics.md states, which is read.
+ * GNNC_FUNCTIONS=N draws N times as many values. */
 #include "base/half.h"
 #include "support/run_compiled.h"
 #include "support/suite.h"
@@ -16,7 +18,8 @@
 #include <string.h>
 
 enum { ROWS = 512, COLS = 128, VALUES = ROWS * COLS, MODES = 4 };
-static const int modes[MODES] = {0, 4, 5, RUN_MODE_COUNT}; /* widest vectors, 8 lanes, 4 lanes, CUDA */
+/* widest vectors, 8 lanes, 4 lanes, CUDA */
+static const int modes[MODES] = {0, 4, 5, RUN_MODE_COUNT};
 
 static double neg(double x) { return -x; }
 static double sign(double x) { return (x > 0) - (x < 0); }
@@ -29,10 +32,11 @@ typedef struct unary {
     double (*exact)(double);
 } unary;
 
-static const unary unaries[] = {{"neg", neg},     {"abs", fabs},    {"sign", sign},       {"floor", floor},
-                                {"sqrt", sqrt},   {"rsqrt", rsqrt}, {"recip", recip},     {"exp", exp},
-                                {"expm1", expm1}, {"log", log},     {"log1p", log1p},     {"sin", sin},
-                                {"cos", cos},     {"tanh", tanh},   {"sigmoid", sigmoid}, {"erf", erf}};
+static const unary unaries[] = {
+    {"neg", neg},     {"abs", fabs},    {"sign", sign},       {"floor", floor},
+    {"sqrt", sqrt},   {"rsqrt", rsqrt}, {"recip", recip},     {"exp", exp},
+    {"expm1", expm1}, {"log", log},     {"log1p", log1p},     {"sin", sin},
+    {"cos", cos},     {"tanh", tanh},   {"sigmoid", sigmoid}, {"erf", erf}};
 enum { UNARIES = sizeof unaries / sizeof *unaries };
 
 static double add(double x, double y) { return x + y; }
@@ -47,8 +51,9 @@ typedef struct binary {
     double (*exact)(double, double);
 } binary;
 
-static const binary binaries[] = {{"add", add},    {"sub", sub},     {"mul", mul}, {"div", quotient},
-                                  {"max", larger}, {"min", smaller}, {"pow", pow}};
+static const binary binaries[] = {{"add", add},      {"sub", sub},    {"mul", mul},
+                                  {"div", quotient}, {"max", larger}, {"min", smaller},
+                                  {"pow", pow}};
 enum { BINARIES = sizeof binaries / sizeof *binaries };
 
 static gn_arena arena;
@@ -66,7 +71,8 @@ static double stated(const char *op)
     double bound = -1;
     char *name = gn_arena_printf(&arena, "`%s`", op);
     while (bound < 0 && fgets(line, sizeof line, f)) {
-        char *end = line[0] == '|' ? strchr(line + 1, '|') : NULL, *at = end ? strstr(line, name) : NULL;
+        char *end = line[0] == '|' ? strchr(line + 1, '|') : NULL,
+             *at = end ? strstr(line, name) : NULL;
         if (at && at < end) bound = strtod(end + 1, NULL);
     }
     fclose(f);
@@ -127,7 +133,8 @@ static void all_of_float32(double *v, uint32_t seed)
 static gn_status *evaluated(const gir_program *p, double **in, run_case **out, run_code **code)
 {
     static const char *names[] = {"x", "y"};
-    gir_value values[2] = {{.rows = ROWS, .cols = COLS, .v = in[0]}, {.rows = ROWS, .cols = COLS, .v = in[1]}};
+    gir_value values[2] = {{.rows = ROWS, .cols = COLS, .v = in[0]},
+                           {.rows = ROWS, .cols = COLS, .v = in[1]}};
     gir_env env = {.arena = &arena, .n = in[1] ? 2 : 1, .name = names, .value = values};
     unsigned set = 0;
     for (int k = 0; k < MODES; k++) set |= 1u << modes[k];
@@ -139,10 +146,11 @@ static gn_status *evaluated(const gir_program *p, double **in, run_case **out, r
 
 static const char *program_text(const char *op, int operands)
 {
-    return gn_arena_printf(&arena,
-                           "program @f {\n  space node node ?\n  %%1 = input \"x\" : node f32[%d]\n"
-                           "  %%2 = input \"y\" : node f32[%d]\n  %%3 = %s %%1%s\n  output \"o\" %%3\n}\n",
-                           COLS, COLS, op, operands == 2 ? ", %2" : "");
+    return gn_arena_printf(
+        &arena,
+        "program @f {\n  space node node ?\n  %%1 = input \"x\" : node f32[%d]\n"
+        "  %%2 = input \"y\" : node f32[%d]\n  %%3 = %s %%1%s\n  output \"o\" %%3\n}\n",
+        COLS, COLS, op, operands == 2 ? ", %2" : "");
 }
 
 static void within(const char *op, double **in, int operands, const double *exact)
@@ -163,10 +171,12 @@ static void within(const char *op, double **in, int operands, const double *exac
             double e = units(got[i], exact[i]);
             if (!(e <= worst)) worst = e, at = i;
         }
-        if (getenv("GNNC_TEST_VERBOSE")) printf("%-8s %-36s %.3f\n", op, run_modes[modes[k]].name, worst);
-        ck_assert_msg(worst <= bound, "%s, %s: %.3g ulp, stated are %g: of %a, %a it gives %a, not %a", op,
-                      run_modes[modes[k]].name, worst, bound, in[0][at], operands == 2 ? in[1][at] : 0, got[at],
-                      exact[at]);
+        if (getenv("GNNC_TEST_VERBOSE"))
+            printf("%-8s %-36s %.3f\n", op, run_modes[modes[k]].name, worst);
+        ck_assert_msg(worst <= bound,
+                      "%s, %s: %.3g ulp, stated are %g: of %a, %a it gives %a, not %a", op,
+                      run_modes[modes[k]].name, worst, bound, in[0][at],
+                      operands == 2 ? in[1][at] : 0, got[at], exact[at]);
     }
     run_case_free(c);
     run_code_free(code);
@@ -191,7 +201,8 @@ START_TEST(of_one)
 }
 END_TEST
 
-/* All pairs of special values, drawn values of all scales beside each other, and beside ones of their own scale. */
+/* All pairs of special values, drawn values of all scales beside each other, and beside ones of
+ * their own scale. */
 START_TEST(of_two)
 {
     const binary *f = &binaries[_i];
@@ -203,7 +214,8 @@ START_TEST(of_two)
         for (int i = 0; i < VALUES; i++) {
             float near = (float)in[0][i] * (1 + (float)(drawn(&seed) >> 20) / 4096);
             in[1][i] = i % 2 ? gn_f32_from_bits(drawn(&seed)) : near;
-            if (i < SPECIALS * SPECIALS) in[0][i] = special[i % SPECIALS], in[1][i] = special[i / SPECIALS];
+            if (i < SPECIALS * SPECIALS)
+                in[0][i] = special[i % SPECIALS], in[1][i] = special[i / SPECIALS];
         }
         for (int i = 0; i < VALUES; i++) exact[i] = f->exact(in[0][i], in[1][i]);
         within(f->op, in, 2, exact);

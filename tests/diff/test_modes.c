@@ -1,7 +1,8 @@
 /* labels: long */
 /* links: tune cache codegen lower passes frontend ir runtime base */
-/* All modes agree to 1e-5: logits of fresh weights, the losses of a few training steps, and the logits after them.  Where training
- * goes by the loss over the validation nodes, it is the cross-entropy of the logits. */
+/* All modes agree to 1e-5: logits of fresh weights, the losses of a few training steps, and the
+ * logits after them.  Where training goes by the loss over the validation nodes, it is the
+ * cross-entropy of the logits. */
 #include "cache/cache.h"
 #include "tune/tune.h"
 #include "support/suite.h"
@@ -26,10 +27,13 @@ typedef struct result {
 
 static void need(gn_status *s, const char *model, gn_mode mode)
 {
-    if (s) ck_abort_msg("%s, %s: %s (%s:%d)", model, gn_mode_name[mode], gn_status_message(s), s->file, s->line);
+    if (s)
+        ck_abort_msg("%s, %s: %s (%s:%d)", model, gn_mode_name[mode], gn_status_message(s), s->file,
+                     s->line);
 }
 
-static double cross_entropy(const gn_session *s, const float *logits, int64_t classes, const uint8_t *mask)
+static double cross_entropy(const gn_session *s, const float *logits, int64_t classes,
+                            const uint8_t *mask)
 {
     double sum = 0;
     int64_t n = 0;
@@ -48,7 +52,8 @@ static void check_validation(const gn_session *s, const float *logits, int64_t c
 {
     const float *loss = gn_instance_output(s->build.eval.instance, "loss", NULL);
     bool monitors = s->model->train.monitor_loss;
-    ck_assert_msg(monitors == (loss != NULL), "a loss %s", loss ? "that nobody asks for" : "is missing");
+    ck_assert_msg(monitors == (loss != NULL), "a loss %s",
+                  loss ? "that nobody asks for" : "is missing");
     if (!loss) return;
     double want = cross_entropy(s, logits, classes, s->data->val_mask);
     ck_assert_double_eq_tol(*loss, want, 1e-5 * fabs(want));
@@ -75,11 +80,12 @@ static result run(const char *model, gn_mode mode, gn_cache *cache)
     gn_session *s;
     result r;
     snprintf(path, sizeof path, "%s/samples/%s.gnn", root ? root : ".", model);
-    gn_session_options o = {.path = path, .mode = mode, .threads = THREADS, .seed = 7, .epochs = STEPS};
+    gn_session_options o = {
+        .path = path, .mode = mode, .threads = THREADS, .seed = 7, .epochs = STEPS};
     o.pass_limit = -1;
     o.train = o.keep_static = true;
-    o.tune_seconds =
-        0.05; /* where the mode searches: what comes of the first few candidates, if there is time for any */
+    o.tune_seconds = 0.05; /* where the mode searches: what comes of the first few candidates, if
+                              there is time for any */
     o.cache = cache;
     o.data = (gn_data_options){.seed = 1, .normalize_rows = -1, .undirected = -1};
     gn_arena_init(&a);
@@ -117,14 +123,16 @@ START_TEST(agree)
     for (int m = 0; m < GN_MODE_COUNT; m++) {
         if (m == GN_MODE_DEFAULT) continue;
         result got = run(model, (gn_mode)m, cache);
-        double first = distance(want.before, got.before, want.n), last = distance(want.after, got.after, want.n);
+        double first = distance(want.before, got.before, want.n),
+               last = distance(want.after, got.after, want.n);
         if (getenv("GNNC_SHOW")) printf("%s %s %g %g\n", model, gn_mode_name[m], first, last);
-        ck_assert_msg(first <= 1e-5 && last <= 1e-5, "%s, %s: logits differ by %g, after %d steps by %g", model,
-                      gn_mode_name[m], first, STEPS, last);
+        ck_assert_msg(first <= 1e-5 && last <= 1e-5,
+                      "%s, %s: logits differ by %g, after %d steps by %g", model, gn_mode_name[m],
+                      first, STEPS, last);
         for (int k = 0; k < STEPS; k++)
             ck_assert_msg(fabs(got.loss[k] - want.loss[k]) <= 1e-5 * fabs(want.loss[k]),
-                          "%s, %s: the loss of step %d is %.9g, not %.9g", model, gn_mode_name[m], k, got.loss[k],
-                          want.loss[k]);
+                          "%s, %s: the loss of step %d is %.9g, not %.9g", model, gn_mode_name[m],
+                          k, got.loss[k], want.loss[k]);
         free(got.before);
         free(got.after);
     }

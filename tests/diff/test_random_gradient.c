@@ -1,8 +1,13 @@
 /* labels: long */
 /* links: tune codegen lower passes frontend ir runtime base */
-/* sources: ../support/random_diff.c ../support/random_gir.c ../support/random_gir_env.c ../support/random_gir_ops.c ../support/random_gir_views.c ../support/cuda_host.c ../support/cuda_run.c ../support/run_compiled.c ../support/run_stage.c ../support/run_data.c */
+/* sources: ../support/random_diff.c ../support/random_gir.c ../support/random_gir_env.c
+ * ../support/random_gir_ops.c ../support/random_gir_views.c ../support/cuda_host.c
+ * ../support/cuda_run.c ../support/run_compiled.c ../support/run_stage.c ../support/run_data.c */
 /* timeout: 1800 */
 /* Random losses with their gradients and updates: evaluators and compiled code agree. */
 #include "support/random_diff.h"
 
-int main(void) { return random_diff("random gradients", &(random_gir_options){.backward = true}, 900); }
+int main(void)
+{
+    return random_diff("random gradients", &(random_gir_options){.backward = true}, 900);
+}

@@ -1,10 +1,13 @@
 /* labels: long */
 /* links: tune codegen lower passes frontend ir runtime base */
-/* sources: ../support/random_gir.c ../support/random_gir_env.c ../support/random_gir_ops.c ../support/random_gir_views.c ../support/cuda_host.c ../support/cuda_run.c ../support/run_compiled.c ../support/run_stage.c ../support/run_data.c */
+/* sources: ../support/random_gir.c ../support/random_gir_env.c ../support/random_gir_ops.c
+ * ../support/random_gir_views.c ../support/cuda_host.c ../support/cuda_run.c
+ * ../support/run_compiled.c ../support/run_stage.c ../support/run_data.c */
 /* timeout: 900 */
-/* Losses over a mask with rows left out that nothing reads: loss, updates and all gradients are those of the program that
- * computes all rows.  All layers of the standard library and the samples, and programs that reach what layers do not; on
- * small random graphs and masks, among them none and all of the nodes; in the evaluator, and in machine code. */
+/* Losses over a mask with rows left out that nothing reads: loss, updates and all gradients are
+ * those of the program that computes all rows.  All layers of the standard library and the samples,
+ * and programs that reach what layers do not; on small random graphs and masks, among them none and
+ * all of the nodes; in the evaluator, and in machine code. */
 #include "base/sanitized.h"
 #include "build/build.h"
 #include "passes/passes.h"
@@ -26,8 +29,8 @@ typedef struct source {
 } source;
 
 #define NET(name, lines) "model " name "() (g: graph, x: node[F]) -> node[C] {\n" lines "}\n"
-#define TWO(layer)                                                                                                     \
-    NET("M", "  a = " layer "\n  b = " layer                                                                           \
+#define TWO(layer)                                                                                 \
+    NET("M", "  a = " layer "\n  b = " layer                                                       \
              "\n  out = Linear(C)\n  return out(relu(b(g, relu(a(g, dropout(x, 0.3))))))\n")
 
 /* Models, or programs of the tensor IR behind the lines of read_rows. */
@@ -45,12 +48,15 @@ static const source sources[] = {
     {"graphconv, weights", TWO("GraphConv(4, aggr = \"mean\")"), true, false},
     {"graphconv, min", TWO("GraphConv(4, aggr = \"min\")"), true, false},
     {"sgc", NET("M", "  a = SGConv(C, K = 4)\n  return a(g, x)\n"), true, false},
-    {"appnp", NET("M", "  l = Linear(C)\n  p = APPNP(5, 0.1, p = 0.3)\n  return p(g, l(x))\n"), true, false},
+    {"appnp", NET("M", "  l = Linear(C)\n  p = APPNP(5, 0.1, p = 0.3)\n  return p(g, l(x))\n"),
+     true, false},
     {"batch norm between",
-     NET("M", "  a = GCNConv(4)\n  n = BatchNorm()\n  b = GCNConv(C)\n  return b(g, relu(n(a(g, x))))\n"), false,
-     false},
+     NET("M", "  a = GCNConv(4)\n  n = BatchNorm()\n  b = GCNConv(C)\n  return b(g, relu(n(a(g, "
+              "x))))\n"),
+     false, false},
     {"layer norm",
-     NET("M", "  a = GCNConv(4)\n  n = LayerNorm()\n  m = LayerNorm(mode = \"node\")\n  b = SAGEConv(C)\n"
+     NET("M", "  a = GCNConv(4)\n  n = LayerNorm()\n  m = LayerNorm(mode = \"node\")\n  b = "
+              "SAGEConv(C)\n"
               "  return b(g, m(n(a(g, x))))\n"),
      false, false},
     {"the samples: gcn", "gcn", false, false},
@@ -60,8 +66,10 @@ static const source sources[] = {
     {"the samples: own layer", "own_layer", false, false},
 #define SUM " %40 = space_reduce %30 {red = 0}\n"
     {"messages both ways",
-     "%20 = reverse %1\n %21 = gather %20, %10 {end = 0}\n %22 = scatter %20, %21 {end = 1, red = 0}\n"
-     " %23 = add %22, %10\n %24 = gather %1, %23 {end = 0}\n %25 = scatter %1, %24 {end = 1, red = 0}\n"
+     "%20 = reverse %1\n %21 = gather %20, %10 {end = 0}\n %22 = scatter %20, %21 {end = 1, red = "
+     "0}\n"
+     " %23 = add %22, %10\n %24 = gather %1, %23 {end = 0}\n %25 = scatter %1, %24 {end = 1, red = "
+     "0}\n"
      " %29 = add %25, %22\n %30 = mul %29, %8\n" SUM,
      false, false},
     {"a sum at the sources",
@@ -85,7 +93,8 @@ static const source sources[] = {
      " %26 = add %25, %21\n %27 = add %26, %23\n %30 = mul %27, %8\n" SUM,
      false, false},
     {"two masks",
-     "%20 = gather %1, %10 {end = 0}\n %21 = scatter %1, %20 {end = 1, red = 0}\n %22 = mul %21, %9\n"
+     "%20 = gather %1, %10 {end = 0}\n %21 = scatter %1, %20 {end = 1, red = 0}\n %22 = mul %21, "
+     "%9\n"
      " %23 = space_reduce %22 {red = 0}\n %30 = mul %21, %8\n" SUM " %41 = add %40, %23\n",
      false, false},
     {"a mask of two",
@@ -95,7 +104,8 @@ static const source sources[] = {
      " %28 = broadcast %27 : f32[3]\n %30 = mul %10, %8\n" SUM " %41 = mul %40, %28\n",
      false, false},
     {"the mask itself is read",
-     "%20 = gather %1, %8 {end = 0}\n %21 = scatter %1, %20 {end = 1, red = 0}\n %22 = mul %21, %10\n"
+     "%20 = gather %1, %8 {end = 0}\n %21 = scatter %1, %20 {end = 1, red = 0}\n %22 = mul %21, "
+     "%10\n"
      " %30 = mul %22, %8\n" SUM,
      false, false},
     {"the mask everywhere",
@@ -104,7 +114,8 @@ static const source sources[] = {
      false, false},
     {"edges of their own",
      "%20 = self_loops %1\n %21 = const {value = 2} : node f32[3]\n %22 = carry %20, %1, %7, %21\n"
-     " %23 = gather %20, %10 {end = 0}\n %24 = mul %22, %23\n %25 = scatter %20, %24 {end = 1, red = 0}\n"
+     " %23 = gather %20, %10 {end = 0}\n %24 = mul %22, %23\n %25 = scatter %20, %24 {end = 1, red "
+     "= 0}\n"
      " %26 = uncarry %1, %20, %24\n %27 = scatter %1, %26 {end = 1, red = 0}\n %28 = add %25, %27\n"
      " %30 = mul %28, %8\n" SUM,
      false, false},
@@ -125,7 +136,8 @@ static const source sources[] = {
      "%20 = const {value = 1} : node f32[3]\n %21 = broadcast %5 : node bool[3]\n"
      " %30 = select %21, %10, %20\n" SUM,
      false, true},
-    {"a maximum over the mask", "%30 = mul %10, %8\n %40 = space_reduce %30 {red = 1}\n", false, true},
+    {"a maximum over the mask", "%30 = mul %10, %8\n %40 = space_reduce %30 {red = 1}\n", false,
+     true},
 };
 enum { SOURCES = sizeof sources / sizeof *sources, SEEDS = 12 };
 
@@ -138,13 +150,16 @@ typedef struct world {
 
 static void need(gn_status *s, const world *w, const char *where)
 {
-    if (s) ck_abort_msg("%s: %s: %s (%s:%d)", w->s->what, where, gn_status_message(s), s->file, s->line);
+    if (s)
+        ck_abort_msg("%s: %s: %s (%s:%d)", w->s->what, where, gn_status_message(s), s->file,
+                     s->line);
 }
 
 static char *sample_text(world *w)
 {
     const char *root = getenv("GNNC_SOURCE_DIR");
-    FILE *f = fopen(gn_arena_printf(&w->a, "%s/samples/%s.gnn", root ? root : ".", w->s->text), "r");
+    FILE *f = fopen(gn_arena_printf(&w->a, "%s/samples/%s.gnn", root ? root : ".", w->s->text),
+                    "r");
     ck_assert(f != NULL);
     char *text = gn_arena_alloc(&w->a, 1 << 16, 1);
     text[fread(text, 1, (1 << 16) - 1, f)] = 0;
@@ -155,21 +170,22 @@ static char *sample_text(world *w)
 /* Programs of the tensor IR stand behind this one. */
 static gir_program *read_rows(world *w)
 {
-    static const char head[] = "program @p {\n  space node node ?\n  space edge edge ? of %1\n"
-                               "  space edge2 edge ? of %2\n"
-                               "  %1 = graph \"g\" : graph<node -> node, edge>\n"
-                               "  %2 = graph \"h\" : graph<node -> node, edge2>\n"
-                               "  %3 = input \"x\" : node f32[3]\n"
-                               "  %4 = input \"z\" : node f32[3]\n"
-                               "  %5 = input \"train_mask\" : node bool[]\n"
-                               "  %6 = input \"m\" : node bool[]\n"
-                               "  %7 = input \"e\" : edge f32[3]\n"
-                               "  %11 = state \"w\" : f32[3, 3]\n"
-                               "  %12 = reshape %5 : node bool[1]\n  %13 = broadcast %12 : node bool[3]\n"
-                               "  %8 = cast %13 : node f32[3]\n"
-                               "  %14 = reshape %6 : node bool[1]\n  %15 = broadcast %14 : node bool[3]\n"
-                               "  %9 = cast %15 : node f32[3]\n"
-                               "  %10 = matmul %3, %11 : node f32[3]\n";
+    static const char
+        head[] = "program @p {\n  space node node ?\n  space edge edge ? of %1\n"
+                 "  space edge2 edge ? of %2\n"
+                 "  %1 = graph \"g\" : graph<node -> node, edge>\n"
+                 "  %2 = graph \"h\" : graph<node -> node, edge2>\n"
+                 "  %3 = input \"x\" : node f32[3]\n"
+                 "  %4 = input \"z\" : node f32[3]\n"
+                 "  %5 = input \"train_mask\" : node bool[]\n"
+                 "  %6 = input \"m\" : node bool[]\n"
+                 "  %7 = input \"e\" : edge f32[3]\n"
+                 "  %11 = state \"w\" : f32[3, 3]\n"
+                 "  %12 = reshape %5 : node bool[1]\n  %13 = broadcast %12 : node bool[3]\n"
+                 "  %8 = cast %13 : node f32[3]\n"
+                 "  %14 = reshape %6 : node bool[1]\n  %15 = broadcast %14 : node bool[3]\n"
+                 "  %9 = cast %15 : node f32[3]\n"
+                 "  %10 = matmul %3, %11 : node f32[3]\n";
     char *text = gir_renumbered(&w->a, gn_arena_printf(&w->a, "%s %s}\n", head, w->s->text));
     gir_program *p;
     need(gir_parse(&w->a, text, strlen(text), "rows", &p), w, text);
@@ -198,13 +214,15 @@ static void make_data(world *w, uint64_t seed)
     w->env = random_gir_env(&w->a, w->loss, seed, &o);
     for (int k = 0; k < w->env.n; k++) {
         gir_value *v = &w->env.value[k];
-        bool mask = strcmp(w->env.name[k], "train_mask") == 0, weight = strcmp(w->env.name[k], "g.weight") == 0;
+        bool mask = strcmp(w->env.name[k], "train_mask") == 0,
+             weight = strcmp(w->env.name[k], "g.weight") == 0;
         for (int64_t i = 0; mask && i < v->rows; i++) {
             if (seed % 6 == 0) v->v[i] = 0;
             if (seed % 6 == 1) v->v[i] = 1;
             if (seed % 6 >= 4) v->v[i] = i == (int64_t)seed % 5;
         }
-        for (int64_t i = 0; weight && i < v->rows; i++) v->v[i] = gir_round(GN_F32, fabs(v->v[i]) + 0.1);
+        for (int64_t i = 0; weight && i < v->rows; i++)
+            v->v[i] = gir_round(GN_F32, fabs(v->v[i]) + 0.1);
     }
 }
 
@@ -228,18 +246,26 @@ static gir_program *with_gradients(world *w, const gir_program *loss)
         if (p->outputs.p[k].kind == GIR_OUTPUT) l = p->outputs.p[k].value;
     need(gir_grad(p, l, n, wrt, grad), w, "gradients");
     for (int k = 0; k < n; k++)
-        gir_output_add(p, GIR_OUTPUT, gn_arena_printf(&w->a, "d.%s", gir_at(p, wrt[k])->attr.name), grad[k]);
+        gir_output_add(p, GIR_OUTPUT, gn_arena_printf(&w->a, "d.%s", gir_at(p, wrt[k])->attr.name),
+                       grad[k]);
     need(gir_verify(p), w, "gradients");
     return p;
 }
 
-/* As the driver does it.  Where products are moved, so many non-zeros that sums of features that never change are kept. */
+/* As the driver does it.  Where products are moved, so many non-zeros that sums of features that
+ * never change are kept. */
 static gir_program *restricted(world *w, int levels, bool sparse, bool moved)
 {
     static const char *const x[] = {"x"};
-    gn_pass_options o = {.limit = -1, .levels = levels, .sparse = x, .n_sparse = sparse, .fixed = x, .n_fixed = moved};
+    gn_pass_options o = {.limit = -1,
+                         .levels = levels,
+                         .sparse = x,
+                         .n_sparse = sparse,
+                         .fixed = x,
+                         .n_fixed = moved};
     o.facts = (gn_data_facts){.nonzeros = 1 << 20, .all = {1 << 10, 1 << 10}};
-    for (int k = 0; k < GN_MOST_LEVELS; k++) o.facts.level[k] = (gn_row_count){1 << (k < 9 ? k : 9), 1 << 9};
+    for (int k = 0; k < GN_MOST_LEVELS; k++)
+        o.facts.level[k] = (gn_row_count){1 << (k < 9 ? k : 9), 1 << 9};
     gir_program *p = w->loss, *q;
     need(gn_pass_cse(&w->a, p, &p), w, "cse");
     need(gn_pass_dce(&w->a, p, &p), w, "dce");
@@ -274,13 +300,14 @@ static void compare_to(world *w, const gir_program *p, const gir_value *want, co
         ck_assert_str_eq(p->outputs.p[k].name, q->outputs.p[k].name);
         for (int64_t i = 0; i < a->rows * a->cols; i++) size = fmax(size, fabs(a->v[i]));
         for (int64_t i = 0; i < a->rows * a->cols; i++)
-            ck_assert_msg(fabs(a->v[i] - b->v[i]) <= most * (1 + size), "%s, %s: %s[%d] is %.17g, not %.17g",
-                          w->s->what, how, p->outputs.p[k].name, (int)i, b->v[i], a->v[i]);
+            ck_assert_msg(fabs(a->v[i] - b->v[i]) <= most * (1 + size),
+                          "%s, %s: %s[%d] is %.17g, not %.17g", w->s->what, how,
+                          p->outputs.p[k].name, (int)i, b->v[i], a->v[i]);
     }
 }
 
-static void compare(world *w, const gir_program *p, const gir_value *want, const gir_program *q, const gir_value *got,
-                    const char *how)
+static void compare(world *w, const gir_program *p, const gir_value *want, const gir_program *q,
+                    const gir_value *got, const char *how)
 {
     compare_to(w, p, want, q, got, 1e-10, how);
 }
@@ -295,7 +322,8 @@ START_TEST(evaluated)
         gir_value *want = evaluate(&w, p);
         for (int k = 0; k < 6; k++) {
             gir_program *q = restricted(&w, levels[k], seed % 2, seed % 3 == 0);
-            compare(&w, p, want, q, evaluate(&w, q), gn_arena_printf(&w.a, "seed %d, %d levels", (int)seed, levels[k]));
+            compare(&w, p, want, q, evaluate(&w, q),
+                    gn_arena_printf(&w.a, "seed %d, %d levels", (int)seed, levels[k]));
         }
         gn_arena_free(&w.a);
     }
@@ -324,12 +352,13 @@ static const source attentions[] = {
     {"gat, heads' mean", TWO("GATConv(5, heads = 2, concat = false)"), false, false},
     {"gat without loops", TWO("GATConv(3, heads = 2, loops = false)"), false, false},
     {"gat, deep",
-     NET("M",
-         "  h = x\n  for i in 0..3 { h = elu(GATConv(3, heads = 2)(g, h)) }\n  out = Linear(C)\n  return out(h)\n"),
+     NET("M", "  h = x\n  for i in 0..3 { h = elu(GATConv(3, heads = 2)(g, h)) }\n  out = "
+              "Linear(C)\n  return out(h)\n"),
      false, false},
-#define RATIO(more)                                                                                                    \
-    NET("M", "  a = Linear(6, bias = false)\n  s = Linear(2)\n  h = reshape(a(x), [2, 3])\n  q = exp(s(x))\n"          \
-             "  d = sum(u -> v in g: q[u])" more "\n  c = Linear(C)\n"                                                 \
+#define RATIO(more)                                                                                \
+    NET("M", "  a = Linear(6, bias = false)\n  s = Linear(2)\n  h = reshape(a(x), [2, 3])\n  q = " \
+             "exp(s(x))\n"                                                                         \
+             "  d = sum(u -> v in g: q[u])" more "\n  c = Linear(C)\n"                             \
              "  return c(flatten(sum(u -> v in g: unsqueeze(q[u] / d[v], -1) * h[u])))\n")
     {"divided by what is 0 without edges", RATIO(""), false, false},
     {"divided by what is never 0", RATIO(" + 0.5"), false, false},
@@ -341,14 +370,16 @@ static gn_pass_options few_rows(int levels)
 {
     gn_pass_options o = {.limit = -1, .levels = levels, .verify = true};
     o.facts.all = (gn_row_count){(int64_t)1 << 60, 1};
-    for (int k = 0; k < GN_MOST_LEVELS; k++) o.facts.level[k] = (gn_row_count){(int64_t)1 << 4 * k, 1};
+    for (int k = 0; k < GN_MOST_LEVELS; k++)
+        o.facts.level[k] = (gn_row_count){(int64_t)1 << 4 * k, 1};
     return o;
 }
 
 static int count(const gir_program *p, gir_op op, int end)
 {
     int n = 0;
-    for (gir_id v = 1; v < p->nodes.n; v++) n += gir_at(p, v)->op == op && (end < 0 || gir_at(p, v)->attr.i[0] == end);
+    for (gir_id v = 1; v < p->nodes.n; v++)
+        n += gir_at(p, v)->op == op && (end < 0 || gir_at(p, v)->attr.i[0] == end);
     return n;
 }
 
@@ -362,7 +393,8 @@ static gir_program *by_heads(world *w, int levels, bool again)
     need(gn_pass_dce(&w->a, p, &p), w, "dce");
     need(gn_run_aggregate_heads(&w->a, p, &o, &q), w, "aggregate_heads");
     need(gir_verify(q), w, "aggregate_heads");
-    ck_assert_msg(count(q, GIR_SLICE, -1) > count(p, GIR_SLICE, -1), "%s: nothing is summed by head", w->s->what);
+    ck_assert_msg(count(q, GIR_SLICE, -1) > count(p, GIR_SLICE, -1),
+                  "%s: nothing is summed by head", w->s->what);
     need(gn_pass_dce(&w->a, q, &q), w, "dce");
     q = with_gradients(w, q);
     if (!again) return q;
@@ -382,13 +414,16 @@ START_TEST(heads)
         gir_program *p = with_gradients(&w, w.loss);
         gir_value *want = evaluate(&w, p);
         for (int levels = 1; levels < 4; levels++) {
-            const char *how = gn_arena_printf(&w.a, "by head, seed %d, %d levels", (int)seed, levels);
-            gir_program *plain = by_heads(&w, levels, false), *right = by_heads(&w, levels, true), *whole;
+            const char *how = gn_arena_printf(&w.a, "by head, seed %d, %d levels", (int)seed,
+                                              levels);
+            gir_program *plain = by_heads(&w, levels, false), *right = by_heads(&w, levels, true),
+                        *whole;
             gn_pass_options o = few_rows(0);
             need(gn_passes_run(&w.a, plain, &o, NULL, &whole), &w, how);
             compare(&w, p, want, plain, evaluate(&w, plain), how);
             compare(&w, p, want, right, evaluate(&w, right), how);
-            /* node_exp has 1e-19 in sums that may be as small as e^-24: 3e-9 of losses of some hundred. */
+            /* node_exp has 1e-19 in sums that may be as small as e^-24: 3e-9 of losses of some
+             * hundred. */
             compare_to(&w, p, want, whole, evaluate(&w, whole), 1e-6, how);
         }
         gn_arena_free(&w.a);

@@ -1,8 +1,8 @@
 /* labels: long */
 /* links: tune codegen lower passes frontend ir runtime base */
 /* timeout: 900 */
-/* The samples give the same bits whatever the number of threads and in every run: all states after five steps, and the
- * loss; with what is static computed at every step, and computed ahead. */
+/* The samples give the same bits whatever the number of threads and in every run: all states after
+ * five steps, and the loss; with what is static computed at every step, and computed ahead. */
 #include "base/sanitized.h"
 #include "cache/cache.h"
 #include "session/session.h"
@@ -18,8 +18,9 @@
 enum { STEPS = 5 };
 
 static const char *const models[] = {"gcn", "sage", "gat", "gin"};
-static const char *const data[] = {NULL, "synthetic:nodes=5000,edges=30000,features=40,classes=5,density=0.1,seed=3",
-                                   "synthetic:nodes=700,edges=20000,features=24,classes=3,density=0.9,seed=4"};
+static const char *const data[] = {
+    NULL, "synthetic:nodes=5000,edges=30000,features=40,classes=5,density=0.1,seed=3",
+    "synthetic:nodes=700,edges=20000,features=24,classes=3,density=0.9,seed=4"};
 static const gn_mode modes[] = {GN_MODE_DEFAULT, GN_MODE_REDUCE_OVERHEAD, GN_MODE_EAGER};
 enum { MODELS = 4, DATA = GN_UNDER_ASAN ? 1 : 3, MODES = GN_UNDER_ASAN ? 2 : 3 };
 
@@ -33,8 +34,8 @@ typedef struct setup {
 static void need(gn_status *s, const setup *c)
 {
     if (s)
-        ck_abort_msg("%s on %s, %s: %s (%s:%d)", c->model, c->data ? c->data : "karate", gn_mode_name[c->mode],
-                     gn_status_message(s), s->file, s->line);
+        ck_abort_msg("%s on %s, %s: %s (%s:%d)", c->model, c->data ? c->data : "karate",
+                     gn_mode_name[c->mode], gn_status_message(s), s->file, s->line);
 }
 
 /* The bytes of every state, and of the loss. */
@@ -80,7 +81,8 @@ static bits run(const setup *c, gn_cache *cache)
     gn_arena a;
     gn_session *s;
     snprintf(path, sizeof path, "%s/samples/%s.gnn", root ? root : ".", c->model);
-    gn_session_options o = {.path = path, .mode = c->mode, .threads = c->threads, .seed = 7, .epochs = STEPS};
+    gn_session_options o = {
+        .path = path, .mode = c->mode, .threads = c->threads, .seed = 7, .epochs = STEPS};
     o.pass_limit = -1;
     o.train = true;
     o.keep_static = c->keep_static;
@@ -92,8 +94,8 @@ static bits run(const setup *c, gn_cache *cache)
     need(gn_session_reset(s, 7), c);
     gn_instance_poison(s->build.step.instance);
     bits second = train(s);
-    ck_assert_msg(same(first, second), "%s on %s, %s: two runs differ", c->model, c->data ? c->data : "karate",
-                  gn_mode_name[c->mode]);
+    ck_assert_msg(same(first, second), "%s on %s, %s: two runs differ", c->model,
+                  c->data ? c->data : "karate", gn_mode_name[c->mode]);
     free(second.p);
     gn_session_free(s);
     gn_arena_free(&a);
@@ -102,7 +104,9 @@ static bits run(const setup *c, gn_cache *cache)
 
 START_TEST(threads)
 {
-    setup c = {.model = models[_i % MODELS], .data = data[_i / MODELS % DATA], .mode = modes[_i / MODELS / DATA]};
+    setup c = {.model = models[_i % MODELS],
+               .data = data[_i / MODELS % DATA],
+               .mode = modes[_i / MODELS / DATA]};
     bits want[2];
     gn_cache *cache; /* threads share kernels */
     need(gn_cache_new(&(gn_cache_options){0}, &cache), &c);
@@ -115,13 +119,16 @@ START_TEST(threads)
             want[c.keep_static] = got;
             continue;
         }
-        ck_assert_msg(same(want[c.keep_static], got), "%s on %s, %s%s: %d threads give other bits than one", c.model,
-                      c.data ? c.data : "karate", gn_mode_name[c.mode], c.keep_static ? ", static" : "", c.threads);
+        ck_assert_msg(same(want[c.keep_static], got),
+                      "%s on %s, %s%s: %d threads give other bits than one", c.model,
+                      c.data ? c.data : "karate", gn_mode_name[c.mode],
+                      c.keep_static ? ", static" : "", c.threads);
         free(got.p);
     }
     double a = loss_of(want[0]), b = loss_of(want[1]);
-    ck_assert_msg(fabs(a - b) <= 1e-4 * fabs(a), "%s on %s, %s: a loss of %g, and %g where static is computed ahead",
-                  c.model, c.data ? c.data : "karate", gn_mode_name[c.mode], a, b);
+    ck_assert_msg(fabs(a - b) <= 1e-4 * fabs(a),
+                  "%s on %s, %s: a loss of %g, and %g where static is computed ahead", c.model,
+                  c.data ? c.data : "karate", gn_mode_name[c.mode], a, b);
     free(want[0].p);
     free(want[1].p);
     gn_cache_free(cache);

@@ -1,6 +1,7 @@
-/* Entries and archives of the cache.  An input that starts with 'A' is an archive from its second byte on, one with 'R' an
- * entry.  Any other is what stands in an entry, of which a sound one is made and then damaged at the place that its first
- * bytes say: mutations of a whole entry never get past its checksum. */
+/* Entries and archives of the cache.  An input that starts with 'A' is an archive from its second
+ * byte on, one with 'R' an entry.  Any other is what stands in an entry, of which a sound one is
+ * made and then damaged at the place that its first bytes say: mutations of a whole entry never get
+ * past its checksum. */
 /* links: cache base */
 #include "cache/cache.h"
 
@@ -59,7 +60,8 @@ static void import(const uint8_t *p, size_t n)
     if (fd < 0) return;
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     gn_status *s = gn_cache_new(&o, &c);
-    if (!s && write(fd, p, n) == (ssize_t)n) gn_status_free(gn_cache_import(c, path, &entries, &known));
+    if (!s && write(fd, p, n) == (ssize_t)n)
+        gn_status_free(gn_cache_import(c, path, &entries, &known));
     if (!s) gn_cache_free(c);
     gn_status_free(s);
     close(fd);

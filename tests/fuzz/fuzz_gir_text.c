@@ -1,5 +1,6 @@
-/* The tensor IR's text: any bytes parse or are refused; what parses prints and parses back to the same text; what
- * verifies still does after the cleaning passes and after gradients were appended. */
+/* The tensor IR's text: any bytes parse or are refused; what parses prints and parses back to the
+ * same text; what verifies still does after the cleaning passes and after gradients were
+ * appended. */
 /* links: ir lower passes base */
 #include "ir/gir.h"
 #include "passes/simplify.h"
@@ -37,15 +38,18 @@ static void check_gradients(gn_arena *a, gir_program *p, const char *text)
     gir_id *wrt = GN_NEW_N(a, gir_id, p->nodes.n), *grad = GN_NEW_N(a, gir_id, p->nodes.n);
     int n = 0;
     for (gir_id v = 1; v < p->nodes.n && n < 64; v++)
-        if (gir_at(p, v)->op == GIR_STATE && gn_elem_is_float((gn_elem)gir_type_of(p, v)->elem)) wrt[n++] = v;
+        if (gir_at(p, v)->op == GIR_STATE && gn_elem_is_float((gn_elem)gir_type_of(p, v)->elem))
+            wrt[n++] = v;
     for (uint32_t k = 0; k < p->outputs.n && k < 8; k++) {
         gn_status *s = gir_grad(p, p->outputs.p[k].value, n, wrt, grad);
-        require(gn_status_code(s) == GN_OK || gn_status_code(s) == GN_ERR_MODEL, gn_status_message(s), text);
+        require(gn_status_code(s) == GN_OK || gn_status_code(s) == GN_ERR_MODEL,
+                gn_status_message(s), text);
         bool ok = !s;
         gn_status_free(s);
         if (!ok) continue;
         for (int j = 0; j < n; j++)
-            require(gir_type_eq(gir_type_of(p, grad[j]), gir_type_of(p, wrt[j])), "a gradient has another type", text);
+            require(gir_type_eq(gir_type_of(p, grad[j]), gir_type_of(p, wrt[j])),
+                    "a gradient has another type", text);
         require_ok(gir_verify(p), "with gradients it does not verify", text);
     }
 }
@@ -59,7 +63,8 @@ static void check(gn_arena *a, const char *text, size_t n)
         return;
     }
     char *once = print(a, p);
-    require_ok(gir_parse(a, once, strlen(once), "printed", &again), "what is printed does not parse", once);
+    require_ok(gir_parse(a, once, strlen(once), "printed", &again),
+               "what is printed does not parse", once);
     require(!strcmp(print(a, again), once), "what is printed does not parse to the same", once);
     s = gir_verify(p);
     if (s) {

@@ -1,5 +1,6 @@
-/* The loop IR's text: any bytes parse or are refused; what verifies prints, parses back to the same text, runs within a
- * limit of steps, and still verifies and gives the same bits after simplification. */
+/* The loop IR's text: any bytes parse or are refused; what verifies prints, parses back to the same
+ * text, runs within a limit of steps, and still verifies and gives the same bits after
+ * simplification. */
 /* links: ir base */
 #include "ir/kir.h"
 #include "ir/kir_simplify.h"
@@ -36,12 +37,15 @@ static outcome run(gn_arena *a, const kir_kernel *k, char **memory)
     for (uint32_t i = 0; i < k->syms.n; i++) syms[i] = 3 + i;
     for (uint32_t i = 0; i < k->buffers.n; i++) {
         memory[i] = GN_NEW_N(a, char, BYTES);
-        for (int j = 0; j < BYTES; j += 4) memory[i][j] = (char)(j / 4 % 5 * (k->buffers.p[i].elem > GN_F16));
+        for (int j = 0; j < BYTES; j += 4)
+            memory[i][j] = (char)(j / 4 % 5 * (k->buffers.p[i].elem > GN_F16));
         b[i] = (kir_bound_buffer){memory[i], MAX_ELEMS};
     }
     kir_eval_options opt = {.max_steps = 20000, .max_bytes = (size_t)64 << 20};
     gn_status *s = kir_eval(k, &opt, b, syms);
-    outcome o = !s ? ENDED : strstr(gn_status_message(s), "does not fit in 64 bits") ? WRAPPED : FAILED;
+    outcome o = !s                                                        ? ENDED
+                : strstr(gn_status_message(s), "does not fit in 64 bits") ? WRAPPED
+                                                                          : FAILED;
     gn_status_free(s);
     return o;
 }
@@ -61,7 +65,8 @@ static void check_simplified(gn_arena *a, kir_kernel *k, char **want, const char
     char *after = print(a, k);
     outcome o = run(a, k, got);
     if (o == WRAPPED) return; /* arithmetic may leave loops that do not run */
-    require(o == ENDED, "what simplify leaves does not run", gn_arena_printf(a, "%s\nto\n%s", text, after));
+    require(o == ENDED, "what simplify leaves does not run",
+            gn_arena_printf(a, "%s\nto\n%s", text, after));
     for (uint32_t i = 0; i < k->buffers.n; i++)
         require(!memcmp(want[i], got[i], BYTES), "simplify changes a result",
                 gn_arena_printf(a, "%s\nto\n%s", text, after));

@@ -1,6 +1,6 @@
 /* links: base ir frontend */
-/* Any text through lexer, parser and elaborator: no crash, no leak, no endless work; what elaborates verifies (which
- * gn_elaborate checks itself: a GN_ERR_INTERNAL is a defect). */
+/* Any text through lexer, parser and elaborator: no crash, no leak, no endless work; what
+ * elaborates verifies (which gn_elaborate checks itself: a GN_ERR_INTERNAL is a defect). */
 #include "frontend/frontend.h"
 
 #include <setjmp.h>

@@ -1,4 +1,5 @@
-/* The text formats, told apart as the program does; what is read must pass the check that every dataset passes. */
+/* The text formats, told apart as the program does; what is read must pass the check that every
+ * dataset passes. */
 /* links: runtime base */
 #include "runtime/data/readers.h"
 

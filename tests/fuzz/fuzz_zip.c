@@ -1,6 +1,7 @@
-/* .npz files.  An input that starts with 'R' is the zip itself from its second byte on.  Any other is a list of members,
- * each a key's number, a type (or one pickled object), two dimensions and the elements, from which a sound zip is built: mutations of a whole
- * zip rarely get past its checksums. */
+/* .npz files.  An input that starts with 'R' is the zip itself from its second byte on.  Any other
+ * is a list of members, each a key's number, a type (or one pickled object), two dimensions and the
+ * elements, from which a sound zip is built: mutations of a whole zip rarely get past its
+ * checksums. */
 /* links: runtime base */
 #include "runtime/data/readers.h"
 
@@ -24,7 +25,12 @@ static const char *const keys[] = {
 static const char *const more[] = {"adj_matrix", "attr_matrix", "feat",  "label", "src",    "dst",
                                    "adj",        "X",           "arr_0", "Y",     "idx_val"};
 static const char types[][4] = {"<i4", "<f4", "|b1", "<i8", ">i2", "<f8", "|u1", "<f2"};
-enum { KEYS = sizeof keys / sizeof *keys, MORE = sizeof more / sizeof *more, MEMBERS = 16, CAP = 1 << 16 };
+enum {
+    KEYS = sizeof keys / sizeof *keys,
+    MORE = sizeof more / sizeof *more,
+    MEMBERS = 16,
+    CAP = 1 << 16
+};
 
 typedef struct buffer {
     unsigned char p[CAP];
@@ -77,12 +83,14 @@ static size_t add_member(buffer *b, member *m, const uint8_t *p, size_t n)
     bool pickle = p[1] & 0x40; /* one Python object; its bytes are as many as the dimensions say */
     if (pickle) bytes = rows + cols * 256;
     size_t have = bytes < n - 4 ? bytes : n - 4;
-    int length = snprintf(dict, sizeof dict, "{'descr': '%s', 'fortran_order': %s, 'shape': (", type,
-                          p[1] & 8 ? "True" : "False");
+    int length = snprintf(dict, sizeof dict, "{'descr': '%s', 'fortran_order': %s, 'shape': (",
+                          type, p[1] & 8 ? "True" : "False");
     length += rank == 0   ? snprintf(dict + length, 64, "), }\n")
               : rank == 1 ? snprintf(dict + length, 64, "%zu,), }\n", rows)
                           : snprintf(dict + length, 64, "%zu, %zu), }\n", rows, cols);
-    if (pickle) length = snprintf(dict, sizeof dict, "{'descr': '|O', 'fortran_order': False, 'shape': (), }\n");
+    if (pickle)
+        length = snprintf(dict, sizeof dict,
+                          "{'descr': '|O', 'fortran_order': False, 'shape': (), }\n");
     array.n = 0;
     put(&array, "\x93NUMPY\1", 8);
     put_int(&array, (uint64_t)length, 2);
@@ -92,7 +100,8 @@ static size_t add_member(buffer *b, member *m, const uint8_t *p, size_t n)
     put(&array, p + 4, have);
     memset(array.p + array.n, 0, bytes - have);
     array.n += bytes - have;
-    snprintf(m->name, sizeof m->name, "%s.npy", p[0] < 200 ? keys[p[0] % KEYS] : more[(p[0] - 200) % MORE]);
+    snprintf(m->name, sizeof m->name, "%s.npy",
+             p[0] < 200 ? keys[p[0] % KEYS] : more[(p[0] - 200) % MORE]);
     m->at = b->n;
     m->size = array.n;
     m->crc = crc32(0, array.p, (uInt)array.n);

@@ -58,7 +58,8 @@ static int replay(const char *path)
     for (struct dirent *e; (e = readdir(d));) {
         char sub[4096];
         if (e->d_name[0] == '.') continue;
-        if (snprintf(sub, sizeof sub, "%s/%s", path, e->d_name) < (int)sizeof sub) bad |= replay(sub);
+        if (snprintf(sub, sizeof sub, "%s/%s", path, e->d_name) < (int)sizeof sub)
+            bad |= replay(sub);
     }
     closedir(d);
     return bad;

@@ -39,7 +39,8 @@ def case(test, name):
 
 
 RULES = ("test_rules", {})
-GOLDEN = ("lit", {"LIT_FILTER": "passes/", "LIT_FILTER_OUT": "inner"})  # what a pass leaves alone shows in no figure
+# what a pass leaves alone shows in no figure
+GOLDEN = ("lit", {"LIT_FILTER": "passes/", "LIT_FILTER_OUT": "inner"})
 SMALL = ("test_found", {"CK_RUN_CASE": "found"})
 # What a fault under a path is tested with, from the quick to the long: (test, environment).  With the last column: in a
 # build with LLVM.  The first row that fits.
@@ -78,30 +79,41 @@ ROOMS = (
     ("src/aot/", AHEAD, True),
     ("runtime/aot/", AHEAD, True),
     ("runtime/load/cpu", AHEAD, True),
-    ("src/build/jit", (("test_api_dynamic", {}), ("test_api_padding", {}), ("test_api_tune", {}), ("test_cuda_api", {})), True),
+    ("src/build/jit", (("test_api_dynamic", {}), ("test_api_padding", {}),
+     ("test_api_tune", {}), ("test_cuda_api", {})), True),
     ("src/target/target", (("test_cuda_api", {}), case("test_cuda_session", "trains")), False),
-    ("src/passes/mask_rows", (("test_mask_rows", {}), ("test_api_padding", {}), ("test_api_dynamic", {})), True),
-    ("src/api/", (("test_api", {}), ("test_api_state", {}), ("test_api_arguments", {}), ("test_api_dynamic", {}), ("test_api_padding", {}), ("test_api_context", {}), ("test_api_tune", {}), ("test_cuda_api", {})), True),
+    ("src/passes/mask_rows", (("test_mask_rows", {}),
+     ("test_api_padding", {}), ("test_api_dynamic", {})), True),
+    ("src/api/", (("test_api", {}), ("test_api_state", {}), ("test_api_arguments", {}), ("test_api_dynamic", {}),
+     ("test_api_padding", {}), ("test_api_context", {}), ("test_api_tune", {}), ("test_cuda_api", {})), True),
     ("src/codegen/cuda/one_kernel", (("test_cuda_whole", {}),), False),
     ("src/codegen/cuda/phases", (("test_cuda_whole", {}),), False),
     ("src/codegen/cuda/", (
-        ("test_cuda_object", {}), ("test_cuda_faults", {}), ("test_cuda_fragments", {}), ("test_cuda_whole", {}),
-        case("test_cuda_loops", "run time"), case("test_cuda_ops", "serial"), case("test_cuda_loops", "long"),
+        ("test_cuda_object", {}), ("test_cuda_faults", {}
+         ), ("test_cuda_fragments", {}), ("test_cuda_whole", {}),
+        case(
+    "test_cuda_loops", "run time"), case(
+        "test_cuda_ops", "serial"), case(
+            "test_cuda_loops", "long"),
         case("test_cuda_ops", "special"), case("test_cuda_loops", "products"),
         ("test_cuda_products", {}), ("test_cuda_loops", {}), ("test_cuda_ops", {}), some("test_cuda_forward", 64)), False),
     ("src/codegen/", (
-        ("test_codegen_ops", {}), ("test_codegen_loops", {"CK_FORK": "yes"}), ("test_codegen_math", {}), ("test_codegen_loader", {}), ("test_functions", {}),
+        ("test_codegen_ops", {}), ("test_codegen_loops", {"CK_FORK": "yes"}
+         ), ("test_codegen_math", {}), ("test_codegen_loader", {}), ("test_functions", {}),
         *QUICK, *LONG), True),
     ("runtime/cuda/keep", (("test_cuda_graphs", {}),), False),
-    ("runtime/cuda/cuda_instance", (("test_cuda_instance", {}), ("test_cuda_graphs", {}), case("test_cuda_session", "trains"), case("test_cuda_session", "errors")), False),
-    ("runtime/cuda/", (("test_cuda_device", {}), ("test_cuda_graphs", {}), case("test_cuda_session", "trains")), False),
+    ("runtime/cuda/cuda_instance", (("test_cuda_instance", {}), ("test_cuda_graphs", {}),
+     case("test_cuda_session", "trains"), case("test_cuda_session", "errors")), False),
+    ("runtime/cuda/", (("test_cuda_device", {}), ("test_cuda_graphs", {}),
+     case("test_cuda_session", "trains")), False),
     ("runtime/run/pace", (("test_runtime_pace", {}),), True),
     ("runtime/run/depend", (("test_runtime_region", {}), ("test_cuda_instance", {})), True),
     ("runtime/run/region", (("test_runtime_region", {}),), True),
     ("runtime/graph/graph_pick", (("test_runtime_derive", {}), ("test_restrict", {}), *QUICK), True),
     ("runtime/labels", (("test_api", {}), *AHEAD), True),
     ("runtime/", (
-        ("test_runtime_exec", {}), ("test_runtime_plan", {}), ("test_runtime_graph", {}), ("test_runtime_derive", {}),
+        ("test_runtime_exec", {}), ("test_runtime_plan", {}
+         ), ("test_runtime_graph", {}), ("test_runtime_derive", {}),
         ("test_runtime_state", {}), ("test_runtime_threads", {}), ("test_codegen_loader", {}),
         ("test_data_synthetic", {}), *QUICK, ("test_threads", {}), *LONG), True),
     ("src/frontend/", (("test_frontend_elab", {}), ("test_frontend_errors", {})), False),
@@ -114,7 +126,8 @@ ROOMS = (
     ("src/base/half", (("test_kir_eval", {}), ("test_cuda_fragments", {}), *QUICK), False),
     ("src/ir/", (("test_gir_grad", {}), *QUICK, *LONG), False),
     ("src/lower/tuning", (("test_tuning", {}), *QUICK), False),
-    ("src/lower/lower_fragments", (("test_cuda_products", {}), ("lit", {"LIT_FILTER": "emit/fragments"})), False),
+    ("src/lower/lower_fragments", (("test_cuda_products", {}),
+     ("lit", {"LIT_FILTER": "emit/fragments"})), False),
     ("src/lower/lower_pairs", (("test_pairs", {}),), False),
     ("src/lower/lower_block", (("test_cuda_products", {}), some("test_cuda_forward", 64), *QUICK), False),
     ("src/lower/lower_parts", (("test_cuda_parts", {}), some("test_cuda_forward", 64), some("test_cuda_gradient", 64), *QUICK),
@@ -131,8 +144,10 @@ ROOMS = (
     ("src/passes/simplify", (("test_gir_simplify", {}), *QUICK, *LONG), False),
     ("src/passes/rewrite", (("test_gir_simplify", {}), *QUICK, *LONG), False),
     ("src/passes/dce", (("test_gir_simplify", {}), *QUICK, *LONG), False),
-    ("src/lower/schedule_dense", (("test_tuning", {}), *QUICK, GOLDEN, ("test_cuda_products", {}), *LONG), False),
-    *((room, (*QUICK, ("test_deep", {}), GOLDEN, *LONG), False) for room in ("src/passes/", "src/fuse/", "src/lower/")),
+    ("src/lower/schedule_dense", (("test_tuning", {}), * \
+     QUICK, GOLDEN, ("test_cuda_products", {}), *LONG), False),
+    *((room, (*QUICK, ("test_deep", {}), GOLDEN, *LONG), False)
+      for room in ("src/passes/", "src/fuse/", "src/lower/")),
     ("", (*QUICK, *LONG), False),
 )
 MEMORY = 16 << 30  # bytes of address space that a test may take
@@ -157,7 +172,8 @@ class Fault:
 
     def plant(self, text):
         """The text with the fault; ValueError where it does not fit."""
-        pattern = r"\s+".join(re.escape(word) for part in self.old for word in part.split())
+        pattern = r"[\s\\]+".join(re.escape(word).replace(r"\(", r"\([\s\\]*") for part in self.old
+                              for word in part.split())
         places = list(re.finditer(pattern, text))
         if len(places) < self.which or (self.which == 1 and len(places) != 1 and not self.numbered):
             raise ValueError(f"faults.txt:{self.line}: {self}: the text stands {len(places)} times")
@@ -237,7 +253,8 @@ class Builder:
 
     @staticmethod
     def run(command, **options):
-        return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options)
+        return subprocess.run(command, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, **options)
 
     def make(self, test):
         """None, or what the compiler says."""
@@ -255,7 +272,8 @@ class Builder:
         if name != "lit":
             return [os.path.join(self.build, "tests", name)]
         cache = read(os.path.join(self.build, "CMakeCache.txt"))
-        lit, python = (re.search(rf"^{x}:\w+=(.+)$", cache, re.M)[1] for x in ("GNNC_LIT", "GNNC_PYTHON"))
+        lit, python = (re.search(rf"^{x}:\w+=(.+)$", cache, re.M)
+                       [1] for x in ("GNNC_LIT", "GNNC_PYTHON"))
         return [python, lit, "-q", os.path.join(self.build, "tests", "lit")]
 
     def knows(self, test):
@@ -382,7 +400,14 @@ def run_table(faults, folder, jobs, quick):
         print(f"[{k}/{len(faults)}] {fault}: {words}", flush=True)
     print(f"{time.monotonic() - started:.0f} s, {len(faults)} faults: {len(faults) - len(survived) - len(broken)} "
           f"caught, {len(survived)} survive, {len(broken)} do not compile")
-    print("caught by " + ", ".join(f"{name}: {n}" for name, n in sorted(by.items(), key=lambda x: -x[1])))
+    print(
+    "caught by " +
+    ", ".join(
+        f"{name}: {n}" for name,
+        n in sorted(
+            by.items(),
+            key=lambda x: -
+            x[1])))
     for fault in survived:
         print(f"survives: {fault}")
     return int(bool(survived or broken))
@@ -392,8 +417,14 @@ def main():
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     p.add_argument("--build", help="folder for the copy and its build")
     p.add_argument("--share", default="1/1", help="K/N: every N-th fault, from the K-th")
-    p.add_argument("--new", action="store_true", help="only faults that DIR does not remember as caught")
-    p.add_argument("--quick", action="store_true", help="without the long tests: what survives may yet be caught")
+    p.add_argument(
+    "--new",
+    action="store_true",
+     help="only faults that DIR does not remember as caught")
+    p.add_argument(
+    "--quick",
+    action="store_true",
+     help="without the long tests: what survives may yet be caught")
     p.add_argument("--jobs", default=str(os.cpu_count() or 1))
     p.add_argument("--only", default="", help="faults whose file and name hold this text")
     p.add_argument("--list", action="store_true", help="name the faults")
@@ -413,7 +444,8 @@ def main():
     if misplaced or args.check:
         return int(misplaced > 0)
     if args.build:
-        return run_table(faults, os.path.join(args.build, f"share-{share[1]}-of-{share[2]}"), args.jobs, args.quick)
+        return run_table(faults, os.path.join(
+            args.build, f"share-{share[1]}-of-{share[2]}"), args.jobs, args.quick)
     with tempfile.TemporaryDirectory(prefix="gnnc-mutate-") as folder:
         return run_table(faults, folder, args.jobs, args.quick)
 

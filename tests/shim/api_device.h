@@ -1,4 +1,5 @@
-/* What tests of the public API on a device share: the fake driver, with kernels that the host runs, and contexts on it. */
+/* What tests of the public API on a device share: the fake driver, with kernels that the host runs,
+ * and contexts on it. */
 #ifndef TESTS_SHIM_API_DEVICE_H
 #define TESTS_SHIM_API_DEVICE_H
 

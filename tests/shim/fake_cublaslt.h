@@ -4,8 +4,8 @@
 
 /* The `nth` call from now of any function that can fail gives `result`; 0 for nth: none does. */
 typedef void fake_lt_fail_fn(int nth, int result);
-typedef int
-fake_lt_count_fn(void); /* fake_lt_alive: handles, descriptors, layouts, preferences; fake_lt_products: that ran */
+typedef int fake_lt_count_fn(void); /* fake_lt_alive: handles, descriptors, layouts, preferences;
+                                       fake_lt_products: that ran */
 typedef void fake_lt_order_fn(int what); /* a fake_lt_trick */
 
 typedef enum fake_lt_trick {

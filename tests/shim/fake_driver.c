@@ -1,16 +1,18 @@
-/* A CUDA driver for machines without a GPU: the functions of runtime/cuda/driver.h over memory of the process.
+/* A CUDA driver for machines without a GPU: the functions of runtime/cuda/driver.h over memory of
+ * the process.
  *
- * Strict where the real one is lenient: a copy outside of what is allocated, a handle that is none, a context that is not
- * current, calls that a thread whose stream records must not make, a module unloaded that a graph launches are noted as faults,
- * which tests look at.  Work runs at once (fake_work.c).  Fresh memory holds 0xA5.  A module's image says who runs its
- * kernels (fake_image). */
+ * Strict where the real one is lenient: a copy outside of what is allocated, a handle that is none,
+ * a context that is not current, calls that a thread whose stream records must not make, a module
+ * unloaded that a graph launches are noted as faults, which tests look at.  Work runs at once
+ * (fake_work.c).  Fresh memory holds 0xA5.  A module's image says who runs its kernels
+ * (fake_image). */
 #include "fake_objects.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Devices ----------------------------------------------------------------------------------------------------------- */
+/* Devices -------------------------------------------------------------------------------------- */
 
 API(cuInit, unsigned flags)
 {
@@ -102,7 +104,8 @@ API(cuDevicePrimaryCtxRetain, void **context, int device)
 
 API(cuDevicePrimaryCtxRelease_v2, int device)
 {
-    if (device < HANDLE) fake_note("a device that is none"); /* tests take devices away that are open */
+    if (device < HANDLE)
+        fake_note("a device that is none"); /* tests take devices away that are open */
     if (--fake.contexts < 0) fake_note("a context released too often");
     return fake_ended(__func__);
 }
@@ -125,7 +128,7 @@ API(cuCtxPopCurrent_v2, void **context)
     return fake_ended(__func__);
 }
 
-/* Memory ------------------------------------------------------------------------------------------------------------ */
+/* Memory --------------------------------------------------------------------------------------- */
 
 API(cuMemGetInfo_v2, size_t *free_bytes, size_t *all)
 {
@@ -188,9 +191,10 @@ API(cuMemFreeHost, void *p)
     return release(__func__, p, PINNED);
 }
 
-/* Modules ----------------------------------------------------------------------------------------------------------- */
+/* Modules -------------------------------------------------------------------------------------- */
 
-/* For programs that are run with FAKE_CUDA_KERNELS=nothing: a GPU's own code, whose kernels do nothing. */
+/* For programs that are run with FAKE_CUDA_KERNELS=nothing: a GPU's own code, whose kernels do
+ * nothing. */
 static int find_any(void *code, const char *name)
 {
     (void)code;
@@ -235,8 +239,8 @@ API(cuModuleLoadData, void **module, const void *image)
     return OK;
 }
 
-/* Such a graph would launch what is no longer there, or be updated by a node that only looks the same.  One that nobody could end
- * stays, and cannot be launched from now on. */
+/* Such a graph would launch what is no longer there, or be updated by a node that only looks the
+ * same.  One that nobody could end stays, and cannot be launched from now on. */
 static bool let_go_of(fake_object *graph, const fake_object *module)
 {
     bool any = false;
@@ -282,7 +286,8 @@ API(cuModuleGetFunction, void **function, void *module, const char *name)
     return OK;
 }
 
-API(cuOccupancyMaxActiveBlocksPerMultiprocessor, int *blocks, void *function, int threads, size_t shared)
+API(cuOccupancyMaxActiveBlocksPerMultiprocessor, int *blocks, void *function, int threads,
+    size_t shared)
 {
     ENTER();
     IN_CONTEXT();

@@ -64,12 +64,13 @@ bool fake_records(void)
 bool fake_lies_within(const void *p, size_t n)
 {
     for (fake_object *o = fake.objects; o; o = o->next)
-        if (o->kind == MEMORY && (const char *)p >= (char *)o->at && (const char *)p + n <= (char *)o->at + o->bytes)
+        if (o->kind == MEMORY && (const char *)p >= (char *)o->at &&
+            (const char *)p + n <= (char *)o->at + o->bytes)
             return true;
     return false;
 }
 
-/* Faults to order --------------------------------------------------------------------------------------------------- */
+/* Faults to order ------------------------------------------------------------------------------ */
 
 EXPORT void fake_fail(const char *function, int nth, int result);
 EXPORT void fake_fail(const char *function, int nth, int result)
@@ -123,7 +124,7 @@ EXPORT void fake_costs(double launch_ms, double call_ms)
 EXPORT long fake_filled(void);
 EXPORT long fake_filled(void) { return fake.filled; }
 
-/* For other libraries ----------------------------------------------------------------------------------------------- */
+/* For other libraries -------------------------------------------------------------------------- */
 
 EXPORT int fake_current(void);
 EXPORT int fake_current(void) { return fake.pushed; }
@@ -137,13 +138,14 @@ EXPORT int fake_within(unsigned long long p, unsigned long long bytes)
 EXPORT void fake_misuse(const char *what);
 EXPORT void fake_misuse(const char *what) { fake_note(what); }
 
-/* Calls that end something, and those without which nothing can be ended, fail where they are named alone: what is meant for any
- * call would leave what is held where it is. */
+/* Calls that end something, and those without which nothing can be ended, fail where they are named
+ * alone: what is meant for any call would leave what is held where it is. */
 int fake_ordered(const char *function)
 {
     calls++;
     ++*count_of(function);
-    bool meant = fail_function ? !strcmp(fail_function, function) : strcmp(function, "cuCtxPushCurrent_v2") != 0;
+    bool meant = fail_function ? !strcmp(fail_function, function)
+                               : strcmp(function, "cuCtxPushCurrent_v2") != 0;
     if (fail_nth && meant && --fail_nth == 0) return fail_result;
     return OK;
 }

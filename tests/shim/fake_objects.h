@@ -1,4 +1,5 @@
-/* Inside of the fake driver: its objects, how calls are counted and made to fail, and where misuse is noted. */
+/* Inside of the fake driver: its objects, how calls are counted and made to fail, and where misuse
+ * is noted. */
 #ifndef TESTS_CUDA_FAKE_OBJECTS_H
 #define TESTS_CUDA_FAKE_OBJECTS_H
 
@@ -37,7 +38,8 @@ typedef struct fake_object {
     struct fake_object *next;
     void *at; /* MEMORY, PINNED: the bytes */
     size_t bytes;
-    fake_node *nodes; /* GRAPH, EXEC, whose nodes have the names of those of the graph that it was made of */
+    fake_node *nodes; /* GRAPH, EXEC, whose nodes have the names of those of the graph that it was
+                         made of */
     int n;
     bool recording;  /* STREAM, GRAPH: which is what it records */
     double at_clock; /* EVENT */
@@ -78,33 +80,35 @@ void fake_drop(fake_object *o);
 bool fake_records(void);                        /* does a stream? */
 bool fake_lies_within(const void *p, size_t n); /* in one allocation of the device */
 void fake_note(const char *what);               /* a misuse */
-int fake_ordered(const char *function);         /* counts the call; the result that it was ordered to give */
+int fake_ordered(const char *function); /* counts the call; the result that it was ordered to give
+                                         */
 /* The same of a call that has done what it is for: drivers hand on what earlier work came to. */
 int fake_ended(const char *function);
 
-#define ENTER()                                                                                                        \
-    do {                                                                                                               \
-        int ordered_ = fake_ordered(__func__);                                                                         \
-        if (ordered_) return ordered_;                                                                                 \
+#define ENTER()                                                                                    \
+    do {                                                                                           \
+        int ordered_ = fake_ordered(__func__);                                                     \
+        if (ordered_) return ordered_;                                                             \
     } while (0)
-#define IN_CONTEXT()                                                                                                   \
-    do {                                                                                                               \
-        if (!fake.pushed) {                                                                                            \
-            fake_note("a call without a current context");                                                             \
-            return INVALID_CONTEXT;                                                                                    \
-        }                                                                                                              \
+#define IN_CONTEXT()                                                                               \
+    do {                                                                                           \
+        if (!fake.pushed) {                                                                        \
+            fake_note("a call without a current context");                                         \
+            return INVALID_CONTEXT;                                                                \
+        }                                                                                          \
     } while (0)
-/* What the real driver refuses, or would record, while a stream of this thread records (cuStreamBeginCapture, "unsafe" calls).
- * Freeing is let through: a recording that cannot be ended is given up with its device. */
-#define NOT_WHILE_RECORDING()                                                                                          \
-    do {                                                                                                               \
-        if (fake_records()) {                                                                                          \
-            fake_note(__func__);                                                                                       \
-            return CAPTURE_UNSUPPORTED;                                                                                \
-        }                                                                                                              \
+/* What the real driver refuses, or would record, while a stream of this thread records
+ * (cuStreamBeginCapture, "unsafe" calls). Freeing is let through: a recording that cannot be ended
+ * is given up with its device. */
+#define NOT_WHILE_RECORDING()                                                                      \
+    do {                                                                                           \
+        if (fake_records()) {                                                                      \
+            fake_note(__func__);                                                                   \
+            return CAPTURE_UNSUPPORTED;                                                            \
+        }                                                                                          \
     } while (0)
-#define API(name, ...)                                                                                                 \
-    EXPORT int name(__VA_ARGS__);                                                                                      \
+#define API(name, ...)                                                                             \
+    EXPORT int name(__VA_ARGS__);                                                                  \
     EXPORT int name(__VA_ARGS__)
 
 #endif

@@ -34,7 +34,8 @@ static double cost(void *code, int k)
     return m->cost_ms;
 }
 
-static int launch(void *code, int k, unsigned blocks, unsigned threads, int together, const unsigned long long *value)
+static int launch(void *code, int k, unsigned blocks, unsigned threads, int together,
+                  const unsigned long long *value)
 {
     fake_module *m = code;
     void *buffer[GN_CUDA_MOST_ARGUMENTS];
@@ -45,8 +46,11 @@ static int launch(void *code, int k, unsigned blocks, unsigned threads, int toge
     for (int b = 0; b < m->n_buffers[k]; b++) buffer[b] = (void *)(uintptr_t)value[b];
     for (int s = 0; s < m->n_syms[k]; s++) sym[s] = (int64_t)value[m->n_buffers[k] + s];
     uint32_t *gate = m->whole ? (uint32_t *)(uintptr_t)value[m->n_buffers[k] + m->n_syms[k]] : NULL;
-    if (m->whole) return says(cuda_host_launch_whole(m->host, buffer, sym, gate, blocks, CUDA_SEEDED, m->runs++));
-    return says(cuda_host_launch(m->host, k, buffer, NULL, sym, (int64_t)blocks * g->per_block, CUDA_SEEDED, 11));
+    if (m->whole)
+        return says(
+            cuda_host_launch_whole(m->host, buffer, sym, gate, blocks, CUDA_SEEDED, m->runs++));
+    return says(cuda_host_launch(m->host, k, buffer, NULL, sym, (int64_t)blocks * g->per_block,
+                                 CUDA_SEEDED, 11));
 }
 
 static fake_module *module_new(int n)
@@ -77,13 +81,16 @@ static void fake_module_free(fake_module *m)
     free(m);
 }
 
-/* An object whose code is the fake driver's. Compilers run one at a time: their kernels are compiled in the same folder. */
-static gn_status *make(void *ctx, int n, const kir_kernel *const *kernels, int arch, gn_code_object *out)
+/* An object whose code is the fake driver's. Compilers run one at a time: their kernels are
+ * compiled in the same folder. */
+static gn_status *make(void *ctx, int n, const kir_kernel *const *kernels, int arch,
+                       gn_code_object *out)
 {
     fake_target *t = ctx;
     pthread_mutex_lock(&t->lock);
     fake_module *m = t->n_modules < FAKE_MODULES ? module_of_kernels(n, kernels) : NULL;
-    gn_status *s = m ? cuda_host_compile(n, kernels, &m->host) : GN_ERROR(GN_ERR_INTERNAL, "too many modules");
+    gn_status *s = m ? cuda_host_compile(n, kernels, &m->host)
+                     : GN_ERROR(GN_ERR_INTERNAL, "too many modules");
     if (m) t->module[t->n_modules++] = m;
     if (!s) {
         gn_cuda_geometry *g = calloc((size_t)n, sizeof *g);
@@ -104,8 +111,10 @@ static fake_module *module_of_whole(const gn_cuda_whole *w)
     return m;
 }
 
-/* A program in one kernel, of a text of its own (linked pieces) or, where that is NULL, of the one that it has. */
-static gn_status *add_whole(fake_target *t, const gn_cuda_whole *w, const char *text, int arch, gn_code_object *out)
+/* A program in one kernel, of a text of its own (linked pieces) or, where that is NULL, of the one
+ * that it has. */
+static gn_status *add_whole(fake_target *t, const gn_cuda_whole *w, const char *text, int arch,
+                            gn_code_object *out)
 {
     gn_arena a;
     gn_arena_init(&a);
@@ -113,10 +122,13 @@ static gn_status *add_whole(fake_target *t, const gn_cuda_whole *w, const char *
     gn_cuda_geometry *g = GN_NEW_N(&a, gn_cuda_geometry, w->n + 1);
     pthread_mutex_lock(&t->lock);
     fake_module *m = t->n_modules < FAKE_MODULES ? module_of_whole(w) : NULL;
-    gn_status *s = m ? gn_cuda_whole_source(w, &own, g) : GN_ERROR(GN_ERR_INTERNAL, "too many modules");
+    gn_status *s = m ? gn_cuda_whole_source(w, &own, g)
+                     : GN_ERROR(GN_ERR_INTERNAL, "too many modules");
     if (m) t->module[t->n_modules++] = m;
     if (!s) s = cuda_host_whole_text(w, text ? text : own.p, g, &m->host);
-    if (!s) s = gn_cuda_object_pack(w->n + 1, arch, FAKE_NVRTC, g, &m->image, sizeof m->image, NULL, out);
+    if (!s)
+        s = gn_cuda_object_pack(w->n + 1, arch, FAKE_NVRTC, g, &m->image, sizeof m->image, NULL,
+                                out);
     pthread_mutex_unlock(&t->lock);
     gn_arena_free(&a);
     return s;
@@ -128,8 +140,8 @@ static gn_status *make_whole(void *ctx, const gn_cuda_whole *w, int arch, gn_cod
 }
 
 /* A piece is its text: they are compiled when they are linked. */
-static gn_status *make_piece(void *ctx, const gn_cuda_whole *w, const gn_cuda_division *d, int piece, int arch,
-                             gn_code_object *out)
+static gn_status *make_piece(void *ctx, const gn_cuda_whole *w, const gn_cuda_division *d,
+                             int piece, int arch, gn_code_object *out)
 {
     gn_arena a;
     gn_arena_init(&a);
@@ -148,8 +160,8 @@ static gn_status *can_link(void *ctx)
     return NULL;
 }
 
-static gn_status *link_pieces(void *ctx, const gn_cuda_whole *w, int n, const gn_code_object *pieces, int arch,
-                              gn_code_object *out)
+static gn_status *link_pieces(void *ctx, const gn_cuda_whole *w, int n,
+                              const gn_code_object *pieces, int arch, gn_code_object *out)
 {
     fake_target *t = ctx;
     gn_arena a;
@@ -164,7 +176,10 @@ static gn_status *link_pieces(void *ctx, const gn_cuda_whole *w, int n, const gn
     return s;
 }
 
-void *fake_symbol(const fake_target *t, const char *name) { return dlsym(t->target->driver->library, name); }
+void *fake_symbol(const fake_target *t, const char *name)
+{
+    return dlsym(t->target->driver->library, name);
+}
 
 void fake_target_begin(fake_target *t)
 {

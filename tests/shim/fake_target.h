@@ -1,5 +1,5 @@
-/* A target for sessions: the fake driver, and the host's compiler for kernels (cuda_host.h); with GNNC_TEST_DEVICE=cuda:N a
- * GPU. */
+/* A target for sessions: the fake driver, and the host's compiler for kernels (cuda_host.h); with
+ * GNNC_TEST_DEVICE=cuda:N a GPU. */
 #ifndef TESTS_SHIM_FAKE_TARGET_H
 #define TESTS_SHIM_FAKE_TARGET_H
 

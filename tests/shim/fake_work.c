@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Streams ----------------------------------------------------------------------------------------------------------- */
+/* Streams -------------------------------------------------------------------------------------- */
 
 static double cost_of(const fake_node *w)
 {
@@ -28,7 +28,8 @@ static int run(const fake_node *w)
         return w->call(w->value);
     } else {
         const fake_image *m = &w->function->image;
-        return m->launch(m->code, w->function->kernel, w->blocks, w->threads, w->together, w->value);
+        return m->launch(m->code, w->function->kernel, w->blocks, w->threads, w->together,
+                         w->value);
     }
     return OK;
 }
@@ -46,7 +47,8 @@ static int put(void *stream, const fake_node *w)
     return OK;
 }
 
-static int copy(void *to, const void *from, size_t n, void *stream, bool device_to, bool device_from)
+static int copy(void *to, const void *from, size_t n, void *stream, bool device_to,
+                bool device_from)
 {
     if ((device_to && !fake_lies_within(to, n)) || (device_from && !fake_lies_within(from, n))) {
         fake_note("a copy outside of what is allocated");
@@ -184,13 +186,13 @@ API(cuEventElapsedTime, float *ms, void *begin, void *end)
     return OK;
 }
 
-static int launch_node(void *function, const unsigned *grid, const unsigned *block, unsigned shared, void **arguments,
-                       fake_node *w)
+static int launch_node(void *function, const unsigned *grid, const unsigned *block, unsigned shared,
+                       void **arguments, fake_node *w)
 {
     fake_object *f = fake_find(function, FUNCTION, "a function that is none");
     if (!f) return INVALID_HANDLE;
-    if (!grid[0] || !block[0] || block[0] > 1024 || grid[1] != 1 || grid[2] != 1 || block[1] != 1 || block[2] != 1 ||
-        shared)
+    if (!grid[0] || !block[0] || block[0] > 1024 || grid[1] != 1 || grid[2] != 1 || block[1] != 1 ||
+        block[2] != 1 || shared)
         return INVALID_VALUE;
     *w = (fake_node){.what = LAUNCH, .function = f, .blocks = grid[0], .threads = block[0]};
     w->n = f->image.arguments(f->image.code, f->kernel);
@@ -198,12 +200,13 @@ static int launch_node(void *function, const unsigned *grid, const unsigned *blo
     if (one) w->n = -w->n;
     if (w->n > (int)(sizeof w->value / sizeof *w->value)) return INVALID_VALUE;
     for (int k = 0; k < w->n; k++)
-        memcpy(&w->value[k], one ? (unsigned long long *)arguments[0] + k : arguments[k], sizeof w->value[k]);
+        memcpy(&w->value[k], one ? (unsigned long long *)arguments[0] + k : arguments[k],
+               sizeof w->value[k]);
     return OK;
 }
 
-static int launch(void *function, const unsigned *grid, const unsigned *block, unsigned shared, void *stream,
-                  void **arguments, int together)
+static int launch(void *function, const unsigned *grid, const unsigned *block, unsigned shared,
+                  void *stream, void **arguments, int together)
 {
     fake_node w;
     int result = launch_node(function, grid, block, shared, arguments, &w);
@@ -212,8 +215,9 @@ static int launch(void *function, const unsigned *grid, const unsigned *block, u
     return put(stream, &w);
 }
 
-API(cuLaunchKernel, void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
-    unsigned block_y, unsigned block_z, unsigned shared, void *stream, void **arguments, void **extra)
+API(cuLaunchKernel, void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+    unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared, void *stream,
+    void **arguments, void **extra)
 {
     const unsigned grid[] = {grid_x, grid_y, grid_z}, block[] = {block_x, block_y, block_z};
     ENTER();
@@ -221,8 +225,9 @@ API(cuLaunchKernel, void *function, unsigned grid_x, unsigned grid_y, unsigned g
     return extra ? INVALID_VALUE : launch(function, grid, block, shared, stream, arguments, 0);
 }
 
-API(cuLaunchCooperativeKernel, void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
-    unsigned block_y, unsigned block_z, unsigned shared, void *stream, void **arguments)
+API(cuLaunchCooperativeKernel, void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+    unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared, void *stream,
+    void **arguments)
 {
     const unsigned grid[] = {grid_x, grid_y, grid_z}, block[] = {block_x, block_y, block_z};
     ENTER();
@@ -231,7 +236,7 @@ API(cuLaunchCooperativeKernel, void *function, unsigned grid_x, unsigned grid_y,
     return launch(function, grid, block, shared, stream, arguments, 1);
 }
 
-/* Graphs ------------------------------------------------------------------------------------------------------------ */
+/* Graphs --------------------------------------------------------------------------------------- */
 
 API(cuStreamBeginCapture_v2, void *stream, int mode)
 {
@@ -246,7 +251,8 @@ API(cuStreamBeginCapture_v2, void *stream, int mode)
     return OK;
 }
 
-API(cuStreamGetCaptureInfo_v2, void *stream, int *status, uint64_t *id, void **graph, void *const **last, size_t *n)
+API(cuStreamGetCaptureInfo_v2, void *stream, int *status, uint64_t *id, void **graph,
+    void *const **last, size_t *n)
 {
     static void *name;
     ENTER();
@@ -284,23 +290,27 @@ static fake_node *find_node(fake_object *o, const void *name)
     return NULL;
 }
 
-/* The node of an executable graph that has the name of a node of the graph that it was made of, which has to be there. */
+/* The node of an executable graph that has the name of a node of the graph that it was made of,
+ * which has to be there. */
 static fake_node *node_of(void *exec, void *name, int what)
 {
     fake_object *e = fake_find(exec, EXEC, "a graph that is none");
     fake_node *w = e ? find_node(e, name) : NULL;
     bool there = false;
-    for (fake_object *o = fake.objects; o; o = o->next) there = there || (o->kind == GRAPH && find_node(o, name));
+    for (fake_object *o = fake.objects; o; o = o->next)
+        there = there || (o->kind == GRAPH && find_node(o, name));
     if (!w) fake_note("a node of another graph is set");
     if (!there) fake_note("a node is set of a graph that is gone");
     if (w && w->what != (unsigned)what) fake_note("a node of another kind is set");
     return w && there && w->what == (unsigned)what ? w : NULL;
 }
 
-/* Only one that waits for no others, of a function of the module that the node's own is of: nothing here asks for more. */
+/* Only one that waits for no others, of a function of the module that the node's own is of: nothing
+ * here asks for more. */
 API(cuGraphExecKernelNodeSetParams_v2, void *exec, void *node, const gn_cuda_kernel_params *p)
 {
-    const unsigned grid[] = {p->grid_x, p->grid_y, p->grid_z}, block[] = {p->block_x, p->block_y, p->block_z};
+    const unsigned grid[] = {p->grid_x, p->grid_y, p->grid_z},
+                   block[] = {p->block_x, p->block_y, p->block_z};
     fake_node now;
     ENTER();
     IN_CONTEXT();
@@ -318,14 +328,16 @@ API(cuGraphExecKernelNodeSetParams_v2, void *exec, void *node, const gn_cuda_ker
     return OK;
 }
 
-/* "If specified" (cuMemcpy3D): none, or a row's bytes and at most CU_DEVICE_ATTRIBUTE_MAX_PITCH, lowered as tests have little memory. */
+/* "If specified" (cuMemcpy3D): none, or a row's bytes and at most CU_DEVICE_ATTRIBUTE_MAX_PITCH,
+ * lowered as tests have little memory. */
 static bool may_be_pitch(size_t pitch, size_t width)
 {
     enum { MAX_PITCH = 64 };
     return !pitch || (pitch >= width && pitch <= MAX_PITCH);
 }
 
-API(cuGraphExecMemcpyNodeSetParams, void *exec, void *node, const gn_cuda_copy_params *p, void *context)
+API(cuGraphExecMemcpyNodeSetParams, void *exec, void *node, const gn_cuda_copy_params *p,
+    void *context)
 {
     void *to = (void *)(uintptr_t)p->to;
     const void *from = (const void *)(uintptr_t)p->from;
@@ -335,8 +347,9 @@ API(cuGraphExecMemcpyNodeSetParams, void *exec, void *node, const gn_cuda_copy_p
     fake_node *w = node_of(exec, node, COPY);
     if (!w || context != &fake.contexts) return INVALID_VALUE;
     if (!p->width || p->height != 1 || p->depth != 1 || !may_be_pitch(p->from_pitch, p->width) ||
-        !may_be_pitch(p->to_pitch, p->width) || p->from_x || p->from_y || p->from_z || p->to_x || p->to_y || p->to_z ||
-        p->from_type != GN_CUDA_MEMORY_DEVICE || p->to_type != GN_CUDA_MEMORY_DEVICE || p->reserved0 || p->reserved1)
+        !may_be_pitch(p->to_pitch, p->width) || p->from_x || p->from_y || p->from_z || p->to_x ||
+        p->to_y || p->to_z || p->from_type != GN_CUDA_MEMORY_DEVICE ||
+        p->to_type != GN_CUDA_MEMORY_DEVICE || p->reserved0 || p->reserved1)
         return INVALID_VALUE;
     if (!fake_lies_within(to, p->width) || !fake_lies_within(from, p->width)) {
         fake_note("a copy outside of what is allocated");
@@ -377,8 +390,8 @@ API(cuGraphExecUpdate_v2, void *exec, void *graph, void *info)
     if (!g || !e) return INVALID_HANDLE;
     bool same = g->n == e->n;
     for (int k = 0; same && k < g->n; k++)
-        same = g->nodes[k].what == e->nodes[k].what && g->nodes[k].function == e->nodes[k].function &&
-               g->nodes[k].call == e->nodes[k].call;
+        same = g->nodes[k].what == e->nodes[k].what &&
+               g->nodes[k].function == e->nodes[k].function && g->nodes[k].call == e->nodes[k].call;
     for (int k = 0; same && k < g->n; k++) {
         void *name = e->nodes[k].name; /* stays */
         e->nodes[k] = g->nodes[k];

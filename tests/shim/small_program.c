@@ -20,7 +20,7 @@ gn_pool *pool;
 
 void succeeds(gn_status *s) { ck_assert_msg(!s, "%s", gn_status_message(s)); }
 
-/* Kernels ----------------------------------------------------------------------------------------------------------- */
+/* Kernels -------------------------------------------------------------------------------------- */
 
 unsigned long long seen[LAST][ARGUMENTS];
 unsigned seen_blocks;
@@ -59,34 +59,35 @@ static const fake_image image = {"fakegpu", NULL, find, arguments, launch, NULL}
 
 static gn_sym syms[] = {{.name = "n", .kind = GN_SYM_ROWS, .graph = -1, .of = X}};
 #define ROWS {.coef = 1, .sym = 0}
-#define SLOT(k, n, ...)                                                                                                \
-    {.kind = k,                                                                                                        \
-     .name = n,                                                                                                        \
-     .elem = GN_F32,                                                                                                   \
-     .elems = ROWS,                                                                                                    \
-     .row_elems = 1,                                                                                                   \
-     .graph = -1,                                                                                                      \
-     .alias = -1,                                                                                                      \
-     .edge_graph = -1,                                                                                                 \
+#define SLOT(k, n, ...)                                                                            \
+    {.kind = k,                                                                                    \
+     .name = n,                                                                                    \
+     .elem = GN_F32,                                                                               \
+     .elems = ROWS,                                                                                \
+     .row_elems = 1,                                                                               \
+     .graph = -1,                                                                                  \
+     .alias = -1,                                                                                  \
+     .edge_graph = -1,                                                                             \
      __VA_ARGS__}
-static gn_slot slots[] = {
-    SLOT(GN_SLOT_INPUT, "x", .first = -1, .last = -1), SLOT(GN_SLOT_TEMP, NULL, .first = 0, .last = 2),
-    SLOT(GN_SLOT_OUTPUT, "z", .first = -1, .last = -1), SLOT(GN_SLOT_OUTPUT, "w", .first = -1, .last = -1),
-    SLOT(GN_SLOT_OUTPUT, "u", .first = -1, .last = -1)};
+static gn_slot slots[] = {SLOT(GN_SLOT_INPUT, "x", .first = -1, .last = -1),
+                          SLOT(GN_SLOT_TEMP, NULL, .first = 0, .last = 2),
+                          SLOT(GN_SLOT_OUTPUT, "z", .first = -1, .last = -1),
+                          SLOT(GN_SLOT_OUTPUT, "w", .first = -1, .last = -1),
+                          SLOT(GN_SLOT_OUTPUT, "u", .first = -1, .last = -1)};
 static int of_0[] = {X, T}, of_1[] = {T, Z}, of_3[] = {X, U}, sym_0[] = {0};
 int of_2[] = {W, T};
 static const uint8_t reads_writes[] = {GN_READS, GN_WRITES}, writes_reads[] = {GN_WRITES, GN_READS};
-#define KERNEL(name_, number, bufs)                                                                                    \
-    {.name = name_,                                                                                                    \
-     .kernel = number,                                                                                                 \
-     .n_buf = 2,                                                                                                       \
-     .n_sym = 1,                                                                                                       \
-     .buf = bufs,                                                                                                      \
-     .sym = sym_0,                                                                                                     \
-     .access = reads_writes,                                                                                           \
-     .trip = ROWS,                                                                                                     \
-     .step = 1,                                                                                                        \
-     .parallel = true,                                                                                                 \
+#define KERNEL(name_, number, bufs)                                                                \
+    {.name = name_,                                                                                \
+     .kernel = number,                                                                             \
+     .n_buf = 2,                                                                                   \
+     .n_sym = 1,                                                                                   \
+     .buf = bufs,                                                                                  \
+     .sym = sym_0,                                                                                 \
+     .access = reads_writes,                                                                       \
+     .trip = ROWS,                                                                                 \
+     .step = 1,                                                                                    \
+     .parallel = true,                                                                             \
      .balance_graph = -1}
 gn_launch launches[] = {KERNEL("double", 0, of_0),
                         KERNEL("next", 1, of_1),
@@ -159,7 +160,7 @@ void teardown(void)
     gn_cuda_driver_close(driver);
 }
 
-/* Running ----------------------------------------------------------------------------------------------------------- */
+/* Running -------------------------------------------------------------------------------------- */
 
 gn_instance *bind_rows(const gn_artifact *a, float *x, int64_t n)
 {
@@ -175,7 +176,8 @@ void holds(gn_instance *in, const char *name, int64_t n, float times, float plus
     succeeds(gn_instance_fetch(in, name));
     const float *got = gn_instance_output(in, name, NULL);
     for (int64_t k = 0; k < n; k++)
-        ck_assert_msg(got[k] == times * ((float)k + 0.5f) + plus, "%s[%d] is %g", name, (int)k, (double)got[k]);
+        ck_assert_msg(got[k] == times * ((float)k + 0.5f) + plus, "%s[%d] is %g", name, (int)k,
+                      (double)got[k]);
 }
 
 void is_right(gn_instance *in, int64_t n)

@@ -1,5 +1,5 @@
-/* A small program on the fake driver, with kernels written in C: z = 2 x + 1 by way of t; w, a copy of t; u = x + 1, which waits for
- * nobody. */
+/* A small program on the fake driver, with kernels written in C: z = 2 x + 1 by way of t; w, a copy
+ * of t; u = x + 1, which waits for nobody. */
 #ifndef TESTS_SHIM_SMALL_PROGRAM_H
 #define TESTS_SHIM_SMALL_PROGRAM_H
 
@@ -21,8 +21,8 @@ extern gn_pool *pool;
 void setup(void);
 void teardown(void);
 
-/* The kernels are 0: y = 2 x; 1: y = x + 1; both (x, y, n) with 4 iterations a block.  2: a program in one kernel, whose arguments
- * are kept, of the last launches. */
+/* The kernels are 0: y = 2 x; 1: y = x + 1; both (x, y, n) with 4 iterations a block.  2: a program
+ * in one kernel, whose arguments are kept, of the last launches. */
 enum { ARGUMENTS = 12, LAST = 8 };
 extern unsigned long long seen[LAST][ARGUMENTS];
 extern unsigned seen_blocks;

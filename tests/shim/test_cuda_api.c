@@ -28,7 +28,8 @@ static char *sample_text(const char *name)
     return text;
 }
 
-static story tell_of(const gnnc_context *c, const char *text, gnnc_compile_options o, int large_edges)
+static story tell_of(const gnnc_context *c, const char *text, gnnc_compile_options o,
+                     int large_edges)
 {
     story s = {0};
     o.train = true;
@@ -62,11 +63,12 @@ static story tell(const gnnc_context *c, const char *text, gnnc_compile_options 
 static void close_to(const story *a, const story *b)
 {
     for (int k = 0; k < STEPS; k++)
-        ck_assert_msg(fabs(a->loss[k] - b->loss[k]) <= 1e-4 * (1 + fabs(b->loss[k])), "step %d: losses %g and %g", k,
-                      a->loss[k], b->loss[k]);
+        ck_assert_msg(fabs(a->loss[k] - b->loss[k]) <= 1e-4 * (1 + fabs(b->loss[k])),
+                      "step %d: losses %g and %g", k, a->loss[k], b->loss[k]);
     for (int k = 0; k < 2 * MOST; k++) {
         float x = a->scores[k / MOST][k % MOST], y = b->scores[k / MOST][k % MOST];
-        ck_assert_msg(fabsf(x - y) <= 1e-3f * (1 + fabsf(y)), "score %d: %g and %g", k, (double)x, (double)y);
+        ck_assert_msg(fabsf(x - y) <= 1e-3f * (1 + fabsf(y)), "score %d: %g and %g", k, (double)x,
+                      (double)y);
     }
 }
 
@@ -89,20 +91,23 @@ START_TEST(trains)
 }
 END_TEST
 
-/* Rows of the second graph are long enough to be split, those of the first are not: compiled before either is seen, launch by
- * launch, recorded and in one kernel the same bits, and the CPU's figures. */
+/* Rows of the second graph are long enough to be split, those of the first are not: compiled before
+ * either is seen, launch by launch, recorded and in one kernel the same bits, and the CPU's
+ * figures. */
 START_TEST(long_rows)
 {
-    static const char *const texts[] = {
-        plain, "model T() (g: graph, x: node[F]) -> node[C] {\n  a = GATConv(4, heads = 2)\n  b = GCNConv(C)\n"
-               "  return b(g, elu(a(g, x)))\n}\n"};
+    static const char *const texts[] = {plain, "model T() (g: graph, x: node[F]) -> node[C] {\n  a "
+                                               "= GATConv(4, heads = 2)\n  b = GCNConv(C)\n"
+                                               "  return b(g, elu(a(g, x)))\n}\n"};
     enum { EDGES = 70 * LARGE };
     gnnc_context *c = device_context();
     const char *text = texts[_i];
     const gnnc_compile_options recorded = {.mode = "reduce-overhead"},
-                               apart = {.mode = "reduce-overhead", .expect_nodes = 50000000, .expect_edges = 900000000};
-    story one = tell_of(c, text, (gnnc_compile_options){0}, EDGES), same = tell_of(c, text, recorded, EDGES),
-          launched = tell_of(c, text, apart, EDGES);
+                               apart = {.mode = "reduce-overhead",
+                                        .expect_nodes = 50000000,
+                                        .expect_edges = 900000000};
+    story one = tell_of(c, text, (gnnc_compile_options){0}, EDGES),
+          same = tell_of(c, text, recorded, EDGES), launched = tell_of(c, text, apart, EDGES);
     ck_assert_mem_eq(&one, &same, sizeof one);
     for (int k = 0; k < STEPS; k++) ck_assert_double_eq_tol(launched.loss[k], one.loss[k], 1e-4);
     gnnc_context_free(c);
@@ -113,11 +118,13 @@ START_TEST(long_rows)
 }
 END_TEST
 
-/* What edges gather is rounded on a device as it is on a CPU; where it is not asked for it is not. */
+/* What edges gather is rounded on a device as it is on a CPU; where it is not asked for it is
+ * not. */
 START_TEST(storage)
 {
-    static const char deep[] = "model D() (g: graph, x: node[F]) -> node[C] {\n  a = GCNConv(16)\n  b = GCNConv(16)\n"
-                               "  c = GCNConv(C)\n  return c(g, relu(b(g, relu(a(g, x)))))\n}\n";
+    static const char deep
+        [] = "model D() (g: graph, x: node[F]) -> node[C] {\n  a = GCNConv(16)\n  b = GCNConv(16)\n"
+             "  c = GCNConv(C)\n  return c(g, relu(b(g, relu(a(g, x)))))\n}\n";
     const gnnc_compile_options o = {.gather_storage = "bfloat16"};
     gnnc_context *c = device_context();
     story exact = tell(c, deep, (gnnc_compile_options){0}), rounded = tell(c, deep, o);
@@ -130,20 +137,22 @@ START_TEST(storage)
 }
 END_TEST
 
-/* Steps and inference on graphs of two sizes in turn; how many CUDA graphs are made, and recorded, after the first time that each
- * was met. */
+/* Steps and inference on graphs of two sizes in turn; how many CUDA graphs are made, and recorded,
+ * after the first time that each was met. */
 static int rounds(const gnnc_context *c, const char *mode, float *scores)
 {
     enum { ROUNDS = 4 };
     static const char recorded[] = "cuStreamBeginCapture_v2";
     fake_calls_fn *calls;
-    gnnc_compile_options o = {.train = true, .mode = mode, .expect_nodes = 50000000, .expect_edges = 900000000};
+    gnnc_compile_options o = {
+        .train = true, .mode = mode, .expect_nodes = 50000000, .expect_edges = 900000000};
     bench b = set_up_in(c, plain, o, 1);
     world w[2] = {make_world_in(c, 3, SMALL, 3 * SMALL), make_world_in(c, 4, LARGE, 2 * LARGE)};
     int count = 0, made;
     for (int k = 0; k < 2 * ROUNDS; k++) {
         if (driver) look_up(&calls, "fake_calls");
-        if (driver && (k == 0 || k == 2)) (void)(calls("cuGraphInstantiateWithFlags") + calls(recorded));
+        if (driver && (k == 0 || k == 2))
+            (void)(calls("cuGraphInstantiateWithFlags") + calls(recorded));
         bind_world(b.run, &w[k % 2], true);
         ok(gnnc_run_step(b.run, NULL));
         float *x = infer(b.run, w[k % 2].n);
@@ -161,7 +170,8 @@ static int rounds(const gnnc_context *c, const char *mode, float *scores)
     return count;
 }
 
-/* What was recorded for a size is there when it comes again.  (So many rows are expected that no program is one kernel.) */
+/* What was recorded for a size is there when it comes again.  (So many rows are expected that no
+ * program is one kernel.) */
 START_TEST(sizes_again)
 {
     static float one[LARGE * C], other[LARGE * C];
@@ -173,15 +183,16 @@ START_TEST(sizes_again)
 }
 END_TEST
 
-/* A replayed step is one call of the driver, with the device's context made current for it, whether as a graph (of so
- * many rows that no program is one kernel) or as one kernel: nothing is copied, nothing waits, and a loss comes back
- * where it is asked for. */
+/* A replayed step is one call of the driver, with the device's context made current for it, whether
+ * as a graph (of so many rows that no program is one kernel) or as one kernel: nothing is copied,
+ * nothing waits, and a loss comes back where it is asked for. */
 START_TEST(one_call_a_step)
 {
     enum { AGAIN = 5 };
     fake_calls_fn *calls;
     double losses[AGAIN];
-    gnnc_compile_options o = {.train = true, .mode = "reduce-overhead", .expect_nodes = 100, .expect_edges = 300};
+    gnnc_compile_options o = {
+        .train = true, .mode = "reduce-overhead", .expect_nodes = 100, .expect_edges = 300};
     if (!driver) return; /* a GPU */
     look_up(&calls, "fake_calls");
     if (_i) o.expect_nodes = 50000000, o.expect_edges = 900000000;
@@ -287,7 +298,8 @@ START_TEST(weights)
 }
 END_TEST
 
-/* Data that was bound may go or change: what counts is what it was, to each run that it was bound to. */
+/* Data that was bound may go or change: what counts is what it was, to each run that it was bound
+ * to. */
 START_TEST(data_is_copied)
 {
     gnnc_context *c = device_context();
@@ -315,8 +327,8 @@ START_TEST(data_is_copied)
 }
 END_TEST
 
-/* What executables, runs and states held there goes with them, code too, and graphs that launch it (the driver sees to that;
- * so many rows are expected that no program is one kernel). */
+/* What executables, runs and states held there goes with them, code too, and graphs that launch it
+ * (the driver sees to that; so many rows are expected that no program is one kernel). */
 START_TEST(nothing_stays)
 {
     gnnc_context *c = device_context();
@@ -339,9 +351,11 @@ START_TEST(nothing_stays)
 }
 END_TEST
 
-/* A graph of no nodes, between others, in every form of a run: nothing comes of it, and it spoils nothing. */
-static const gnnc_compile_options forms[] = {
-    {.mode = "default"}, {.mode = "reduce-overhead"}, {.mode = "reduce-overhead", .expect_nodes = 20}};
+/* A graph of no nodes, between others, in every form of a run: nothing comes of it, and it spoils
+ * nothing. */
+static const gnnc_compile_options forms[] = {{.mode = "default"},
+                                             {.mode = "reduce-overhead"},
+                                             {.mode = "reduce-overhead", .expect_nodes = 20}};
 
 START_TEST(no_nodes)
 {
@@ -381,7 +395,7 @@ START_TEST(callers_at_once)
 }
 END_TEST
 
-/* Errors ------------------------------------------------------------------------------------------------------------- */
+/* Errors --------------------------------------------------------------------------------------- */
 
 static gnnc_status *live(gnnc_context_options co, world *w)
 {
@@ -417,8 +431,11 @@ START_TEST(every_call_of_the_driver)
         over = fails_yet();
         order(NULL, 0, 0);
         failed += s != NULL;
-        if (s) ck_assert_msg(strstr(gnnc_status_message(s), "CUDA_ERROR"), "%s", gnnc_status_message(s));
-        if (s) ck_assert_msg(gnnc_status_code(s) == GNNC_ERROR_BACKEND, "%s", gnnc_status_message(s));
+        if (s)
+            ck_assert_msg(strstr(gnnc_status_message(s), "CUDA_ERROR"), "%s",
+                          gnnc_status_message(s));
+        if (s)
+            ck_assert_msg(gnnc_status_code(s) == GNNC_ERROR_BACKEND, "%s", gnnc_status_message(s));
         gnnc_status_free(s);
         ck_assert_msg(!fault(), "call %d: %s", nth, fault());
         ck_assert_msg(alive() == 0, "call %d leaves %d things there", nth, alive());
@@ -436,7 +453,8 @@ typedef struct poor { /* who lives with a purse */
 static gnnc_status *live_poorly(void *ctx)
 {
     poor *z = ctx;
-    gnnc_status *s = live((gnnc_context_options){.allocate = take, .release = give, .user = &z->p}, &z->w);
+    gnnc_status *s = live((gnnc_context_options){.allocate = take, .release = give, .user = &z->p},
+                          &z->w);
     if (driver) ck_assert_int_eq(alive(), 0);
     return s;
 }
@@ -485,27 +503,31 @@ START_TEST(refusals)
     gnnc_context *c = device_context();
     gnnc_context_device(c, &i);
     ck_assert(i.gpu && i.arch >= 80 && i.bytes > 0 && *i.name && !*i.reason);
-    bench b = set_up_in(c, plain, (gnnc_compile_options){.mode = "max-autotune", .tune_budget_ms = 5}, 1);
+    bench b = set_up_in(c, plain,
+                        (gnnc_compile_options){.mode = "max-autotune", .tune_budget_ms = 5}, 1);
     world w = make_world_in(c, 3, SMALL, 60);
     DLTensor x = x_of(&w);
     char *text;
     x.device = (DLDevice){kDLCUDA, 0};
     refused(gnnc_run_bind(b.run, "x", &x), GNNC_ERROR_DATA, "on CUDA device 0, not on the CPU");
-    refused(gnnc_executable_emit(b.exe, "asm", &text), GNNC_ERROR_USAGE, "on a device there are ast, gir and kir");
+    refused(gnnc_executable_emit(b.exe, "asm", &text), GNNC_ERROR_USAGE,
+            "on a device there are ast, gir and kir");
     bind_world(b.run, &w, false);
     free(infer(b.run, w.n));
     gnnc_tuning_info t = {.size = sizeof t};
     ok(gnnc_executable_tuning(b.exe, 0, false, &t));
     ck_assert(t.known && t.default_us > 0);
     gnnc_executable *e;
-    gnnc_compile_options o = {.size = sizeof o, .features = F, .classes = C, .tune_lock = "no/such/lock"};
+    gnnc_compile_options o = {
+        .size = sizeof o, .features = F, .classes = C, .tune_lock = "no/such/lock"};
     refused(gnnc_compile(b.module, &o, &e), GNNC_ERROR_IO, "no/such/lock");
     end_world(&w);
     tear_down(&b);
     gnnc_context_free(c);
     if (gpu()) return;
     ok(gnnc_doctor(&text));
-    ck_assert_msg(strstr(text, "\n  cuda:0 Fake GPU 0, sm_90") && strstr(text, "CPU: "), "%s", text);
+    ck_assert_msg(strstr(text, "\n  cuda:0 Fake GPU 0, sm_90") && strstr(text, "CPU: "), "%s",
+                  text);
     gnnc_text_free(text);
     setenv("GNNC_CUDA_DRIVER", "/no/such/driver.so", 1);
     ok(gnnc_doctor(&text));

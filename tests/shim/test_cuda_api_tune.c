@@ -1,13 +1,15 @@
 /* sources: fake_target.c ../support/cuda_host.c ../support/cuda_run.c */
 /* timeout: 600 */
-/* Schedules in the public API on a device: searched for by the first call, by the clock of the fake driver. */
+/* Schedules in the public API on a device: searched for by the first call, by the clock of the fake
+ * driver. */
 #include "shim/api_device.h"
 
 #include <stdatomic.h>
 
 enum { SMALL = 26, LARGE = 33 };
 
-/* Launches of candidates of that name take a quarter of the default's time by the driver's clock, others' a hundred times as long. */
+/* Launches of candidates of that name take a quarter of the default's time by the driver's clock,
+ * others' a hundred times as long. */
 typedef struct spy {
     const char *which;
     int made, defaults, seen, most; /* most: candidates of a search; 0: what is kept is taken */
@@ -18,7 +20,8 @@ typedef struct spy {
 static void watch(void *ctx, const char *candidate, gn_unit *u)
 {
     spy *z = ctx;
-    bool first = !strcmp(candidate, "the default"), meant = !strncmp(candidate, z->which, strlen(z->which));
+    bool first = !strcmp(candidate, "the default"),
+         meant = !strncmp(candidate, z->which, strlen(z->which));
     (void)u;
     first ? z->defaults++ : z->made++;
     z->over = z->most && z->made >= z->most;
@@ -31,7 +34,8 @@ static void watch(void *ctx, const char *candidate, gn_unit *u)
 
 static bench searching(gnnc_context *c, spy *z, const char *lock)
 {
-    gnnc_compile_options o = {.mode = "max-autotune", .tune_budget_ms = z->most ? 100000 : 0, .tune_lock = lock};
+    gnnc_compile_options o = {
+        .mode = "max-autotune", .tune_budget_ms = z->most ? 100000 : 0, .tune_lock = lock};
     bench b = set_up_in(c, plain, o, 1);
     b.exe->tune_made = watch;
     b.exe->tune_ctx = z;
@@ -49,11 +53,12 @@ static gnnc_tuning_info tuning_of(const bench *b)
     return t;
 }
 
-/* The first inference searches there: what is faster by the device's clock is taken, what is wrong is not; kept, and locked. */
+/* The first inference searches there: what is faster by the device's clock is taken, what is wrong
+ * is not; kept, and locked. */
 START_TEST(searches)
 {
-    spy fast = {.which = "without split-rows", .most = 3}, wrong = {.which = "", .idle = true, .most = 2},
-        none = {.which = ""};
+    spy fast = {.which = "without split-rows", .most = 3},
+        wrong = {.which = "", .idle = true, .most = 2}, none = {.which = ""};
     char lock[64];
     fake_costs_fn *costs;
     if (gpu()) return;
@@ -73,12 +78,14 @@ START_TEST(searches)
         float *got = infer(b.run, k ? w.n : other.n);
         gnnc_tuning_info t = tuning_of(&b);
         ck_assert(t.known);
-        ck_assert_msg((strstr(t.choices, "without split-rows") != NULL) == (k > 0), "%d: %s", k, t.choices);
+        ck_assert_msg((strstr(t.choices, "without split-rows") != NULL) == (k > 0), "%d: %s", k,
+                      t.choices);
         if (k == 0) ck_assert(wrong.made == 2 && t.best_us == t.default_us);
-        if (k == 1) ck_assert(fast.made > 0 && fast.defaults == 1 && t.best_us < 0.9 * t.default_us);
+        if (k == 1)
+            ck_assert(fast.made > 0 && fast.defaults == 1 && t.best_us < 0.9 * t.default_us);
         for (int i = 0; k && i < w.n * C; i++)
-            ck_assert_msg(fabsf(got[i] - want[i]) <= 1e-4f * (1 + fabsf(want[i])), "%d: score %d: %g, not %g", k, i,
-                          (double)got[i], (double)want[i]);
+            ck_assert_msg(fabsf(got[i] - want[i]) <= 1e-4f * (1 + fabsf(want[i])),
+                          "%d: score %d: %g, not %g", k, i, (double)got[i], (double)want[i]);
         if (k == 1) ok(gnnc_executable_lock(b.exe, lock));
         free(got);
         end_world(&other);

@@ -1,6 +1,7 @@
 /* links: runtime base */
-/* Drivers and devices, over the fake driver: memory, recording, every error in turn.  With GNNC_TEST_DEVICE in the
- * environment, over the machine's driver, what needs no driver that obeys: memory and recording. */
+/* Drivers and devices, over the fake driver: memory, recording, every error in turn.  With
+ * GNNC_TEST_DEVICE in the environment, over the machine's driver, what needs no driver that obeys:
+ * memory and recording. */
 #include "runtime/cuda/device.h"
 
 #include "fake_driver.h"
@@ -40,7 +41,8 @@ static void fails(gn_status *s, gn_code code, const char *words)
 {
     ck_assert_msg(s != NULL, "no error, expected: %s", words);
     ck_assert_int_eq(gn_status_code(s), code);
-    ck_assert_msg(strstr(gn_status_message(s), words) != NULL, "'%s' lacks '%s'", gn_status_message(s), words);
+    ck_assert_msg(strstr(gn_status_message(s), words) != NULL, "'%s' lacks '%s'",
+                  gn_status_message(s), words);
     gn_status_free(s);
 }
 
@@ -68,12 +70,13 @@ static void teardown(void)
     gn_cuda_driver_close(driver);
 }
 
-/* Drivers ----------------------------------------------------------------------------------------------------------- */
+/* Drivers -------------------------------------------------------------------------------------- */
 
 START_TEST(missing)
 {
     gn_cuda_driver *d;
-    fails(gn_cuda_driver_open("/nowhere/libcuda.so.1", &d), GN_ERR_BACKEND, "/nowhere/libcuda.so.1");
+    fails(gn_cuda_driver_open("/nowhere/libcuda.so.1", &d), GN_ERR_BACKEND,
+          "/nowhere/libcuda.so.1");
     ck_assert_ptr_null(d);
     fails(gn_cuda_driver_open("libm.so.6", &d), GN_ERR_BACKEND, "libm.so.6 has no cuInit");
     setenv("GNNC_CUDA_DRIVER", "/elsewhere/libcuda.so", 1);
@@ -85,7 +88,8 @@ START_TEST(missing)
     gn_cuda_driver_close(d);
     setenv("GNNC_CUDA_DRIVER", "", 1); /* as if it were not there; a machine may have a driver */
     gn_status *s = gn_cuda_driver_open(NULL, &d);
-    ck_assert_msg(!s || !strstr(gn_status_message(s), " has no cuInit"), "%s", gn_status_message(s));
+    ck_assert_msg(!s || !strstr(gn_status_message(s), " has no cuInit"), "%s",
+                  gn_status_message(s));
     gn_status_free(s);
     gn_cuda_driver_close(d);
     unsetenv("GNNC_CUDA_DRIVER");
@@ -112,7 +116,7 @@ START_TEST(devices)
 }
 END_TEST
 
-/* Memory ------------------------------------------------------------------------------------------------------------ */
+/* Memory --------------------------------------------------------------------------------------- */
 
 START_TEST(round_trip)
 {
@@ -121,7 +125,8 @@ START_TEST(round_trip)
     succeeds(gn_cuda_device_open(driver, 0, &d));
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
         int64_t n = sizes[k];
-        unsigned char *from = malloc((size_t)n + 1), *to = malloc((size_t)n + 1), *zero = calloc(1, (size_t)n + 1);
+        unsigned char *from = malloc((size_t)n + 1), *to = malloc((size_t)n + 1),
+                      *zero = calloc(1, (size_t)n + 1);
         gn_device_ptr a, b;
         for (int64_t i = 0; i < n; i++) from[i] = (unsigned char)(i * 7 + i / 251);
         succeeds(gn_cuda_alloc(d, n, "a", &a));
@@ -160,8 +165,9 @@ START_TEST(too_much)
 }
 END_TEST
 
-/* Two buffers of an eighth of what is free, copied four times between two marks, which the fake driver has a millisecond apart;
- * where there is no room for what no cache would hold it is not known. */
+/* Two buffers of an eighth of what is free, copied four times between two marks, which the fake
+ * driver has a millisecond apart; where there is no room for what no cache would hold it is not
+ * known. */
 START_TEST(copy_rate)
 {
     static const int64_t megabytes[] = {1024, 128, 127};
@@ -174,7 +180,8 @@ START_TEST(copy_rate)
         if (real)
             ck_assert_double_gt(gbytes, 1);
         else
-            ck_assert_double_eq_tol(gbytes, k < 2 ? 2e-6 * 4 * (double)(megabytes[k] << 17) : 0, 1e-9);
+            ck_assert_double_eq_tol(gbytes, k < 2 ? 2e-6 * 4 * (double)(megabytes[k] << 17) : 0,
+                                    1e-9);
         gn_cuda_device_close(d);
     }
 }
@@ -182,8 +189,8 @@ END_TEST
 
 START_TEST(no_copy_rate)
 {
-    static const char *const functions[] = {"cuMemGetInfo_v2", "cuMemAlloc_v2", "cuEventRecord", "cuMemcpyDtoDAsync_v2",
-                                            "cuEventElapsedTime"};
+    static const char *const functions[] = {"cuMemGetInfo_v2", "cuMemAlloc_v2", "cuEventRecord",
+                                            "cuMemcpyDtoDAsync_v2", "cuEventElapsedTime"};
     gn_cuda_device *d;
     double gbytes;
     set_devices(1, 128 << 20);
@@ -196,7 +203,7 @@ START_TEST(no_copy_rate)
 }
 END_TEST
 
-/* Recording --------------------------------------------------------------------------------------------------------- */
+/* Recording ------------------------------------------------------------------------------------ */
 
 static gn_status *fill(gn_cuda_device *d, gn_device_ptr p, int byte, int64_t n)
 {
@@ -212,7 +219,8 @@ static gn_status *work(gn_cuda_device *d, gn_device_ptr a, gn_device_ptr b, int6
     return gn_cuda_copy(d, a + (gn_device_ptr)n, b, n);
 }
 
-static gn_status *record(gn_cuda_device *d, gn_device_ptr a, gn_device_ptr b, int byte, int64_t n, gn_cuda_graph **g)
+static gn_status *record(gn_cuda_device *d, gn_device_ptr a, gn_device_ptr b, int byte, int64_t n,
+                         gn_cuda_graph **g)
 {
     GN_TRY(fill(d, b, byte, n));
     GN_TRY(gn_cuda_record_begin(d, 2));
@@ -259,7 +267,8 @@ START_TEST(replay)
     succeeds(gn_cuda_graph_run(g));
     holds(d, a, 5, 64);
     succeeds(gn_cuda_record_begin(d, 0)); /* what fails in between is handed on */
-    fails(gn_cuda_record_end(d, GN_ERROR(GN_ERR_DATA, "in between"), &g), GN_ERR_DATA, "in between");
+    fails(gn_cuda_record_end(d, GN_ERROR(GN_ERR_DATA, "in between"), &g), GN_ERR_DATA,
+          "in between");
     succeeds(fill(d, a, 6, 64)); /* nothing records any more */
     holds(d, a, 6, 64);
     gn_cuda_graph_free(g);
@@ -269,7 +278,8 @@ START_TEST(replay)
 }
 END_TEST
 
-/* A copy is set to others, of the graph as it was made and when another recording has updated it. */
+/* A copy is set to others, of the graph as it was made and when another recording has updated
+ * it. */
 START_TEST(nodes)
 {
     gn_cuda_device *d;
@@ -281,7 +291,8 @@ START_TEST(nodes)
     for (int k = 0; k < 2; k++) {
         succeeds(fill(d, a, 9, 64));
         succeeds(record(d, a, b, 3, 32, &g));
-        ck_assert(gn_cuda_graph_has_nodes(g, 2) && !gn_cuda_graph_has_nodes(g, 1) && !gn_cuda_graph_has_nodes(g, 3));
+        ck_assert(gn_cuda_graph_has_nodes(g, 2) && !gn_cuda_graph_has_nodes(g, 1) &&
+                  !gn_cuda_graph_has_nodes(g, 3));
         succeeds(gn_cuda_graph_set_copy(g, 1, a + 48, b + 8, 16));
         succeeds(gn_cuda_graph_run(g));
         holds(d, a, 3, 32);
@@ -325,7 +336,7 @@ START_TEST(no_nodes)
 }
 END_TEST
 
-/* Errors ------------------------------------------------------------------------------------------------------------ */
+/* Errors --------------------------------------------------------------------------------------- */
 
 typedef struct held { /* by a scenario, when it failed somewhere */
     gn_cuda_driver *driver;
@@ -376,7 +387,9 @@ static gn_status *launches(held *h)
     GN_TRY(gn_cuda_fill(h->device, h->a, 1, 8));
     GN_TRY(gn_cuda_record_begin(h->device, 1));
     GN_TRY(gn_cuda_record_end(h->device, gn_cuda_launch(h->device, function, 1, 32, NULL), &g));
-    gn_status *s = gn_cuda_graph_has_nodes(g, 1) ? gn_cuda_graph_set_launch(g, 0, function, 2, 32, NULL) : NULL;
+    gn_status *s = gn_cuda_graph_has_nodes(g, 1)
+                       ? gn_cuda_graph_set_launch(g, 0, function, 2, 32, NULL)
+                       : NULL;
     if (!s) s = gn_cuda_graph_run(g);
     gn_cuda_graph_free(g);
     return s;
@@ -396,7 +409,8 @@ static gn_status *scenario(held *h, char *bytes)
     GN_TRY(gn_cuda_graph_run(h->graph));
     GN_TRY(record(h->device, h->a, h->b, 2, 100, &h->graph));
     GN_TRY(gn_cuda_graph_run(h->graph));
-    if (gn_cuda_graph_has_nodes(h->graph, 2)) GN_TRY(gn_cuda_graph_set_copy(h->graph, 1, h->a, h->b, 50));
+    if (gn_cuda_graph_has_nodes(h->graph, 2))
+        GN_TRY(gn_cuda_graph_set_copy(h->graph, 1, h->a, h->b, 50));
     GN_TRY(gn_cuda_graph_run(h->graph));
     GN_TRY(gn_cuda_mark(h->device, 1));
     GN_TRY(gn_cuda_between(h->device, &ms));
@@ -417,10 +431,12 @@ static void let_go(held *h)
     gn_cuda_driver_close(h->driver);
 }
 
-/* Whatever call of the driver fails, and whether or not the device is lost by it: an error, and nothing is left. */
+/* Whatever call of the driver fails, and whether or not the device is lost by it: an error, and
+ * nothing is left. */
 START_TEST(every_error)
 {
-    static const int results[] = {1, GN_CUDA_OUT_OF_MEMORY, GN_CUDA_ILLEGAL_ADDRESS, GN_CUDA_GRAPH_UPDATE_FAILURE};
+    static const int results[] = {1, GN_CUDA_OUT_OF_MEMORY, GN_CUDA_ILLEGAL_ADDRESS,
+                                  GN_CUDA_GRAPH_UPDATE_FAILURE};
     char *bytes = calloc(1, (4 << 20) + 10);
     for (size_t r = 0; r < sizeof results / sizeof *results; r++) {
         int failed = 0;
@@ -447,7 +463,8 @@ START_TEST(every_error)
 }
 END_TEST
 
-/* Each call of that function fails, one in a run: an error or none.  How often it is called; *left: by what was held at the end. */
+/* Each call of that function fails, one in a run: an error or none.  How often it is called; *left:
+ * by what was held at the end. */
 static int each_call(const char *name, int result, int *left)
 {
     char *bytes = calloc(1, (4 << 20) + 10);
@@ -467,7 +484,8 @@ static int each_call(const char *name, int result, int *left)
     return nth - 1;
 }
 
-/* All functions of the driver that are used: nothing is left but what cannot be ended since the context cannot be entered. */
+/* All functions of the driver that are used: nothing is left but what cannot be ended since the
+ * context cannot be entered. */
 START_TEST(every_function)
 {
     static const char *const names[] = {
@@ -500,14 +518,17 @@ START_TEST(speechless)
     gn_cuda_device *d;
     succeeds(gn_cuda_device_open(driver, 0, &d));
     order("cuGetErrorName", 1, 1);
-    fails(gn_cuda_error(driver, 1, "trying"), GN_ERR_BACKEND, "trying: unknown error (1): ordered by a test");
+    fails(gn_cuda_error(driver, 1, "trying"), GN_ERR_BACKEND,
+          "trying: unknown error (1): ordered by a test");
     order("cuGetErrorString", 1, 1);
-    fails(gn_cuda_error(driver, 1, "trying"), GN_ERR_BACKEND, "(1): the driver has no words for it");
+    fails(gn_cuda_error(driver, 1, "trying"), GN_ERR_BACKEND,
+          "(1): the driver has no words for it");
     gn_cuda_device_close(d);
 }
 END_TEST
 
-/* A context that cannot be left undoes nothing; where the device is lost by that the next call says so. */
+/* A context that cannot be left undoes nothing; where the device is lost by that the next call says
+ * so. */
 START_TEST(leaving)
 {
     gn_cuda_device *d;
@@ -557,10 +578,12 @@ START_TEST(words)
 }
 END_TEST
 
-/* Results after which the driver takes no more work of this process, and some after which it does. */
+/* Results after which the driver takes no more work of this process, and some after which it
+ * does. */
 START_TEST(fatal)
 {
-    static const int lost[] = {214, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721, 810, 911};
+    static const int lost[] = {214, 226, 700, 702, 709, 710, 714, 715,
+                               716, 717, 718, 719, 721, 810, 911};
     static const int other[] = {1, 46, 400, 600, 701, 720, 809, 900, 999};
     for (size_t k = 0; k < sizeof lost / sizeof *lost + sizeof other / sizeof *other; k++) {
         size_t n = sizeof lost / sizeof *lost;
@@ -577,12 +600,13 @@ START_TEST(fatal)
 }
 END_TEST
 
-/* What must not be done while this thread's stream records, and what the driver's function for it is: the fake driver
- * refuses it and notes it, so the fault stays. */
+/* What must not be done while this thread's stream records, and what the driver's function for it
+ * is: the fake driver refuses it and notes it, so the fault stays. */
 START_TEST(while_recording)
 {
-    static const char *const refused[] = {"cuMemAlloc_v2", "cuEventRecord",     "cuModuleLoadData",
-                                          "cuGraphLaunch", "cuMemAllocHost_v2", "cuGraphExecMemcpyNodeSetParams"};
+    static const char *const refused[] = {"cuMemAlloc_v2",     "cuEventRecord",
+                                          "cuModuleLoadData",  "cuGraphLaunch",
+                                          "cuMemAllocHost_v2", "cuGraphExecMemcpyNodeSetParams"};
     gn_cuda_device *d;
     gn_cuda_graph *g = NULL, *other = NULL;
     gn_cuda_module *m;

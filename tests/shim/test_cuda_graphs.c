@@ -1,7 +1,8 @@
 /* links: runtime base */
 /* sources: small_program.c */
-/* Recorded graphs of instances on a device, over the fake driver with kernels written in C: set node by node where addresses change,
- * recorded again where that cannot be, kept for shapes that come again. */
+/* Recorded graphs of instances on a device, over the fake driver with kernels written in C: set
+ * node by node where addresses change, recorded again where that cannot be, kept for shapes that
+ * come again. */
 #include "runtime/cuda/keep.h"
 #include "runtime/memory.h"
 #include "shim/small_program.h"
@@ -10,11 +11,13 @@
 #include <check.h>
 #include <string.h>
 
-/* Instances --------------------------------------------------------------------------------------------------------- */
+/* Instances ------------------------------------------------------------------------------------ */
 
 static const char made[] = "cuGraphInstantiateWithFlags", updated[] = "cuGraphExecUpdate_v2",
-                  recorded_anew[] = "cuStreamBeginCapture_v2", launch_set[] = "cuGraphExecKernelNodeSetParams_v2",
-                  copy_set[] = "cuGraphExecMemcpyNodeSetParams", asked[] = "cuStreamGetCaptureInfo_v2";
+                  recorded_anew[] = "cuStreamBeginCapture_v2",
+                  launch_set[] = "cuGraphExecKernelNodeSetParams_v2",
+                  copy_set[] = "cuGraphExecMemcpyNodeSetParams",
+                  asked[] = "cuStreamGetCaptureInfo_v2";
 
 static void forget_calls(void)
 {
@@ -70,7 +73,8 @@ START_TEST(shapes_again)
 }
 END_TEST
 
-/* Two instances at once have a graph each; a third takes over what the first leaves, with other addresses. */
+/* Two instances at once have a graph each; a third takes over what the first leaves, with other
+ * addresses. */
 START_TEST(two_alive)
 {
     gn_artifact a = artifact();
@@ -108,7 +112,8 @@ static void is_right_of(gn_instance *in, float *x, int64_t n, float times)
     holds(in, "u", n, times, 1);
 }
 
-/* An instance for so many rows, more than before, takes a larger arena: temporaries of others have moved. */
+/* An instance for so many rows, more than before, takes a larger arena: temporaries of others have
+ * moved. */
 static void move(int64_t rows)
 {
     static float x[1 << 12];
@@ -117,7 +122,8 @@ static void move(int64_t rows)
     gn_instance_free(bind_rows(&a, x, rows));
 }
 
-/* Where temporaries have moved the nodes that touch them are set, the others stay, and nothing is recorded. */
+/* Where temporaries have moved the nodes that touch them are set, the others stay, and nothing is
+ * recorded. */
 START_TEST(moved)
 {
     gn_artifact a = artifact();
@@ -148,13 +154,15 @@ START_TEST(moved)
 }
 END_TEST
 
-/* A node that cannot be set, or is not known, since a call fails: it is recorded, now and from then on, and right. */
+/* A node that cannot be set, or is not known, since a call fails: it is recorded, now and from then
+ * on, and right. */
 START_TEST(not_set)
 {
     static const struct {
         const char *function;
         int nth;
-    } fail[] = {{asked, 1}, {asked, 3}, {asked, 4}, {launch_set, 1}, {launch_set, 2}, {copy_set, 1}};
+    } fail[] = {{asked, 1},      {asked, 3},      {asked, 4},
+                {launch_set, 1}, {launch_set, 2}, {copy_set, 1}};
     gn_artifact a = artifact();
     static float x[8];
     gn_instance *in = bind_rows(&a, x, 8);
@@ -167,8 +175,9 @@ START_TEST(not_set)
         is_right_of(in, x, 8, (float)(1 << k));
         has_recorded(1);
     }
-    ck_assert_int_eq(calls(launch_set) + calls(copy_set), 0); /* at the second time, and it is not tried any more */
-    order(updated, 1, GN_CUDA_GRAPH_UPDATE_FAILURE);          /* made anew it can be set again */
+    /* at the second time, and it is not tried any more */
+    ck_assert_int_eq(calls(launch_set) + calls(copy_set), 0);
+    order(updated, 1, GN_CUDA_GRAPH_UPDATE_FAILURE); /* made anew it can be set again */
     move(1 << 11);
     is_right_of(in, x, 8, 3);
     forget_calls();
@@ -191,14 +200,15 @@ START_TEST(lost_when_set)
     if (!_i) move(1 << 9);
     gn_instance_run(in);
     gn_status *s = gn_instance_check(in);
-    ck_assert_msg(s && strstr(gn_status_message(s), _i ? "CUDA_ERROR" : "is lost to this process"), "%s",
-                  gn_status_message(s));
+    ck_assert_msg(s && strstr(gn_status_message(s), _i ? "CUDA_ERROR" : "is lost to this process"),
+                  "%s", gn_status_message(s));
     gn_status_free(s);
     gn_instance_free(in);
 }
 END_TEST
 
-/* Sizes that keep changing: when as many graphs are kept as may be of one program, those are set to what is new. */
+/* Sizes that keep changing: when as many graphs are kept as may be of one program, those are set to
+ * what is new. */
 START_TEST(sizes_to_come)
 {
     gn_artifact a = artifact();

@@ -1,6 +1,7 @@
 /* links: runtime base */
 /* sources: small_program.c */
-/* Instances on a device, over the fake driver with kernels written in C: launches, copies, programs in one kernel. */
+/* Instances on a device, over the fake driver with kernels written in C: launches, copies, programs
+ * in one kernel. */
 #include "shim/small_program.h"
 #include "support/suite.h"
 
@@ -21,8 +22,8 @@ START_TEST(one_by_one)
 }
 END_TEST
 
-/* What has no room is told with what the program takes in all, and leaves nothing. x, z, w and u have 4,000 bytes each, t is the
- * arena's 4,032. */
+/* What has no room is told with what the program takes in all, and leaves nothing. x, z, w and u
+ * have 4,000 bytes each, t is the arena's 4,032. */
 START_TEST(no_room)
 {
     enum { N = 1000 };
@@ -34,20 +35,24 @@ START_TEST(no_room)
         unsigned long long room;
         bool held; /* x is there, for something else */
         const char *what, *there;
-    } devices[] = {
-        {4000, false, "the arena of temporaries of test takes 4032 bytes, 4000 of 4000 are free", "0 are there"},
-        {10000, false, "z takes 4000 bytes, 1968 of 10000 are free", "4032 are there"},
-        {10000, true, "z takes 4000 bytes, 1968 of 10000 are free", "8032 are there"}};
+    } devices[] = {{4000, false,
+                    "the arena of temporaries of test takes 4032 bytes, 4000 of 4000 are free",
+                    "0 are there"},
+                   {10000, false, "z takes 4000 bytes, 1968 of 10000 are free", "4032 are there"},
+                   {10000, true, "z takes 4000 bytes, 1968 of 10000 are free", "8032 are there"}};
     set_devices(1, devices[_i].room);
     if (devices[_i].held) succeeds(gn_cuda_memory_hold(memory, x, sizeof x, "x"));
     gn_status *s = gn_instance_new(&a, 0, NULL, 1, &b, pool, NULL, &in);
     ck_assert_int_eq(gn_status_code(s), GN_ERR_NOMEM);
-    ck_assert_msg(strstr(gn_status_message(s), devices[_i].what) != NULL, "%s", gn_status_message(s));
-    ck_assert_msg(strstr(gn_status_message(s),
-                         "test takes 20032 bytes there in all: 4032 of temporaries, 16000 of data, graphs "
-                         "and results; ") != NULL,
-                  "%s", gn_status_message(s));
-    ck_assert_msg(strstr(gn_status_message(s), devices[_i].there) != NULL, "%s", gn_status_message(s));
+    ck_assert_msg(strstr(gn_status_message(s), devices[_i].what) != NULL, "%s",
+                  gn_status_message(s));
+    ck_assert_msg(
+        strstr(gn_status_message(s),
+               "test takes 20032 bytes there in all: 4032 of temporaries, 16000 of data, graphs "
+               "and results; ") != NULL,
+        "%s", gn_status_message(s));
+    ck_assert_msg(strstr(gn_status_message(s), devices[_i].there) != NULL, "%s",
+                  gn_status_message(s));
     gn_status_free(s);
     if (devices[_i].held) gn_cuda_memory_drop(memory, x);
     set_devices(1, 1 << 30);
@@ -57,7 +62,7 @@ START_TEST(no_room)
 }
 END_TEST
 
-/* Programs in one kernel -------------------------------------------------------------------------------------------- */
+/* Programs in one kernel ----------------------------------------------------------------------- */
 
 static const int64_t four[] = {4, 4, 4, 4};
 
@@ -67,11 +72,12 @@ static const unsigned long long *launched(int ago) { return seen[(n_seen - 1 - a
 static void turns_are(const unsigned long long *value, const int64_t *turn)
 {
     for (int k = 0; k < 4; k++)
-        ck_assert_msg((int64_t)value[SLOTS + 2 + k] == turn[k], "turn %d is %d, not %d", k, (int)value[SLOTS + 2 + k],
-                      (int)turn[k]);
+        ck_assert_msg((int64_t)value[SLOTS + 2 + k] == turn[k], "turn %d is %d, not %d", k,
+                      (int)value[SLOTS + 2 + k], (int)turn[k]);
 }
 
-/* Timed launch by launch, each has a turn alone, from the first block on; the next run is as the one before. */
+/* Timed launch by launch, each has a turn alone, from the first block on; the next run is as the
+ * one before. */
 static void timed_alone(gn_instance *in, const int64_t *turn)
 {
     int64_t ns[4] = {0}, runs;
@@ -98,12 +104,14 @@ static gn_artifact in_one(gn_cuda_whole_code *whole, int64_t resident)
 {
     void *function;
     succeeds(gn_cuda_module_function(module, "2", &function));
-    *whole = (gn_cuda_whole_code){.function = function, .threads = 4, .resident = resident, .per_block = four};
+    *whole = (gn_cuda_whole_code){
+        .function = function, .threads = 4, .resident = resident, .per_block = four};
     program = (gn_cuda_program){.whole = whole};
     return artifact();
 }
 
-/* Blocks meet before what waits for others, alone; what waits for nobody begins where the others end. */
+/* Blocks meet before what waits for others, alone; what waits for nobody begins where the others
+ * end. */
 static void turns_of(int64_t resident, int64_t rows, unsigned blocks, const int64_t *turn)
 {
     static float x[64];
@@ -126,23 +134,30 @@ static void turns_of(int64_t resident, int64_t rows, unsigned blocks, const int6
 
 START_TEST(in_one_kernel)
 {
-    /* each takes as many blocks; next and copy wait for double; apart does not, and begins after them */
-    turns_of(4, 4, 3, (const int64_t[]){TURN(1, 0, 0), TURN(1, 1, 0), TURN(1, 0, 1), TURN(1, 0, 2)});
-    turns_of(4, 9, 4, (const int64_t[]){TURN(1, 0, 0), TURN(1, 1, 0), TURN(1, 0, 3), TURN(1, 0, 2)});
-    turns_of(1, 9, 1, (const int64_t[]){TURN(1, 0, 0), TURN(1, 1, 0), TURN(1, 0, 0), TURN(1, 0, 0)});
+    /* each takes as many blocks; next and copy wait for double; apart does not, and begins after
+     * them */
+    turns_of(4, 4, 3,
+             (const int64_t[]){TURN(1, 0, 0), TURN(1, 1, 0), TURN(1, 0, 1), TURN(1, 0, 2)});
+    turns_of(4, 9, 4,
+             (const int64_t[]){TURN(1, 0, 0), TURN(1, 1, 0), TURN(1, 0, 3), TURN(1, 0, 2)});
+    turns_of(1, 9, 1,
+             (const int64_t[]){TURN(1, 0, 0), TURN(1, 1, 0), TURN(1, 0, 0), TURN(1, 0, 0)});
     turns_of(4, 0, 1, (const int64_t[]){0, 0, 0, 0});
     static int from_w[] = {W, U};
     of_2[0] = T; /* a copy to where it is: as if it were not there */
     launches[3].buf = from_w;
-    turns_of(4, 4, 2, (const int64_t[]){TURN(1, 0, 0), TURN(1, 1, 0), TURN(0, 0, 1), TURN(1, 0, 1)});
+    turns_of(4, 4, 2,
+             (const int64_t[]){TURN(1, 0, 0), TURN(1, 1, 0), TURN(0, 0, 1), TURN(1, 0, 1)});
     of_2[0] = W;
     static int to_t[] = {U, T}; /* written when next and copy have read it */
     launches[3].buf = to_t;
-    turns_of(4, 4, 2, (const int64_t[]){TURN(1, 0, 0), TURN(1, 1, 0), TURN(1, 0, 1), TURN(1, 1, 0)});
+    turns_of(4, 4, 2,
+             (const int64_t[]){TURN(1, 0, 0), TURN(1, 1, 0), TURN(1, 0, 1), TURN(1, 1, 0)});
 }
 END_TEST
 
-/* Where blocks meet is made for the first program of that form: where that fails the next one makes it, and it is 0. */
+/* Where blocks meet is made for the first program of that form: where that fails the next one makes
+ * it, and it is 0. */
 START_TEST(gate)
 {
     static const char *const calls_that_fail[] = {"cuMemAlloc_v2", "cuMemcpyHtoDAsync_v2"};

@@ -2,8 +2,9 @@
 /* links: tune codegen lower passes frontend ir cache runtime base */
 /* sources: fake_target.c ../support/cuda_host.c ../support/cuda_run.c */
 /* timeout: 600 */
-/* Products by cuBLASLt: the library found and refused, products of every layout over a fake one, and models trained
- * with it: chosen, timed, remembered, recorded; every call of it failing in turn. */
+/* Products by cuBLASLt: the library found and refused, products of every layout over a fake one,
+ * and models trained with it: chosen, timed, remembered, recorded; every call of it failing in
+ * turn. */
 #include "cache/cache.h"
 #include "shim/fake_cublaslt.h"
 #include "shim/fake_target.h"
@@ -59,7 +60,7 @@ static void nothing_left(void)
     ck_assert_int_eq(lt_alive(), 0);
 }
 
-/* Finding it -------------------------------------------------------------------------------------------------------- */
+/* Finding it ----------------------------------------------------------------------------------- */
 
 START_TEST(finding)
 {
@@ -81,7 +82,7 @@ START_TEST(finding)
 }
 END_TEST
 
-/* Products ---------------------------------------------------------------------------------------------------------- */
+/* Products ------------------------------------------------------------------------------------- */
 
 enum { ROWS = 7, COLS = 5, DEPTH = 40 };
 
@@ -100,7 +101,8 @@ static gn_status *open_world(world *w)
     GN_TRY(gn_cuda_driver_open(getenv("GNNC_FAKE_CUDA"), &w->driver));
     GN_TRY(gn_cuda_device_open(w->driver, 0, &w->device));
     GN_TRY(gn_cublaslt_open(&w->library));
-    for (int k = 0; k < 4; k++) GN_TRY(gn_cuda_alloc(w->device, elems[k] * 4, "a matrix", &w->at[k]));
+    for (int k = 0; k < 4; k++)
+        GN_TRY(gn_cuda_alloc(w->device, elems[k] * 4, "a matrix", &w->at[k]));
     return gn_cuda_blas_open(&w->library, w->device, &w->blas);
 }
 
@@ -114,14 +116,16 @@ static void close_world(world *w)
 
 static float number(int k) { return (float)(k % 13 - 6) / 8; }
 
-/* Each layout of both operands, each epilogue: bits of `way`; above them the precision, which tells no difference for
- * these numbers. */
+/* Each layout of both operands, each epilogue: bits of `way`; above them the precision, which tells
+ * no difference for these numbers. */
 static gn_status *multiply(world *w, int way)
 {
-    static const int compute[] = {GN_CUBLASLT_COMPUTE_F32, GN_CUBLASLT_COMPUTE_TF32, GN_CUBLASLT_COMPUTE_BF16};
+    static const int compute[] = {GN_CUBLASLT_COMPUTE_F32, GN_CUBLASLT_COMPUTE_TF32,
+                                  GN_CUBLASLT_COMPUTE_BF16};
     bool at = way & 1, bt = way >> 1 & 1, bias = way >> 2 & 1, relu = way >> 3 & 1;
-    gn_cuda_product_shape s = {ROWS,          COLS,           DEPTH, at ? 1 : DEPTH, at ? ROWS : 1,
-                               bt ? 1 : COLS, bt ? DEPTH : 1, bias,  relu,           compute[way >> 4]};
+    gn_cuda_product_shape s = {
+        ROWS,          COLS,           DEPTH, at ? 1 : DEPTH, at ? ROWS : 1,
+        bt ? 1 : COLS, bt ? DEPTH : 1, bias,  relu,           compute[way >> 4]};
     float a[ROWS * DEPTH], b[DEPTH * COLS], add[COLS], out[ROWS * COLS];
     gn_cuda_product *p;
     for (int k = 0; k < ROWS * DEPTH; k++) a[k] = number(7 * k);
@@ -139,10 +143,12 @@ static gn_status *multiply(world *w, int way)
         for (int j = 0; j < COLS; j++) {
             double sum = bias ? (double)add[j] : 0;
             for (int k = 0; k < DEPTH; k++)
-                sum += (double)a[i * s.a_row + k * s.a_term] * (double)b[k * s.b_term + j * s.b_col];
+                sum += (double)a[i * s.a_row + k * s.a_term] *
+                       (double)b[k * s.b_term + j * s.b_col];
             if (relu && sum < 0) sum = 0;
-            ck_assert_msg(fabs((double)out[i * COLS + j] - sum) < 1e-4, "way %d: (%d, %d) is %g, not %g", way, i, j,
-                          (double)out[i * COLS + j], sum);
+            ck_assert_msg(fabs((double)out[i * COLS + j] - sum) < 1e-4,
+                          "way %d: (%d, %d) is %g, not %g", way, i, j, (double)out[i * COLS + j],
+                          sum);
         }
     return NULL;
 }
@@ -150,7 +156,8 @@ static gn_status *multiply(world *w, int way)
 /* With and without a relu: is the result of a NaN one? */
 static bool keeps_nan(world *w, bool relu)
 {
-    gn_cuda_product_shape s = {ROWS, COLS, DEPTH, DEPTH, 1, COLS, 1, true, relu, GN_CUBLASLT_COMPUTE_F32};
+    gn_cuda_product_shape s = {ROWS, COLS, DEPTH, DEPTH, 1,
+                               COLS, 1,    true,  relu,  GN_CUBLASLT_COMPUTE_F32};
     gn_cuda_product *p;
     bool keeps = false;
     succeeds(gn_cuda_product_new(w->blas, &s, w->at[3], &p));
@@ -184,7 +191,8 @@ START_TEST(digests)
     succeeds(open_world(&w));
     for (int k = 0; k < 3; k++) {
         gn_cuda_product *p;
-        gn_cuda_product_shape s = {ROWS, COLS, DEPTH, DEPTH, 1, COLS, 1, false, k == 1, GN_CUBLASLT_COMPUTE_F32};
+        gn_cuda_product_shape s = {ROWS, COLS, DEPTH, DEPTH,  1,
+                                   COLS, 1,    false, k == 1, GN_CUBLASLT_COMPUTE_F32};
         succeeds(gn_cuda_product_new(w.blas, &s, 0, &p));
         digest[k] = gn_cuda_product_digest(p);
         gn_cuda_product_free(p);
@@ -195,7 +203,8 @@ START_TEST(digests)
 }
 END_TEST
 
-/* Whatever call fails, of the library or of the driver: an error in its words, and nothing is left. */
+/* Whatever call fails, of the library or of the driver: an error in its words, and nothing is
+ * left. */
 START_TEST(product_errors)
 {
     int failed = 0;
@@ -207,7 +216,9 @@ START_TEST(product_errors)
         order(NULL, 0, 0);
         lt_fail(0, 0);
         bool over = !s;
-        if (s) ck_assert_msg(strstr(gn_status_message(s), "ordered by a test"), "%s", gn_status_message(s));
+        if (s)
+            ck_assert_msg(strstr(gn_status_message(s), "ordered by a test"), "%s",
+                          gn_status_message(s));
         gn_status_free(s);
         close_world(&w);
         nothing_left();
@@ -218,7 +229,7 @@ START_TEST(product_errors)
 }
 END_TEST
 
-/* Models ------------------------------------------------------------------------------------------------------------ */
+/* Models --------------------------------------------------------------------------------------- */
 
 typedef struct result {
     trained made;
@@ -290,13 +301,15 @@ static result result_of(how h)
     return r;
 }
 
-/* All products that it has by the library: near the kernels' figures, and the same bits recorded or not. */
+/* All products that it has by the library: near the kernels' figures, and the same bits recorded or
+ * not. */
 START_TEST(models)
 {
     result kernels = result_of((how){.model = samples[_i], .mode = GN_MODE_DEFAULT});
-    result plain = result_of((how){.model = samples[_i], .mode = GN_MODE_DEFAULT, .products = GN_PRODUCTS_LIBRARY});
-    result recorded =
-        result_of((how){.model = samples[_i], .mode = GN_MODE_REDUCE_OVERHEAD, .products = GN_PRODUCTS_LIBRARY});
+    result plain = result_of(
+        (how){.model = samples[_i], .mode = GN_MODE_DEFAULT, .products = GN_PRODUCTS_LIBRARY});
+    result recorded = result_of((how){
+        .model = samples[_i], .mode = GN_MODE_REDUCE_OVERHEAD, .products = GN_PRODUCTS_LIBRARY});
     ck_assert_int_eq(kernels.products, 0);
     ck_assert_int_ge(plain.products, EPOCHS);
     ck_assert_int_eq(plain.products, recorded.products);
@@ -320,22 +333,28 @@ END_TEST
 
 START_TEST(less_precision)
 {
-    result exact = result_of((how){.model = "gcn", .mode = GN_MODE_DEFAULT, .products = GN_PRODUCTS_LIBRARY});
-    result high = result_of((how){
-        .model = "gcn", .mode = GN_MODE_DEFAULT, .products = GN_PRODUCTS_LIBRARY, .precision = GN_PRECISION_HIGH});
-    result medium = result_of((how){
-        .model = "gcn", .mode = GN_MODE_DEFAULT, .products = GN_PRODUCTS_LIBRARY, .precision = GN_PRECISION_MEDIUM});
+    result exact = result_of(
+        (how){.model = "gcn", .mode = GN_MODE_DEFAULT, .products = GN_PRODUCTS_LIBRARY});
+    result high = result_of((how){.model = "gcn",
+                                  .mode = GN_MODE_DEFAULT,
+                                  .products = GN_PRODUCTS_LIBRARY,
+                                  .precision = GN_PRECISION_HIGH});
+    result medium = result_of((how){.model = "gcn",
+                                    .mode = GN_MODE_DEFAULT,
+                                    .products = GN_PRODUCTS_LIBRARY,
+                                    .precision = GN_PRECISION_MEDIUM});
     ck_assert(!same_bits(&exact.made, &high.made) && !same_bits(&medium.made, &high.made));
     close_to(&high.made, &exact.made, 10);
     close_to(&medium.made, &exact.made, 80);
 }
 END_TEST
 
-/* max-autotune times both: what is slower, wrong or missing is not taken, and what is not leaves the bits of its form. */
+/* max-autotune times both: what is slower, wrong or missing is not taken, and what is not leaves
+ * the bits of its form. */
 START_TEST(timed)
 {
-    how autotune = {.model = "gin", .mode = GN_MODE_MAX_AUTOTUNE, .off = by_launches}, kernel = autotune,
-        library = autotune;
+    how autotune = {.model = "gin", .mode = GN_MODE_MAX_AUTOTUNE, .off = by_launches},
+        kernel = autotune, library = autotune;
     kernel.products = GN_PRODUCTS_KERNEL;
     library.products = GN_PRODUCTS_LIBRARY;
     result by_kernels = result_of(kernel), by_library = result_of(library);
@@ -365,13 +384,17 @@ START_TEST(timed)
 }
 END_TEST
 
-/* A relu that loses a NaN is the kernel's, whatever is asked for, and however fast the library was once. */
+/* A relu that loses a NaN is the kernel's, whatever is asked for, and however fast the library was
+ * once. */
 START_TEST(losing_relu)
 {
     gn_cache *cache;
     fake_target t;
     result keeps, loses;
-    how h = {.model = "gin", .mode = GN_MODE_MAX_AUTOTUNE, .off = by_launches, .products = GN_PRODUCTS_TIMED};
+    how h = {.model = "gin",
+             .mode = GN_MODE_MAX_AUTOTUNE,
+             .off = by_launches,
+             .products = GN_PRODUCTS_TIMED};
     succeeds(fake_target_open(&t));
     succeeds(gn_cache_new(&(gn_cache_options){0}, &cache));
     h.cache = cache;
@@ -405,7 +428,8 @@ START_TEST(remembered)
     result first, second, other;
     succeeds(fake_target_open(&t));
     succeeds(gn_cache_new(&(gn_cache_options){0}, &cache));
-    how h = {.model = "gin", .mode = GN_MODE_MAX_AUTOTUNE, .off = by_launches, .cache = cache}, high = h;
+    how h = {.model = "gin", .mode = GN_MODE_MAX_AUTOTUNE, .off = by_launches, .cache = cache},
+        high = h;
     high.precision = GN_PRECISION_HIGH;
     costs(1, 0.5);
     succeeds(train_on(&t, &h, &first));

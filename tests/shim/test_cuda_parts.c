@@ -1,11 +1,14 @@
 /* labels: long */
 /* links: tune codegen lower passes frontend ir runtime base */
-/* sources: ../support/random_gir.c ../support/random_gir_env.c ../support/random_gir_ops.c ../support/random_gir_views.c ../support/cuda_host.c ../support/cuda_run.c ../support/run_compiled.c ../support/run_stage.c ../support/run_data.c */
+/* sources: ../support/random_gir.c ../support/random_gir_env.c ../support/random_gir_ops.c
+ * ../support/random_gir_views.c ../support/cuda_host.c ../support/cuda_run.c
+ * ../support/run_compiled.c ../support/run_stage.c ../support/run_data.c */
 /* sanitized: no */
 /* timeout: 600 */
-/* Sums over the edges of rows that are split: of degrees around those where parts, groups of parts and groups of groups begin,
- * with parts of any number of edges and any number of sums together (run_compiled.c draws them); of one result and of
- * several, maxima, a softmax whose second pass reads what the first came to, and from the other end. */
+/* Sums over the edges of rows that are split: of degrees around those where parts, groups of parts
+ * and groups of groups begin, with parts of any number of edges and any number of sums together
+ * (run_compiled.c draws them); of one result and of several, maxima, a softmax whose second pass
+ * reads what the first came to, and from the other end. */
 #include "support/gir_text.h"
 #include "support/random_gir.h"
 #include "support/run_compiled.h"
@@ -19,35 +22,45 @@
 static const char *const programs[] = {
     /* a sum, with work that follows */
     GRAPH "  %2 = input \"x.any\" : node f32[W]\n  %3 = gather %1, %2 {end = 0} : edge f32[W]\n"
-          "  %4 = scatter %1, %3 {end = 1, red = 0} : node f32[W]\n  %5 = tanh %4 : node f32[W]\n  output \"out\" %5\n",
+          "  %4 = scatter %1, %3 {end = 1, red = 0} : node f32[W]\n  %5 = tanh %4 : node f32[W]\n  "
+          "output \"out\" %5\n",
     /* largest and smallest */
     GRAPH "  %2 = input \"x.any\" : node f32[W]\n  %3 = gather %1, %2 {end = 0} : edge f32[W]\n"
           "  %4 = scatter %1, %3 {end = 1, red = 1} : node f32[W]\n"
-          "  %5 = scatter %1, %3 {end = 1, red = 2} : node f32[W]\n  output \"max\" %4\n  output \"min\" %5\n",
+          "  %5 = scatter %1, %3 {end = 1, red = 2} : node f32[W]\n  output \"max\" %4\n  output "
+          "\"min\" %5\n",
     /* by source */
     GRAPH "  %2 = input \"x.any\" : node f32[W]\n  %3 = gather %1, %2 {end = 1} : edge f32[W]\n"
           "  %4 = scatter %1, %3 {end = 0, red = 0} : node f32[W]\n  output \"out\" %4\n",
-    /* a softmax: the largest, the exponentials' sum and the weighted sum; and from the other end, of what edges have */
-    GRAPH "  %2 = input \"x.any\" : node f32[W]\n  %3 = input \"s.any\" : edge f32[W]\n"
-          "  %4 = scatter %1, %3 {end = 1, red = 1} : node f32[W]\n  %5 = gather %1, %4 {end = 1} : edge f32[W]\n"
-          "  %6 = sub %3, %5 : edge f32[W]\n  %7 = exp %6 : edge f32[W]\n"
-          "  %8 = scatter %1, %7 {end = 1, red = 0} : node f32[W]\n  %9 = gather %1, %8 {end = 1} : edge f32[W]\n"
-          "  %10 = div %7, %9 : edge f32[W]\n  %11 = gather %1, %2 {end = 0} : edge f32[W]\n"
-          "  %12 = mul %10, %11 : edge f32[W]\n  %13 = scatter %1, %12 {end = 1, red = 0} : node f32[W]\n"
-          "  %14 = scatter %1, %12 {end = 0, red = 0} : node f32[W]\n  output \"out\" %13\n  output \"back\" %14\n",
+    /* a softmax: the largest, the exponentials' sum and the weighted sum; and from the other end,
+     * of what edges have */
+    GRAPH
+    "  %2 = input \"x.any\" : node f32[W]\n  %3 = input \"s.any\" : edge f32[W]\n"
+    "  %4 = scatter %1, %3 {end = 1, red = 1} : node f32[W]\n  %5 = gather %1, %4 {end = 1} : edge "
+    "f32[W]\n"
+    "  %6 = sub %3, %5 : edge f32[W]\n  %7 = exp %6 : edge f32[W]\n"
+    "  %8 = scatter %1, %7 {end = 1, red = 0} : node f32[W]\n  %9 = gather %1, %8 {end = 1} : edge "
+    "f32[W]\n"
+    "  %10 = div %7, %9 : edge f32[W]\n  %11 = gather %1, %2 {end = 0} : edge f32[W]\n"
+    "  %12 = mul %10, %11 : edge f32[W]\n  %13 = scatter %1, %12 {end = 1, red = 0} : node f32[W]\n"
+    "  %14 = scatter %1, %12 {end = 0, red = 0} : node f32[W]\n  output \"out\" %13\n  output "
+    "\"back\" %14\n",
     /* sums of two widths in one pass */
     GRAPH "  %2 = input \"x.any\" : node f32[W]\n  %3 = input \"s.any\" : edge f32[3]\n"
-          "  %4 = gather %1, %2 {end = 0} : edge f32[W]\n  %5 = scatter %1, %4 {end = 1, red = 0} : node f32[W]\n"
-          "  %6 = scatter %1, %3 {end = 1, red = 0} : node f32[3]\n  output \"out\" %5\n  output \"three\" %6\n",
+          "  %4 = gather %1, %2 {end = 0} : edge f32[W]\n  %5 = scatter %1, %4 {end = 1, red = 0} "
+          ": node f32[W]\n"
+          "  %6 = scatter %1, %3 {end = 1, red = 0} : node f32[3]\n  output \"out\" %5\n  output "
+          "\"three\" %6\n",
 };
 enum { PROGRAMS = sizeof programs / sizeof *programs, WIDTHS = 4 };
 static const int widths[WIDTHS] = {1, 4, 10, 72};
 
 static const int around[] = {0, 1, 63, 64, 65, 127, 128, 129, 33, 0, 257},
-                 large[] = {3, 4095, 0, 4097, 64 * 64 + 1, 31}, alone[] = {0, 0, 0, 0, 0, 0, 0, 1029},
-                 none[] = {1, 2, 3, 15, 31, 0};
+                 large[] = {3, 4095, 0, 4097, 64 * 64 + 1, 31},
+                 alone[] = {0, 0, 0, 0, 0, 0, 0, 1029}, none[] = {1, 2, 3, 15, 31, 0};
 #define GRAPH_OF(x) {.n_degrees = sizeof(x) / sizeof *(x), .degrees = (x)}
-static const random_gir_options graphs[] = {GRAPH_OF(around), GRAPH_OF(large), GRAPH_OF(alone), GRAPH_OF(none)};
+static const random_gir_options graphs[] = {GRAPH_OF(around), GRAPH_OF(large), GRAPH_OF(alone),
+                                            GRAPH_OF(none)};
 enum { GRAPHS = sizeof graphs / sizeof *graphs };
 
 static char *of_width(gn_arena *a, const char *text, int width)
@@ -66,7 +79,8 @@ static char *of_width(gn_arena *a, const char *text, int width)
 
 static void need(gn_status *s, int graph, const char *text)
 {
-    ck_assert_msg(!s, "graph %d: %s (%s:%d)\n%s", graph, gn_status_message(s), s->file, s->line, text);
+    ck_assert_msg(!s, "graph %d: %s (%s:%d)\n%s", graph, gn_status_message(s), s->file, s->line,
+                  text);
 }
 
 START_TEST(sums)

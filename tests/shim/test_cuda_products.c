@@ -1,13 +1,16 @@
 /* labels: long */
 /* links: tune codegen lower passes frontend ir runtime base */
-/* sources: ../support/random_gir.c ../support/random_gir_env.c ../support/random_gir_ops.c ../support/random_gir_views.c ../support/cuda_host.c ../support/cuda_run.c ../support/run_compiled.c ../support/run_stage.c ../support/run_data.c */
+/* sources: ../support/random_gir.c ../support/random_gir_env.c ../support/random_gir_ops.c
+ * ../support/random_gir_views.c ../support/cuda_host.c ../support/cuda_run.c
+ * ../support/run_compiled.c ../support/run_stage.c ../support/run_data.c */
 /* sanitized: no */
 /* timeout: 600 */
-/* Products whose tiles a block of lanes shares: of sizes that fill blocks, panels and depths and of sizes that do not, operands
- * as they lie and turned, with elementwise work behind them; of rows, of parameters, and over rows.  Exact, and as products of
- * fragments: there bounds allow for the rounding of operands; of one seed these are rounded already, so that nothing but the
- * order of sums may differ.  Operands that are bf16 or f16 as they come are not rounded: of small whole numbers products are
- * exact. */
+/* Products whose tiles a block of lanes shares: of sizes that fill blocks, panels and depths and of
+ * sizes that do not, operands as they lie and turned, with elementwise work behind them; of rows,
+ * of parameters, and over rows.  Exact, and as products of fragments: there bounds allow for the
+ * rounding of operands; of one seed these are rounded already, so that nothing but the order of
+ * sums may differ.  Operands that are bf16 or f16 as they come are not rounded: of small whole
+ * numbers products are exact. */
 #include "codegen/cuda/cuda.h"
 #include "support/gir_text.h"
 #include "support/products.h"
@@ -21,8 +24,8 @@
 START_TEST(product)
 {
     enum { SEEDS = 3 };
-    /* Of run_modes: "CUDA", with some left out, on tensor cores in TF32 and in BF16; each with two of the seeds; and with a schedule
-     * that is drawn. */
+    /* Of run_modes: "CUDA", with some left out, on tensor cores in TF32 and in BF16; each with two
+     * of the seeds; and with a schedule that is drawn. */
     static const unsigned modes[SEEDS] = {1u | 8u | 32u, 1u | 16u | 32u | 64u, 8u | 16u};
     gn_arena a;
     gir_program *p;
@@ -57,12 +60,16 @@ static void fill_whole(const gir_env *env)
     for (int k = 0; k < env->n; k++)
         for (int64_t i = 0; i < env->value[k].rows * env->value[k].cols; i++) {
             state = state * UINT64_C(6364136223846793005) + 1442695040888963407u;
-            env->value[k].v[i] = (double)(state >> 40) / 0x1p24 * 3 - 1.5 < 0 ? -1 + (double)(state >> 39 & 1) : 1;
+            env->value[k].v[i] = (double)(state >> 40) / 0x1p24 * 3 - 1.5 < 0
+                                     ? -1 + (double)(state >> 39 & 1)
+                                     : 1;
         }
 }
 
-/* Rounded once, of sums that floats hold: wherever the definition gives whole numbers throughout. */
-static int count_exact(const run_case *c, const gir_program *p, const gir_value *want, const char *text)
+/* Rounded once, of sums that floats hold: wherever the definition gives whole numbers
+ * throughout. */
+static int count_exact(const run_case *c, const gir_program *p, const gir_value *want,
+                       const char *text)
 {
     int whole = 0;
     for (uint32_t k = 0; k < p->outputs.n; k++) {
@@ -72,8 +79,8 @@ static int count_exact(const run_case *c, const gir_program *p, const gir_value 
         int64_t n = v->rows * v->cols, at = 0;
         while (at < n && v->v[at] == rint(v->v[at])) at++;
         for (int64_t i = 0; at == n && i < n; i++)
-            ck_assert_msg(got[i] == gir_round(e, v->v[i]), "%s: element %lld is %g, not %g\n%s", p->outputs.p[k].name,
-                          (long long)i, got[i], gir_round(e, v->v[i]), text);
+            ck_assert_msg(got[i] == gir_round(e, v->v[i]), "%s: element %lld is %g, not %g\n%s",
+                          p->outputs.p[k].name, (long long)i, got[i], gir_round(e, v->v[i]), text);
         whole += at == n && n > 0;
     }
     return whole;
@@ -86,7 +93,8 @@ static int count_fragments(const gir_program *p, gn_arena *a)
     gn_compiled *code;
     int n = 0;
     need(gn_compile(a, p, &o, NULL, &code), -1, "compile");
-    for (uint32_t l = 0; l < code->low->launches.n; l++) n += code->low->launches.p[l].rounded != NULL;
+    for (uint32_t l = 0; l < code->low->launches.n; l++)
+        n += code->low->launches.p[l].rounded != NULL;
     return n;
 }
 
@@ -113,7 +121,8 @@ START_TEST(narrow_elements)
     env.precision = GIR_EVAL_F64;
     env.bounds = false;
     need(gir_eval(p, &env, &want), 0, text);
-    if (kind != LAST) ck_assert_msg(count_exact(c, p, want, text) > 0, "nothing is whole\n%s", text);
+    if (kind != LAST)
+        ck_assert_msg(count_exact(c, p, want, text) > 0, "nothing is whole\n%s", text);
     ck_assert_msg(count_fragments(p, &a) > 0, "no product of fragments\n%s", text);
     run_case_free(c);
     run_code_free(code);

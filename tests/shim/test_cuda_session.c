@@ -26,14 +26,16 @@ static gn_session_options options(gn_arena *a, const char *name, gn_mode mode, g
     return o;
 }
 
-/* What a step is made of, of the last session that trained, and the copies on the device that it took; -1: a GPU. */
+/* What a step is made of, of the last session that trained, and the copies on the device that it
+ * took; -1: a GPU. */
 static bool in_one_kernel;
 static int copies_of_step, copies_made, linked;
 
 static int count_copies(const gn_compiled *c)
 {
     int n = 0;
-    for (int k = 0; k < c->artifact->n_launches; k++) n += c->artifact->launches[k].kind == GN_LAUNCH_COPY;
+    for (int k = 0; k < c->artifact->n_launches; k++)
+        n += c->artifact->launches[k].kind == GN_LAUNCH_COPY;
     return n;
 }
 
@@ -60,8 +62,9 @@ typedef struct watch {
 static watch watch_of(const fake_target *t)
 {
     watch w;
-    void *at[] = {fake_symbol(t, "fake_alive"), fake_symbol(t, "fake_calls"), fake_symbol(t, "fake_fault"),
-                  fake_symbol(t, "fake_fail"), fake_symbol(t, "fake_fails")};
+    void *at[] = {fake_symbol(t, "fake_alive"), fake_symbol(t, "fake_calls"),
+                  fake_symbol(t, "fake_fault"), fake_symbol(t, "fake_fail"),
+                  fake_symbol(t, "fake_fails")};
     memcpy(&w, at, sizeof w);
     return w;
 }
@@ -75,7 +78,8 @@ static void nothing_left(const watch *w)
 
 static int copies_since(const watch *w) { return w->calls ? w->calls("cuMemcpyDtoDAsync_v2") : -1; }
 
-static trained with_precision(const char *name, gn_mode mode, gn_switches off, gn_precision precision)
+static trained with_precision(const char *name, gn_mode mode, gn_switches off,
+                              gn_precision precision)
 {
     gn_arena a;
     fake_target t;
@@ -103,7 +107,8 @@ static trained on_device(const char *name, gn_mode mode, gn_switches off)
 
 static const gn_switches copied = (gn_switches)1 << GN_DO_IN_PLACE;
 
-/* On tensor cores, launch by launch and in one kernel: not the figures of exact products, but near them. */
+/* On tensor cores, launch by launch and in one kernel: not the figures of exact products, but near
+ * them. */
 START_TEST(less_precise)
 {
     gn_precision less = _i ? GN_PRECISION_MEDIUM : GN_PRECISION_HIGH;
@@ -117,7 +122,8 @@ START_TEST(less_precise)
 }
 END_TEST
 
-/* Launch by launch, recorded, in one kernel, in modes that search before they have found anything, and on this processor. */
+/* Launch by launch, recorded, in one kernel, in modes that search before they have found anything,
+ * and on this processor. */
 START_TEST(trains)
 {
     static const gn_mode searching[] = {GN_MODE_MAX_AUTOTUNE, GN_MODE_MAX_AUTOTUNE_NO_CUDAGRAPHS};
@@ -130,7 +136,8 @@ START_TEST(trains)
     ck_assert(in_one_kernel);
     ck_assert_int_ge(linked, 1); /* its step was compiled in pieces, by the others' bits */
     ck_assert_mem_eq(&plain, &whole, sizeof plain);
-    trained undivided = on_device(samples[_i], GN_MODE_REDUCE_OVERHEAD, (gn_switches)1 << GN_DO_QUICK_CODE);
+    trained undivided = on_device(samples[_i], GN_MODE_REDUCE_OVERHEAD,
+                                  (gn_switches)1 << GN_DO_QUICK_CODE);
     ck_assert(in_one_kernel && linked == 0);
     ck_assert_mem_eq(&plain, &undivided, sizeof plain);
     for (int k = 0; k < 2; k++) {
@@ -152,7 +159,8 @@ START_TEST(trains)
 }
 END_TEST
 
-/* Exponentials of a softmax once a node, which a device's rules leave to each edge: other roundings, the same training. */
+/* Exponentials of a softmax once a node, which a device's rules leave to each edge: other
+ * roundings, the same training. */
 START_TEST(exponentials_of_nodes)
 {
     trained edges = on_device("gat", GN_MODE_DEFAULT, 0),
@@ -162,7 +170,8 @@ START_TEST(exponentials_of_nodes)
 }
 END_TEST
 
-/* States that are copied to rather than overwritten: copies among the launches, recorded, and as phases. */
+/* States that are copied to rather than overwritten: copies among the launches, recorded, and as
+ * phases. */
 START_TEST(copies)
 {
     trained plain = on_device("gcn", GN_MODE_DEFAULT, 0);
@@ -188,7 +197,8 @@ static void heard(void *ctx, const gn_epoch *e)
     *loss = e->loss;
 }
 
-/* Trains for so many epochs, of which none is chosen, and says how often something came back from the device. */
+/* Trains for so many epochs, of which none is chosen, and says how often something came back from
+ * the device. */
 static int fetches(const fake_target *t, gn_arena *a, int epochs, bool each, trained *out)
 {
     gn_session *s;
@@ -214,7 +224,8 @@ static int fetches(const fake_target *t, gn_arena *a, int epochs, bool each, tra
     return n;
 }
 
-/* A loss that nobody asks for stays on the device: of forty steps the first one's comes back, two in between, and the last. */
+/* A loss that nobody asks for stays on the device: of forty steps the first one's comes back, two
+ * in between, and the last. */
 START_TEST(losses_that_are_wanted)
 {
     enum { STEPS = 40, BETWEEN = 2 };
@@ -238,14 +249,15 @@ START_TEST(losses_that_are_wanted)
 }
 END_TEST
 
-static const char lazy_model[] = "model M() (g: graph, x: node[F]) -> node[C] {\n  a = GCNConv(C)\n"
-                                 "  return a(g, dropout(x, 0.5))\n}\n"
-                                 "train M {\n  loss = cross_entropy(M(g, x), y) over train_mask\n"
-                                 "  optimizer = adam(lr = 0.01)\n  schedule = exponential(gamma = 0.9)\n}\n";
+static const char
+    lazy_model[] = "model M() (g: graph, x: node[F]) -> node[C] {\n  a = GCNConv(C)\n"
+                   "  return a(g, dropout(x, 0.5))\n}\n"
+                   "train M {\n  loss = cross_entropy(M(g, x), y) over train_mask\n"
+                   "  optimizer = adam(lr = 0.01)\n  schedule = exponential(gamma = 0.9)\n}\n";
 
 /* Trains on a device; NULL: to or from no checkpoint. */
-static trained with_checkpoints(gn_mode mode, const char *text, int64_t epochs, const char *to, int64_t every,
-                                const char *from)
+static trained with_checkpoints(gn_mode mode, const char *text, int64_t epochs, const char *to,
+                                int64_t every, const char *from)
 {
     gn_arena a;
     fake_target t;
@@ -266,8 +278,8 @@ static trained with_checkpoints(gn_mode mode, const char *text, int64_t epochs, 
     return r;
 }
 
-/* With a break after some epochs, and with checkpoints on the way while nobody asks for losses: the bits of training that never
- * stopped. */
+/* With a break after some epochs, and with checkpoints on the way while nobody asks for losses: the
+ * bits of training that never stopped. */
 START_TEST(resumed)
 {
     if (GN_UNDER_ASAN && _i == 1) return; /* each compiles */
@@ -324,7 +336,8 @@ START_TEST(rebinding)
     succeeds(gn_session_new(&a, &o, &session));
     gn_status *s = gn_instance_rebind(session->build.eval.instance, "out", other);
     ck_assert_int_eq(gn_status_code(s), GN_ERR_USAGE);
-    ck_assert_msg(strstr(gn_status_message(s), "another instance") != NULL, "%s", gn_status_message(s));
+    ck_assert_msg(strstr(gn_status_message(s), "another instance") != NULL, "%s",
+                  gn_status_message(s));
     gn_status_free(s);
     gn_session_free(session);
     fake_target_close(&t);
@@ -332,7 +345,8 @@ START_TEST(rebinding)
 }
 END_TEST
 
-/* What is told of kernels: times on a device, and without one the same bytes and operations, and no times. */
+/* What is told of kernels: times on a device, and without one the same bytes and operations, and no
+ * times. */
 START_TEST(explained)
 {
     gn_arena a;
@@ -357,11 +371,14 @@ START_TEST(explained)
     for (int k = 0; k < x.n; k++) {
         const gn_kernel_report *p = &x.kernels[k], *q = &y.kernels[k];
         ck_assert_str_eq(p->name, q->name);
-        ck_assert(w.alive ? p->us == 1000 : p->us > 0); /* what the fake driver's events say of everything */
-        ck_assert_double_eq_tol(p->gbytes, (p->cost.gathered + p->cost.work_set) / p->us * 1e-3, 1e-9);
+        /* what the fake driver's events say of everything */
+        ck_assert(w.alive ? p->us == 1000 : p->us > 0);
+        ck_assert_double_eq_tol(p->gbytes, (p->cost.gathered + p->cost.work_set) / p->us * 1e-3,
+                                1e-9);
         ck_assert(isnan(q->gbytes));
         ck_assert(isnan(q->us) && p->bound_us == 0 && q->bound_us == 0 && p->by == GN_BY_NOTHING);
-        ck_assert(p->cost.moved > 0 && p->cost.moved == q->cost.moved && p->cost.gathered == q->cost.gathered);
+        ck_assert(p->cost.moved > 0 && p->cost.moved == q->cost.moved &&
+                  p->cost.gathered == q->cost.gathered);
         ck_assert(p->cost.flops == q->cost.flops && p->cost.functions == q->cost.functions);
     }
     gn_session_free(nowhere);
@@ -372,7 +389,8 @@ START_TEST(explained)
 }
 END_TEST
 
-/* Whatever call of the driver fails: an error, and nothing is left; one that can be done without is, and makes no difference. */
+/* Whatever call of the driver fails: an error, and nothing is left; one that can be done without
+ * is, and makes no difference. */
 START_TEST(every_error)
 {
     trained r, right = {0};
@@ -399,7 +417,8 @@ START_TEST(every_error)
         failed += s != NULL;
         if (!s && n_right++) ck_assert_mem_eq(&r, &right, sizeof r);
         if (!s) right = r;
-        if (s) ck_assert_msg(strstr(gn_status_message(s), "CUDA_ERROR"), "%s", gn_status_message(s));
+        if (s)
+            ck_assert_msg(strstr(gn_status_message(s), "CUDA_ERROR"), "%s", gn_status_message(s));
         gn_status_free(s);
         fake_target_close(&t);
         nothing_left(&w);
@@ -409,7 +428,8 @@ START_TEST(every_error)
 }
 END_TEST
 
-/* A driver that does not take what a newer NVRTC made says that an image is damaged; the way out is told. */
+/* A driver that does not take what a newer NVRTC made says that an image is damaged; the way out is
+ * told. */
 START_TEST(older_than_nvrtc)
 {
     trained r;
@@ -429,10 +449,12 @@ START_TEST(older_than_nvrtc)
         gn_status *s = train(&a, &o, &r);
         w.order(NULL, 0, 0);
         ck_assert_int_eq(gn_status_code(s), GN_ERR_BACKEND);
-        ck_assert_msg(strstr(gn_status_message(s), "for newer drivers") != NULL, "%s", gn_status_message(s));
-        bool told = strstr(gn_status_message(s), "the driver is for CUDA 12.4 and older, and NVRTC 13.0 makes code for "
-                                                 "drivers of CUDA 13 and newer: update the driver, or name a "
-                                                 "libnvrtc.so.12 in GNNC_NVRTC") != NULL;
+        ck_assert_msg(strstr(gn_status_message(s), "for newer drivers") != NULL, "%s",
+                      gn_status_message(s));
+        bool told = strstr(gn_status_message(s),
+                           "the driver is for CUDA 12.4 and older, and NVRTC 13.0 makes code for "
+                           "drivers of CUDA 13 and newer: update the driver, or name a "
+                           "libnvrtc.so.12 in GNNC_NVRTC") != NULL;
         ck_assert_msg(told == (version < 13000), "%s", gn_status_message(s));
         gn_status_free(s);
         fake_target_close(&t);
@@ -442,7 +464,8 @@ START_TEST(older_than_nvrtc)
 }
 END_TEST
 
-/* Wherever the arena runs out of memory: an error, and nothing is left on the device, nor here (AddressSanitizer sees that). */
+/* Wherever the arena runs out of memory: an error, and nothing is left on the device, nor here
+ * (AddressSanitizer sees that). */
 START_TEST(memory_of_the_arena)
 {
     gn_arena a, scarce;
@@ -456,15 +479,16 @@ START_TEST(memory_of_the_arena)
     succeeds(fake_target_open(&t));
     succeeds(gn_cache_new(&(gn_cache_options){0}, &cache));
     watch w = watch_of(&t);
-    gn_session_options so = options(&a, "gcn", _i ? GN_MODE_REDUCE_OVERHEAD : GN_MODE_DEFAULT, t.target);
+    gn_session_options so = options(&a, "gcn", _i ? GN_MODE_REDUCE_OVERHEAD : GN_MODE_DEFAULT,
+                                    t.target);
     so.train = so.keep_static = false;
     so.no_code = true;
     succeeds(gn_session_new(&a, &so, &session));
     int n = gn_build_programs(&session->build, all), failed = 0, before = w.alive ? w.alive() : 0;
     gn_codegen_options o = {.threads = 1, .cache = cache};
     gn_products_rule kernels = {.way = GN_PRODUCTS_KERNEL};
-    succeeds(
-        gn_target_compile(t.target, &a, n, all, &o, &kernels, &code, &r)); /* kernels are in the cache from here on */
+    /* kernels are in the cache from here on */
+    succeeds(gn_target_compile(t.target, &a, n, all, &o, &kernels, &code, &r));
     gn_target_unload(t.target, &code);
     bool over = false;
     for (size_t left = 0; !over; left += 16) {

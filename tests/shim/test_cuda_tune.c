@@ -2,8 +2,9 @@
 /* links: tune codegen lower passes frontend ir runtime cache base */
 /* sources: fake_target.c ../support/cuda_host.c ../support/cuda_run.c */
 /* timeout: 900 */
-/* Searching for schedules on a device: the fake driver, whose clock tests set candidate by candidate.  What is faster by it is
- * taken, what is slower is not, what is wrong is rejected whatever its speed; what is kept is found again. */
+/* Searching for schedules on a device: the fake driver, whose clock tests set candidate by
+ * candidate.  What is faster by it is taken, what is slower is not, what is wrong is rejected
+ * whatever its speed; what is kept is found again. */
 #include "base/sanitized.h"
 #include "cache/cache.h"
 #include "session/session_impl.h"
@@ -90,14 +91,15 @@ static void teardown(void)
     ck_assert_int_eq(system(line), 0);
 }
 
-/* Candidates --------------------------------------------------------------------------------------------------------- */
+/* Candidates ----------------------------------------------------------------------------------- */
 
 typedef struct spy {
-    const char *which;     /* candidates of that name; "": all; NULL: none */
-    double own_ms, ms;     /* milliseconds of their launches that were compiled for them, and of others' */
-    uint64_t idle;         /* kernels of theirs that compute nothing */
-    int result;            /* that their launches give */
-    int most;              /* candidates of a search; 0: any number */
+    const char *which; /* candidates of that name; "": all; NULL: none */
+    double own_ms, ms; /* milliseconds of their launches that were compiled for them, and of others'
+                        */
+    uint64_t idle;     /* kernels of theirs that compute nothing */
+    int result;        /* that their launches give */
+    int most;          /* candidates of a search; 0: any number */
     int made, met, seen;   /* candidates, those of that name; modules so far */
     int rejected, not_run; /* that were said to be */
     bool said_taken;
@@ -127,9 +129,11 @@ static void hear(void *ctx, const char *text)
 {
     spy *z = ctx;
     if (getenv("GNNC_TEST_VERBOSE")) fprintf(stderr, "tune: %s\n", text);
-    if (strstr(text, ", default: ")) z->seen = device.n_modules; /* those of the default are as they are */
+    if (strstr(text, ", default: "))
+        z->seen = device.n_modules; /* those of the default are as they are */
     z->rejected += strstr(text, "rejected, it gives something else") != NULL;
-    z->not_run += strstr(text, "cannot be run: ") != NULL || strstr(text, "cannot be made: ") != NULL;
+    z->not_run += strstr(text, "cannot be run: ") != NULL ||
+                  strstr(text, "cannot be made: ") != NULL;
     z->said_taken = z->said_taken || strstr(text, ": taken") != NULL;
 }
 
@@ -169,8 +173,8 @@ static void same_scores(gn_session *s)
     const float *x = gn_session_logits(s, &n), *y = gn_session_logits(d, &m);
     ck_assert_int_eq(n, m);
     for (int64_t i = 0; i < n * s->data->n_nodes; i++)
-        ck_assert_msg(fabsf(x[i] - y[i]) <= 1e-4F * (1 + fabsf(y[i])), "score %lld: %g, not %g", (long long)i,
-                      (double)x[i], (double)y[i]);
+        ck_assert_msg(fabsf(x[i] - y[i]) <= 1e-4F * (1 + fabsf(y[i])), "score %lld: %g, not %g",
+                      (long long)i, (double)x[i], (double)y[i]);
     gn_session_free(d);
 }
 
@@ -193,7 +197,8 @@ START_TEST(what_is_faster_is_taken)
     const gn_tuned *t = searched(s, _i);
     ck_assert_int_ge(z.met, 1);
     ck_assert(z.said_taken);
-    ck_assert_msg(strstr(gn_pick_text(&arena, &t->pick), which) != NULL, "%s", gn_pick_text(&arena, &t->pick));
+    ck_assert_msg(strstr(gn_pick_text(&arena, &t->pick), which) != NULL, "%s",
+                  gn_pick_text(&arena, &t->pick));
     ck_assert_msg(t->best_us < 0.9 * t->default_us, "%g beside %g us", t->best_us, t->default_us);
     ck_assert(t->pick.without.decisions >> bit & 1);
     ck_assert_int_eq(t->wrong, 0);
@@ -222,8 +227,8 @@ START_TEST(what_is_not_faster_is_not_taken)
 }
 END_TEST
 
-/* Launches that do nothing take no time: all of a candidate's, or those of one kernel, whose result the default has left where
- * that of the candidate would lie. */
+/* Launches that do nothing take no time: all of a candidate's, or those of one kernel, whose result
+ * the default has left where that of the candidate would lie. */
 START_TEST(what_is_wrong_is_rejected)
 {
     if (GN_UNDER_ASAN && _i == 1) return; /* each searches */
@@ -235,19 +240,26 @@ START_TEST(what_is_wrong_is_rejected)
     const gn_tuned *t = searched(s, _i == 2);
     ck_assert_int_gt(z.met, 0);
     ck_assert_int_eq(z.rejected, z.made);
-    ck_assert_int_eq(t->wrong + (_i == 2 && s->tuned[GN_UNIT_EVAL] ? s->tuned[GN_UNIT_EVAL]->wrong : 0), z.made);
+    ck_assert_int_eq(
+        t->wrong + (_i == 2 && s->tuned[GN_UNIT_EVAL] ? s->tuned[GN_UNIT_EVAL]->wrong : 0), z.made);
     ck_assert_str_eq(gn_pick_text(&arena, &t->pick), "");
     ck_assert_int_gt(filled(), before);
-    for (int k = 0; k < device.n_modules; k++) device.module[k]->idle = 0; /* what comes from the cache */
+    for (int k = 0; k < device.n_modules; k++)
+        device.module[k]->idle = 0; /* what comes from the cache */
     same_scores(s);
     gn_session_free(s);
 }
 END_TEST
 
-/* A launch that the device refuses is the candidate's matter; one after which it is lost ends the search and says why. */
+/* A launch that the device refuses is the candidate's matter; one after which it is lost ends the
+ * search and says why. */
 START_TEST(what_cannot_run)
 {
-    spy z = {.which = "", .own_ms = 1, .ms = 1, .result = _i ? GN_CUDA_ILLEGAL_ADDRESS : OUT_OF_RESOURCES, .most = 3};
+    spy z = {.which = "",
+             .own_ms = 1,
+             .ms = 1,
+             .result = _i ? GN_CUDA_ILLEGAL_ADDRESS : OUT_OF_RESOURCES,
+             .most = 3};
     gn_session *s = NULL;
     gn_session_options o = options(&z, "gcn", false);
     gn_status *bad = gn_session_new(&arena, &o, &s);
@@ -266,7 +278,7 @@ START_TEST(what_cannot_run)
 }
 END_TEST
 
-/* Keeping ------------------------------------------------------------------------------------------------------------ */
+/* Keeping -------------------------------------------------------------------------------------- */
 
 static void other_process(int ordinal)
 {
@@ -276,11 +288,15 @@ static void other_process(int ordinal)
     open_device(ordinal);
 }
 
-static gn_switches found_at(const gn_session *s) { return searched(s, false)->pick.without.decisions; }
+static gn_switches found_at(const gn_session *s)
+{
+    return searched(s, false)->pick.without.decisions;
+}
 
 START_TEST(what_was_found_is_kept)
 {
-    spy first = {.which = "without share-tiles", .own_ms = 0.25, .ms = 4, .most = 5}, again = {0}, other = {0};
+    spy first = {.which = "without share-tiles", .own_ms = 0.25, .ms = 4, .most = 5}, again = {0},
+        other = {0};
     gn_session_options o = options(&first, "gcn", false);
     gn_session *s = open_session(&o);
     gn_switches found = found_at(s);
@@ -352,20 +368,24 @@ START_TEST(locks)
     o.target = device.target;
     o.cache = cache;
     bad = gn_session_new(&arena, &o, &s);
-    ck_assert_msg(bad && strstr(gn_status_message(bad), "and this is\n  machine cuda Fake GPU 1") != NULL, "accepted");
+    ck_assert_msg(bad && strstr(gn_status_message(bad), "and this is\n  machine cuda Fake GPU 1") !=
+                             NULL,
+                  "accepted");
     fails(bad, GN_ERR_DATA, "it is for\n  machine cuda Fake GPU 0");
     devices(1, 1ULL << 30);
 }
 END_TEST
 
-/* Errors ------------------------------------------------------------------------------------------------------------- */
+/* Errors --------------------------------------------------------------------------------------- */
 
-/* Whatever call of the driver fails in a search: an error of the driver's, or a candidate less; and nothing is left. */
+/* Whatever call of the driver fails in a search: an error of the driver's, or a candidate less; and
+ * nothing is left. */
 START_TEST(every_error)
 {
     int failed = 0, less = 0;
     bool over = false;
-    for (int nth = 1; !over; nth += 1 + nth / (GN_UNDER_ASAN ? 3 : 10)) { /* later ones are much alike */
+    /* later ones are much alike */
+    for (int nth = 1; !over; nth += 1 + nth / (GN_UNDER_ASAN ? 3 : 10)) {
         spy z = {.which = "without quick-code", .own_ms = 0.25, .ms = 4, .most = 2};
         gn_session *s = NULL;
         gn_session_options o = options(&z, "gcn", false);
@@ -377,14 +397,17 @@ START_TEST(every_error)
         order(NULL, 0, 0);
         failed += bad != NULL;
         less += z.not_run > 0;
-        if (bad) ck_assert_msg(strstr(gn_status_message(bad), "CUDA_ERROR") != NULL, "%s", gn_status_message(bad));
+        if (bad)
+            ck_assert_msg(strstr(gn_status_message(bad), "CUDA_ERROR") != NULL, "%s",
+                          gn_status_message(bad));
         gn_status_free(bad);
         gn_session_free(s);
         close_device();
         open_device(0);
     }
     ck_assert_int_gt(failed, 10);
-    ck_assert_int_gt(6 * less, failed + less); /* both happen: 33 and 12 of all that are tried, 15 and 4 of the few */
+    ck_assert_int_gt(6 * less, failed + less); /* both happen: 33 and 12 of all that are tried, 15
+                                                  and 4 of the few */
 }
 END_TEST
 
@@ -393,8 +416,8 @@ static void hear_order(void *ctx, const char *text)
     ((spy *)ctx)->not_run += strstr(text, "order ") && strstr(text, ": cannot be ");
 }
 
-/* Whatever call fails while other orders of nodes are tried, of kernels that compute nothing: the order's matter, unless the
- * device is lost by it. */
+/* Whatever call fails while other orders of nodes are tried, of kernels that compute nothing: the
+ * order's matter, unless the device is lost by it. */
 START_TEST(orders)
 {
     static const int results[] = {OUT_OF_RESOURCES, GN_CUDA_ILLEGAL_ADDRESS};

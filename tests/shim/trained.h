@@ -1,4 +1,5 @@
-/* Samples trained on the built-in graph by sessions on a device: how, what came of it, and comparing that. */
+/* Samples trained on the built-in graph by sessions on a device: how, what came of it, and
+ * comparing that. */
 #ifndef TESTS_SHIM_TRAINED_H
 #define TESTS_SHIM_TRAINED_H
 
@@ -28,21 +29,24 @@ static inline void fails(gn_status *s, gn_code code, const char *words)
 {
     ck_assert_msg(s != NULL, "no error, expected: %s", words);
     ck_assert_int_eq(gn_status_code(s), code);
-    ck_assert_msg(strstr(gn_status_message(s), words) != NULL, "'%s' lacks '%s'", gn_status_message(s), words);
+    ck_assert_msg(strstr(gn_status_message(s), words) != NULL, "'%s' lacks '%s'",
+                  gn_status_message(s), words);
     gn_status_free(s);
 }
 
-static inline gn_session_options trained_options(gn_arena *a, const char *name, gn_mode mode, gn_target *target)
+static inline gn_session_options trained_options(gn_arena *a, const char *name, gn_mode mode,
+                                                 gn_target *target)
 {
     const char *root = getenv("GNNC_SOURCE_DIR");
-    return (gn_session_options){.path = gn_arena_printf(a, "%s/samples/%s.gnn", root ? root : ".", name),
-                                .mode = mode,
-                                .threads = 1,
-                                .seed = 3,
-                                .pass_limit = -1,
-                                .train = true,
-                                .keep_static = true,
-                                .target = target};
+    return (gn_session_options){
+        .path = gn_arena_printf(a, "%s/samples/%s.gnn", root ? root : ".", name),
+        .mode = mode,
+        .threads = 1,
+        .seed = 3,
+        .pass_limit = -1,
+        .train = true,
+        .keep_static = true,
+        .target = target};
 }
 
 /* Trains, and runs forward with what was learnt. */
@@ -63,7 +67,8 @@ static inline gn_status *trained_fit(gn_session *s, trained *out)
 
 static inline bool same_bits(const trained *a, const trained *b)
 {
-    return a->loss == b->loss && a->n == b->n && !memcmp(a->logits, b->logits, (size_t)a->n * sizeof *a->logits);
+    return a->loss == b->loss && a->n == b->n &&
+           !memcmp(a->logits, b->logits, (size_t)a->n * sizeof *a->logits);
 }
 
 static inline void close_to(const trained *a, const trained *b, double slack)
@@ -71,10 +76,13 @@ static inline void close_to(const trained *a, const trained *b, double slack)
     ck_assert_int_eq(a->n, b->n);
     ck_assert_int_gt(a->n, 0);
     ck_assert_msg(a->loss > 0 && a->logits[0] != a->logits[a->n - 1], "nothing was computed");
-    ck_assert_msg(fabs(a->loss - b->loss) <= 1e-4 * slack * (1 + fabs(b->loss)), "losses %g and %g", a->loss, b->loss);
+    ck_assert_msg(fabs(a->loss - b->loss) <= 1e-4 * slack * (1 + fabs(b->loss)), "losses %g and %g",
+                  a->loss, b->loss);
     for (int64_t k = 0; k < a->n; k++)
-        ck_assert_msg(fabs((double)(a->logits[k] - b->logits[k])) <= 1e-3 * slack * (1 + fabs((double)b->logits[k])),
-                      "logit %lld: %g and %g", (long long)k, (double)a->logits[k], (double)b->logits[k]);
+        ck_assert_msg(fabs((double)(a->logits[k] - b->logits[k])) <=
+                          1e-3 * slack * (1 + fabs((double)b->logits[k])),
+                      "logit %lld: %g and %g", (long long)k, (double)a->logits[k],
+                      (double)b->logits[k]);
 }
 
 #endif

@@ -1,5 +1,5 @@
-/* What tests of the public API share besides: a model's whole life, in a context of which anything may fail; allocations that fail
- * in turn; callers at once. */
+/* What tests of the public API share besides: a model's whole life, in a context of which anything
+ * may fail; allocations that fail in turn; callers at once. */
 #ifndef TESTS_SUPPORT_API_LIFE_H
 #define TESTS_SUPPORT_API_LIFE_H
 
@@ -17,15 +17,20 @@ typedef struct life { /* any of it may be missing */
     gnnc_graph *graph;
 } life;
 
-/* From the module, or else the text, to a run that the world's graph and x are bound to, and with `labels` the rest. */
-static inline gnnc_status *life_begin(life *l, const char *text, gnnc_compile_options o, world *w, bool labels)
+/* From the module, or else the text, to a run that the world's graph and x are bound to, and with
+ * `labels` the rest. */
+static inline gnnc_status *life_begin(life *l, const char *text, gnnc_compile_options o, world *w,
+                                      bool labels)
 {
-    DLTensor x = x_of(w), y = tensor(w->y, 1, w->rows, kDLInt, 32), mask = tensor(w->mask, 1, w->rows, kDLBool, 8);
+    DLTensor x = x_of(w), y = tensor(w->y, 1, w->rows, kDLInt, 32),
+             mask = tensor(w->mask, 1, w->rows, kDLBool, 8);
     o.size = sizeof o;
     o.features = F;
     o.classes = C;
     o.compile_threads = 1;
-    gnnc_status *s = l->module ? NULL : gnnc_module_parse(l->context, text, strlen(text), "m.gnn", &l->module);
+    gnnc_status *s = l->module
+                         ? NULL
+                         : gnnc_module_parse(l->context, text, strlen(text), "m.gnn", &l->module);
     if (!s) s = gnnc_compile(l->module, &o, &l->exe);
     if (!s) s = gnnc_state_new(l->exe, 1, &l->state);
     if (!s) s = gnnc_run_new(l->exe, l->state, NULL, &l->run);
@@ -47,9 +52,11 @@ static inline void life_end(life *l) /* in any order */
     gnnc_run_free(l->run);
 }
 
-/* The purse's allocations fail in turn, from the `rarely`-th on (0: never) only some: a status that says so, and nothing is left
- * behind.  `survives`: what lives may do without.  How many lives failed. */
-static inline int fail_allocations(purse *p, gnnc_status *(*live)(void *ctx), void *ctx, int64_t rarely, bool survives)
+/* The purse's allocations fail in turn, from the `rarely`-th on (0: never) only some: a status that
+ * says so, and nothing is left behind.  `survives`: what lives may do without.  How many lives
+ * failed. */
+static inline int fail_allocations(purse *p, gnnc_status *(*live)(void *ctx), void *ctx,
+                                   int64_t rarely, bool survives)
 {
     int failed = 0;
     bool over = false;
@@ -58,9 +65,10 @@ static inline int fail_allocations(purse *p, gnnc_status *(*live)(void *ctx), vo
         gnnc_status *s = live(ctx);
         over = p->fuse != 0;
         p->fuse = 0;
-        ck_assert_msg(p->blocks == 0, "%lld blocks are left where allocation %lld fails", (long long)p->blocks,
-                      (long long)k);
-        if (s) ck_assert_msg(gnnc_status_code(s) == GNNC_ERROR_MEMORY, "%s", gnnc_status_message(s));
+        ck_assert_msg(p->blocks == 0, "%lld blocks are left where allocation %lld fails",
+                      (long long)p->blocks, (long long)k);
+        if (s)
+            ck_assert_msg(gnnc_status_code(s) == GNNC_ERROR_MEMORY, "%s", gnnc_status_message(s));
         ck_assert(over ? !s : s || survives);
         failed += s != NULL;
         gnnc_status_free(s);
@@ -100,7 +108,8 @@ static inline void callers_agree(const bench *b, world *w, int times)
         ck_assert_int_eq(pthread_create(&thread[k], NULL, call, &all[k]), 0);
     }
     for (int k = 0; k < CALLERS; k++) pthread_join(thread[k], NULL);
-    for (int k = 0; k < CALLERS; k++) ck_assert_mem_eq(all[k].out, all[0].out, sizeof(float) * (size_t)w->n * C);
+    for (int k = 0; k < CALLERS; k++)
+        ck_assert_mem_eq(all[k].out, all[0].out, sizeof(float) * (size_t)w->n * C);
     for (int k = 0; k < CALLERS; k++) free(all[k].out);
 }
 

@@ -13,9 +13,12 @@ static const char *meta(const conform_case *c, const char *key)
     return s ? s : "";
 }
 
-/* files ------------------------------------------------------------------------------------------------------------- */
+/* files ---------------------------------------------------------------------------------------- */
 
-static int by_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
 
 gn_status *conform_list(gn_arena *a, const char *root, int *n, const char ***paths)
 {
@@ -24,7 +27,8 @@ gn_status *conform_list(gn_arena *a, const char *root, int *n, const char ***pat
     DIR *d = opendir(folder);
     if (!d) GN_FAIL(GN_ERR_IO, "cannot open %s", folder);
     for (struct dirent *e; (e = readdir(d));)
-        if (strstr(e->d_name, ".safetensors")) GN_PUSH(a, all, gn_arena_printf(a, "%s/%s", folder, e->d_name));
+        if (strstr(e->d_name, ".safetensors"))
+            GN_PUSH(a, all, gn_arena_printf(a, "%s/%s", folder, e->d_name));
     closedir(d);
     if (all.n) qsort(all.p, all.n, sizeof *all.p, by_text);
     *n = (int)all.n;
@@ -115,7 +119,7 @@ bool conform_close_to(const double *a, const double *b, int64_t n, double tolera
     return w <= tolerance;
 }
 
-/* models ------------------------------------------------------------------------------------------------------------ */
+/* models --------------------------------------------------------------------------------------- */
 
 /* The arguments as the language has them: words other than true and false are strings. */
 static void add_args(gn_buf *b, const char *args)
@@ -123,8 +127,10 @@ static void add_args(gn_buf *b, const char *args)
     for (const char *s = args; *s;) {
         size_t n = 0;
         while (isalnum((unsigned char)s[n]) || s[n] == '_' || s[n] == '.' || s[n] == '-') n++;
-        bool word = n && isalpha((unsigned char)*s) && s > args + 1 && strchr("= ", s[-1]) && strchr(",)", s[n]);
-        bool truth = (n == 4 && memcmp(s, "true", 4) == 0) || (n == 5 && memcmp(s, "false", 5) == 0);
+        bool word = n && isalpha((unsigned char)*s) && s > args + 1 && strchr("= ", s[-1]) &&
+                    strchr(",)", s[n]);
+        bool truth = (n == 4 && memcmp(s, "true", 4) == 0) ||
+                     (n == 5 && memcmp(s, "false", 5) == 0);
         if (!n) n = 1;
         if (word && !truth)
             gn_buf_printf(b, "\"%.*s\"", (int)n, s);
@@ -140,7 +146,9 @@ static void layer_text(conform_case *c, gn_buf *b)
     const gn_named_tensor *out = gn_tensor_file_find(c->file, "cot");
     bool norm = strstr(layer, "Norm") != NULL;
     const char *attr = gn_tensor_file_find(c->file, "edge_attr") ? ", g.attr" : "";
-    gn_buf_printf(b, "fn product(a, b) = sum(a * b)\n\nmodel M() (g: graph, x: node[F]) -> node[...] {\n  conv = %s(",
+    gn_buf_printf(b,
+                  "fn product(a, b) = sum(a * b)\n\nmodel M() (g: graph, x: node[F]) -> node[...] "
+                  "{\n  conv = %s(",
                   layer);
     add_args(b, meta(c, "args"));
     gn_buf_printf(b, ") as \"\"\n  return conv(%s%s)\n}\n\n", norm ? "x" : "g, x", attr);
@@ -185,11 +193,14 @@ static const char *take(gn_arena *a, char *call, const char *key)
 
 static gn_status *train_text(conform_case *c, const char *root, gn_buf *b)
 {
-    static const char *const samples[][2] = {{"GCN", "gcn"}, {"GAT", "gat"}, {"GraphSAGE", "sage"}, {"GIN", "gin"}};
+    static const char *const samples[][2] = {
+        {"GCN", "gcn"}, {"GAT", "gat"}, {"GraphSAGE", "sage"}, {"GIN", "gin"}};
     const char *layer = meta(c, "layer"), *text = NULL;
     for (size_t k = 0; k < sizeof samples / sizeof *samples; k++)
         if (strcmp(layer, samples[k][0]) == 0)
-            GN_TRY(read_text(c->arena, gn_arena_printf(c->arena, "%s/samples/%s.gnn", root, samples[k][1]), &text));
+            GN_TRY(read_text(c->arena,
+                             gn_arena_printf(c->arena, "%s/samples/%s.gnn", root, samples[k][1]),
+                             &text));
     const char *train = text ? strstr(text, "\ntrain ") : NULL;
     if (!train) GN_FAIL(GN_ERR_DATA, "no sample has a model `%s`", layer);
     gn_buf_addn(b, text, (size_t)(train - text));
@@ -197,8 +208,9 @@ static gn_status *train_text(conform_case *c, const char *root, gn_buf *b)
     const char *clip = take(c->arena, optimizer, "clip");
     bool all = strcmp(meta(c, "decay"), "all") == 0;
     const char *decay = all ? NULL : take(c->arena, optimizer, "weight_decay");
-    gn_buf_printf(b, "\ntrain %s {\n  loss = cross_entropy(%s(g, x), y) over train_mask\n  optimizer = %s\n", layer,
-                  layer, optimizer);
+    gn_buf_printf(
+        b, "\ntrain %s {\n  loss = cross_entropy(%s(g, x), y) over train_mask\n  optimizer = %s\n",
+        layer, layer, optimizer);
     if (decay) gn_buf_printf(b, "  weight_decay = %s on \"%s\"\n", decay, meta(c, "decay"));
     if (clip) gn_buf_printf(b, "  clip_norm = %s\n", clip);
     gn_buf_printf(b, "  epochs = %s\n}\n", meta(c, "steps"));
@@ -223,7 +235,8 @@ static gn_status *elaborate(conform_case *c, const char *path)
 {
     gn_define defines[8];
     int n = c->kind == CONFORM_TRAIN ? defines_of(c->arena, meta(c, "args"), defines, 8) : 0;
-    const gn_named_tensor *x = gn_tensor_file_find(c->file, "x"), *attr = gn_tensor_file_find(c->file, "edge_attr");
+    const gn_named_tensor *x = gn_tensor_file_find(c->file, "x"),
+                          *attr = gn_tensor_file_find(c->file, "edge_attr");
     gn_data_shape shape = {
         .n_features = x->dim[1],
         .n_classes = c->kind == CONFORM_TRAIN  ? 3

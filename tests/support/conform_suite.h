@@ -19,7 +19,8 @@ static inline const char *conform_root(void)
     return s ? s : ".";
 }
 
-/* The cases from *from to *to: all, or with GNNC_CONFORM=K/N in the environment the K'th of N parts. */
+/* The cases from *from to *to: all, or with GNNC_CONFORM=K/N in the environment the K'th of N
+ * parts. */
 static inline void conform_part(int *from, int *to)
 {
     const char *part = getenv("GNNC_CONFORM");
@@ -30,7 +31,8 @@ static inline void conform_part(int *from, int *to)
 }
 
 /* What main gives back, of a test that runs each case for so long at most. */
-static inline int conform_main(const char *name, double seconds, void (*run)(const char *path, int number))
+static inline int conform_main(const char *name, double seconds,
+                               void (*run)(const char *path, int number))
 {
     static gn_arena arena;
     int first = 0, n = 0;

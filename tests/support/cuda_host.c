@@ -38,9 +38,10 @@ struct cuda_host {
     void **function;
 };
 
-/* Compiling --------------------------------------------------------------------------------------------------------- */
+/* Compiling ------------------------------------------------------------------------------------ */
 
-/* void gn_call_<k>(void **args): what a driver does with an array of arguments: pointers, and addresses of integers. */
+/* void gn_call_<k>(void **args): what a driver does with an array of arguments: pointers, and
+ * addresses of integers. */
 static void add_entry(gn_buf *text, const kir_kernel *k, int number)
 {
     gn_buf_printf(text, "void gn_call_%d(void **a) { (void)a; gn_kernel_%d(", number, number);
@@ -61,7 +62,8 @@ static gn_status *write_file(const char *path, const char *text, size_t n)
     return NULL;
 }
 
-/* Without optimisation, which takes longer than kernels then run.  On failure the C compiler's first words. */
+/* Without optimisation, which takes longer than kernels then run.  On failure the C compiler's
+ * first words. */
 static gn_status *run_compiler(const char *folder)
 {
     char command[1024], said[600] = "";
@@ -72,7 +74,8 @@ static gn_status *run_compiler(const char *folder)
     const char *more = "";
 #endif
     snprintf(command, sizeof command,
-             "%s -std=gnu11 -O0 -w -fPIC -shared -ffp-contract=off -fno-strict-aliasing %s -DGN_SHIM_KERNELS "
+             "%s -std=gnu11 -O0 -w -fPIC -shared -ffp-contract=off -fno-strict-aliasing %s "
+             "-DGN_SHIM_KERNELS "
              "-include '%s/tests/support/cuda_shim.h' -fcommon -o %s/k.so %s/k*.c -lm 2>&1",
              cc && *cc ? cc : "cc", more, source ? source : ".", folder, folder);
     FILE *p = popen(command, "r");
@@ -154,7 +157,7 @@ static gn_status *build(cuda_host *h, const char *text, size_t n)
     return find_functions(h);
 }
 
-/* On a GPU ---------------------------------------------------------------------------------------------------------- */
+/* On a GPU ------------------------------------------------------------------------------------- */
 
 /* The device that GNNC_TEST_DEVICE names, for the life of the process; NULL: none is wanted. */
 static gn_status *find_device(gn_cuda_device **out)
@@ -165,7 +168,8 @@ static gn_status *find_device(gn_cuda_device **out)
     int n = 0;
     *out = NULL;
     if (!name || !*name) return NULL;
-    if (sscanf(name, "cuda:%d", &n) != 1) GN_FAIL(GN_ERR_USAGE, "GNNC_TEST_DEVICE=%s: expected cuda:N", name);
+    if (sscanf(name, "cuda:%d", &n) != 1)
+        GN_FAIL(GN_ERR_USAGE, "GNNC_TEST_DEVICE=%s: expected cuda:N", name);
     if (!driver) GN_TRY(gn_cuda_driver_open(NULL, &driver));
     if (!device) GN_TRY(gn_cuda_device_open(driver, n, &device));
     *out = device;
@@ -197,8 +201,8 @@ static gn_status *compile_on(gn_cuda_device *d, cuda_host *h, const kir_kernel *
     return s;
 }
 
-static gn_status *launch_on(gn_cuda_device *d, const cuda_host *h, int k, void *const *buffers, const size_t *bytes,
-                            const int64_t *syms, int64_t trips)
+static gn_status *launch_on(gn_cuda_device *d, const cuda_host *h, int k, void *const *buffers,
+                            const size_t *bytes, const int64_t *syms, int64_t trips)
 {
     const gn_cuda_geometry *g = &h->kernel[k].geometry;
     gn_device_ptr at[256] = {0};
@@ -239,8 +243,8 @@ static cuda_host *host_new(int n, const kir_kernel *const *kernels)
     return h;
 }
 
-gn_status *cuda_host_text(int n, const kir_kernel *const *kernels, const char *text, const gn_cuda_geometry *geometry,
-                          cuda_host **out)
+gn_status *cuda_host_text(int n, const kir_kernel *const *kernels, const char *text,
+                          const gn_cuda_geometry *geometry, cuda_host **out)
 {
     gn_arena a;
     cuda_host *h = *out = host_new(n, kernels);
@@ -265,7 +269,8 @@ static gn_status *compile_in(gn_arena *a, cuda_host *h, int n, const kir_kernel 
     for (int k = 0; k < n; k++) {
         gn_buf one = {.arena = a};
         GN_TRY(gn_cuda_kernel(kernels[k], "gn_kernel_@", NULL, &one, &h->kernel[k].geometry));
-        const char *body = strstr(one.p, "GN_KERNEL"); /* without the name in the comment above it */
+        /* without the name in the comment above it */
+        const char *body = strstr(one.p, "GN_KERNEL");
         const uint32_t *same = gn_map_find(&seen, body);
         h->kernel[k].entry = same ? (int)*same : k;
         if (same) continue;
@@ -309,27 +314,33 @@ void cuda_host_free(cuda_host *h)
     free(h);
 }
 
-const gn_cuda_geometry *cuda_host_geometry(const cuda_host *h, int k) { return &h->kernel[k].geometry; }
+const gn_cuda_geometry *cuda_host_geometry(const cuda_host *h, int k)
+{
+    return &h->kernel[k].geometry;
+}
 
-/* Programs in one kernel -------------------------------------------------------------------------------------------- */
+/* Programs in one kernel ----------------------------------------------------------------------- */
 
 static void add_entry_of_whole(gn_buf *text, const gn_cuda_whole *w)
 {
     int gate = w->n_buffers + w->n_values + w->n;
-    gn_buf_printf(text,
-                  "void gn_call_0(void **a)\n{\n    gn_all all;\n    for (int k = 0; k <= %d; k++)\n"
-                  "        all.of[k] = k < %d || k == %d ? (gn_u64)a[k] : *(gn_u64 *)a[k];\n    gn_kernel_0(all);\n}\n",
-                  gate, w->n_buffers, gate);
+    gn_buf_printf(
+        text,
+        "void gn_call_0(void **a)\n{\n    gn_all all;\n    for (int k = 0; k <= %d; k++)\n"
+        "        all.of[k] = k < %d || k == %d ? (gn_u64)a[k] : *(gn_u64 *)a[k];\n    "
+        "gn_kernel_0(all);\n}\n",
+        gate, w->n_buffers, gate);
 }
 
-gn_status *cuda_host_whole_text(const gn_cuda_whole *w, const char *text, const gn_cuda_geometry *geometry,
-                                cuda_host **out)
+gn_status *cuda_host_whole_text(const gn_cuda_whole *w, const char *text,
+                                const gn_cuda_geometry *geometry, cuda_host **out)
 {
     gn_arena a;
     cuda_host *h = *out = host_new(1, &(const kir_kernel *){&(const kir_kernel){0}});
     gn_arena_init(&a);
     gn_buf all = {.arena = &a};
-    const char *others = strchr(text, CUDA_HOST_PIECE); /* the kernel is in the first piece */
+    /* the kernel is in the first piece */
+    const char *others = strchr(text, CUDA_HOST_PIECE);
     gn_buf_addn(&all, text, others ? (size_t)(others - text) : strlen(text));
     add_entry_of_whole(&all, w);
     if (others) gn_buf_add(&all, others);
@@ -341,8 +352,8 @@ gn_status *cuda_host_whole_text(const gn_cuda_whole *w, const char *text, const 
     return s;
 }
 
-gn_status *cuda_host_launch_whole(cuda_host *h, void *const *buffers, const int64_t *integers, uint32_t *gate,
-                                  int64_t blocks, cuda_order order, uint64_t seed)
+gn_status *cuda_host_launch_whole(cuda_host *h, void *const *buffers, const int64_t *integers,
+                                  uint32_t *gate, int64_t blocks, cuda_order order, uint64_t seed)
 {
     void *args[GN_CUDA_MOST_ARGUMENTS];
     int n = 0;
@@ -361,10 +372,11 @@ gn_status *cuda_host_launch_whole(cuda_host *h, void *const *buffers, const int6
                                  .seed = seed});
 }
 
-/* Kernels ----------------------------------------------------------------------------------------------------------- */
+/* Kernels -------------------------------------------------------------------------------------- */
 
-/* Buffers are __restrict__, and what is only read may be read by a cache that no write reaches: none that is written may overlap
- * another one.  Where nobody says how large they are (kernels that are equal but for sizes share code) they begin apart. */
+/* Buffers are __restrict__, and what is only read may be read by a cache that no write
+ * reaches: none that is written may overlap another one.  Where nobody says how large
+ * they are (kernels that are equal but for sizes share code) they begin apart. */
 static gn_status *check_apart(const cuda_host *h, int k, void *const *buffers, const size_t *bytes)
 {
     for (int b = 0; b < h->n_buffers[k]; b++)
@@ -372,13 +384,14 @@ static gn_status *check_apart(const cuda_host *h, int k, void *const *buffers, c
             uintptr_t x = (uintptr_t)buffers[b], y = (uintptr_t)buffers[o];
             bool apart = bytes ? x + bytes[b] <= y || y + bytes[o] <= x : x != y;
             if (o != b && h->writes[k][b] && !apart)
-                GN_FAIL(GN_ERR_INTERNAL, "kernel %d: buffer %d, which is written, overlaps buffer %d", k, b, o);
+                GN_FAIL(GN_ERR_INTERNAL,
+                        "kernel %d: buffer %d, which is written, overlaps buffer %d", k, b, o);
         }
     return NULL;
 }
 
-gn_status *cuda_host_launch(cuda_host *h, int k, void *const *buffers, const size_t *bytes, const int64_t *syms,
-                            int64_t trips, cuda_order order, uint64_t seed)
+gn_status *cuda_host_launch(cuda_host *h, int k, void *const *buffers, const size_t *bytes,
+                            const int64_t *syms, int64_t trips, cuda_order order, uint64_t seed)
 {
     GN_TRY(check_apart(h, k, buffers, bytes));
     if (h->module) {

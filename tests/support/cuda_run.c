@@ -18,7 +18,9 @@ void *__tsan_get_current_fiber(void);
 void *__tsan_create_fiber(unsigned flags);
 void __tsan_switch_to_fiber(void *fiber, unsigned flags);
 void __tsan_destroy_fiber(void *fiber);
-#define TELL_TSAN(fiber) __tsan_switch_to_fiber(fiber, 0) /* no function: it would end as another fiber than it began */
+#define TELL_TSAN(fiber)                                                                           \
+    __tsan_switch_to_fiber(fiber, 0) /* no function: it would end as another fiber than it began   \
+                                      */
 #else
 #define TELL_TSAN(fiber) ((void)0)
 #endif
@@ -46,7 +48,8 @@ typedef struct fiber {
 } fiber;
 
 typedef struct machine {
-    fiber *fiber; /* of the block that runs, and its stacks and shared memory, with a red zone on either side */
+    fiber *fiber; /* of the block that runs, and its stacks and shared memory, with a red zone on
+                     either side */
     unsigned char *stacks, *shared;
     fiber *all; /* of all blocks that are alive, in turn */
     unsigned char *all_stacks, *all_shared;
@@ -57,7 +60,8 @@ typedef struct machine {
     gn_shim_host host;
     size_t shared_bytes;
     uint64_t random;
-    bool moved;      /* since it was last asked: a thread did something besides looking whether it may go on */
+    bool moved; /* since it was last asked: a thread did something besides looking whether it may go
+                   on */
     char wrong[200]; /* the first thing */
 #if GN_UNDER_ASAN
     void *fake;
@@ -74,7 +78,8 @@ static machine *M; /* fibers find it here; tests are one thread */
 static void complain(const char *what)
 {
     if (M->wrong[0]) return;
-    snprintf(M->wrong, sizeof M->wrong, "block %u, thread %u: %s", M->host.block.x, M->host.thread.x, what);
+    snprintf(M->wrong, sizeof M->wrong, "block %u, thread %u: %s", M->host.block.x,
+             M->host.thread.x, what);
 }
 
 static uint64_t next_random(void)
@@ -100,7 +105,8 @@ static void to_host(void)
 
 static void begin_fiber(void)
 {
-#if GN_UNDER_TSAN /* has calls of each fiber for good: later threads begin where the first one did, wherever that one ended */
+#if GN_UNDER_TSAN /* has calls of each fiber for good: later threads begin where the first one     \
+                     did, wherever that one ended */
     M->fiber[M->at].known = true;
     (void)_setjmp(M->fiber[M->at].start);
 #endif
@@ -147,7 +153,7 @@ static void run_fiber(int t)
     f->idled = f->state == IDLE;
 }
 
-/* Waiting ----------------------------------------------------------------------------------------------------------- */
+/* Waiting -------------------------------------------------------------------------------------- */
 
 static void wait_at(state s, unsigned mask)
 {
@@ -155,8 +161,10 @@ static void wait_at(state s, unsigned mask)
     f->state = s;
     f->mask = mask;
     bool of_warp = s == AT_WARP || s == AT_SHUFFLE || s == AT_PRODUCT;
-    if (of_warp && !(mask >> M->at % WARP & 1)) complain("a barrier or shuffle whose mask lacks the lane itself");
-    if (s == AT_PART && (unsigned)M->at >= mask) complain("a barrier of the block's first threads, where it is none");
+    if (of_warp && !(mask >> M->at % WARP & 1))
+        complain("a barrier or shuffle whose mask lacks the lane itself");
+    if (s == AT_PART && (unsigned)M->at >= mask)
+        complain("a barrier of the block's first threads, where it is none");
     to_host();
 }
 
@@ -191,7 +199,9 @@ static bool release_warp(int t)
     uint64_t got[WARP];
     for (int l = 0; l < WARP; l++) {
         if (!(f->mask >> l & 1)) continue;
-        if (t / WARP * WARP + l >= M->threads || warp[l].state != f->state || warp[l].mask != f->mask) return false;
+        if (t / WARP * WARP + l >= M->threads || warp[l].state != f->state ||
+            warp[l].mask != f->mask)
+            return false;
         got[l] = warp[warp[l].from % WARP].mine;
     }
     for (int l = 0; l < WARP; l++) {
@@ -217,7 +227,8 @@ static bool release_part(int t)
 {
     int n = (int)M->fiber[t].mask;
     for (int k = 0; k < n; k++)
-        if (k >= M->threads || M->fiber[k].state != AT_PART || (int)M->fiber[k].mask != n) return false;
+        if (k >= M->threads || M->fiber[k].state != AT_PART || (int)M->fiber[k].mask != n)
+            return false;
     for (int k = 0; k < n; k++) M->fiber[k].state = READY;
     return true;
 }
@@ -237,11 +248,13 @@ static bool release_some(void)
     return false;
 }
 
-/* Blocks ------------------------------------------------------------------------------------------------------------ */
+/* Blocks --------------------------------------------------------------------------------------- */
 
 static int pick(const int *ready, int n, cuda_order order)
 {
-    return order == CUDA_UP ? ready[0] : order == CUDA_DOWN ? ready[n - 1] : ready[next_random() % (uint64_t)n];
+    return order == CUDA_UP     ? ready[0]
+           : order == CUDA_DOWN ? ready[n - 1]
+                                : ready[next_random() % (uint64_t)n];
 }
 
 /* Bytes from one block's shared memory to the next one's. */
@@ -269,8 +282,8 @@ static void begin_threads(void)
     }
 }
 
-/* Until its threads have ended (true), or wait for other blocks; in the seeded order until one does: the others may not have come
- * as far. */
+/* Until its threads have ended (true), or wait for other blocks; in the seeded order until one
+ * does: the others may not have come as far. */
 static bool run_block(cuda_order order)
 {
     int ready[MAX_THREADS];
@@ -287,7 +300,8 @@ static bool run_block(cuda_order order)
             run_fiber(t);
             if (M->fiber[t].state == IDLE) return false;
         }
-        for (int k = 0; k < n && order != CUDA_SEEDED; k++) run_fiber(order == CUDA_UP ? ready[k] : ready[n - 1 - k]);
+        for (int k = 0; k < n && order != CUDA_SEEDED; k++)
+            run_fiber(order == CUDA_UP ? ready[k] : ready[n - 1 - k]);
     }
     return true;
 }
@@ -313,7 +327,8 @@ static void fill_shared(void) { memset(M->shared, 0xff, M->shared_bytes + 2 * (s
 
 static void check_shared(void)
 {
-    if (!is_filled(M->shared, REDZONE) || !is_filled(M->shared + REDZONE + M->shared_bytes, REDZONE))
+    if (!is_filled(M->shared, REDZONE) ||
+        !is_filled(M->shared + REDZONE + M->shared_bytes, REDZONE))
         complain("writes beside its shared memory");
 }
 
@@ -332,8 +347,8 @@ static void run_blocks(const cuda_work *w)
     }
 }
 
-/* Blocks that wait for each other, in turn: each until it can do no more.  So one runs as far ahead of the others as what they
- * wait for allows, another one in each order. */
+/* Blocks that wait for each other, in turn: each until it can do no more.  So one runs as far ahead
+ * of the others as what they wait for allows, another one in each order. */
 static void run_together(const cuda_work *w)
 {
     int64_t at[MAX_ALIVE], n = w->blocks;
@@ -371,7 +386,8 @@ static gn_status *fibers(size_t n, fiber **out, unsigned char **stacks)
     static size_t had;
     if (had < n) {
         size_t room = n > MAX_THREADS ? MAX_ALIVE : MAX_THREADS;
-        void *p = mmap(NULL, room * STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        void *p = mmap(NULL, room * STACK, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (p == MAP_FAILED) GN_FAIL(GN_ERR_NOMEM, "no memory for stacks");
 #if GN_UNDER_TSAN
         for (size_t k = 0; k < had; k++)
@@ -391,8 +407,10 @@ static gn_status *fibers(size_t n, fiber **out, unsigned char **stacks)
 gn_status *cuda_run(const cuda_work *w)
 {
     int64_t alive = w->together ? w->blocks : 1;
-    if (w->threads < 1 || w->threads > MAX_THREADS || w->blocks > INT32_MAX || alive * w->threads > MAX_ALIVE)
-        GN_FAIL(GN_ERR_INTERNAL, "a launch of %lld blocks of %d threads", (long long)w->blocks, w->threads);
+    if (w->threads < 1 || w->threads > MAX_THREADS || w->blocks > INT32_MAX ||
+        alive * w->threads > MAX_ALIVE)
+        GN_FAIL(GN_ERR_INTERNAL, "a launch of %lld blocks of %d threads", (long long)w->blocks,
+                w->threads);
     machine m = {.threads = w->threads,
                  .fn = w->fn,
                  .args = w->args,

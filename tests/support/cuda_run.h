@@ -15,7 +15,8 @@ typedef struct cuda_work { /* a launch */
     int64_t blocks;
     size_t shared_bytes;
     bool alone;    /* threads never meet */
-    bool together; /* blocks wait for each other: all are alive at once.  A few thousand threads at most */
+    bool together; /* blocks wait for each other: all are alive at once.  A few thousand threads at
+                      most */
     cuda_order order;
     uint64_t seed;
 } cuda_work;

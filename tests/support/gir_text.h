@@ -19,8 +19,8 @@ static inline char *text_replaced(gn_arena *a, const char *text, const char *wor
     return b.p;
 }
 
-/* Values %n numbered in the order in which they are defined (`%n =`), as the parser wants them; one that nobody defines
- * is %0, which it refuses. */
+/* Values %n numbered in the order in which they are defined (`%n =`), as the parser wants them; one
+ * that nobody defines is %0, which it refuses. */
 static inline char *gir_renumbered(gn_arena *a, const char *text)
 {
     enum { MOST = 256 };

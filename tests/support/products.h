@@ -1,5 +1,6 @@
-/* Products of matrices as programs: of sizes that fill tiles, panels and depths and of sizes that do not, operands as they lie and
- * turned, with elementwise work behind them; of rows, of parameters, and over rows. */
+/* Products of matrices as programs: of sizes that fill tiles, panels and depths and of sizes that
+ * do not, operands as they lie and turned, with elementwise work behind them; of rows, of
+ * parameters, and over rows. */
 #ifndef GN_TESTS_SUPPORT_PRODUCTS_H
 #define GN_TESTS_SUPPORT_PRODUCTS_H
 
@@ -11,15 +12,19 @@ typedef struct size {
     int depth, cols, rows; /* rows: of a product of parameters, of one over rows */
 } size;
 
-static const size sizes[] = {{8, 4, 3},    {16, 8, 64},   {17, 5, 65},   {32, 16, 12},  {33, 33, 40},
-                             {64, 64, 64}, {15, 70, 130}, {100, 40, 20}, {40, 129, 33}, {7, 64, 9}};
+static const size sizes[] = {{8, 4, 3},     {16, 8, 64},  {17, 5, 65},   {32, 16, 12},
+                             {33, 33, 40},  {64, 64, 64}, {15, 70, 130}, {100, 40, 20},
+                             {40, 129, 33}, {7, 64, 9}};
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
 static const char *const kinds[] = {
     /* of rows, with work that follows */
-    "  %1 = input \"x.any\" : node f32[D]\n  %2 = state \"w.any\" : f32[D, N]\n  %3 = state \"b.any\" : f32[N]\n"
-    "  %4 = matmul %1, %2 : node f32[N]\n  %5 = broadcast %3 : node f32[N]\n  %6 = add %4, %5 : node f32[N]\n"
-    "  %7 = tanh %6 : node f32[N]\n  %8 = mul %7, %4 : node f32[N]\n  output \"out\" %8\n  output \"plain\" %4\n",
+    "  %1 = input \"x.any\" : node f32[D]\n  %2 = state \"w.any\" : f32[D, N]\n  %3 = state "
+    "\"b.any\" : f32[N]\n"
+    "  %4 = matmul %1, %2 : node f32[N]\n  %5 = broadcast %3 : node f32[N]\n  %6 = add %4, %5 : "
+    "node f32[N]\n"
+    "  %7 = tanh %6 : node f32[N]\n  %8 = mul %7, %4 : node f32[N]\n  output \"out\" %8\n  output "
+    "\"plain\" %4\n",
     /* with the right operand turned */
     "  %1 = input \"x.any\" : node f32[D]\n  %2 = state \"w.any\" : f32[N, D]\n"
     "  %3 = matmul %1, %2 {tb = 1} : node f32[N]\n  output \"out\" %3\n",
@@ -32,11 +37,14 @@ static const char *const kinds[] = {
     "  %1 = state \"x.any\" : f32[D, R]\n  %2 = state \"w.any\" : f32[N, D]\n"
     "  %3 = matmul %1, %2 {ta = 1, tb = 1} : f32[R, N]\n  output \"out\" %3\n",
     /* sums of its rows do not ride on it */
-    "  %1 = input \"x.any\" : node f32[D]\n  %2 = state \"w.any\" : f32[D, N]\n  %3 = matmul %1, %2 : node f32[N]\n"
+    "  %1 = input \"x.any\" : node f32[D]\n  %2 = state \"w.any\" : f32[D, N]\n  %3 = matmul %1, "
+    "%2 : node f32[N]\n"
     "  %4 = space_reduce %3 : f32[N]\n  output \"out\" %3\n  output \"sum\" %4\n",
     /* two that are added */
-    "  %1 = input \"x.any\" : node f32[D]\n  %2 = state \"w.any\" : f32[D, N]\n  %3 = input \"y.any\" : node f32[R]\n"
-    "  %4 = state \"u.any\" : f32[R, N]\n  %5 = matmul %1, %2 : node f32[N]\n  %6 = matmul %3, %4 : node f32[N]\n"
+    "  %1 = input \"x.any\" : node f32[D]\n  %2 = state \"w.any\" : f32[D, N]\n  %3 = input "
+    "\"y.any\" : node f32[R]\n"
+    "  %4 = state \"u.any\" : f32[R, N]\n  %5 = matmul %1, %2 : node f32[N]\n  %6 = matmul %3, %4 "
+    ": node f32[N]\n"
     "  %7 = add %5, %6 : node f32[N]\n  %8 = tanh %7 : node f32[N]\n  output \"out\" %8\n",
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
@@ -78,7 +86,8 @@ static void round_inputs(const gir_env *env)
 
 static void need(gn_status *s, int seed, const char *text)
 {
-    ck_assert_msg(!s, "seed %d: %s (%s:%d)\n%s", seed, gn_status_message(s), s->file, s->line, text);
+    ck_assert_msg(!s, "seed %d: %s (%s:%d)\n%s", seed, gn_status_message(s), s->file, s->line,
+                  text);
 }
 
 #endif

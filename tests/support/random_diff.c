@@ -17,14 +17,17 @@ static int programs;
 static bool cuda;
 static int64_t only = -1; /* this seed and no other */
 
-/* Every program in default mode and in one of the others, code for one of the two: most of the time goes into that.  Of
- * CUDA's modes, one for each program. */
+/* Every program in default mode and in one of the others, code for one of the two: most of the time
+ * goes into that.  Of CUDA's modes, one for each program. */
 static unsigned modes_of(uint64_t seed)
 {
     if (cuda) return 1u << (RUN_MODE_COUNT + seed % RUN_CUDA_MODES);
     return 1u | 2u << seed % (RUN_MODE_COUNT - 1);
 }
-static unsigned code_of(uint64_t seed) { return cuda ? modes_of(seed) : seed % 2 ? modes_of(seed) & ~1u : 1; }
+static unsigned code_of(uint64_t seed)
+{
+    return cuda ? modes_of(seed) : seed % 2 ? modes_of(seed) & ~1u : 1;
+}
 
 /* Now and then many rows: several chunks of a sum over a space, several blocks of rows. */
 static gir_env data_of(gn_arena *a, const gir_program *p, uint64_t seed)
@@ -35,7 +38,7 @@ static gir_env data_of(gn_arena *a, const gir_program *p, uint64_t seed)
     return random_gir_env(a, p, seed, &o);
 }
 
-/* Failures ---------------------------------------------------------------------------------------------------------- */
+/* Failures ------------------------------------------------------------------------------------- */
 
 typedef struct failing {
     const gir_env *env;
@@ -69,7 +72,8 @@ static const char *text_of(gn_arena *a, const gir_program *p)
 }
 
 /* The program made small, and what it fails with. */
-static const char *report(gn_arena *a, uint64_t seed, const gir_program *p, const gir_env *env, gn_status *s)
+static const char *report(gn_arena *a, uint64_t seed, const gir_program *p, const gir_env *env,
+                          gn_status *s)
 {
     failing f = {.env = env, .seed = seed};
     kind_of(gn_status_message(s), f.kind, sizeof f.kind);
@@ -79,12 +83,13 @@ static const char *report(gn_arena *a, uint64_t seed, const gir_program *p, cons
     gn_status *t = run_every_way(small, env, modes_of(seed), code_of(seed), NULL);
     gn_status *shown = t ? t : s;
     const char *text = gn_arena_printf(a, "seed %llu: %s (%s:%d)\n%s", (unsigned long long)seed,
-                                       gn_status_message(shown), shown->file, shown->line, text_of(a, t ? small : p));
+                                       gn_status_message(shown), shown->file, shown->line,
+                                       text_of(a, t ? small : p));
     gn_status_free(t);
     return text;
 }
 
-/* Batches ----------------------------------------------------------------------------------------------------------- */
+/* Batches -------------------------------------------------------------------------------------- */
 
 typedef struct trial {
     uint64_t seed;
@@ -109,10 +114,12 @@ static void disagree(gn_arena *a, trial *t, gn_status *s)
 static void blame(gn_arena *a, trial *t, int n, gn_status *s)
 {
     for (int k = 0; k < n; k++) {
-        gn_status *one = run_every_way(t[k].p, &t[k].env, modes_of(t[k].seed), code_of(t[k].seed), NULL);
+        gn_status *one = run_every_way(t[k].p, &t[k].env, modes_of(t[k].seed), code_of(t[k].seed),
+                                       NULL);
         if (one) disagree(a, &t[k], one);
     }
-    ck_abort_msg("seeds %llu and on, together only: %s", (unsigned long long)t[0].seed, gn_status_message(s));
+    ck_abort_msg("seeds %llu and on, together only: %s", (unsigned long long)t[0].seed,
+                 gn_status_message(s));
 }
 
 static void add_tally(const run_tally *t)
@@ -121,9 +128,11 @@ static void add_tally(const run_tally *t)
     if (!path) return;
     FILE *f = fopen(path, "a");
     if (!f) return;
-    fprintf(f, "%lld programs, %lld kernels, %lld compiled, %lld elements, %lld without a bound, %lld chained\n",
-            (long long)t->programs, (long long)t->kernels, (long long)t->compiled, (long long)t->elements,
-            (long long)t->skipped, (long long)t->chained);
+    fprintf(f,
+            "%lld programs, %lld kernels, %lld compiled, %lld elements, %lld without a bound, %lld "
+            "chained\n",
+            (long long)t->programs, (long long)t->kernels, (long long)t->compiled,
+            (long long)t->elements, (long long)t->skipped, (long long)t->chained);
     fclose(f);
 }
 
@@ -155,7 +164,8 @@ static void run_batch(uint64_t from, int n)
     run_code_free(code);
     gn_arena_free(&a);
     add_tally(&tally);
-    ck_assert_msg(tally.skipped * 100 <= tally.elements * 25, "seeds %llu and on: %lld of %lld elements have no bound",
+    ck_assert_msg(tally.skipped * 100 <= tally.elements * 25,
+                  "seeds %llu and on: %lld of %lld elements have no bound",
                   (unsigned long long)from, (long long)tally.skipped, (long long)tally.elements);
 }
 
@@ -170,12 +180,13 @@ START_TEST(batch)
 }
 END_TEST
 
-/* The whole set ----------------------------------------------------------------------------------------------------- */
+/* The whole set -------------------------------------------------------------------------------- */
 
 static void count_pairs(const gir_program *p, uint32_t seen[GIR_OP_COUNT][GIR_OP_COUNT])
 {
     for (gir_id v = 1; v < p->nodes.n; v++)
-        for (int k = 0; k < gir_at(p, v)->n_in; k++) seen[gir_at(p, gir_in(p, v, k))->op][gir_at(p, v)->op]++;
+        for (int k = 0; k < gir_at(p, v)->n_in; k++)
+            seen[gir_at(p, gir_in(p, v, k))->op][gir_at(p, v)->op]++;
 }
 
 /* Every pair "result of one operator is an operand of another" occurs. */
@@ -223,8 +234,9 @@ START_TEST(bounds)
         }
         gn_arena_free(&a);
     }
-    ck_assert_msg(sum.skipped * 100 <= sum.elements * MAX_SKIPPED_PERCENT, "%lld of %lld elements have no bound",
-                  (long long)sum.skipped, (long long)sum.elements);
+    ck_assert_msg(sum.skipped * 100 <= sum.elements * MAX_SKIPPED_PERCENT,
+                  "%lld of %lld elements have no bound", (long long)sum.skipped,
+                  (long long)sum.elements);
 }
 END_TEST
 
@@ -237,7 +249,8 @@ START_TEST(chains)
         gn_arena_init(&a);
         gir_program *p = random_gir(&a, (uint64_t)seed, options);
         gir_env env = data_of(&a, p, (uint64_t)seed);
-        gn_status *s = run_every_way(p, &env, modes_of((uint64_t)seed), code_of((uint64_t)seed), &tally);
+        gn_status *s = run_every_way(p, &env, modes_of((uint64_t)seed), code_of((uint64_t)seed),
+                                     &tally);
         ck_assert_msg(!s, "seed %d: %s", seed, gn_status_message(s));
         gn_arena_free(&a);
     }
@@ -260,7 +273,8 @@ int random_diff(const char *name, const random_gir_options *opt, int n)
     if (more && only < 0) programs = atoi(more) > 0 ? atoi(more) : n;
     int batches = only >= 0 ? 1 : (programs + BATCH - 1) / BATCH;
     if ((GN_UNDER_ASAN || GN_UNDER_TSAN) && !more)
-        batches = (batches + 19) / 20; /* what the compiler does under a sanitizer, not all that it makes */
+        batches = (batches + 19) / 20; /* what the compiler does under a sanitizer, not all that it
+                                          makes */
     else if (!more && !suite_long())
         batches = (batches + 1) / 2; /* the set as a whole is looked at all the same */
     Suite *suite = suite_create(name);

@@ -18,14 +18,15 @@ int kind_of(const gir_type *t)
     return gn_elem_is_float((gn_elem)t->elem) ? FLOATS : t->elem == GN_BOOL ? BOOLS : INTS;
 }
 
-/* ranges ------------------------------------------------------------------------------------------------------------ */
+/* ranges --------------------------------------------------------------------------------------- */
 
 static range hull(range a, range b) { return (range){fmin(a.lo, b.lo), fmax(a.hi, b.hi)}; }
 
 static range product(range a, range b)
 {
     range r = {fmin(a.lo * b.lo, a.lo * b.hi), fmax(a.lo * b.lo, a.lo * b.hi)};
-    return (range){fmin(r.lo, fmin(a.hi * b.lo, a.hi * b.hi)), fmax(r.hi, fmax(a.hi * b.lo, a.hi * b.hi))};
+    return (range){fmin(r.lo, fmin(a.hi * b.lo, a.hi * b.hi)),
+                   fmax(r.hi, fmax(a.hi * b.lo, a.hi * b.hi))};
 }
 
 static range monotone(range a, double (*f)(double)) { return (range){f(a.lo), f(a.hi)}; }
@@ -51,7 +52,8 @@ static range map_range(const gir_node *n, range a, range b)
 {
     switch (n->op) {
     case GIR_NEG: return (range){-a.hi, -a.lo};
-    case GIR_ABS: return (range){a.lo > 0 ? a.lo : a.hi < 0 ? -a.hi : 0, fmax(fabs(a.lo), fabs(a.hi))};
+    case GIR_ABS:
+        return (range){a.lo > 0 ? a.lo : a.hi < 0 ? -a.hi : 0, fmax(fabs(a.lo), fabs(a.hi))};
     case GIR_EXP: return monotone(a, exp);
     case GIR_EXPM1: return monotone(a, expm1);
     case GIR_LOG: return monotone(a, log);
@@ -93,7 +95,8 @@ range range_of(const gen *z, gir_id v)
         if (strstr(n->attr.name, ".pos")) return (range){0.5, 2};
         return strstr(n->attr.name, ".neg") ? (range){-2, -0.5} : (range){-2, 2};
     case GIR_CONST: return (range){n->attr.f, n->attr.f};
-    case GIR_IOTA: return (range){0, n->attr.i[0] < 0 ? 100 : (double)n->type.dim[n->attr.i[0]] - 1};
+    case GIR_IOTA:
+        return (range){0, n->attr.i[0] < 0 ? 100 : (double)n->type.dim[n->attr.i[0]] - 1};
     case GIR_SIZE: return (range){0, 200};
     case GIR_RANDOM: return (range){0, 1};
     case GIR_SELECT: return hull(in[1], in[2]);
@@ -106,25 +109,30 @@ range range_of(const gen *z, gir_id v)
     }
     case GIR_REDUCE:
         if (n->attr.i[0]) return in[0];
-        return summed(in[0], (double)(gir_row_elems(gir_type_of(z->p, gir_in(z->p, v, 0))) / gir_row_elems(&n->type)),
+        return summed(in[0],
+                      (double)(gir_row_elems(gir_type_of(z->p, gir_in(z->p, v, 0))) /
+                               gir_row_elems(&n->type)),
                       false);
-    case GIR_SPACE_REDUCE: return n->attr.i[0] ? hull(in[0], (range){0, 0}) : summed(in[0], 50, true);
+    case GIR_SPACE_REDUCE:
+        return n->attr.i[0] ? hull(in[0], (range){0, 0}) : summed(in[0], 50, true);
     case GIR_SCATTER: return n->attr.i[1] ? hull(in[1], (range){0, 0}) : summed(in[1], 20, true);
     case GIR_GATHER:
     case GIR_TAKE:
     case GIR_SAMPLE: return in[1];
-    case GIR_ROW_VALUE: return hull(z->ranges.p[gir_in(z->p, gir_in(z->p, v, 0), 0)], (range){0, 0});
+    case GIR_ROW_VALUE:
+        return hull(z->ranges.p[gir_in(z->p, gir_in(z->p, v, 0), 0)], (range){0, 0});
     case GIR_CARRY: return hull(in[2], in[3]);
     case GIR_MATMUL: {
         const gir_type *t = gir_type_of(z->p, gir_in(z->p, v, 0));
         bool rows = t->space && n->attr.i[0];
-        return summed(product(in[0], in[1]), rows ? 50 : (double)t->dim[t->space || n->attr.i[0] ? 0 : 1], rows);
+        return summed(product(in[0], in[1]),
+                      rows ? 50 : (double)t->dim[t->space || n->attr.i[0] ? 0 : 1], rows);
     }
     default: return gir_ops[n->op].cls == GIR_CLASS_VIEW ? in[0] : map_range(n, in[0], in[1]);
     }
 }
 
-/* domains ----------------------------------------------------------------------------------------------------------- */
+/* domains -------------------------------------------------------------------------------------- */
 
 bool in_domain(gir_op op, int k, range r)
 {
@@ -157,14 +165,15 @@ gir_id tame(gen *z, gir_op op, int k, gir_id v)
     range r = z->ranges.p[v];
     if (!(fabs(r.lo) < 1e3 && fabs(r.hi) < 1e3)) v = make(z, GIR_TANH, 1, &v, (gir_attr){0}, NULL);
     if (in_domain(op, k, z->ranges.p[v])) return v;
-    bool bounded = op == GIR_EXP || op == GIR_EXPM1 || op == GIR_SIN || op == GIR_COS || op == GIR_POW;
+    bool bounded = op == GIR_EXP || op == GIR_EXPM1 || op == GIR_SIN || op == GIR_COS ||
+                   op == GIR_POW;
     if (bounded) v = make(z, GIR_TANH, 1, &v, (gir_attr){0}, NULL);
     if (in_domain(op, k, z->ranges.p[v])) return v;
     v = make(z, GIR_ABS, 1, &v, (gir_attr){0}, NULL);
     return make(z, GIR_ADD, 2, (const gir_id[]){v, constant(z, v, 0.5)}, (gir_attr){0}, NULL);
 }
 
-/* types and leaves -------------------------------------------------------------------------------------------------- */
+/* types and leaves ----------------------------------------------------------------------------- */
 
 static gir_space_id feature_space(gen *z)
 {
@@ -199,7 +208,8 @@ static gir_space_id random_space(gen *z)
     case GIR_UNCARRY: return gir_type_of(z->p, any_derived(z))->edge;
     case GIR_CARRY: {
         gir_id derived = any_derived(z);
-        return chance(z, 70) ? gir_type_of(z->p, gir_in(z->p, derived, 0))->edge : gir_type_of(z->p, derived)->dst;
+        return chance(z, 70) ? gir_type_of(z->p, gir_in(z->p, derived, 0))->edge
+                             : gir_type_of(z->p, derived)->dst;
     }
     case GIR_SAMPLE:
     case GIR_GATHER: return chance(z, 70) ? z->node : z->item;
@@ -252,7 +262,9 @@ static gir_id named(gen *z, gir_op op, const gir_type *t)
     static const char *const ranges[] = {"any", "pos", "neg"};
     const char *r = kind_of(t) != FLOATS ? "label" : ranges[rnd(z, 3)];
     return make(z, op, 0, NULL,
-                (gir_attr){.name = gn_arena_printf(z->a, "%c%d.%s", op == GIR_STATE ? 's' : 'x', z->names++, r)}, t);
+                (gir_attr){.name = gn_arena_printf(z->a, "%c%d.%s", op == GIR_STATE ? 's' : 'x',
+                                                   z->names++, r)},
+                t);
 }
 
 double number(gen *z, int kind)
@@ -262,12 +274,14 @@ double number(gen *z, int kind)
     return kind == BOOLS ? rnd(z, 2) : kind == INTS ? floor(fabs(x)) : x;
 }
 
-/* Over picked rows, edges of derived graphs and features there are no inputs: made of what there is at the ends. */
+/* Over picked rows, edges of derived graphs and features there are no inputs: made of what there is
+ * at the ends. */
 gir_id leaf_of(gen *z, gir_type t)
 {
     const gir_space *s = &z->p->spaces.p[t.space];
     if (t.space == 0) {
-        if (chance(z, 15)) return make(z, GIR_CONST, 0, NULL, (gir_attr){.f = number(z, kind_of(&t))}, &t);
+        if (chance(z, 15))
+            return make(z, GIR_CONST, 0, NULL, (gir_attr){.f = number(z, kind_of(&t))}, &t);
         return named(z, chance(z, 70) ? GIR_STATE : GIR_INPUT, &t);
     }
     if (s->kind == GIR_NODE && s->graph) { /* of picked rows */
@@ -275,13 +289,16 @@ gir_id leaf_of(gen *z, gir_type t)
         t.space = gir_type_of(z->p, pick)->src;
         return make(z, GIR_TAKE, 2, (const gir_id[]){pick, like(z, t)}, (gir_attr){0}, NULL);
     }
-    if (s->kind == GIR_NODE || (s->graph && gir_at(z->p, s->graph)->op == GIR_GRAPH)) return named(z, GIR_INPUT, &t);
+    if (s->kind == GIR_NODE || (s->graph && gir_at(z->p, s->graph)->op == GIR_GRAPH))
+        return named(z, GIR_INPUT, &t);
     if (s->kind == GIR_EDGE) {
         gir_id g = s->graph;
-        int end =
-            gir_type_of(z->p, g)->src == z->node || gir_type_of(z->p, g)->src == z->item ? (int)rnd(z, 2) : GIR_DST;
+        int end = gir_type_of(z->p, g)->src == z->node || gir_type_of(z->p, g)->src == z->item
+                      ? (int)rnd(z, 2)
+                      : GIR_DST;
         t.space = end ? gir_type_of(z->p, g)->dst : gir_type_of(z->p, g)->src;
-        return make(z, GIR_GATHER, 2, (const gir_id[]){g, like(z, t)}, (gir_attr){.i = {end}}, NULL);
+        return make(z, GIR_GATHER, 2, (const gir_id[]){g, like(z, t)}, (gir_attr){.i = {end}},
+                    NULL);
     }
     if (t.rank >= 5) return 0;
     gir_type plain = t; /* [n, d..] */
@@ -298,8 +315,8 @@ gir_id like(gen *z, gir_type t)
     gir_id found = 0;
     int n = 0;
     for (gir_id v = 1; v < z->p->nodes.n && chance(z, 95); v++) {
-        bool fits =
-            gir_type_eq(gir_type_of(z->p, v), &t) && fabs(z->ranges.p[v].hi) < 1e6 && fabs(z->ranges.p[v].lo) < 1e6;
+        bool fits = gir_type_eq(gir_type_of(z->p, v), &t) && fabs(z->ranges.p[v].hi) < 1e6 &&
+                    fabs(z->ranges.p[v].lo) < 1e6;
         if (fits && rnd(z, (uint32_t)++n) == 0) found = v;
     }
     return found && chance(z, 60) ? found : leaf_of(z, t);
@@ -329,7 +346,8 @@ gir_id any_derived(gen *z)
     int n = 0;
     for (gir_id v = 1; v < z->p->nodes.n; v++) {
         gir_op op = (gir_op)gir_at(z->p, v)->op;
-        bool is = op == GIR_SELF_LOOPS || op == GIR_REMOVE_LOOPS || op == GIR_REMAINING_LOOPS || op == GIR_REVERSE;
+        bool is = op == GIR_SELF_LOOPS || op == GIR_REMOVE_LOOPS || op == GIR_REMAINING_LOOPS ||
+                  op == GIR_REVERSE;
         if (is && rnd(z, (uint32_t)++n) == 0) found = v;
     }
     return found;
@@ -346,13 +364,16 @@ gir_id make(gen *z, gir_op op, int n, const gir_id *in, gir_attr attr, const gir
     return v;
 }
 
-/* programs ---------------------------------------------------------------------------------------------------------- */
+/* programs ------------------------------------------------------------------------------------- */
 
 typedef struct mark {
     uint32_t nodes, operands, spaces, ranges;
 } mark;
 
-static mark here(const gen *z) { return (mark){z->p->nodes.n, z->p->operands.n, z->p->spaces.n, z->ranges.n}; }
+static mark here(const gen *z)
+{
+    return (mark){z->p->nodes.n, z->p->operands.n, z->p->spaces.n, z->ranges.n};
+}
 
 static void back_to(gen *z, mark m)
 {
@@ -379,7 +400,8 @@ static void add_pair(gen *z, gir_op producer, gir_op consumer)
 {
     for (int attempt = 0; attempt < 300; attempt++) {
         mark m = here(z);
-        static const gir_op how[] = {GIR_SELF_LOOPS, GIR_REMOVE_LOOPS, GIR_REMAINING_LOOPS, GIR_REVERSE};
+        static const gir_op how[] = {GIR_SELF_LOOPS, GIR_REMOVE_LOOPS, GIR_REMAINING_LOOPS,
+                                     GIR_REVERSE};
         if (!any_derived(z)) make(z, how[rnd(z, 4)], 1, &z->g, (gir_attr){0}, NULL);
         z->maker = producer;
         z->aim = consumer;
@@ -402,8 +424,9 @@ static void add_any(gen *z)
     if (!v || !(kind_of(gir_type_of(z->p, v)) != FLOATS || has_sane_range(z, v))) back_to(z, m);
 }
 
-/* A factor of a message: of the row's end, of the other end (now and then the very value that travels), of the edge, or
- * the same everywhere; as wide as the message, or one number that is repeated. */
+/* A factor of a message: of the row's end, of the other end (now and then the very value that
+ * travels), of the edge, or the same everywhere; as wide as the message, or one number that is
+ * repeated. */
 static gir_id message_factor(gen *z, gir_id g, const gir_type *t, gir_id travels, int end)
 {
     const gir_type graph = *gir_type_of(z->p, g);
@@ -414,8 +437,11 @@ static gir_id message_factor(gen *z, gir_id g, const gir_type *t, gir_id travels
     if (kind == 0) return make(z, GIR_CONST, 0, NULL, (gir_attr){.f = 0.25 + rnd(z, 4)}, t);
     int at = kind < 5 ? end : !end;
     narrow.space = kind < 8 ? (at == GIR_DST ? graph.dst : graph.src) : graph.edge;
-    gir_id v = !one && gir_type_eq(&narrow, gir_type_of(z->p, travels)) && chance(z, 30) ? travels : like(z, narrow);
-    if (kind < 8 && v) v = make(z, GIR_GATHER, 2, (const gir_id[]){g, v}, (gir_attr){.i = {at}}, NULL);
+    gir_id v = !one && gir_type_eq(&narrow, gir_type_of(z->p, travels)) && chance(z, 30)
+                   ? travels
+                   : like(z, narrow);
+    if (kind < 8 && v)
+        v = make(z, GIR_GATHER, 2, (const gir_id[]){g, v}, (gir_attr){.i = {at}}, NULL);
     if (!one || !v) return v;
     gir_type ones = *gir_type_of(z->p, v);
     for (ones.rank = 0; ones.rank < t->rank; ones.rank++) ones.dim[ones.rank] = 1;
@@ -423,8 +449,8 @@ static gir_id message_factor(gen *z, gir_id g, const gir_type *t, gir_id travels
     return v ? make(z, GIR_BROADCAST, 1, &v, (gir_attr){0}, t) : 0;
 }
 
-/* Messages along edges as layers have them: what an end holds, times and over this and that, reduced at the other end;
- * then perhaps divided by another such sum, or multiplied by a matrix. */
+/* Messages along edges as layers have them: what an end holds, times and over this and that,
+ * reduced at the other end; then perhaps divided by another such sum, or multiplied by a matrix. */
 static gir_id make_messages(gen *z)
 {
     static const gir_op ops[] = {GIR_MUL, GIR_MUL, GIR_MUL, GIR_DIV, GIR_DIV, GIR_ADD, GIR_SUB};
@@ -432,18 +458,23 @@ static gir_id make_messages(gen *z)
     const gir_type graph = *gir_type_of(z->p, g);
     int end = chance(z, 70) ? GIR_DST : GIR_SRC;
     gir_type t = {.elem = (uint8_t)z->opt->elem, .space = end == GIR_DST ? graph.src : graph.dst};
-    for (t.rank = 0; t.rank < 1 || (t.rank < 3 && chance(z, 30)); t.rank++) t.dim[t.rank] = 1 + rnd(z, t.rank ? 3 : 8);
-    gir_id x = like(z, t), m = make(z, GIR_GATHER, 2, (const gir_id[]){g, x}, (gir_attr){.i = {!end}}, NULL);
+    for (t.rank = 0; t.rank < 1 || (t.rank < 3 && chance(z, 30)); t.rank++)
+        t.dim[t.rank] = 1 + rnd(z, t.rank ? 3 : 8);
+    gir_id x = like(z, t),
+           m = make(z, GIR_GATHER, 2, (const gir_id[]){g, x}, (gir_attr){.i = {!end}}, NULL);
     t.space = graph.edge;
     for (int k = 1 + (int)rnd(z, 3); m && k > 0; k--) {
         gir_op op = ops[rnd(z, sizeof ops / sizeof *ops)];
         gir_id f = message_factor(z, g, &t, x, end);
         if (f) f = tame(z, op, 1, f);
         bool swap = op != GIR_DIV && chance(z, 50);
-        m = make(z, op, 2, swap ? (const gir_id[]){f, m} : (const gir_id[]){m, f}, (gir_attr){0}, NULL);
+        m = make(z, op, 2, swap ? (const gir_id[]){f, m} : (const gir_id[]){m, f}, (gir_attr){0},
+                 NULL);
     }
     int64_t red = chance(z, 70) ? GIR_SUM : 1 + (int64_t)rnd(z, 2);
-    gir_id v = m ? make(z, GIR_SCATTER, 2, (const gir_id[]){g, m}, (gir_attr){.i = {end, red}}, NULL) : 0;
+    gir_id v = m ? make(z, GIR_SCATTER, 2, (const gir_id[]){g, m}, (gir_attr){.i = {end, red}},
+                        NULL)
+                 : 0;
     if (!v || t.rank != 1 || chance(z, 50)) return v;
     gir_type w = gir_tensor(z->opt->elem, 0, 2, (const int64_t[]){t.dim[0], 1 + rnd(z, 4)});
     return make(z, GIR_MATMUL, 2, (const gir_id[]){v, like(z, w)}, (gir_attr){0}, NULL);
@@ -466,7 +497,8 @@ static void add_pairs(gen *z, uint64_t seed, int n)
         uint64_t skip = (seed * (uint64_t)n + (uint64_t)k) % total;
         for (int p = 1; p < GIR_OP_COUNT; p++)
             for (int c = 1; c < GIR_OP_COUNT; c++)
-                if (random_gir_pair((gir_op)p, (gir_op)c) && skip-- == 0) add_pair(z, (gir_op)p, (gir_op)c);
+                if (random_gir_pair((gir_op)p, (gir_op)c) && skip-- == 0)
+                    add_pair(z, (gir_op)p, (gir_op)c);
     }
 }
 
@@ -506,7 +538,8 @@ static void add_backward(gen *z)
     int n = 0;
     for (gir_id v = 1; v <= loss && n < MOST; v++) {
         const gir_node *node = gir_at(z->p, v);
-        bool leaf = node->op == GIR_STATE || (node->op == GIR_INPUT && !strstr(node->attr.name, ".sparse"));
+        bool leaf = node->op == GIR_STATE ||
+                    (node->op == GIR_INPUT && !strstr(node->attr.name, ".sparse"));
         if (leaf && kind_of(&node->type) == FLOATS) wrt[n++] = v;
     }
     gir_output_add(z->p, GIR_OUTPUT, "loss", loss);

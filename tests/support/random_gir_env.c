@@ -13,10 +13,12 @@ static int64_t node_count(gen *z, int most)
     }
 }
 
-/* Endpoints at random, of which some come from a few nodes only; every graph has loops and repeated edges now and then. */
+/* Endpoints at random, of which some come from a few nodes only; every graph has loops and repeated
+ * edges now and then. */
 static gir_coo *random_graph(gen *z, int64_t n_src, int64_t n_dst)
 {
-    int64_t most = n_src && n_dst ? rnd(z, 8) == 0 ? 0 : 1 + rnd(z, (uint32_t)(3 * (n_src + n_dst))) : 0;
+    int64_t most = n_src && n_dst ? rnd(z, 8) == 0 ? 0 : 1 + rnd(z, (uint32_t)(3 * (n_src + n_dst)))
+                                  : 0;
     int64_t hub = z->opt && n_src && n_dst ? z->opt->hub : 0, all = most + 2 * hub;
     int64_t *src = GN_NEW_N(z->a, int64_t, all + 1), *dst = GN_NEW_N(z->a, int64_t, all + 1);
     uint32_t shape = rnd(z, 4);
@@ -68,7 +70,8 @@ static void even_rows(gen *z, const gir_node *n, gir_value *x)
     }
 }
 
-gir_env random_gir_env(gn_arena *a, const gir_program *p, uint64_t seed, const random_gir_options *opt)
+gir_env random_gir_env(gn_arena *a, const gir_program *p, uint64_t seed,
+                       const random_gir_options *opt)
 {
     gen z = {.a = a, .p = (gir_program *)p, .opt = opt, .state = seed * 0xA0761D6478BD642Fu + 7};
     gir_env env = {.arena = a, .bounds = true};
@@ -78,7 +81,8 @@ gir_env random_gir_env(gn_arena *a, const gir_program *p, uint64_t seed, const r
     int64_t *rows = GN_NEW_N(a, int64_t, p->spaces.n);
     for (uint32_t s = 0; s < p->spaces.n; s++) {
         rows[s] = s == 0 ? 1 : p->spaces.p[s].size;
-        if (rows[s] < 0 && p->spaces.p[s].kind == GIR_NODE) rows[s] = degrees ? degrees : node_count(&z, most);
+        if (rows[s] < 0 && p->spaces.p[s].kind == GIR_NODE)
+            rows[s] = degrees ? degrees : node_count(&z, most);
     }
     for (gir_id v = 1; v < p->nodes.n; v++) {
         const gir_node *n = gir_at(p, v);
@@ -96,7 +100,8 @@ gir_env random_gir_env(gn_arena *a, const gir_program *p, uint64_t seed, const r
         x->v = GN_NEW_N(a, double, x->rows * x->cols);
         for (int64_t i = 0; i < x->rows * x->cols; i++)
             x->v[i] = gir_round((gn_elem)n->type.elem, element(&z, &n->type, n->attr.name));
-        if (n->op == GIR_INPUT && n->type.rank == 1 && kind_of(&n->type) == FLOATS && chance(&z, 25))
+        if (n->op == GIR_INPUT && n->type.rank == 1 && kind_of(&n->type) == FLOATS &&
+            chance(&z, 25))
             even_rows(&z, n, x);
     }
     return env;

@@ -22,7 +22,14 @@ typedef struct gen {
     int names;
 } gen;
 
-enum { FLOATS = 1, INTS = 2, BOOLS = 4, GRAPHS = 8, NUMBERS = FLOATS | INTS, TENSORS = NUMBERS | BOOLS };
+enum {
+    FLOATS = 1,
+    INTS = 2,
+    BOOLS = 4,
+    GRAPHS = 8,
+    NUMBERS = FLOATS | INTS,
+    TENSORS = NUMBERS | BOOLS
+};
 
 uint32_t rnd(gen *z, uint32_t n); /* 0..n-1 */
 static inline bool chance(gen *z, uint32_t percent) { return rnd(z, 100) < percent; }
@@ -33,14 +40,21 @@ gir_id leaf_of(gen *z, gir_type t);  /* a value of that type that did not exist 
 gir_id like(gen *z, gir_type t);     /* of that type, old or new */
 gir_id any_value(gen *z, int kinds); /* old or new */
 gir_id any_graph(gen *z);
-double number(gen *z, int kind); /* for a constant: often one that means something to some operator */
+double number(gen *z, int kind); /* for a constant: often one that means something to some operator
+                                  */
 gir_id any_derived(gen *z);      /* 0 where there is none */
-gir_id make(gen *z, gir_op op, int n, const gir_id *in, gir_attr attr, const gir_type *want); /* 0: does not fit */
+gir_id make(gen *z, gir_op op, int n, const gir_id *in, gir_attr attr,
+            const gir_type *want);               /* 0:
+                                                    does
+                                                    not
+                                                    fit
+                                                  */
 gir_id tame(gen *z, gir_op op, int k, gir_id v); /* brings v into the domain of operand k of op */
 bool in_domain(gir_op op, int k, range r);
 range range_of(const gen *z, gir_id v); /* from its operands' */
 
-/* An operator of that kind, with `must` among its operands when it is not 0; 0 where that does not fit. */
+/* An operator of that kind, with `must` among its operands when it is not 0; 0 where that does not
+ * fit. */
 gir_id make_op(gen *z, gir_op op, gir_id must);
 gir_id make_view(gen *z, gir_op op, gir_id must); /* random_gir_views.c */
 

@@ -129,11 +129,12 @@ static int operand_spaces(gir_op op)
 
 static bool needs_axis(gir_op op)
 {
-    return op == GIR_SLICE || op == GIR_PAD || op == GIR_CONCAT || op == GIR_REDUCE || op == GIR_MATMUL ||
-           op == GIR_TO_ROWS || op == GIR_SAMPLE;
+    return op == GIR_SLICE || op == GIR_PAD || op == GIR_CONCAT || op == GIR_REDUCE ||
+           op == GIR_MATMUL || op == GIR_TO_ROWS || op == GIR_SAMPLE;
 }
 
-/* Left out though types would fit: patterns of what was computed, as which edges there are would hang on a rounding. */
+/* Left out though types would fit: patterns of what was computed, as which edges there are would
+ * hang on a rounding. */
 bool random_gir_pair(gir_op p, gir_op c)
 {
     if (!(result_kinds(p) & operand_kinds(c))) return false;
@@ -154,7 +155,7 @@ bool random_gir_pair(gir_op p, gir_op c)
     return !has_axis || (c != GIR_RNG_KEY && c != GIR_RANDOM);
 }
 
-/* elementwise ------------------------------------------------------------------------------------------------------- */
+/* elementwise ---------------------------------------------------------------------------------- */
 
 static gir_id operand(gen *z, gir_op op, int kinds, gir_id must)
 {
@@ -169,7 +170,10 @@ static gir_id make_select(gen *z, gir_id must)
 {
     gir_id in[3];
     gir_id a = must && (kind_of(gir_type_of(z->p, must)) != BOOLS || chance(z, 30)) ? must : 0;
-    gir_type t = a ? *gir_type_of(z->p, a) : must ? *gir_type_of(z->p, must) : random_type(z, TENSORS), c;
+    gir_type t = a      ? *gir_type_of(z->p, a)
+                 : must ? *gir_type_of(z->p, must)
+                        : random_type(z, TENSORS),
+             c;
     if (t.is_graph) return 0;
     if (!a && must) t.elem = (uint8_t)z->opt->elem;
     c = t;
@@ -208,10 +212,12 @@ static gir_id make_map(gen *z, gir_op op, gir_id must)
     }
     in[0] = operand(z, op, operand_kinds(op), must);
     if (!in[0]) return 0;
-    if ((op == GIR_NEG || op == GIR_ABS || op == GIR_SIGN) && !is_signed(gir_type_of(z->p, in[0]))) return 0;
+    if ((op == GIR_NEG || op == GIR_ABS || op == GIR_SIGN) && !is_signed(gir_type_of(z->p, in[0])))
+        return 0;
     if (gir_ops[op].arity == 1) return make(z, op, 1, in, (gir_attr){0}, NULL);
     in[1] = chance(z, 15) ? in[0] : tame(z, op, 1, like(z, *gir_type_of(z->p, in[0])));
-    if (chance(z, 40) && in_domain(op, 0, z->ranges.p[in[1]]) && in_domain(op, 1, z->ranges.p[in[0]])) {
+    if (chance(z, 40) && in_domain(op, 0, z->ranges.p[in[1]]) &&
+        in_domain(op, 1, z->ranges.p[in[0]])) {
         gir_id swap = in[0];
         in[0] = in[1];
         in[1] = swap;
@@ -221,10 +227,13 @@ static gir_id make_map(gen *z, gir_op op, gir_id must)
     if (!v || !ints || gir_type_of(z->p, v)->elem == GN_BOOL) return v;
     double most = gir_type_of(z->p, v)->elem == GN_I64 ? 1e14 : 1e6;
     bool wraps = !(fabs(z->ranges.p[v].lo) < most && z->ranges.p[v].hi < most);
-    return wraps || (!is_signed(gir_type_of(z->p, v)) && (z->ranges.p[v].lo < 0 || z->ranges.p[v].hi > 255)) ? 0 : v;
+    return wraps || (!is_signed(gir_type_of(z->p, v)) &&
+                     (z->ranges.p[v].lo < 0 || z->ranges.p[v].hi > 255))
+               ? 0
+               : v;
 }
 
-/* reductions, edges ------------------------------------------------------------------------------------------------- */
+/* reductions, edges ---------------------------------------------------------------------------- */
 
 static gir_id make_reduce(gen *z, gir_op op, gir_id must)
 {
@@ -236,12 +245,14 @@ static gir_id make_reduce(gen *z, gir_op op, gir_id must)
     return make(z, op, 1, &a, (gir_attr){.i = {red, 1 + rnd(z, (1u << t->rank) - 1)}}, NULL);
 }
 
-static gir_id graph_where(gen *z, bool (*fits)(const gir_program *, gir_id, gir_space_id), gir_space_id s)
+static gir_id graph_where(gen *z, bool (*fits)(const gir_program *, gir_id, gir_space_id),
+                          gir_space_id s)
 {
     gir_id found = 0;
     int n = 0;
     for (gir_id v = 1; v < z->p->nodes.n; v++)
-        if (gir_type_of(z->p, v)->is_graph && fits(z->p, v, s) && rnd(z, (uint32_t)++n) == 0) found = v;
+        if (gir_type_of(z->p, v)->is_graph && fits(z->p, v, s) && rnd(z, (uint32_t)++n) == 0)
+            found = v;
     return found;
 }
 
@@ -249,13 +260,16 @@ static bool has_end(const gir_program *p, gir_id g, gir_space_id s)
 {
     return gir_type_of(p, g)->src == s || gir_type_of(p, g)->dst == s;
 }
-static bool has_edge(const gir_program *p, gir_id g, gir_space_id s) { return gir_type_of(p, g)->edge == s; }
+static bool has_edge(const gir_program *p, gir_id g, gir_space_id s)
+{
+    return gir_type_of(p, g)->edge == s;
+}
 static bool is_derived(const gir_program *p, gir_id g, gir_space_id s)
 {
     (void)s;
     gir_op op = (gir_op)gir_at(p, g)->op;
-    return op == GIR_SELF_LOOPS || op == GIR_REMOVE_LOOPS || op == GIR_REMAINING_LOOPS || op == GIR_REVERSE ||
-           op == GIR_RESTRICT;
+    return op == GIR_SELF_LOOPS || op == GIR_REMOVE_LOOPS || op == GIR_REMAINING_LOOPS ||
+           op == GIR_REVERSE || op == GIR_RESTRICT;
 }
 static bool derived_from(const gir_program *p, gir_id g, gir_space_id s)
 {
@@ -290,7 +304,8 @@ static bool goes_from_to(const gir_program *p, gir_id g, gir_space_id s)
 static gir_id make_mask(gen *z, gir_space_id s)
 {
     gir_type t = gir_tensor(GN_BOOL, s, 0, NULL);
-    return make(z, GIR_INPUT, 0, NULL, (gir_attr){.name = gn_arena_printf(z->a, "m%d.label", z->names++)}, &t);
+    return make(z, GIR_INPUT, 0, NULL,
+                (gir_attr){.name = gn_arena_printf(z->a, "m%d.label", z->names++)}, &t);
 }
 
 static gir_id make_subset(gen *z, gir_space_id s)
@@ -325,7 +340,8 @@ static gir_id make_restrict(gen *z, gir_id g)
     if (!gir_type_of(z->p, g)->is_graph) return 0;
     if (op == GIR_SUBSET || op == GIR_GROW) {
         gir_id all = graph_where(z, goes_from_to, gir_type_of(z->p, g)->src), more = g;
-        if (all && chance(z, 70)) more = make(z, GIR_GROW, 2, (const gir_id[]){g, all}, (gir_attr){0}, NULL);
+        if (all && chance(z, 70))
+            more = make(z, GIR_GROW, 2, (const gir_id[]){g, all}, (gir_attr){0}, NULL);
         return make(z, GIR_RESTRICT, 2, (const gir_id[]){g, more}, (gir_attr){.i = {1}}, NULL);
     }
     if (gir_is_pick(z->p, g)) return 0;
@@ -352,16 +368,20 @@ static gir_id restricted_to(gen *z, gir_space_id s)
 {
     gir_id pick = z->p->spaces.p[s].graph, g;
     if (z->p->spaces.p[s].kind != GIR_NODE || !pick) return 0;
-    g = gir_type_of(z->p, pick)->src == z->node ? z->g : gir_type_of(z->p, pick)->src == z->item ? z->b : 0;
+    g = gir_type_of(z->p, pick)->src == z->node   ? z->g
+        : gir_type_of(z->p, pick)->src == z->item ? z->b
+                                                  : 0;
     return make(z, GIR_RESTRICT, 2, (const gir_id[]){g, pick}, (gir_attr){.i = {2}}, NULL);
 }
 
 static gir_id derive(gen *z, gir_id g)
 {
-    static const gir_op how[] = {GIR_SELF_LOOPS, GIR_REMOVE_LOOPS, GIR_REMAINING_LOOPS, GIR_REVERSE};
+    static const gir_op how[] = {GIR_SELF_LOOPS, GIR_REMOVE_LOOPS, GIR_REMAINING_LOOPS,
+                                 GIR_REVERSE};
     const gir_type *t = gir_type_of(z->p, g);
     gir_op op = (gir_op)gir_at(z->p, g)->op;
-    if (op == GIR_SUBSET || op == GIR_GROW || op == GIR_RESTRICT || chance(z, 25)) return make_restrict(z, g);
+    if (op == GIR_SUBSET || op == GIR_GROW || op == GIR_RESTRICT || chance(z, 25))
+        return make_restrict(z, g);
     return make(z, t->src == t->dst ? how[rnd(z, 4)] : GIR_REVERSE, 1, &g, (gir_attr){0}, NULL);
 }
 
@@ -369,9 +389,12 @@ static gir_id make_pattern(gen *z, gir_id must)
 {
     int64_t f = 2 + rnd(z, 5);
     gir_type t = gir_tensor(z->opt->elem, chance(z, 80) ? z->node : z->item, 1, &f);
-    if (must && (gir_at(z->p, must)->op != GIR_INPUT || !strstr(gir_at(z->p, must)->attr.name, ".sparse"))) return 0;
+    if (must &&
+        (gir_at(z->p, must)->op != GIR_INPUT || !strstr(gir_at(z->p, must)->attr.name, ".sparse")))
+        return 0;
     if (must) return make(z, GIR_PATTERN, 1, &must, (gir_attr){0}, NULL);
-    gir_id x = make(z, GIR_INPUT, 0, NULL, (gir_attr){.name = gn_arena_printf(z->a, "x%d.sparse", z->names++)}, &t);
+    gir_id x = make(z, GIR_INPUT, 0, NULL,
+                    (gir_attr){.name = gn_arena_printf(z->a, "x%d.sparse", z->names++)}, &t);
     return make(z, GIR_PATTERN, 1, &x, (gir_attr){0}, NULL);
 }
 
@@ -394,7 +417,11 @@ static gir_id make_gather_scatter(gen *z, gir_op op, gir_id must)
     if (!g) g = any_graph(z);
     const gir_type t = *gir_type_of(z->p, g);
     if (!x)
-        x = like(z, over(z, op == GIR_SCATTER ? t.edge : end ? t.dst : t.src, op == GIR_SCATTER ? NUMBERS : TENSORS));
+        x = like(z, over(z,
+                         op == GIR_SCATTER ? t.edge
+                         : end             ? t.dst
+                                           : t.src,
+                         op == GIR_SCATTER ? NUMBERS : TENSORS));
     return make(z, op, 2, (const gir_id[]){g, x}, (gir_attr){.i = {end, red}}, NULL);
 }
 
@@ -404,26 +431,31 @@ static gir_id make_carry(gen *z, gir_op op, gir_id must)
     if (must && !gir_type_of(z->p, must)->is_graph) {
         gir_space_id s = gir_type_of(z->p, must)->space;
         d = graph_where(z, op == GIR_CARRY ? derived_from : derived_over, s);
-        if (!d && op == GIR_CARRY && z->p->spaces.p[s].graph) d = derive(z, z->p->spaces.p[s].graph);
+        if (!d && op == GIR_CARRY && z->p->spaces.p[s].graph)
+            d = derive(z, z->p->spaces.p[s].graph);
         if (d)
             e = must;
-        else if (op == GIR_CARRY && ((d = graph_where(z, derived_into, s)) || (d = restricted_to(z, s))))
+        else if (op == GIR_CARRY &&
+                 ((d = graph_where(z, derived_into, s)) || (d = restricted_to(z, s))))
             fill = must;
         if (!d) return 0;
     } else {
         if (must) d = is_derived(z->p, must, 0) ? must : derive(z, must);
-        if (op == GIR_UNCARRY && z->aim == op) d = derive(z, any_derived(z)); /* of one that is derived itself */
+        if (op == GIR_UNCARRY && z->aim == op)
+            d = derive(z, any_derived(z)); /* of one that is derived itself */
         if (!d) d = graph_where(z, is_derived, 0);
         if (!d) d = derive(z, any_graph(z));
     }
     gir_id parent = gir_in(z->p, d, 0);
-    gir_space_id from = op == GIR_CARRY ? gir_type_of(z->p, parent)->edge : gir_type_of(z->p, d)->edge;
+    gir_space_id from = op == GIR_CARRY ? gir_type_of(z->p, parent)->edge
+                                        : gir_type_of(z->p, d)->edge;
     gir_type t = e      ? *gir_type_of(z->p, e)
                  : fill ? *gir_type_of(z->p, fill)
                         : over(z, from, op == GIR_CARRY ? TENSORS : NUMBERS);
     t.space = from;
     if (!e) e = like(z, t);
-    if (op == GIR_UNCARRY) return make(z, op, 3, (const gir_id[]){parent, d, e}, (gir_attr){0}, NULL);
+    if (op == GIR_UNCARRY)
+        return make(z, op, 3, (const gir_id[]){parent, d, e}, (gir_attr){0}, NULL);
     t.space = gir_type_of(z->p, d)->dst;
     if (!fill) fill = like(z, t);
     return make(z, op, 4, (const gir_id[]){d, parent, e, fill}, (gir_attr){0}, NULL);
@@ -438,12 +470,15 @@ static gir_id make_sample(gen *z, gir_id must)
         gir_type t = *gir_type_of(z->p, must);
         gir_id pick = t.is_graph ? 0 : z->p->spaces.p[t.space].graph;
         if (pick) t.space = gir_type_of(z->p, pick)->src;
-        if (t.is_graph || t.rank != 1 || (t.space != z->node && t.space != z->item) || t.dim[0] > 17) return 0;
+        if (t.is_graph || t.rank != 1 || (t.space != z->node && t.space != z->item) ||
+            t.dim[0] > 17)
+            return 0;
         t.elem = (uint8_t)z->opt->elem;
-        gir_id in =
-            make(z, GIR_INPUT, 0, NULL, (gir_attr){.name = gn_arena_printf(z->a, "x%d.sparse", z->names++)}, &t);
+        gir_id in = make(z, GIR_INPUT, 0, NULL,
+                         (gir_attr){.name = gn_arena_printf(z->a, "x%d.sparse", z->names++)}, &t);
         g = make(z, GIR_PATTERN, 1, &in, (gir_attr){0}, NULL);
-        if (pick) g = make(z, GIR_RESTRICT, 2, (const gir_id[]){g, pick}, (gir_attr){.i = {2}}, NULL);
+        if (pick)
+            g = make(z, GIR_RESTRICT, 2, (const gir_id[]){g, pick}, (gir_attr){.i = {2}}, NULL);
     }
     if (!g) g = make_pattern(z, 0);
     if (!must && g && chance(z, 20)) {
@@ -470,17 +505,22 @@ static gir_id make_matmul(gen *z, gir_id must)
     bool ta = rnd(z, 2), tb = rnd(z, 2);
     if (t.space && ta) { /* S[k]^T @ S[n] */
         w = gir_tensor((gn_elem)t.elem, t.space, 1, &n);
-        return make(z, GIR_MATMUL, 2, (const gir_id[]){a, like(z, w)}, (gir_attr){.i = {1, 0}}, NULL);
+        return make(z, GIR_MATMUL, 2, (const gir_id[]){a, like(z, w)}, (gir_attr){.i = {1, 0}},
+                    NULL);
     }
     if (left) {
         int64_t k = t.space ? t.dim[0] : t.dim[ta ? 0 : 1];
-        w = gir_tensor((gn_elem)t.elem, 0, 2, tb ? (const int64_t[]){n, k} : (const int64_t[]){k, n});
-        return make(z, GIR_MATMUL, 2, (const gir_id[]){a, like(z, w)}, (gir_attr){.i = {ta, tb}}, NULL);
+        w = gir_tensor((gn_elem)t.elem, 0, 2,
+                       tb ? (const int64_t[]){n, k} : (const int64_t[]){k, n});
+        return make(z, GIR_MATMUL, 2, (const gir_id[]){a, like(z, w)}, (gir_attr){.i = {ta, tb}},
+                    NULL);
     }
     int64_t k = t.dim[tb ? 1 : 0];
     w = chance(z, 50) ? gir_tensor((gn_elem)t.elem, z->node, 1, &k)
-                      : gir_tensor((gn_elem)t.elem, 0, 2, ta ? (const int64_t[]){k, n} : (const int64_t[]){n, k});
-    return make(z, GIR_MATMUL, 2, (const gir_id[]){like(z, w), a}, (gir_attr){.i = {w.space ? 0 : ta, tb}}, NULL);
+                      : gir_tensor((gn_elem)t.elem, 0, 2,
+                                   ta ? (const int64_t[]){k, n} : (const int64_t[]){n, k});
+    return make(z, GIR_MATMUL, 2, (const gir_id[]){like(z, w), a},
+                (gir_attr){.i = {w.space ? 0 : ta, tb}}, NULL);
 }
 
 static gir_id make_leaf(gen *z, gir_op op)
@@ -490,20 +530,26 @@ static gir_id make_leaf(gen *z, gir_op op)
     switch (op) {
     case GIR_GRAPH: return chance(z, 70) ? z->g : z->b;
     case GIR_SIZE:
-        return make(z, op, 0, NULL, (gir_attr){.i = {chance(z, 50) ? z->node : gir_type_of(z->p, any_graph(z))->edge}},
-                    NULL);
+        return make(
+            z, op, 0, NULL,
+            (gir_attr){.i = {chance(z, 50) ? z->node : gir_type_of(z->p, any_graph(z))->edge}},
+            NULL);
     case GIR_CONST: return make(z, op, 0, NULL, (gir_attr){.f = number(z, kind_of(&t))}, &t);
-    case GIR_IOTA: return make(z, op, 0, NULL, (gir_attr){.i = {(int64_t)rnd(z, t.rank + 1u) - 1}}, &t);
+    case GIR_IOTA:
+        return make(z, op, 0, NULL, (gir_attr){.i = {(int64_t)rnd(z, t.rank + 1u) - 1}}, &t);
     case GIR_INPUT:
         if (z->aim == GIR_PATTERN) return gir_in(z->p, make_pattern(z, 0), 0);
         if (z->aim == GIR_SUBSET) return make_mask(z, chance(z, 70) ? z->node : z->item);
-        return t.space && z->p->spaces.p[t.space].kind != GIR_NODE && t.space != gir_type_of(z->p, z->g)->edge
+        return t.space && z->p->spaces.p[t.space].kind != GIR_NODE &&
+                       t.space != gir_type_of(z->p, z->g)->edge
                    ? 0
                    : leaf_of(z, t);
     case GIR_STATE:
         t.space = 0;
         return make(z, op, 0, NULL,
-                    (gir_attr){.name = gn_arena_printf(z->a, "s%d.%s", z->names++, chance(z, 50) ? "pos" : "any")}, &t);
+                    (gir_attr){.name = gn_arena_printf(z->a, "s%d.%s", z->names++,
+                                                       chance(z, 50) ? "pos" : "any")},
+                    &t);
     default: {
         gir_id k = like(z, key);
         return make(z, GIR_RANDOM, 1, &k, (gir_attr){.i = {rnd(z, 9)}}, &t);
@@ -522,15 +568,20 @@ gir_id make_op(gen *z, gir_op op, gir_id must)
     case GIR_PATTERN: return make_pattern(z, must);
     case GIR_ROW_VALUE: {
         gir_id g = must ? must : make_pattern(z, 0);
-        return g && gir_at(z->p, g)->op == GIR_PATTERN ? make(z, op, 1, &g, (gir_attr){0}, NULL) : 0;
+        return g && gir_at(z->p, g)->op == GIR_PATTERN ? make(z, op, 1, &g, (gir_attr){0}, NULL)
+                                                       : 0;
     }
     case GIR_SUBSET:
         if (must) return make(z, op, 1, &must, (gir_attr){0}, NULL);
         return make_subset(z, chance(z, 70) ? z->node : z->item);
     case GIR_GROW: return make_grow(z, must);
     case GIR_RESTRICT: {
-        bool of_pattern = !must && (z->aim == GIR_SAMPLE || chance(z, 10)), of_pick = !must && z->aim == GIR_TAKE;
-        gir_id g = must ? must : of_pattern ? make_pattern(z, 0) : of_pick ? pick_of(z, z->node) : any_graph(z);
+        bool of_pattern = !must && (z->aim == GIR_SAMPLE || chance(z, 10)),
+             of_pick = !must && z->aim == GIR_TAKE;
+        gir_id g = must         ? must
+                   : of_pattern ? make_pattern(z, 0)
+                   : of_pick    ? pick_of(z, z->node)
+                                : any_graph(z);
         return g ? make_restrict(z, g) : 0;
     }
     case GIR_TAKE: return make_take(z, must);

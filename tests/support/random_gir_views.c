@@ -82,7 +82,8 @@ static gir_id make_to_rows(gen *z, gir_id a)
     if (t.space || t.rank == 0) return 0;
     gir_space_id s = 0;
     for (uint32_t k = 1; k < z->p->spaces.n; k++)
-        if (z->p->spaces.p[k].kind == GIR_FEATURE && z->p->spaces.p[k].size == t.dim[0]) s = (gir_space_id)k;
+        if (z->p->spaces.p[k].kind == GIR_FEATURE && z->p->spaces.p[k].size == t.dim[0])
+            s = (gir_space_id)k;
     if (!s) s = gir_space_add(z->p, "feature", GIR_FEATURE, t.dim[0]);
     gir_type rows = gir_tensor((gn_elem)t.elem, s, t.rank - 1, t.dim + 1);
     return make(z, GIR_TO_ROWS, 1, &a, (gir_attr){0}, &rows);

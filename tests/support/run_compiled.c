@@ -13,9 +13,17 @@ const run_mode run_modes[RUN_ALL_MODES] = {
     {.name = "eager", .eager = true},
     {.name = "sparse", .sparse = true},
     {.name = "split", .split = true},
-    {.name = "split, sparse, small caches, 8 lanes", .sparse = true, .split = true, .small = true, .cpu = "x86-64-v3"},
+    {.name = "split, sparse, small caches, 8 lanes",
+     .sparse = true,
+     .split = true,
+     .small = true,
+     .cpu = "x86-64-v3"},
     {.name = "eager, sparse, 4 lanes", .eager = true, .sparse = true, .cpu = "x86-64-v2"},
-    {.name = "some left out, small caches", .sparse = true, .split = true, .some = true, .small = true},
+    {.name = "some left out, small caches",
+     .sparse = true,
+     .split = true,
+     .some = true,
+     .small = true},
     {.name = "schedules drawn at random, sparse", .sparse = true, .drawn = true},
     {.name = "CUDA", .cuda = true},
     {.name = "CUDA, eager, sparse", .cuda = true, .eager = true, .sparse = true},
@@ -28,14 +36,20 @@ const run_mode run_modes[RUN_ALL_MODES] = {
      .small = true},
     {.name = "CUDA, tensor cores, TF32", .cuda = true, .precision = GN_PRECISION_HIGH},
     {.name = "CUDA, tensor cores, BF16", .cuda = true, .precision = GN_PRECISION_MEDIUM},
-    {.name = "CUDA, schedules drawn at random, sparse", .cuda = true, .sparse = true, .drawn = true},
+    {.name = "CUDA, schedules drawn at random, sparse",
+     .cuda = true,
+     .sparse = true,
+     .drawn = true},
     {.name = "pairs", .precision = GN_PRECISION_MEDIUM, .pairs = true},
     {.name = "pairs, small caches, 8 lanes",
      .precision = GN_PRECISION_MEDIUM,
      .pairs = true,
      .small = true,
      .cpu = "x86-64-v3"},
-    {.name = "pairs, schedules drawn at random", .precision = GN_PRECISION_MEDIUM, .pairs = true, .drawn = true},
+    {.name = "pairs, schedules drawn at random",
+     .precision = GN_PRECISION_MEDIUM,
+     .pairs = true,
+     .drawn = true},
 };
 
 typedef struct variant {
@@ -47,7 +61,7 @@ typedef struct variant {
     int first[2];
     gir_value *want[2]; /* of stage[k]->gir; NULL for the rest */
     gir_value *whole;   /* of the source */
-    double **got;       /* by output of the source: of code, or of the loop IR where there is none */
+    double **got; /* by output of the source: of code, or of the loop IR where there is none */
 } variant;
 
 struct run_case {
@@ -66,9 +80,10 @@ struct run_code {
     cuda_host *host;
 };
 
-/* Comparing --------------------------------------------------------------------------------------------------------- */
+/* Comparing ------------------------------------------------------------------------------------ */
 
-/* What a bound allows: a double that only sums in another order is not far off, but that far where it is a double anyway. */
+/* What a bound allows: a double that only sums in another order is not far off, but that far where
+ * it is a double anyway. */
 static double allowed(const gir_value *want, int64_t i, double slack)
 {
     double all = want->err[i];
@@ -77,7 +92,8 @@ static double allowed(const gir_value *want, int64_t i, double slack)
 }
 
 /* |got - want| <= slack * bound everywhere? */
-static gn_status *close_to(const char *name, const double *got, const gir_value *want, double slack, run_tally *tally)
+static gn_status *close_to(const char *name, const double *got, const gir_value *want, double slack,
+                           run_tally *tally)
 {
     for (int64_t i = 0; i < want->rows * want->cols; i++) {
         double bound = want->err[i], d = fabs(got[i] - want->v[i]);
@@ -85,12 +101,14 @@ static gn_status *close_to(const char *name, const double *got, const gir_value 
         if (tally) tally->skipped += !isfinite(bound);
         if (!isfinite(bound) || d <= allowed(want, i, slack)) continue;
         GN_FAIL(GN_ERR_INTERNAL, "%s: element %lld of row %lld is %.9g, not %.9g +- %.3g", name,
-                (long long)(i % want->cols), (long long)(i / want->cols), got[i], want->v[i], allowed(want, i, slack));
+                (long long)(i % want->cols), (long long)(i / want->cols), got[i], want->v[i],
+                allowed(want, i, slack));
     }
     return NULL;
 }
 
-static gn_status *evaluate(run_case *c, const gir_program *p, gn_precision products, gir_value **out)
+static gn_status *evaluate(run_case *c, const gir_program *p, gn_precision products,
+                           gir_value **out)
 {
     gir_env env = c->env;
     env.arena = c->arena;
@@ -100,7 +118,7 @@ static gn_status *evaluate(run_case *c, const gir_program *p, gn_precision produ
     return gir_eval(p, &env, out);
 }
 
-/* Lowering ---------------------------------------------------------------------------------------------------------- */
+/* Lowering ------------------------------------------------------------------------------------- */
 
 typedef struct pass_check {
     run_case *c;
@@ -162,7 +180,8 @@ static const gn_nonzeros *nonzeros_of(run_case *c, int n, const char *const *nam
     return known;
 }
 
-/* A value for every field of every region: often at an end of the field's range or near, seldom far out. */
+/* A value for every field of every region: often at an end of the field's range or near, seldom far
+ * out. */
 static low_tuning draw_schedules(gn_arena *a, const gir_program *p, const fusion *f)
 {
     GN_VEC(low_choice) all = {0};
@@ -182,7 +201,8 @@ static low_tuning draw_schedules(gn_arena *a, const gir_program *p, const fusion
     return (low_tuning){(int)all.n, all.p};
 }
 
-/* Parts of any number of edges, and their sums taken together by a few, so that small graphs have all levels of them. */
+/* Parts of any number of edges, and their sums taken together by a few, so that small graphs have
+ * all levels of them. */
 static low_tuning draw_parts(gn_arena *a, const gir_program *p, const fusion *f)
 {
     static const int64_t sums[] = {2, 3, 5, 32};
@@ -191,20 +211,22 @@ static low_tuning draw_parts(gn_arena *a, const gir_program *p, const fusion *f)
     for (uint32_t r = 0; r < f->regions.n; r++) {
         const char *key = low_region_key(f, &f->regions.p[r]);
         uint32_t draw = gn_random_u32(5, 11, at++);
-        GN_PUSH(a, all, ((low_choice){key, LOW_FIELD_PART_EDGES, GN_PART_LEAST << draw % GN_PART_CLASSES}));
+        GN_PUSH(a, all,
+                ((low_choice){key, LOW_FIELD_PART_EDGES, GN_PART_LEAST << draw % GN_PART_CLASSES}));
         GN_PUSH(a, all, ((low_choice){key, LOW_FIELD_PART_SUMS, sums[draw / 16 % 4]}));
     }
     return (low_tuning){(int)all.n, all.p};
 }
 
-static gn_status *lower_stage(run_case *c, const variant *z, gn_compile_options *o, const gir_program *p,
-                              gn_compiled **out)
+static gn_status *lower_stage(run_case *c, const variant *z, gn_compile_options *o,
+                              const gir_program *p, gn_compiled **out)
 {
     gn_compile_options drawn = *o;
     bool gpu = z->mode->cuda && !z->mode->cpu_loops;
     GN_TRY(gn_compile(c->arena, p, o, NULL, out));
     if (!z->mode->drawn && !gpu) return NULL;
-    low_tuning t = gpu ? draw_parts(c->arena, p, (*out)->f) : draw_schedules(c->arena, p, (*out)->f);
+    low_tuning t = gpu ? draw_parts(c->arena, p, (*out)->f)
+                       : draw_schedules(c->arena, p, (*out)->f);
     drawn.tuning = &t;
     return gn_compile(c->arena, p, &drawn, NULL, out);
 }
@@ -221,7 +243,8 @@ static gn_status *lower_stages(run_case *c, variant *z, gn_compile_options *o, g
 static gn_without some_of(const gir_program *p)
 {
     uint64_t h = p->outputs.n;
-    for (gir_id v = 1; v < p->nodes.n; v++) h = (h ^ gir_at(p, v)->op) * UINT64_C(0x9E3779B97F4A7C15);
+    for (gir_id v = 1; v < p->nodes.n; v++)
+        h = (h ^ gir_at(p, v)->op) * UINT64_C(0x9E3779B97F4A7C15);
     gn_without w = {.passes = h >> 8, .decisions = h >> 32 | h << 32};
     for (int k = 0; k < gn_pass_count; k++)
         if (gn_passes[k].always == 2) w.passes &= ~((uint64_t)1 << k);
@@ -236,7 +259,8 @@ static const low_hint *hints_for(gn_arena *a, const gir_program *p, int64_t edge
     for (gir_id v = 1; v < p->nodes.n; v++) {
         gir_op op = (gir_op)gir_at(p, v)->op;
         if (op == GIR_GRAPH || op == GIR_INPUT)
-            h[(*n)++] = (low_hint){gir_at(p, v)->attr.name, ROWS, ROWS, ROWS * edges_a_row, ROWS, ROWS};
+            h[(*n)++] = (low_hint){gir_at(p, v)->attr.name, ROWS, ROWS,
+                                   ROWS * edges_a_row,      ROWS, ROWS};
     }
     return h;
 }
@@ -244,25 +268,28 @@ static const low_hint *hints_for(gn_arena *a, const gir_program *p, int64_t edge
 static gn_status *lower_variant(run_case *c, variant *z)
 {
     gn_compile_options o = {.index = GN_I32};
-    bool gpu = z->mode->cuda && !z->mode->cpu_loops; /* then rows are split where there are many edges */
-    if (z->mode->split || gpu) o.hints = hints_for(c->arena, c->p, z->mode->cpu ? 3 : 100, &o.n_hints);
+    /* then rows are split where there are many edges */
+    bool gpu = z->mode->cuda && !z->mode->cpu_loops;
+    if (z->mode->split || gpu)
+        o.hints = hints_for(c->arena, c->p, z->mode->cpu ? 3 : 100, &o.n_hints);
     pass_check check = {.c = c};
-    o.pass =
-        (gn_pass_options){.limit = -1, .eager = z->mode->eager, .verify = true, .after = check_pass, .ctx = &check};
+    o.pass = (gn_pass_options){
+        .limit = -1, .eager = z->mode->eager, .verify = true, .after = check_pass, .ctx = &check};
     if (z->mode->sparse) {
         o.pass.sparse = input_names(c->arena, c->p, true, &o.pass.n_sparse);
         o.pass.nonzeros = nonzeros_of(c, o.pass.n_sparse, o.pass.sparse);
     }
     if (z->mode->split) o.pass.fixed = input_names(c->arena, c->p, false, &o.pass.n_fixed);
     if (z->mode->some) o.pass.without = some_of(c->p);
-    o.code =
-        (gn_codegen_options){.off = o.pass.without.decisions, .opt_level = z->mode->eager ? 0 : 1, .cpu = z->mode->cpu};
+    o.code = (gn_codegen_options){
+        .off = o.pass.without.decisions, .opt_level = z->mode->eager ? 0 : 1, .cpu = z->mode->cpu};
     gn_limits limits = gpu ? gn_cuda_limits() : gn_cpu_limits(z->mode->cpu);
     if (z->mode->small) {
         limits.l1_bytes = 64;
         limits.l2_bytes = 1024;
         limits.blocks = INT32_MAX;       /* no product has blocks enough */
-        o.pass.nodes = (int64_t)1 << 40; /* everything takes much memory: what can be is made again */
+        o.pass.nodes = (int64_t)1 << 40; /* everything takes much memory: what can be is made again
+                                          */
     }
     if (z->mode->pairs) limits.pairs = 1 << KIR_KIND_BF16;
     o.limits = &limits;
@@ -283,8 +310,8 @@ static gn_status *lower_variant(run_case *c, variant *z)
     return lower_stages(c, z, &o, stage);
 }
 
-gn_status *run_case_new(gn_arena *a, const gir_program *p, const gir_env *env, unsigned modes, unsigned code,
-                        run_case **out)
+gn_status *run_case_new(gn_arena *a, const gir_program *p, const gir_env *env, unsigned modes,
+                        unsigned code, run_case **out)
 {
     run_case *c = *out = GN_NEW(a, run_case);
     *c = (run_case){.arena = a, .p = p, .env = *env};
@@ -307,7 +334,7 @@ void run_case_free(run_case *c)
     if (c) run_graphs_free(&c->graphs);
 }
 
-/* Code -------------------------------------------------------------------------------------------------------------- */
+/* Code ----------------------------------------------------------------------------------------- */
 
 static gn_status *compile_mode(gn_arena *a, int n, run_case *const *cases, int mode, gn_image **out)
 {
@@ -318,8 +345,10 @@ static gn_status *compile_mode(gn_arena *a, int n, run_case *const *cases, int m
             for (int s = 0; s < cases[k]->v[v].stages; s++)
                 if (cases[k]->v[v].code && cases[k]->v[v].mode == &run_modes[mode])
                     GN_PUSH(a, programs, cases[k]->v[v].stage[s]);
-    gn_codegen_options o = {
-        .opt_level = run_modes[mode].eager ? 0 : 1, .cpu = run_modes[mode].cpu, .watch = gn_watched, .threads = 1};
+    gn_codegen_options o = {.opt_level = run_modes[mode].eager ? 0 : 1,
+                            .cpu = run_modes[mode].cpu,
+                            .watch = gn_watched,
+                            .threads = 1};
     return gn_compile_code(a, (int)programs.n, programs.p, &o, out, &report);
 }
 
@@ -335,7 +364,8 @@ static gn_status *compile_cuda(gn_arena *a, int n, run_case *const *cases, cuda_
             GN_PUSH(a, users, z);
             for (int s = 0; s < z->stages; s++) {
                 z->first[s] = (int)kernels.n;
-                for (int i = 0; i < z->stage[s]->n_kernels; i++) GN_PUSH(a, kernels, z->stage[s]->kernels[i]);
+                for (int i = 0; i < z->stage[s]->n_kernels; i++)
+                    GN_PUSH(a, kernels, z->stage[s]->kernels[i]);
             }
         }
     if (!kernels.n) return NULL;
@@ -363,10 +393,11 @@ void run_code_free(run_code *c)
     c->host = NULL;
 }
 
-/* All ways ---------------------------------------------------------------------------------------------------------- */
+/* All ways ------------------------------------------------------------------------------------- */
 
 /* Elements of the outputs of `p`, from outputs and states. */
-static double **collect(run_case *c, const gir_program *p, const run_table *table, const run_table *outputs)
+static double **collect(run_case *c, const gir_program *p, const run_table *table,
+                        const run_table *outputs)
 {
     double **got = GN_NEW_N(c->arena, double *, p->outputs.n + 1);
     for (uint32_t k = 0; k < p->outputs.n; k++) {
@@ -380,12 +411,13 @@ static double **collect(run_case *c, const gir_program *p, const run_table *tabl
     return got;
 }
 
-static gn_status *check_outputs(const gir_program *p, double **got, const gir_program *source, const gir_value *want,
-                                double slack, run_tally *tally)
+static gn_status *check_outputs(const gir_program *p, double **got, const gir_program *source,
+                                const gir_value *want, double slack, run_tally *tally)
 {
     for (uint32_t k = 0; k < p->outputs.n; k++) {
         if (!got[k]) GN_FAIL(GN_ERR_INTERNAL, "%s: there is no such output", p->outputs.p[k].name);
-        GN_TRY(close_to(p->outputs.p[k].name, got[k], &want[source->outputs.p[k].value], slack, tally));
+        GN_TRY(close_to(p->outputs.p[k].name, got[k], &want[source->outputs.p[k].value], slack,
+                        tally));
     }
     return NULL;
 }
@@ -396,14 +428,16 @@ static gn_status *same_bits(const run_case *c, double **a, double **b)
     for (uint32_t k = 0; k < c->p->outputs.n; k++) {
         const gir_value *w = &c->want[c->p->outputs.p[k].value];
         for (int64_t i = 0; i < w->rows * w->cols; i++)
-            if (memcmp(&a[k][i], &b[k][i], sizeof(double)) != 0 && !(isnan(a[k][i]) && isnan(b[k][i])))
+            if (memcmp(&a[k][i], &b[k][i], sizeof(double)) != 0 &&
+                !(isnan(a[k][i]) && isnan(b[k][i])))
                 GN_FAIL(GN_ERR_INTERNAL, "%s: element %lld is %.9g, and was %.9g run otherwise",
                         c->p->outputs.p[k].name, (long long)i, b[k][i], a[k][i]);
     }
     return NULL;
 }
 
-/* What is computed ahead must not look at what may differ in the next run: states, and inputs that are not fixed. */
+/* What is computed ahead must not look at what may differ in the next run: states, and inputs that
+ * are not fixed. */
 static void hide_what_changes(run_case *c, run_table *z)
 {
     int n;
@@ -416,16 +450,17 @@ static void hide_what_changes(run_case *c, run_table *z)
 }
 
 /* threads 0: by launches. */
-static gn_status *run_one(run_case *c, const variant *v, int k, const run_way *w, int threads, run_table *table,
-                          run_table *outputs)
+static gn_status *run_one(run_case *c, const variant *v, int k, const run_way *w, int threads,
+                          run_table *table, run_table *outputs)
 {
     const run_stage s = {c->arena, v->stage[k], &c->graphs, v->host, v->first[k], &c->chained};
-    return threads ? run_stage_instance(&s, threads, table, outputs) : run_stage_launches(&s, w, table, outputs);
+    return threads ? run_stage_instance(&s, threads, table, outputs)
+                   : run_stage_launches(&s, w, table, outputs);
 }
 
 /* Both stages of a variant. */
-static gn_status *run_variant(run_case *c, const variant *v, const run_way *w, int threads, double ***out,
-                              run_tally *tally)
+static gn_status *run_variant(run_case *c, const variant *v, const run_way *w, int threads,
+                              double ***out, run_tally *tally)
 {
     run_table table = run_table_new(c->arena, c->p, &c->env, w->wide);
     for (int s = 0; s < v->stages; s++) {
@@ -438,7 +473,9 @@ static gn_status *run_variant(run_case *c, const variant *v, const run_way *w, i
         for (uint32_t k = 0; ahead && k < table.t.n; k++)
             memcpy(table.t.p[k].data, whole[k], run_tensor_bytes(&table.t.p[k]));
         double **got = *out = collect(c, code->gir, &table, &outputs);
-        if (v->want[s]) GN_TRY(check_outputs(code->gir, got, code->gir, v->want[s], w->wide ? RUN_WIDE : 1, NULL));
+        if (v->want[s])
+            GN_TRY(
+                check_outputs(code->gir, got, code->gir, v->want[s], w->wide ? RUN_WIDE : 1, NULL));
         if (s + 1 == v->stages) return check_outputs(c->p, got, c->p, v->whole, RUN_SLACK, tally);
         for (uint32_t k = 0; k < outputs.t.n; k++) GN_PUSH(c->arena, table.t, outputs.t.p[k]);
     }
@@ -454,9 +491,12 @@ static gn_status *check_variant(run_case *c, variant *v, run_tally *tally)
         {"three threads", false, true, false, 0},
     };
     static const run_way on_gpu[] = {
-        {"loop IR in double", true, false, false, 0},  {"loop IR", false, false, false, 0},
-        {"loop IR backwards", false, false, true, 0},  {"ascending", false, true, false, CUDA_UP},
-        {"descending", false, true, false, CUDA_DOWN}, {"seeded order", false, true, false, CUDA_SEEDED},
+        {"loop IR in double", true, false, false, 0},
+        {"loop IR", false, false, false, 0},
+        {"loop IR backwards", false, false, true, 0},
+        {"ascending", false, true, false, CUDA_UP},
+        {"descending", false, true, false, CUDA_DOWN},
+        {"seeded order", false, true, false, CUDA_SEEDED},
     };
     bool gpu = v->host != NULL;
     const run_way *ways = gpu ? on_gpu : on_cpu;
@@ -495,7 +535,8 @@ const double *run_case_output(const run_case *c, int mode, uint32_t k)
     return NULL;
 }
 
-gn_status *run_every_way(const gir_program *p, const gir_env *env, unsigned modes, unsigned code, run_tally *tally)
+gn_status *run_every_way(const gir_program *p, const gir_env *env, unsigned modes, unsigned code,
+                         run_tally *tally)
 {
     gn_arena a;
     run_case *c = NULL;

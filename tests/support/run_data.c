@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Tensors ----------------------------------------------------------------------------------------------------------- */
+/* Tensors -------------------------------------------------------------------------------------- */
 
 run_tensor *run_table_find(const run_table *z, const char *name)
 {
@@ -18,7 +18,8 @@ run_tensor *run_table_find(const run_table *z, const char *name)
 run_tensor *run_table_add(run_table *z, const char *name, gn_elem elem, int64_t rows, int64_t cols)
 {
     run_tensor t = {.name = name, .elem = elem, .rows = rows, .cols = cols};
-    t.data = gn_arena_alloc(z->arena, (size_t)(rows * cols) + 1, gn_elem_size(run_stored(z->wide, elem)));
+    t.data = gn_arena_alloc(z->arena, (size_t)(rows * cols) + 1,
+                            gn_elem_size(run_stored(z->wide, elem)));
     GN_PUSH(z->arena, z->t, t);
     return &z->t.p[z->t.n - 1];
 }
@@ -46,7 +47,8 @@ run_table run_table_new(gn_arena *a, const gir_program *p, const gir_env *env, b
     run_table z = {.arena = a, .wide = wide};
     for (gir_id v = 1; v < p->nodes.n; v++) {
         const gir_node *n = gir_at(p, v);
-        if ((n->op != GIR_INPUT && n->op != GIR_STATE) || run_table_find(&z, n->attr.name)) continue;
+        if ((n->op != GIR_INPUT && n->op != GIR_STATE) || run_table_find(&z, n->attr.name))
+            continue;
         const gir_value *x = bound(env, n->attr.name);
         if (!x || x->graph) continue;
         gn_elem e = (gn_elem)n->type.elem;
@@ -63,7 +65,7 @@ run_table run_table_new(gn_arena *a, const gir_program *p, const gir_env *env, b
     return z;
 }
 
-/* Graphs ------------------------------------------------------------------------------------------------------------ */
+/* Graphs --------------------------------------------------------------------------------------- */
 
 gn_graph *run_graphs_find(const run_graphs *g, const char *name)
 {
@@ -94,7 +96,8 @@ gn_status *run_graphs_new(gn_arena *a, const gir_program *p, const gir_env *env,
     *out = (run_graphs){0};
     for (gir_id v = 1; v < p->nodes.n; v++) {
         const gir_node *n = gir_at(p, v);
-        bool sparse = n->op == GIR_INPUT && n->type.rank == 1 && n->type.elem == GN_F32 && n->type.space;
+        bool sparse = n->op == GIR_INPUT && n->type.rank == 1 && n->type.elem == GN_F32 &&
+                      n->type.space;
         if ((n->op != GIR_GRAPH && !sparse) || run_graphs_find(out, n->attr.name)) continue;
         const gir_value *x = bound(env, n->attr.name);
         if (!x) GN_FAIL(GN_ERR_DATA, "nothing is bound for '%s'", n->attr.name);
@@ -112,9 +115,10 @@ void run_graphs_free(run_graphs *g)
     g->g.n = 0;
 }
 
-/* Values ------------------------------------------------------------------------------------------------------------ */
+/* Values --------------------------------------------------------------------------------------- */
 
-run_world run_world_new(gn_arena *a, const gir_program *p, const run_graphs *base, const run_table *tensors)
+run_world run_world_new(gn_arena *a, const gir_program *p, const run_graphs *base,
+                        const run_table *tensors)
 {
     run_world w = {.p = p, .base = base, .tensors = tensors};
     w.graph = GN_NEW_N(a, gn_graph *, p->nodes.n);
@@ -143,13 +147,15 @@ static gn_status *picked(run_world *w, gir_id v, gn_graph **out)
     for (int k = 0; k < n->n_in; k++) GN_TRY(run_world_graph(w, gir_in(w->p, v, k), &in[k]));
     if (n->op == GIR_GROW) return gn_graph_grow(in[0], in[1], out);
     int64_t ends = n->attr.i[0];
-    return gn_graph_restrict(in[0], ends & 1 ? in[1] : NULL, ends & 2 ? in[n->n_in - 1] : NULL, out);
+    return gn_graph_restrict(in[0], ends & 1 ? in[1] : NULL, ends & 2 ? in[n->n_in - 1] : NULL,
+                             out);
 }
 
 static gn_status *derived(run_world *w, gir_id v, gn_graph **out)
 {
     if (gir_at(w->p, v)->op >= GIR_SUBSET) return picked(w, v, out);
-    static const gn_graph_derive how[] = {GN_SELF_LOOPS, GN_REMOVE_LOOPS, GN_REMAINING_LOOPS, GN_REVERSE};
+    static const gn_graph_derive how[] = {GN_SELF_LOOPS, GN_REMOVE_LOOPS, GN_REMAINING_LOOPS,
+                                          GN_REVERSE};
     gn_graph *parent;
     GN_TRY(run_world_graph(w, gir_in(w->p, v, 0), &parent));
     GN_TRY(gn_graph_derived(parent, how[gir_at(w->p, v)->op - GIR_SELF_LOOPS], out));
@@ -161,9 +167,11 @@ gn_status *run_world_graph(run_world *w, gir_id v, gn_graph **out)
 {
     const gir_node *n = gir_at(w->p, v);
     if (!w->graph[v] && (n->op == GIR_GRAPH || n->op == GIR_PATTERN)) {
-        const char *name = n->op == GIR_GRAPH ? n->attr.name : gir_at(w->p, gir_in(w->p, v, 0))->attr.name;
+        const char *name = n->op == GIR_GRAPH ? n->attr.name
+                                              : gir_at(w->p, gir_in(w->p, v, 0))->attr.name;
         w->graph[v] = name ? run_graphs_find(w->base, name) : NULL;
-        if (!w->graph[v]) GN_FAIL(GN_ERR_DATA, "no graph '%s'", name ? name : "of a computed pattern");
+        if (!w->graph[v])
+            GN_FAIL(GN_ERR_DATA, "no graph '%s'", name ? name : "of a computed pattern");
     }
     if (!w->graph[v]) GN_TRY(derived(w, v, &w->graph[v]));
     *out = w->graph[v];
@@ -190,13 +198,14 @@ gn_status *run_world_rows(run_world *w, gir_space_id s, int64_t *out)
     return NULL;
 }
 
-/* Memory ------------------------------------------------------------------------------------------------------------ */
+/* Memory --------------------------------------------------------------------------------------- */
 
 gn_status *run_fenced_new(size_t n, run_fenced *out)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE), size = (n + page - 1) / page * page;
     out->map_size = size + page;
-    out->map = mmap(NULL, out->map_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    out->map = mmap(NULL, out->map_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+                    0);
     if (out->map == MAP_FAILED || mprotect((char *)out->map + size, page, PROT_NONE))
         GN_FAIL(GN_ERR_NOMEM, "no memory for %zu bytes", out->map_size);
     out->p = (char *)out->map + size - n;

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* Launch by launch -------------------------------------------------------------------------------------------------- */
+/* Launch by launch ----------------------------------------------------------------------------- */
 
 typedef struct desk { /* a stage with its buffers laid out */
     const run_stage *of;
@@ -16,16 +16,21 @@ typedef struct desk { /* a stage with its buffers laid out */
     int64_t *sym; /* by low_sym */
 } desk;
 
-static int64_t size_of(const desk *d, low_size s) { return (s.sym < 0 ? s.coef : s.coef * d->sym[s.sym]) + s.plus; }
+static int64_t size_of(const desk *d, low_size s)
+{
+    return (s.sym < 0 ? s.coef : s.coef * d->sym[s.sym]) + s.plus;
+}
 
 static gn_status *graph_buffer(desk *d, const low_buffer *b, kir_bound_buffer *out)
 {
     gn_graph *g;
     GN_TRY(run_world_graph(&d->world, b->graph, &g));
     GN_TRY(gn_graph_require(g, 1u << b->array));
-    if (gn_graph_array_count(g, b->array) < out->elems || gn_graph_array_elem(g, b->array) != b->elem)
-        GN_FAIL(GN_ERR_INTERNAL, "array %d of graph %%%u has %lld elements, not %lld", (int)b->array, b->graph,
-                (long long)gn_graph_array_count(g, b->array), (long long)out->elems);
+    if (gn_graph_array_count(g, b->array) < out->elems ||
+        gn_graph_array_elem(g, b->array) != b->elem)
+        GN_FAIL(GN_ERR_INTERNAL, "array %d of graph %%%u has %lld elements, not %lld",
+                (int)b->array, b->graph, (long long)gn_graph_array_count(g, b->array),
+                (long long)out->elems);
     out->data = g->array[b->array];
     if (!d->wide || b->elem != GN_F32) return NULL;
     double *v = GN_NEW_N(d->arena, double, out->elems + 1);
@@ -56,8 +61,8 @@ static gn_status *open_buffer(desk *d, uint32_t k)
     if (b->kind == LOW_TEMP || b->kind == LOW_OUTPUT) return own_buffer(d, k, bytes);
     run_tensor *t = run_table_find(d->table, b->name);
     if (!t || t->elem != b->elem || t->rows * t->cols != out->elems)
-        GN_FAIL(GN_ERR_INTERNAL, "buffer %s: %lld elements of %s, which is not what is bound", b->name,
-                (long long)out->elems, gn_elem_name(b->elem));
+        GN_FAIL(GN_ERR_INTERNAL, "buffer %s: %lld elements of %s, which is not what is bound",
+                b->name, (long long)out->elems, gn_elem_name(b->elem));
     if (!d->fence) {
         out->data = t->data;
         return NULL;
@@ -110,7 +115,8 @@ static void close_desk(desk *d, bool keep)
         size_t bytes = (size_t)d->buffer[k].elems * gn_elem_size(run_stored(d->wide, b->elem));
         if (keep && b->kind == LOW_OUTPUT) {
             int64_t cols = b->row_elems, rows = cols ? d->buffer[k].elems / cols : 0;
-            memcpy(run_table_add(d->outputs, b->name, b->elem, rows, cols)->data, d->buffer[k].data, bytes);
+            memcpy(run_table_add(d->outputs, b->name, b->elem, rows, cols)->data, d->buffer[k].data,
+                   bytes);
         } else if (keep && b->kind == LOW_STATE && d->fence) {
             memcpy(run_table_find(d->table, b->name)->data, d->buffer[k].data, bytes);
         }
@@ -131,8 +137,8 @@ static gn_status *launch_cuda(desk *d, const low_launch *l, int kernel, cuda_ord
     }
     for (uint32_t k = 0; k < l->syms.n; k++) sym[k] = d->sym[l->syms.p[k]];
     int64_t trips = kir_thread_loop(l->kernel) ? (bound + l->step - 1) / l->step : 1;
-    gn_status *s =
-        cuda_host_launch(d->of->host, d->of->first + kernel, buf, bytes, sym, trips, order, (uint64_t)kernel + 7);
+    gn_status *s = cuda_host_launch(d->of->host, d->of->first + kernel, buf, bytes, sym, trips,
+                                    order, (uint64_t)kernel + 7);
     return gn_status_annotate(s, "kernel %s", l->kernel->name);
 }
 
@@ -170,8 +176,10 @@ static gn_status *run_launches(desk *d, const run_way *w)
         if (!l->kernel) {
             kir_bound_buffer *to = &d->buffer[l->buffers.p[0]], *from = &d->buffer[l->buffers.p[1]];
             gn_elem e = run_stored(d->wide, low->buffers.p[l->buffers.p[0]].elem);
-            if (to->elems != from->elems) GN_FAIL(GN_ERR_INTERNAL, "launch %u copies between sizes", k);
-            if (to->data != from->data) memcpy(to->data, from->data, (size_t)to->elems * gn_elem_size(e));
+            if (to->elems != from->elems)
+                GN_FAIL(GN_ERR_INTERNAL, "launch %u copies between sizes", k);
+            if (to->data != from->data)
+                memcpy(to->data, from->data, (size_t)to->elems * gn_elem_size(e));
         } else if (w->code && d->of->host) {
             GN_TRY(launch_cuda(d, l, code, w->order));
         } else if (w->code) {
@@ -184,7 +192,8 @@ static gn_status *run_launches(desk *d, const run_way *w)
     return NULL;
 }
 
-gn_status *run_stage_launches(const run_stage *of, const run_way *w, run_table *table, run_table *outputs)
+gn_status *run_stage_launches(const run_stage *of, const run_way *w, run_table *table,
+                              run_table *outputs)
 {
     desk d = {.of = of, .arena = of->arena, .code = of->code, .table = table, .outputs = outputs};
     d.wide = w->wide;
@@ -196,7 +205,7 @@ gn_status *run_stage_launches(const run_stage *of, const run_way *w, run_table *
     return s;
 }
 
-/* As an instance ---------------------------------------------------------------------------------------------------- */
+/* As an instance ------------------------------------------------------------------------------- */
 
 static gn_pool *pool_of(int threads)
 {
@@ -215,7 +224,9 @@ static void instance_outputs(const gn_compiled *code, const gn_instance *in, run
         int64_t elems = 0;
         const void *data = gn_instance_output(in, s->name, &elems);
         run_tensor *t = run_table_find(out, s->name);
-        if (!t) t = run_table_add(out, s->name, s->elem, s->row_elems ? elems / s->row_elems : 0, s->row_elems);
+        if (!t)
+            t = run_table_add(out, s->name, s->elem, s->row_elems ? elems / s->row_elems : 0,
+                              s->row_elems);
         memcpy(t->data, data, (size_t)elems * gn_elem_size(s->elem));
     }
 }
@@ -229,7 +240,8 @@ static gn_status *same_as(const run_table *z, void *const *copy)
 }
 
 /* Runs twice, from the same states and a poisoned arena and then as the first run leaves it. */
-gn_status *run_stage_instance(const run_stage *of, int threads, run_table *table, run_table *outputs)
+gn_status *run_stage_instance(const run_stage *of, int threads, run_table *table,
+                              run_table *outputs)
 {
     const gn_compiled *code = of->code;
     gn_binding *b = GN_NEW_N(of->arena, gn_binding, table->t.n + 1);
@@ -239,8 +251,8 @@ gn_status *run_stage_instance(const run_stage *of, int threads, run_table *table
     }
     gn_instance *in;
     code->artifact->chain_bytes = 512; /* so that few rows are many blocks of a chain */
-    GN_TRY(gn_instance_new(code->artifact, (int)of->graphs->g.n, of->graphs->g.p, (int)table->t.n, b, pool_of(threads),
-                           NULL, &in));
+    GN_TRY(gn_instance_new(code->artifact, (int)of->graphs->g.n, of->graphs->g.p, (int)table->t.n,
+                           b, pool_of(threads), NULL, &in));
     int head, last = code->artifact->n_launches;
     while (last > 0 && !gn_instance_chain(in, last - 1, &head)) last--;
     *of->chained += last > 0;
@@ -248,8 +260,10 @@ gn_status *run_stage_instance(const run_stage *of, int threads, run_table *table
     gn_instance_poison(in);
     gn_instance_run(in);
     instance_outputs(code, in, outputs);
-    void **states = run_table_bytes(of->arena, table), **values = run_table_bytes(of->arena, outputs);
-    for (uint32_t k = 0; k < table->t.n; k++) memcpy(table->t.p[k].data, before[k], run_tensor_bytes(&table->t.p[k]));
+    void **states = run_table_bytes(of->arena, table),
+         **values = run_table_bytes(of->arena, outputs);
+    for (uint32_t k = 0; k < table->t.n; k++)
+        memcpy(table->t.p[k].data, before[k], run_tensor_bytes(&table->t.p[k]));
     gn_instance_run(in);
     instance_outputs(code, in, outputs);
     gn_status *s = same_as(table, states);

@@ -1,4 +1,5 @@
-/* One compiled stage of a program run, launch by launch or as an instance, on tables of tensors (run_data.h). */
+/* One compiled stage of a program run, launch by launch or as an instance, on tables of tensors
+ * (run_data.h). */
 #ifndef GN_TESTS_SUPPORT_RUN_STAGE_H
 #define GN_TESTS_SUPPORT_RUN_STAGE_H
 
@@ -17,13 +18,17 @@ typedef struct run_stage {
 
 typedef struct run_way { /* how kernels are run */
     const char *name;
-    bool wide, code, backwards; /* wide: in double; code: compiled, in memory that ends at a page that faults */
+    bool wide, code, backwards; /* wide: in double; code: compiled, in memory that ends at a page
+                                   that faults */
     cuda_order order;
 } run_way;
 
-/* Both read states and inputs from `table`, write states there, and add what the stage gives to `outputs`. */
-gn_status *run_stage_launches(const run_stage *of, const run_way *w, run_table *table, run_table *outputs);
+/* Both read states and inputs from `table`, write states there, and add what the stage gives to
+ * `outputs`. */
+gn_status *run_stage_launches(const run_stage *of, const run_way *w, run_table *table,
+                              run_table *outputs);
 /* Twice, which must give the same bits. */
-gn_status *run_stage_instance(const run_stage *of, int threads, run_table *table, run_table *outputs);
+gn_status *run_stage_instance(const run_stage *of, int threads, run_table *table,
+                              run_table *outputs);
 
 #endif

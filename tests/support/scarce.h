@@ -1,4 +1,5 @@
-/* Scarce: an arena with so little room that what is asked of it fails somewhere, to be tried with more and more of it. */
+/* Scarce: an arena with so little room that what is asked of it fails somewhere, to be tried with
+ * more and more of it. */
 #ifndef GN_TESTS_SUPPORT_SCARCE_H
 #define GN_TESTS_SUPPORT_SCARCE_H
 

@@ -7,8 +7,9 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-/* GNNC_LONG=1 (`make test-long`): whatever there is to draw is drawn.  Else tests that draw programs, and those that try one
- * thing in many ways, take a part of it, so that all of them end within minutes. */
+/* GNNC_LONG=1 (`make test-long`): whatever there is to draw is drawn.  Else tests that draw
+ * programs, and those that try one thing in many ways, take a part of it, so that all of them end
+ * within minutes. */
 static inline bool suite_long(void)
 {
     const char *all = getenv("GNNC_LONG");
@@ -32,7 +33,8 @@ static inline int suite_run_cases(const char *name, size_t n, TCase *const *case
 }
 
 /* RUN_CASES(name, TCase *...): runs them as one suite; the exit status. */
-#define RUN_CASES(name, ...)                                                                                           \
-    suite_run_cases((name), sizeof((TCase *[]){__VA_ARGS__}) / sizeof(TCase *), (TCase *[]){__VA_ARGS__})
+#define RUN_CASES(name, ...)                                                                       \
+    suite_run_cases((name), sizeof((TCase *[]){__VA_ARGS__}) / sizeof(TCase *),                    \
+                    (TCase *[]){__VA_ARGS__})
 
 #endif

@@ -1,4 +1,5 @@
-/* What tests of the public API share besides: memory of their own, which may fail, and folders that go again. */
+/* What tests of the public API share besides: memory of their own, which may fail, and folders that
+ * go again. */
 #ifndef GN_TESTS_API_MEMORY_H
 #define GN_TESTS_API_MEMORY_H
 

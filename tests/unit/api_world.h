@@ -1,4 +1,5 @@
-/* What the tests of the public API share: a compiled model with a run, a graph with data, and doing one with the other. */
+/* What the tests of the public API share: a compiled model with a run, a graph with data, and doing
+ * one with the other. */
 #ifndef GN_TESTS_API_WORLD_H
 #define GN_TESTS_API_WORLD_H
 
@@ -12,20 +13,22 @@
 
 enum { F = 5, C = 3 };
 
-__attribute__((unused)) static const char plain[] = "model M(hidden = 4, p = 0.0) (g: graph, x: node[F]) -> node[C] {\n"
-                                                    "  a = GCNConv(hidden)\n  b = SAGEConv(C)\n"
-                                                    "  return b(g, relu(dropout(a(g, x), p)))\n}\n";
-__attribute__((unused)) static const char weighted[] =
-    "model W() (g: graph, x: node[F]) -> node[C] {\n  a = GCNConv(C)\n  return a(g, x)\n}\n";
+__attribute__((unused)) static const char
+    plain[] = "model M(hidden = 4, p = 0.0) (g: graph, x: node[F]) -> node[C] {\n"
+              "  a = GCNConv(hidden)\n  b = SAGEConv(C)\n"
+              "  return b(g, relu(dropout(a(g, x), p)))\n}\n";
+__attribute__((unused)) static const char weighted
+    [] = "model W() (g: graph, x: node[F]) -> node[C] {\n  a = GCNConv(C)\n  return a(g, x)\n}\n";
 
 static inline void ok(gnnc_status *s) { ck_assert_msg(!s, "%s", gnnc_status_message(s)); }
 
 static inline void refused(gnnc_status *s, gnnc_code code, const char *words)
 {
     ck_assert_msg(s != NULL, "accepted, where \"%s\" was expected", words);
-    ck_assert_msg(gnnc_status_code(s) == code, "code %d: %s", (int)gnnc_status_code(s), gnnc_status_message(s));
-    ck_assert_msg(strstr(gnnc_status_message(s), words) != NULL, "\"%s\" does not say \"%s\"", gnnc_status_message(s),
-                  words);
+    ck_assert_msg(gnnc_status_code(s) == code, "code %d: %s", (int)gnnc_status_code(s),
+                  gnnc_status_message(s));
+    ck_assert_msg(strstr(gnnc_status_message(s), words) != NULL, "\"%s\" does not say \"%s\"",
+                  gnnc_status_message(s), words);
     gnnc_status_free(s);
 }
 
@@ -37,7 +40,8 @@ typedef struct bench {
     gnnc_run *run;
 } bench;
 
-static inline bench set_up_in(const gnnc_context *c, const char *text, gnnc_compile_options o, int threads)
+static inline bench set_up_in(const gnnc_context *c, const char *text, gnnc_compile_options o,
+                              int threads)
 {
     bench b;
     gnnc_run_options ro = {.size = sizeof ro, .threads = threads};
@@ -90,14 +94,18 @@ static inline world make_world_in(const gnnc_context *c, uint32_t seed, int n, i
         w.dst[k] = (int32_t)(draw(&seed) % (uint32_t)n);
         w.w[k] = (float)(draw(&seed) % 100) / 50;
     }
-    for (int k = 0; k < n * F; k++) w.x[k] = draw(&seed) % 3 ? 0 : (float)(draw(&seed) % 200) / 100 - 1;
+    for (int k = 0; k < n * F; k++)
+        w.x[k] = draw(&seed) % 3 ? 0 : (float)(draw(&seed) % 200) / 100 - 1;
     for (int v = 0; v < n; v++) w.y[v] = (int32_t)(draw(&seed) % C);
     for (int v = 0; v < n; v++) w.mask[v] = draw(&seed) % 2;
     ok(gnnc_graph_from_coo(c, n, w.e, GNNC_INT32, w.src, w.dst, &w.g));
     return w;
 }
 
-static inline world make_world(uint32_t seed, int n, int e) { return make_world_in(NULL, seed, n, e); }
+static inline world make_world(uint32_t seed, int n, int e)
+{
+    return make_world_in(NULL, seed, n, e);
+}
 
 static inline void end_world(world *w)
 {
@@ -119,7 +127,8 @@ static inline DLTensor x_of(world *w) { return tensor(w->x, 2, w->rows, kDLFloat
 
 static inline void bind_world(gnnc_run *r, world *w, bool labels)
 {
-    DLTensor x = x_of(w), y = tensor(w->y, 1, w->rows, kDLInt, 32), m = tensor(w->mask, 1, w->rows, kDLBool, 8);
+    DLTensor x = x_of(w), y = tensor(w->y, 1, w->rows, kDLInt, 32),
+             m = tensor(w->mask, 1, w->rows, kDLBool, 8);
     ok(gnnc_run_bind_graph(r, w->g));
     ok(gnnc_run_bind(r, "x", &x));
     if (!labels) return;
@@ -133,7 +142,8 @@ static inline float *infer(gnnc_run *r, int n)
     DLTensor out;
     ok(gnnc_run_infer(r));
     ok(gnnc_run_output(r, "out", &out));
-    ck_assert(out.ndim == 2 && out.shape[0] == n && out.shape[1] == C && out.dtype.code == kDLFloat);
+    ck_assert(out.ndim == 2 && out.shape[0] == n && out.shape[1] == C &&
+              out.dtype.code == kDLFloat);
     float *copy = calloc((size_t)n * C + 1, sizeof *copy);
     if (n) memcpy(copy, out.data, (size_t)n * C * sizeof *copy);
     return copy;
@@ -154,7 +164,8 @@ static inline gnnc_program_info program(const bench *b, int k)
 }
 
 /* A call with a graph of these sizes; its result, or NULL and the status. */
-static inline float *infer_on(gnnc_run *r, const gnnc_context *c, uint32_t seed, int n, int e, gnnc_status **s)
+static inline float *infer_on(gnnc_run *r, const gnnc_context *c, uint32_t seed, int n, int e,
+                              gnnc_status **s)
 {
     world w = make_world_in(c, seed, n, e);
     float *out = NULL;

@@ -23,7 +23,8 @@ static inline void ok(gn_status *s) { ck_assert_msg(!s, "%s", gn_status_message(
 static inline void refused(gn_status *s, gn_code code, const char *words)
 {
     ck_assert_msg(s != NULL, "accepted; expected: %s", words);
-    ck_assert_msg(s->code == code, "%s error, not %s: %s", gn_code_name(s->code), gn_code_name(code), s->message);
+    ck_assert_msg(s->code == code, "%s error, not %s: %s", gn_code_name(s->code),
+                  gn_code_name(code), s->message);
     ck_assert_msg(strstr(s->message, words) != NULL, "'%s' is not in: %s", words, s->message);
     gn_status_free(s);
 }
@@ -34,12 +35,16 @@ static inline int remove_one(const char *path, const struct stat *st, int flag, 
     return remove(path);
 }
 
-static inline void remove_tree(const char *path) { nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS); }
+static inline void remove_tree(const char *path)
+{
+    nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
 
 static inline void make_folder(void)
 {
     const char *tmp = getenv("TMPDIR");
-    snprintf(folder, sizeof folder, "%s/gnnc-cache-XXXXXX", tmp && strlen(tmp) < 200 ? tmp : "/tmp");
+    snprintf(folder, sizeof folder, "%s/gnnc-cache-XXXXXX",
+             tmp && strlen(tmp) < 200 ? tmp : "/tmp");
     ck_assert_ptr_nonnull(mkdtemp(folder));
     *heard = 0;
     warnings = 0;
@@ -108,7 +113,8 @@ static inline unsigned char *payload_of(int number, size_t n)
 {
     unsigned char *p = malloc(n + 1);
     ck_assert_ptr_nonnull(p);
-    for (size_t i = 0; i < n; i++) p[i] = (unsigned char)((unsigned)number * 31u + i * 7u + (i >> 8));
+    for (size_t i = 0; i < n; i++)
+        p[i] = (unsigned char)((unsigned)number * 31u + i * 7u + (i >> 8));
     return p;
 }
 

@@ -1,6 +1,7 @@
-/* What the back ends' tests share: a kernel from text is compiled for every width that this machine runs, called on buffers
- * that end at a page that cannot be read, and compared with the loop IR's evaluator.  With CODEGEN_CUDA it is what the
- * CUDA back end writes that runs, on the CPU, threads in all orders. */
+/* What the back ends' tests share: a kernel from text is compiled for every width that this machine
+ * runs, called on buffers that end at a page that cannot be read, and compared with the loop IR's
+ * evaluator.  With CODEGEN_CUDA it is what the CUDA back end writes that runs, on the CPU, threads
+ * in all orders. */
 #ifndef GN_TEST_CODEGEN_TEST_H
 #define GN_TEST_CODEGEN_TEST_H
 
@@ -124,15 +125,15 @@ static inline void call(const kir_kernel *k, gn_kernel_fn fn, void **buf, const 
 
 #endif
 
-static inline void compare(const kir_kernel *k, int b, const void *got, const void *want, int64_t n, double tolerance,
-                           const char *cpu, const char *text)
+static inline void compare(const kir_kernel *k, int b, const void *got, const void *want, int64_t n,
+                           double tolerance, const char *cpu, const char *text)
 {
     gn_elem e = k->buffers.p[b].elem;
     for (int64_t i = 0; i < n; i++) {
         double x = element(got, e, i), y = element(want, e, i);
         bool same = x == y || (isfinite(y) && fabs(x - y) <= tolerance * (1 + fabs(y)));
-        ck_assert_msg(same || (isnan(x) && isnan(y)), "%s: %s[%lld] is %.9g, not %.9g\n%s", cpu ? cpu : "host",
-                      k->buffers.p[b].name, (long long)i, x, y, text);
+        ck_assert_msg(same || (isnan(x) && isnan(y)), "%s: %s[%lld] is %.9g, not %.9g\n%s",
+                      cpu ? cpu : "host", k->buffers.p[b].name, (long long)i, x, y, text);
     }
 }
 
@@ -154,9 +155,10 @@ static inline test_code test_compile(const char *text, const check_options *o)
 
 static inline void test_code_free(test_code *t) { cuda_host_free(t->host); }
 
-/* At the end of a page where that is an address that a GPU could have given, else at the beginning of one. */
-static inline void test_ways(const test_code *t, const kir_bound_buffer *start, const kir_bound_buffer *want,
-                             const check_options *o)
+/* At the end of a page where that is an address that a GPU could have given, else at the beginning
+ * of one. */
+static inline void test_ways(const test_code *t, const kir_bound_buffer *start,
+                             const kir_bound_buffer *want, const check_options *o)
 {
     static const char *const name[] = {"ascending", "descending", "seeded order"};
     for (int order = 0; order < 3; order++) {
@@ -170,19 +172,20 @@ static inline void test_ways(const test_code *t, const kir_bound_buffer *start, 
             if (bytes[b]) memcpy(f[b].p, start[b].data, bytes[b]);
             buf[b] = f[b].p;
         }
-        succeeded(
-            cuda_host_launch(t->host, t->number, buf, bytes, o->syms, trips(t->k, o->syms), (cuda_order)order, o->seed),
-            t->text);
+        succeeded(cuda_host_launch(t->host, t->number, buf, bytes, o->syms, trips(t->k, o->syms),
+                                   (cuda_order)order, o->seed),
+                  t->text);
         for (int b = 0; b < n; b++) {
-            compare(t->k, b, buf[b], want[b].data, start[b].elems, o->tolerance, name[order], t->text);
+            compare(t->k, b, buf[b], want[b].data, start[b].elems, o->tolerance, name[order],
+                    t->text);
             fenced_free(&f[b]);
         }
     }
 }
 #else
 static inline void run_one(const kir_kernel *k, gn_kernel_fn fn, const kir_bound_buffer *start,
-                           const kir_bound_buffer *want, bool at_end, const check_options *o, const char *cpu,
-                           const char *text)
+                           const kir_bound_buffer *want, bool at_end, const check_options *o,
+                           const char *cpu, const char *text)
 {
     fenced f[MAX_BUFFERS];
     void *buf[MAX_BUFFERS];
@@ -200,10 +203,12 @@ static inline void run_one(const kir_kernel *k, gn_kernel_fn fn, const kir_bound
     }
 }
 
-static inline gn_image *compiled(const kir_kernel *k, const char *cpu, const check_options *o, const char *text)
+static inline gn_image *compiled(const kir_kernel *k, const char *cpu, const check_options *o,
+                                 const char *text)
 {
     gn_image *image = NULL;
-    gn_codegen_options opt = {.opt_level = 1, .cpu = cpu, .sanitize = o->sanitize, .watch = o->watch, .off = o->off};
+    gn_codegen_options opt = {
+        .opt_level = 1, .cpu = cpu, .sanitize = o->sanitize, .watch = o->watch, .off = o->off};
     succeeded(gn_cpu_compile(&k, 1, &opt, &image, NULL), text);
     return image;
 }
@@ -228,12 +233,13 @@ static inline void test_code_free(test_code *t)
     for (int i = 0; i < TEST_CPUS; i++) gn_image_free(t->image[i]);
 }
 
-static inline void test_ways(const test_code *t, const kir_bound_buffer *start, const kir_bound_buffer *want,
-                             const check_options *o)
+static inline void test_ways(const test_code *t, const kir_bound_buffer *start,
+                             const kir_bound_buffer *want, const check_options *o)
 {
     for (int i = 0; i < TEST_CPUS; i++)
         for (int end = 0; end < 2 && t->image[i]; end++)
-            run_one(t->k, gn_image_kernel(t->image[i], 0), start, want, end, o, test_cpus[i], t->text);
+            run_one(t->k, gn_image_kernel(t->image[i], 0), start, want, end, o, test_cpus[i],
+                    t->text);
 }
 #endif
 
@@ -266,7 +272,8 @@ static inline void checked(const char *text, const check_options *o)
     test_code_free(&t);
 }
 
-/* Several texts, with options each; the C compiler, which takes long to start, gets the CUDA of all of them at once. */
+/* Several texts, with options each; the C compiler, which takes long to start, gets the CUDA of all
+ * of them at once. */
 static inline void checked_all(int n, const char *const *text, const check_options *o)
 {
 #ifdef CODEGEN_CUDA
@@ -289,7 +296,8 @@ static inline void checked_all(int n, const char *const *text, const check_optio
 }
 
 /* The first symbol takes each of the lengths. */
-static inline void checked_lengths(const char *text, const check_options *opt, const int *length, int n)
+static inline void checked_lengths(const char *text, const check_options *opt, const int *length,
+                                   int n)
 {
     check_options o = *opt;
     test_code t = test_compile(text, &o);

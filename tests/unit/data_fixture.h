@@ -51,8 +51,8 @@ static inline void must_fail(gn_status *s, gn_code code, const char *words, int 
 {
     if (!s) ck_abort_msg("line %d: succeeded, expected '%s'", line, words);
     if (gn_status_code(s) != code || !strstr(gn_status_message(s), words))
-        ck_abort_msg("line %d: %s: %s; expected %s: '%s'", line, gn_code_name(gn_status_code(s)), gn_status_message(s),
-                     gn_code_name(code), words);
+        ck_abort_msg("line %d: %s: %s; expected %s: '%s'", line, gn_code_name(gn_status_code(s)),
+                     gn_status_message(s), gn_code_name(code), words);
     gn_status_free(s);
 }
 

@@ -1,4 +1,5 @@
-/* Every diagnostic of the front end: a text, and all that is said about it. Data for test_frontend_errors.c. */
+/* Every diagnostic of the front end: a text, and all that is said about it. Data for
+ * test_frontend_errors.c. */
 #ifndef GN_TESTS_UNIT_FRONTEND_ERRORS_H
 #define GN_TESTS_UNIT_FRONTEND_ERRORS_H
 

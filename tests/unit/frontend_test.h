@@ -12,8 +12,8 @@
 static const gn_data_shape frontend_shape = {.n_features = 1433, .n_classes = 7};
 
 /* The message of parsing and elaborating, in the arena; NULL on success. */
-static inline const char *frontend_try(gn_arena *a, const char *text, const gn_data_shape *shape, int n,
-                                       const gn_define *defines, gn_code *code, gn_model **m)
+static inline const char *frontend_try(gn_arena *a, const char *text, const gn_data_shape *shape,
+                                       int n, const gn_define *defines, gn_code *code, gn_model **m)
 {
     gn_ast *ast;
     *m = NULL;
@@ -25,11 +25,12 @@ static inline const char *frontend_try(gn_arena *a, const char *text, const gn_d
     return message;
 }
 
-static inline gn_model *frontend_model(gn_arena *a, const char *text, const gn_data_shape *shape, int n,
-                                       const gn_define *defines)
+static inline gn_model *frontend_model(gn_arena *a, const char *text, const gn_data_shape *shape,
+                                       int n, const gn_define *defines)
 {
     gn_model *m;
-    const char *message = frontend_try(a, text, shape ? shape : &frontend_shape, n, defines, NULL, &m);
+    const char *message = frontend_try(a, text, shape ? shape : &frontend_shape, n, defines, NULL,
+                                       &m);
     if (message) ck_abort_msg("%s", message);
     return m;
 }

@@ -25,8 +25,9 @@ static inline void expect_ok(gn_status *s)
 static inline void expect_error(gn_status *s, gn_code code, const char *text)
 {
     ck_assert_msg(s != NULL, "no error, where '%s' was expected", text);
-    ck_assert_msg(s->code == code && strstr(gn_status_message(s), text) != NULL, "%s: %s\nwhere '%s' was expected",
-                  gn_code_name(s->code), gn_status_message(s), text);
+    ck_assert_msg(s->code == code && strstr(gn_status_message(s), text) != NULL,
+                  "%s: %s\nwhere '%s' was expected", gn_code_name(s->code), gn_status_message(s),
+                  text);
     gn_status_free(s);
 }
 

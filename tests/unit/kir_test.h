@@ -41,8 +41,8 @@ static inline kir_kernel *verified(const char *text)
 static inline void refused(gn_status *s, gn_code code, const char *want, const char *text)
 {
     ck_assert_msg(s != NULL, "accepted, where \"%s\" was wanted:\n%s", want, text);
-    ck_assert_msg(gn_status_code(s) == code && strstr(gn_status_message(s), want), "\"%s\" does not say \"%s\":\n%s",
-                  gn_status_message(s), want, text);
+    ck_assert_msg(gn_status_code(s) == code && strstr(gn_status_message(s), want),
+                  "\"%s\" does not say \"%s\":\n%s", gn_status_message(s), want, text);
     gn_status_free(s);
 }
 

@@ -18,28 +18,31 @@ static inline void ok(gn_status *s) { ck_assert_msg(!s, "%s", gn_status_message(
 static inline void refused(gn_status *s, gn_code code, const char *words)
 {
     ck_assert_msg(s != NULL, "accepted; expected: %s", words);
-    ck_assert_msg(s->code == code, "%s error, not %s: %s", gn_code_name(s->code), gn_code_name(code), s->message);
-    ck_assert_msg(strstr(gn_status_message(s), words) != NULL, "'%s' is not in: %s", words, gn_status_message(s));
+    ck_assert_msg(s->code == code, "%s error, not %s: %s", gn_code_name(s->code),
+                  gn_code_name(code), s->message);
+    ck_assert_msg(strstr(gn_status_message(s), words) != NULL, "'%s' is not in: %s", words,
+                  gn_status_message(s));
     gn_status_free(s);
 }
 
-/* Runs `expr` (a gn_status *) with its first allocation failing, then its second, ... until it succeeds. */
-#define OUT_OF_MEMORY_SWEEP(expr)                                                                                      \
-    do {                                                                                                               \
-        gn_status *sweep_s_;                                                                                           \
-        int64_t sweep_k_ = 0;                                                                                          \
-        do {                                                                                                           \
-            *gn_memory_fuse() = ++sweep_k_;                                                                            \
-            sweep_s_ = (expr);                                                                                         \
-            bool fired = *gn_memory_fuse() == 0;                                                                       \
-            *gn_memory_fuse() = 0;                                                                                     \
-            ck_assert_msg(fired == (sweep_s_ != NULL), "allocation %lld: %s", (long long)sweep_k_,                     \
-                          gn_status_message(sweep_s_));                                                                \
-            if (!fired) break;                                                                                         \
-            ck_assert_int_eq(sweep_s_->code, GN_ERR_NOMEM);                                                            \
-            gn_status_free(sweep_s_);                                                                                  \
-        } while (true);                                                                                                \
-        ck_assert_msg(sweep_k_ > 1, "nothing was allocated");                                                          \
+/* Runs `expr` (a gn_status *) with its first allocation failing, then its second, ... until it
+ * succeeds. */
+#define OUT_OF_MEMORY_SWEEP(expr)                                                                  \
+    do {                                                                                           \
+        gn_status *sweep_s_;                                                                       \
+        int64_t sweep_k_ = 0;                                                                      \
+        do {                                                                                       \
+            *gn_memory_fuse() = ++sweep_k_;                                                        \
+            sweep_s_ = (expr);                                                                     \
+            bool fired = *gn_memory_fuse() == 0;                                                   \
+            *gn_memory_fuse() = 0;                                                                 \
+            ck_assert_msg(fired == (sweep_s_ != NULL), "allocation %lld: %s", (long long)sweep_k_, \
+                          gn_status_message(sweep_s_));                                            \
+            if (!fired) break;                                                                     \
+            ck_assert_int_eq(sweep_s_->code, GN_ERR_NOMEM);                                        \
+            gn_status_free(sweep_s_);                                                              \
+        } while (true);                                                                            \
+        ck_assert_msg(sweep_k_ > 1, "nothing was allocated");                                      \
     } while (0)
 
 static uint64_t random_at;
@@ -75,22 +78,24 @@ static inline edge_list edges_random(int64_t n_src, int64_t n_dst, int64_t n)
 }
 
 /* For inner loops: Check's own assertions tell its parent of every one that holds. */
-#define SAME(a, b)                                                                                                     \
-    do {                                                                                                               \
-        int64_t same_a_ = (a), same_b_ = (b);                                                                          \
-        if (same_a_ != same_b_)                                                                                        \
-            ck_abort_msg("%s is %lld, not %s: %lld", #a, (long long)same_a_, #b, (long long)same_b_);                  \
+#define SAME(a, b)                                                                                 \
+    do {                                                                                           \
+        int64_t same_a_ = (a), same_b_ = (b);                                                      \
+        if (same_a_ != same_b_)                                                                    \
+            ck_abort_msg("%s is %lld, not %s: %lld", #a, (long long)same_a_, #b,                   \
+                         (long long)same_b_);                                                      \
     } while (0)
 
-#define HOLDS(x)                                                                                                       \
-    do {                                                                                                               \
-        if (!(x)) ck_abort_msg("not so: %s", #x);                                                                      \
+#define HOLDS(x)                                                                                   \
+    do {                                                                                           \
+        if (!(x)) ck_abort_msg("not so: %s", #x);                                                  \
     } while (0)
 
 static inline int64_t at(const gn_graph *g, gn_graph_array k, int64_t i)
 {
     if (!g->array[k]) ck_abort_msg("array %d is not there", (int)k);
-    if (i < 0 || i >= gn_graph_array_count(g, k)) ck_abort_msg("array %d at %lld", (int)k, (long long)i);
+    if (i < 0 || i >= gn_graph_array_count(g, k))
+        ck_abort_msg("array %d at %lld", (int)k, (long long)i);
     return gn_index_get(g->array[k], g->index, i);
 }
 
@@ -101,7 +106,8 @@ static inline gn_graph *graph_of(gn_elem index, const edge_list *l)
     return g;
 }
 
-/* The loop at the end of row v of a graph that is its own transpose: it ends the column too.  -1: there is none. */
+/* The loop at the end of row v of a graph that is its own transpose: it ends the column too.  -1:
+ * there is none. */
 static inline int64_t loop_of_row(const gn_graph *g, int64_t v)
 {
     if (!g->symmetric) return -1;
@@ -109,7 +115,8 @@ static inline int64_t loop_of_row(const gn_graph *g, int64_t v)
     return end > at(g, GN_GRAPH_ROW_PTR, v) && at(g, GN_GRAPH_COL, end - 1) == v ? end - 1 : -1;
 }
 
-/* `g` is the stable CSR of the user's list `l`: every array that exists, element by element, by the slow way. */
+/* `g` is the stable CSR of the user's list `l`: every array that exists, element by element, by the
+ * slow way. */
 static inline void check_graph(const gn_graph *g, const edge_list *l)
 {
     ck_assert_int_eq(g->n_src, l->n_src);
@@ -146,7 +153,8 @@ static inline void check_graph(const gn_graph *g, const edge_list *l)
     SAME(at(g, GN_GRAPH_COL_PTR, l->n_src), l->n);
 }
 
-/* The same for a large graph whose CSC is there, in linear time: what makes an order right rather than the order. */
+/* The same for a large graph whose CSC is there, in linear time: what makes an order right rather
+ * than the order. */
 static inline void check_large_graph(const gn_graph *g, const edge_list *l)
 {
     SAME(at(g, GN_GRAPH_ROW_PTR, 0), 0);
@@ -175,7 +183,8 @@ static inline void check_large_graph(const gn_graph *g, const edge_list *l)
 }
 
 enum {
-    ALL_CSC = 1 << GN_GRAPH_ROW | 1 << GN_GRAPH_COL_PTR | 1 << GN_GRAPH_CSC_ROW | 1 << GN_GRAPH_CSC_EDGE,
+    ALL_CSC = 1 << GN_GRAPH_ROW | 1 << GN_GRAPH_COL_PTR | 1 << GN_GRAPH_CSC_ROW |
+              1 << GN_GRAPH_CSC_EDGE,
 };
 
 /* Sanitizers abort where malloc would give NULL, unless told. */
@@ -184,14 +193,14 @@ const char *__asan_default_options(void) { return "allocator_may_return_null=1";
 const char *__tsan_default_options(void);
 const char *__tsan_default_options(void) { return "allocator_may_return_null=1"; }
 
-#define RUN_SUITE(suite_name, ...)                                                                                     \
-    int main(void)                                                                                                     \
-    {                                                                                                                  \
-        const TTest *const tests[] = {__VA_ARGS__};                                                                    \
-        TCase *c = tcase_create(suite_name);                                                                           \
-        tcase_set_timeout(c, 0);                                                                                       \
-        for (size_t k = 0; k < sizeof tests / sizeof *tests; k++) tcase_add_test(c, tests[k]);                         \
-        return RUN_CASES(suite_name, c);                                                                               \
+#define RUN_SUITE(suite_name, ...)                                                                 \
+    int main(void)                                                                                 \
+    {                                                                                              \
+        const TTest *const tests[] = {__VA_ARGS__};                                                \
+        TCase *c = tcase_create(suite_name);                                                       \
+        tcase_set_timeout(c, 0);                                                                   \
+        for (size_t k = 0; k < sizeof tests / sizeof *tests; k++) tcase_add_test(c, tests[k]);     \
+        return RUN_CASES(suite_name, c);                                                           \
     }
 
 #endif

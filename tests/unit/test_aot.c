@@ -64,7 +64,8 @@ START_TEST(cut_short)
 {
     size_t size = gn_embedded_aot_runtime_o_size;
     int refused = 0, tried = 0;
-    for (size_t n = 0; n < size; n += n < 200 ? 1 : size / 97, tried++) try(gn_embedded_aot_runtime_o, n, &refused);
+    for (size_t n = 0; n < size; n += n < 200 ? 1 : size / 97, tried++)
+        try(gn_embedded_aot_runtime_o, n, &refused);
     ck_assert_int_eq(refused, tried);
 }
 END_TEST
@@ -135,8 +136,8 @@ START_TEST(defined_twice)
     gn_arena_init(&a);
     elf_object o;
     elf_init(&o, &a);
-    ck_assert_ptr_null(
-        elf_define(&o, "here", STT_OBJECT, elf_add_section(&o, ".data", SHF_ALLOC, 8, "12345678", 8), 0, 8));
+    ck_assert_ptr_null(elf_define(&o, "here", STT_OBJECT,
+                                  elf_add_section(&o, ".data", SHF_ALLOC, 8, "12345678", 8), 0, 8));
     gn_status *s = elf_define(&o, "here", STT_OBJECT, 0, 0, 8);
     ck_assert_int_eq(gn_status_code(s), GN_ERR_INTERNAL);
     gn_status_free(s);
@@ -144,7 +145,7 @@ START_TEST(defined_twice)
 }
 END_TEST
 
-/* Weights ----------------------------------------------------------------------------------------------------------- */
+/* Weights -------------------------------------------------------------------------------------- */
 
 static const gn_aot_weight some_weights[] = {
     {.name = "a.weight",
@@ -154,16 +155,28 @@ static const gn_aot_weight some_weights[] = {
      .elems = 6,
      .turned = 3,
      .init = {.kind = GN_FILL_ONES}},
-    {.name = "b", .rank = 1, .dim = {4}, .state = "b", .elems = 4, .init = {.kind = GN_FILL_NORMAL, .b = 1}},
+    {.name = "b",
+     .rank = 1,
+     .dim = {4},
+     .state = "b",
+     .elems = 4,
+     .init = {.kind = GN_FILL_NORMAL, .b = 1}},
 };
-static const gn_aot_state some_states[] = {{"a", GN_F32, 6}, {"b", GN_F32, 4}, {"rng.seed", GN_I64, 1}};
-static const gn_aot_image some_image = {
-    .model = "M", .cpu = "all", .n_weights = 2, .weights = some_weights, .n_states = 3, .states = some_states};
+static const gn_aot_state some_states[] = {
+    {"a", GN_F32, 6}, {"b", GN_F32, 4}, {"rng.seed", GN_I64, 1}};
+static const gn_aot_image some_image = {.model = "M",
+                                        .cpu = "all",
+                                        .n_weights = 2,
+                                        .weights = some_weights,
+                                        .n_states = 3,
+                                        .states = some_states};
 
-static const char header[] =
-    "{\"__metadata__\": {\"by\": \"me, \\\"you\\\"\"}, \"other\":{\"dtype\":\"I64\",\"shape\":[],"
-    "\"data_offsets\":[40,48]}, \"b\":{\"dtype\":\"F32\",\"shape\":[4],\"data_offsets\":[24,40]},\n"
-    "\"a.weight\":{\"shape\":[2, 3],\"dtype\":\"F32\",\"data_offsets\":[ 0,24]} } ";
+static const char
+    header[] = "{\"__metadata__\": {\"by\": \"me, \\\"you\\\"\"}, "
+               "\"other\":{\"dtype\":\"I64\",\"shape\":[],"
+               "\"data_offsets\":[40,48]}, "
+               "\"b\":{\"dtype\":\"F32\",\"shape\":[4],\"data_offsets\":[24,40]},\n"
+               "\"a.weight\":{\"shape\":[2, 3],\"dtype\":\"F32\",\"data_offsets\":[ 0,24]} } ";
 
 /* A file of those weights, each its number; in memory of exactly its size. */
 static unsigned char *make_file(const char *text, size_t *n)
@@ -220,10 +233,12 @@ END_TEST
 /* Tensors of other models are passed over, whatever their shapes. */
 START_TEST(other_weights)
 {
-    static const char text[] = "{\"deep\":{\"dtype\":\"F32\",\"shape\":[1,1,1,1,1,1,1,1,1,2],\"data_offsets\":[0,8]},"
-                               "\"vast\":{\"dtype\":\"U8\",\"shape\":[4294967296,4294967296,0],\"data_offsets\":[0,0]},"
-                               "\"b\":{\"dtype\":\"F32\",\"shape\":[4],\"data_offsets\":[24,40]},"
-                               "\"a.weight\":{\"shape\":[2,3],\"dtype\":\"F32\",\"data_offsets\":[0,24]}}";
+    static const char text
+        [] = "{\"deep\":{\"dtype\":\"F32\",\"shape\":[1,1,1,1,1,1,1,1,1,2],\"data_offsets\":[0,8]},"
+             "\"vast\":{\"dtype\":\"U8\",\"shape\":[4294967296,4294967296,0],\"data_offsets\":[0,0]"
+             "},"
+             "\"b\":{\"dtype\":\"F32\",\"shape\":[4],\"data_offsets\":[24,40]},"
+             "\"a.weight\":{\"shape\":[2,3],\"dtype\":\"F32\",\"data_offsets\":[0,24]}}";
     gn_aot_model *m = new_model();
     size_t n;
     float v[4];
@@ -263,11 +278,13 @@ START_TEST(weights_of_other_types)
                  "\"a.weight\":{\"shape\":[2,3],\"dtype\":\"F32\",\"data_offsets\":[0,24]}}",
                  of[k].dtype, 4 * of[k].bytes);
         unsigned char *file = make_file(text, &n);
-        for (int i = 0; i < 4; i++) memcpy(file + n - 48 + i * of[k].bytes, &of[k].bits[i], (size_t)of[k].bytes);
+        for (int i = 0; i < 4; i++)
+            memcpy(file + n - 48 + i * of[k].bytes, &of[k].bits[i], (size_t)of[k].bytes);
         int code = gn_aot_load_weights_memory(m, file, (int64_t)n);
         if (k == 3) {
             ck_assert_int_eq(code, GN_ERR_DATA);
-            ck_assert_ptr_nonnull(strstr(gn_aot_message(m), "number 1 is 1e+300, which no float32 is"));
+            ck_assert_ptr_nonnull(
+                strstr(gn_aot_message(m), "number 1 is 1e+300, which no float32 is"));
         } else {
             ck_assert_msg(!code, "%s", gn_aot_message(m));
             ck_assert_int_eq(gn_aot_weight_get(m, "b", v, 4), 0);
@@ -289,15 +306,20 @@ START_TEST(bad_weights)
         {"{", "expected a string"},
         {"{}", "there is no tensor 'a.weight'"},
         {"{} x", "byte 3 of the header: expected its end"},
-        {"{\"b\":{\"dtype\":\"F32\",\"shape\":[4],\"data_offsets\":[24,40]}}", "there is no tensor 'a.weight'"},
+        {"{\"b\":{\"dtype\":\"F32\",\"shape\":[4],\"data_offsets\":[24,40]}}",
+         "there is no tensor 'a.weight'"},
         {"{\"b\":{\"dtype\":\"F32\",\"shape\":[5],\"data_offsets\":[24,44]}}",
          "tensor 'b' is F32 [5], expected F32 [4]"},
         {"{\"b\":{\"dtype\":\"I32\",\"shape\":[4],\"data_offsets\":[24,40]}}",
          "tensor 'b' is I32 [4], expected F32 [4]"},
-        {"{\"b\":{\"dtype\":\"F16\",\"shape\":[4],\"data_offsets\":[24,40]}}", "tensor 'b' has 16 bytes"},
-        {"{\"b\":{\"dtype\":\"F32\",\"shape\":[4],\"data_offsets\":[24,44]}}", "tensor 'b' has 20 bytes"},
-        {"{\"b\":{\"dtype\":\"F32\",\"shape\":[4],\"data_offsets\":[40,56]}}", "data_offsets within the file"},
-        {"{\"b\":{\"dtype\":\"F32\",\"shape\":[4],\"data_offsets\":[40,24]}}", "data_offsets within the file"},
+        {"{\"b\":{\"dtype\":\"F16\",\"shape\":[4],\"data_offsets\":[24,40]}}",
+         "tensor 'b' has 16 bytes"},
+        {"{\"b\":{\"dtype\":\"F32\",\"shape\":[4],\"data_offsets\":[24,44]}}",
+         "tensor 'b' has 20 bytes"},
+        {"{\"b\":{\"dtype\":\"F32\",\"shape\":[4],\"data_offsets\":[40,56]}}",
+         "data_offsets within the file"},
+        {"{\"b\":{\"dtype\":\"F32\",\"shape\":[4],\"data_offsets\":[40,24]}}",
+         "data_offsets within the file"},
         {"{\"b\":{\"dtype\":\"F32\",\"shape\":[4]}}", "two data_offsets"},
         {"{\"b\":{\"dtype\":\"F32\",\"dtype\":\"F32\"}}", "each once"},
         {"{\"b\":{\"rank\":1}}", "each once"},
@@ -307,8 +329,10 @@ START_TEST(bad_weights)
         {"{\"b\":{\"shape\":[99999999999999999999]}}", "a smaller number"},
         {"{\"b\":{\"dtype\":\"F32\",\"shape\":[4294967296,4294967296],\"data_offsets\":[0,0]}}",
          "tensor 'b' is F32 [4294967296, 4294967296], expected F32 [4]"},
-        {"{\"b\":{\"dtype\":\"F32\",\"shape\":[4],\"data_offsets\":[24,32,40]}}", "two data_offsets"},
-        {"{\"b\":{\"dtype\":\"F32\",\"shape\":[4],\"data_offsets\":[24,40]},\"b\":{\"dtype\":\"F32\",\"shape\":[4],"
+        {"{\"b\":{\"dtype\":\"F32\",\"shape\":[4],\"data_offsets\":[24,32,40]}}",
+         "two data_offsets"},
+        {"{\"b\":{\"dtype\":\"F32\",\"shape\":[4],\"data_offsets\":[24,40]},\"b\":{\"dtype\":"
+         "\"F32\",\"shape\":[4],"
          "\"data_offsets\":[24,40]}}",
          "two tensors 'b'"},
         {"{\"__metadata__\":{\"a\":1}}", "a string"},
@@ -321,7 +345,8 @@ START_TEST(bad_weights)
         unsigned char *file = make_file(bad[k].text, &n);
         ck_assert_int_eq(gn_aot_weight_get(m, "b", before, 4), 0);
         ck_assert_int_eq(gn_aot_load_weights_memory(m, file, (int64_t)n), GN_ERR_DATA);
-        ck_assert_msg(strstr(gn_aot_message(m), bad[k].says) != NULL, "%s: %s", bad[k].text, gn_aot_message(m));
+        ck_assert_msg(strstr(gn_aot_message(m), bad[k].says) != NULL, "%s: %s", bad[k].text,
+                      gn_aot_message(m));
         ck_assert_int_eq(gn_aot_weight_get(m, "b", after, 4), 0);
         ck_assert_int_eq(memcmp(before, after, sizeof before), 0);
         free(file);
@@ -383,7 +408,7 @@ START_TEST(states)
 }
 END_TEST
 
-/* Headers --------------------------------------------------------------------------------------------------------------- */
+/* Headers -------------------------------------------------------------------------------------- */
 
 START_TEST(another_header)
 {
@@ -393,13 +418,14 @@ START_TEST(another_header)
     ck_assert_int_eq(gn_aot_new(&g, 5, 0, 1, 3, &m), 0);
     gn_aot_free(m);
     ck_assert_int_eq(gn_aot_new(&g, 6, 0, 1, 3, &m), GN_ERR_USAGE);
-    ck_assert_ptr_nonnull(strstr(gn_aot_message(m), "the header is of another interface (0000000000000006)"));
+    ck_assert_ptr_nonnull(
+        strstr(gn_aot_message(m), "the header is of another interface (0000000000000006)"));
     ck_assert_int_eq(gn_aot_infer(m), GN_ERR_USAGE);
     gn_aot_free(m);
 }
 END_TEST
 
-/* Processors ------------------------------------------------------------------------------------------------------------ */
+/* Processors ----------------------------------------------------------------------------------- */
 
 START_TEST(refused)
 {
@@ -422,7 +448,8 @@ END_TEST
 START_TEST(levels)
 {
     uint64_t v2, v3, v4, native, other;
-    ck_assert(gn_cpu_level("x86-64-v2", &v2) && gn_cpu_level("x86-64-v3", &v3) && gn_cpu_level("x86-64-v4", &v4));
+    ck_assert(gn_cpu_level("x86-64-v2", &v2) && gn_cpu_level("x86-64-v3", &v3) &&
+              gn_cpu_level("x86-64-v4", &v4));
     ck_assert(gn_cpu_level("native", &native) && native == gn_cpu_features());
     ck_assert(!gn_cpu_level("x86-64", &other) && !gn_cpu_level("", &other));
     ck_assert((v2 & ~v3) == 0 && (v3 & ~v4) == 0 && v2 != v3 && v3 != v4);
@@ -448,8 +475,9 @@ START_TEST(lacking)
     ck_assert_ptr_null(gn_cpu_check("x86-64-v3", v3, v3));
     gn_status *s = gn_cpu_check("x86-64-v4", v4, v3);
     ck_assert_int_eq(gn_status_code(s), GN_ERR_BACKEND);
-    ck_assert_str_eq(gn_status_message(s), "compiled for x86-64-v4: this processor lacks avx512f, avx512dq, avx512cd, "
-                                           "avx512bw, avx512vl");
+    ck_assert_str_eq(gn_status_message(s),
+                     "compiled for x86-64-v4: this processor lacks avx512f, avx512dq, avx512cd, "
+                     "avx512bw, avx512vl");
     gn_status_free(s);
     s = gn_cpu_check("native", UINT64_MAX, 0); /* all that there is to say */
     ck_assert_int_eq(gn_status_code(s), GN_ERR_BACKEND);

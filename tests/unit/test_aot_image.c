@@ -1,5 +1,6 @@
 /* links: aot tune runtime base */
-/* A model's description as bytes of a section, field by field; and one whose code reads wide indices. */
+/* A model's description as bytes of a section, field by field; and one whose code reads wide
+ * indices. */
 #include "aot/aot.h"
 #include "aot/layout.h"
 #include "runtime/aot/model.h"
@@ -11,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Laid out ---------------------------------------------------------------------------------------------------------- */
+/* Laid out ------------------------------------------------------------------------------------- */
 
-/* Every field holds something: those that are not set below hold 0x11 in all of their bytes, so that one that is forgotten
- * in the layout, and here too, shows.  What counts and points is set. */
+/* Every field holds something: those that are not set below hold 0x11 in all of their bytes, so
+ * that one that is forgotten in the layout, and here too, shows.  What counts and points is set. */
 #define FULL(s) memset(&(s), 0x11, sizeof(s))
 
 enum { N = 2, CODE = 3 };
@@ -113,7 +114,8 @@ static const char symbols[64]; /* code of kernels: an address each */
 
 static loaded load(const aot_layout *l)
 {
-    loaded z = {.n = l->bytes.n, .bytes = aligned_alloc(AOT_LAYOUT_ALIGN, (l->bytes.n + 63) / 64 * 64)};
+    loaded z = {.n = l->bytes.n,
+                .bytes = aligned_alloc(AOT_LAYOUT_ALIGN, (l->bytes.n + 63) / 64 * 64)};
     ck_assert_ptr_nonnull(z.bytes);
     memcpy(z.bytes, l->bytes.p, z.n);
     for (uint32_t k = 0; k < l->fixups.n; k++) {
@@ -132,36 +134,37 @@ static loaded load(const aot_layout *l)
 #if __has_builtin(__builtin_clear_padding)
 #define CLEAR_PADDING(s, like) __builtin_clear_padding(&(s))
 #else /* what the section leaves out is taken to be padding */
-#define CLEAR_PADDING(s, like)                                                                                         \
-    for (size_t byte_ = 0; byte_ < sizeof(s); byte_++)                                                                 \
+#define CLEAR_PADDING(s, like)                                                                     \
+    for (size_t byte_ = 0; byte_ < sizeof(s); byte_++)                                             \
         if (!((char *)&(like))[byte_] && ((char *)&(s))[byte_] == 0x11) ((char *)&(s))[byte_] = 0
 #endif
 
-/* Structures with their addresses looked at and taken out; what is between fields is zero in the section. */
-#define COPIES(T)                                                                                                      \
-    T a, b;                                                                                                            \
-    memcpy(&a, laid, sizeof a);                                                                                        \
+/* Structures with their addresses looked at and taken out; what is between fields is zero in the
+ * section. */
+#define COPIES(T)                                                                                  \
+    T a, b;                                                                                        \
+    memcpy(&a, laid, sizeof a);                                                                    \
     memcpy(&b, from, sizeof b)
-#define SAME()                                                                                                         \
-    do {                                                                                                               \
-        CLEAR_PADDING(b, a);                                                                                           \
-        ck_assert_mem_eq(&a, &b, sizeof a);                                                                            \
+#define SAME()                                                                                     \
+    do {                                                                                           \
+        CLEAR_PADDING(b, a);                                                                       \
+        ck_assert_mem_eq(&a, &b, sizeof a);                                                        \
     } while (0)
-#define TEXT(field)                                                                                                    \
-    do {                                                                                                               \
-        same_bytes(z, a.field, b.field, b.field ? strlen(b.field) + 1 : 0);                                            \
-        a.field = b.field = NULL;                                                                                      \
+#define TEXT(field)                                                                                \
+    do {                                                                                           \
+        same_bytes(z, a.field, b.field, b.field ? strlen(b.field) + 1 : 0);                        \
+        a.field = b.field = NULL;                                                                  \
     } while (0)
-#define BYTES(field, n)                                                                                                \
-    do {                                                                                                               \
-        same_bytes(z, a.field, b.field, n);                                                                            \
-        a.field = b.field = NULL;                                                                                      \
+#define BYTES(field, n)                                                                            \
+    do {                                                                                           \
+        same_bytes(z, a.field, b.field, n);                                                        \
+        a.field = b.field = NULL;                                                                  \
     } while (0)
-#define EACH(field, same)                                                                                              \
-    do {                                                                                                               \
-        within(z, a.field, N * sizeof *a.field);                                                                       \
-        for (int k_ = 0; k_ < N; k_++) same(z, &a.field[k_], &b.field[k_]);                                            \
-        a.field = b.field = NULL;                                                                                      \
+#define EACH(field, same)                                                                          \
+    do {                                                                                           \
+        within(z, a.field, N * sizeof *a.field);                                                   \
+        for (int k_ = 0; k_ < N; k_++) same(z, &a.field[k_], &b.field[k_]);                        \
+        a.field = b.field = NULL;                                                                  \
     } while (0)
 
 static void within(const loaded *z, const void *p, size_t n)
@@ -219,7 +222,8 @@ static void same_check(const loaded *z, const gn_size_check *laid, const gn_size
     SAME();
 }
 
-static void same_artifact(const loaded *z, int number, const gn_artifact *laid, const gn_artifact *from)
+static void same_artifact(const loaded *z, int number, const gn_artifact *laid,
+                          const gn_artifact *from)
 {
     within(z, laid, sizeof *laid);
     COPIES(gn_artifact);
@@ -275,7 +279,8 @@ static void same_image(const loaded *z, const gn_aot_image *laid, const gn_aot_i
     const gn_artifact *laid_programs[] = {a.eval, a.eval_ahead, a.step, a.step_ahead};
     const gn_artifact *programs[] = {b.eval, b.eval_ahead, b.step, b.step_ahead};
     for (int k = 0; k < 4; k++) same_artifact(z, k, laid_programs[k], programs[k]);
-    a.eval = a.eval_ahead = a.step = a.step_ahead = b.eval = b.eval_ahead = b.step = b.step_ahead = NULL;
+    a.eval = a.eval_ahead = a.step = a.step_ahead = b.eval = b.eval_ahead = b.step = b.step_ahead =
+        NULL;
     SAME();
 }
 
@@ -303,7 +308,7 @@ START_TEST(every_field)
 }
 END_TEST
 
-/* Wide -------------------------------------------------------------------------------------------------------------- */
+/* Wide ----------------------------------------------------------------------------------------- */
 
 enum { NODES = 5, EDGES = 7, FEATURES = 4, CLASSES = 3 };
 
@@ -330,7 +335,8 @@ static void make(made *z, gn_elem index, bool sparse)
     gn_ast *ast;
     gn_model *m;
     gn_data_shape shape = {.n_features = FEATURES, .n_classes = CLASSES};
-    gn_build_options o = {.mode = GN_MODE_DEFAULT, .index = index, .sparse = sparse, .pass_limit = -1, .threads = 1};
+    gn_build_options o = {
+        .mode = GN_MODE_DEFAULT, .index = index, .sparse = sparse, .pass_limit = -1, .threads = 1};
     memset(z, 0, sizeof *z);
     gn_arena_init(a);
     gn_state_init(&z->state);
@@ -356,12 +362,14 @@ static void let_go(made *z)
     gn_arena_free(&z->arena);
 }
 
-static const int64_t row[] = {0, 2, 3, 3, 6, 7}, src[] = {1, 4, 0, 1, 2, 4, 3}, dst[] = {0, 0, 1, 3, 3, 3, 4};
+static const int64_t row[] = {0, 2, 3, 3, 6, 7}, src[] = {1, 4, 0, 1, 2, 4, 3},
+                     dst[] = {0, 0, 1, 3, 3, 3, 4};
 /* Columns stand twice in a row: their values are added. */
 static const int64_t x_row[] = {0, 3, 3, 4, 7, 8};
 static const int32_t x_column[] = {2, 0, 2, 1, 3, 3, 0, 1};
 static const float x_value[] = {1.5f, -2, 0.25f, 3, 1, -4, 0.5f, 2};
-static const float x[NODES * FEATURES] = {-2, 0, 1.75f, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0.5f, 0, 0, -3, 0, 2, 0, 0};
+static const float x[NODES * FEATURES] = {-2, 0, 1.75f, 0, 0, 0,  0, 0, 0, 3,
+                                          0,  0, 0.5f,  0, 0, -3, 0, 2, 0, 0};
 
 static void result(gn_aot_model *m, float *to)
 {
@@ -393,8 +401,8 @@ START_TEST(wide)
             result(m, got);
             if (!k && !how) memcpy(first, got, sizeof got);
             for (int i = 0; i < NODES * CLASSES; i++)
-                ck_assert_msg(fabsf(got[i] - first[i]) < 1e-5f, "%d, %d: number %d is %g, not %g", k, how, i,
-                              (double)got[i], (double)first[i]);
+                ck_assert_msg(fabsf(got[i] - first[i]) < 1e-5f, "%d, %d: number %d is %g, not %g",
+                              k, how, i, (double)got[i], (double)first[i]);
         }
         gn_aot_free(m);
         let_go(&z);
@@ -408,15 +416,20 @@ END_TEST
 /* Inputs whose names differ in capitals alone have macros and functions of their own. */
 START_TEST(names_in_capitals)
 {
-    static const char text[] = "model M() (g: graph, x: node[F], X: node[2], scale: node[F]) -> node[2] {\n"
-                               "  a = GCNConv(2)\n  return a(g, x * scale) + X\n}\n";
+    static const char
+        text[] = "model M() (g: graph, x: node[F], X: node[2], scale: node[F]) -> node[2] {\n"
+                 "  a = GCNConv(2)\n  return a(g, x * scale) + X\n}\n";
     made z;
     gn_ast *ast;
     gn_model *m;
     gn_buf header;
     gn_data_shape shape = {.n_features = FEATURES, .n_classes = CLASSES};
-    gn_build_options o = {
-        .mode = GN_MODE_DEFAULT, .index = GN_I32, .pass_limit = -1, .threads = 1, .no_code = true, .objects = true};
+    gn_build_options o = {.mode = GN_MODE_DEFAULT,
+                          .index = GN_I32,
+                          .pass_limit = -1,
+                          .threads = 1,
+                          .no_code = true,
+                          .objects = true};
     memset(&z, 0, sizeof z);
     gn_arena_init(&z.arena);
     gn_state_init(&z.state);
@@ -427,8 +440,8 @@ START_TEST(names_in_capitals)
     ok(gn_model_add_state(m, &z.objects, &z.state));
     ok(gn_aot_make(&z.arena, m, &z.objects, &z.state, &(gn_aot_options){0}, &z.object));
     gn_aot_header(&z.object, &z.arena, &header);
-    static const char *const says[] = {"#define M_X_COLUMNS 4\n", "#define M_X_2_COLUMNS 2\n", " m_bind_x(",
-                                       " m_bind_X_2("};
+    static const char *const says[] = {"#define M_X_COLUMNS 4\n", "#define M_X_2_COLUMNS 2\n",
+                                       " m_bind_x(", " m_bind_X_2("};
     for (size_t k = 0; k < sizeof says / sizeof *says; k++) {
         const char *at = strstr(header.p, says[k]);
         ck_assert_msg(at && !strstr(at + 1, says[k]), "not once: %s", says[k]);

@@ -15,12 +15,14 @@
 /* Any graph after any other, with one executable: as if it had been the first. */
 START_TEST(shapes)
 {
-    static const int sizes[][2] = {{6, 9}, {0, 0}, {1, 0}, {1, 3}, {40, 0}, {300, 2000}, {17, 40}, {300, 2000}};
+    static const int sizes[][2] = {{6, 9},  {0, 0},      {1, 0},   {1, 3},
+                                   {40, 0}, {300, 2000}, {17, 40}, {300, 2000}};
     for (int sparse = 0; sparse < 2; sparse++) {
         bench b = set_up(plain, (gnnc_compile_options){.sparse = sparse}, 2);
         for (size_t k = 0; k < 200; k++) {
             uint32_t seed = (uint32_t)k;
-            int n = k < 8 ? sizes[k][0] : (int)(draw(&seed) % 200), e = k < 8 ? sizes[k][1] : (int)(draw(&seed) % 900);
+            int n = k < 8 ? sizes[k][0] : (int)(draw(&seed) % 200),
+                e = k < 8 ? sizes[k][1] : (int)(draw(&seed) % 900);
             world w = make_world((uint32_t)k + 1, n, e);
             bind_world(b.run, &w, false);
             float *got = infer(b.run, n), *want;
@@ -41,7 +43,8 @@ START_TEST(shapes)
 }
 END_TEST
 
-/* x as it is, by its non-zeros, with strides, changed in place, at another address: the same scores. */
+/* x as it is, by its non-zeros, with strides, changed in place, at another address: the same
+ * scores. */
 START_TEST(features)
 {
     bench dense = set_up(plain, (gnnc_compile_options){0}, 1),
@@ -50,7 +53,8 @@ START_TEST(features)
     bind_world(dense.run, &w, false);
     bind_world(sparse.run, &w, false);
     float *want = infer(dense.run, w.n), *got = infer(sparse.run, w.n);
-    for (int k = 0; k < w.n * C; k++) ck_assert(got[k] - want[k] < 1e-5f && want[k] - got[k] < 1e-5f);
+    for (int k = 0; k < w.n * C; k++)
+        ck_assert(got[k] - want[k] < 1e-5f && want[k] - got[k] < 1e-5f);
     free(got);
 
     int64_t row[51] = {0};
@@ -66,7 +70,8 @@ START_TEST(features)
     }
     ok(gnnc_run_bind_csr(sparse.run, w.n, row, column, value));
     got = infer(sparse.run, w.n);
-    for (int k = 0; k < w.n * C; k++) ck_assert(got[k] - want[k] < 1e-5f && want[k] - got[k] < 1e-5f);
+    for (int k = 0; k < w.n * C; k++)
+        ck_assert(got[k] - want[k] < 1e-5f && want[k] - got[k] < 1e-5f);
     free(got);
     refused(gnnc_run_bind_csr(dense.run, w.n, row, column, value), GNNC_ERROR_USAGE, "sparse");
     row[4] = 1 << 20;
@@ -97,11 +102,13 @@ START_TEST(features)
 }
 END_TEST
 
-/* A column that stands twice in a row: its values are added, where x is read by its non-zeros and where all of it is. */
+/* A column that stands twice in a row: its values are added, where x is read by its non-zeros and
+ * where all of it is. */
 START_TEST(repeats)
 {
-    static const char both[] = "model B() (g: graph, x: node[F]) -> node[C] {\n  a = GCNConv(C)\n  b = Linear(C)\n"
-                               "  return a(g, x) + b(relu(x))\n}\n";
+    static const char both
+        [] = "model B() (g: graph, x: node[F]) -> node[C] {\n  a = GCNConv(C)\n  b = Linear(C)\n"
+             "  return a(g, x) + b(relu(x))\n}\n";
     static const int64_t row[] = {0, 3, 3, 5}, once_row[] = {0, 2, 2, 3};
     static const int32_t column[] = {1, 4, 1, 0, 0}, once_column[] = {1, 4, 0};
     static const float value[] = {2, 1.5f, -0.5f, -3, 4}, once_value[] = {1.5f, 1.5f, 1};
@@ -113,9 +120,12 @@ START_TEST(repeats)
     ok(gnnc_run_bind_csr(b.run, 3, once_row, once_column, once_value));
     float *want = infer(b.run, 3);
     for (int k = 0; k < 3 * C; k++) ck_assert(got[k] - want[k] < 1e-5f && want[k] - got[k] < 1e-5f);
-    refused(gnnc_run_bind_csr(b.run, -1, row, column, value), GNNC_ERROR_USAGE, "x: a sparse matrix of -1 rows");
-    refused(gnnc_run_bind_csr(b.run, 3, NULL, column, value), GNNC_ERROR_USAGE, "gnnc_run_bind_csr: `row` is NULL");
-    refused(gnnc_run_bind_csr(b.run, 3, row, NULL, value), GNNC_ERROR_USAGE, "5 entries without their columns");
+    refused(gnnc_run_bind_csr(b.run, -1, row, column, value), GNNC_ERROR_USAGE,
+            "x: a sparse matrix of -1 rows");
+    refused(gnnc_run_bind_csr(b.run, 3, NULL, column, value), GNNC_ERROR_USAGE,
+            "gnnc_run_bind_csr: `row` is NULL");
+    refused(gnnc_run_bind_csr(b.run, 3, row, NULL, value), GNNC_ERROR_USAGE,
+            "5 entries without their columns");
     free(got);
     free(want);
     end_world(&w);
@@ -138,15 +148,16 @@ static char *passed(const bench *b)
     return text;
 }
 
-/* Programs that know that a row's values are equal compute what others do, in other words; what they do not know is refused,
- * and what was bound stays. */
+/* Programs that know that a row's values are equal compute what others do, in other words; what
+ * they do not know is refused, and what was bound stays. */
 START_TEST(bags_of_words)
 {
     static const char *const kinds[] = {"any", "rows", "ones"};
-    static const char train[] =
-        "model M(hidden = 4) (g: graph, x: node[F]) -> node[C] {\n  a = GCNConv(hidden)\n"
-        "  b = GCNConv(C)\n  return b(g, relu(a(g, x)))\n}\n"
-        "train M {\n  loss = cross_entropy(M(g, x), y) over train_mask\n  optimizer = sgd(lr = 0.1)\n}\n";
+    static const char
+        train[] = "model M(hidden = 4) (g: graph, x: node[F]) -> node[C] {\n  a = GCNConv(hidden)\n"
+                  "  b = GCNConv(C)\n  return b(g, relu(a(g, x)))\n}\n"
+                  "train M {\n  loss = cross_entropy(M(g, x), y) over train_mask\n  optimizer = "
+                  "sgd(lr = 0.1)\n}\n";
     for (int ones = 0; ones < 2; ones++)
         for (int fixed = 0; fixed < 2; fixed++) {
             world w = make_world(5, 60, 240);
@@ -155,7 +166,8 @@ START_TEST(bags_of_words)
             double loss, want_loss = 0;
             float *want = NULL;
             for (int k = 0; k < 2 + ones; k++) {
-                gnnc_compile_options o = {.sparse = true, .sparse_values = kinds[k], .train = true, .fixed = fixed};
+                gnnc_compile_options o = {
+                    .sparse = true, .sparse_values = kinds[k], .train = true, .fixed = fixed};
                 b[k] = set_up(train, o, 1);
                 bind_world(b[k].run, &w, true);
                 for (int s = 0; s < 3; s++) ok(gnnc_run_step(b[k].run, &loss));
@@ -169,9 +181,10 @@ START_TEST(bags_of_words)
                     want_loss = loss;
                     continue;
                 }
-                ck_assert_msg(fabs(loss - want_loss) < 1e-5 * fabs(want_loss), "%s: loss %g, expected %g", kinds[k],
-                              loss, want_loss);
-                for (int i = 0; i < w.n * C; i++) ck_assert(fabsf(got[i] - want[i]) < 1e-4f * (1 + fabsf(want[i])));
+                ck_assert_msg(fabs(loss - want_loss) < 1e-5 * fabs(want_loss),
+                              "%s: loss %g, expected %g", kinds[k], loss, want_loss);
+                for (int i = 0; i < w.n * C; i++)
+                    ck_assert(fabsf(got[i] - want[i]) < 1e-4f * (1 + fabsf(want[i])));
                 free(got);
             }
             for (int k = 0; k < 2 + ones; k++) tear_down(&b[k]);
@@ -185,7 +198,8 @@ START_TEST(other_words)
 {
     static const int64_t row[] = {0, 1, 1, 3};
     static const int32_t column[] = {1, 4, 0}, twice[] = {1, 4, 4};
-    static const float equal[] = {2, 3, 3}, other[] = {2, 3, 1}, none[] = {2, 3, 0}, ones[] = {1, 1, 1};
+    static const float equal[] = {2, 3, 3}, other[] = {2, 3, 1}, none[] = {2, 3, 0},
+                       ones[] = {1, 1, 1};
     const float unknown[] = {2, 3, (float)NAN}, alone[] = {(float)NAN, 3, 3};
     bench rows = set_up(plain, (gnnc_compile_options){.sparse = true, .sparse_values = "rows"}, 1),
           one = set_up(plain, (gnnc_compile_options){.sparse = true, .sparse_values = "ones"}, 1);
@@ -197,9 +211,12 @@ START_TEST(other_words)
     float *before = infer(rows.run, 3);
     refused(gnnc_run_bind_csr(rows.run, 3, row, column, other), GNNC_ERROR_DATA,
             "x: row 2 has 1, expected 3: compiled with sparse_values 'rows'");
-    refused(gnnc_run_bind_csr(rows.run, 3, row, column, none), GNNC_ERROR_DATA, "x: row 2 has 0, expected 3");
-    refused(gnnc_run_bind_csr(rows.run, 3, row, column, unknown), GNNC_ERROR_DATA, "x: row 2 has nan");
-    refused(gnnc_run_bind_csr(rows.run, 3, row, column, alone), GNNC_ERROR_DATA, "x: row 0 has nan");
+    refused(gnnc_run_bind_csr(rows.run, 3, row, column, none), GNNC_ERROR_DATA,
+            "x: row 2 has 0, expected 3");
+    refused(gnnc_run_bind_csr(rows.run, 3, row, column, unknown), GNNC_ERROR_DATA,
+            "x: row 2 has nan");
+    refused(gnnc_run_bind_csr(rows.run, 3, row, column, alone), GNNC_ERROR_DATA,
+            "x: row 0 has nan");
     w.x[0] = 1;
     w.x[1] = 2;
     refused(gnnc_run_bind(rows.run, "x", &x), GNNC_ERROR_DATA, "x: row 0 has 2, expected 1");
@@ -207,7 +224,8 @@ START_TEST(other_words)
     ck_assert(memcmp(before, after, 3 * C * sizeof *after) == 0);
     refused(gnnc_run_bind_csr(one.run, 3, row, column, equal), GNNC_ERROR_DATA,
             "x: row 0 has 2, expected 1: compiled with sparse_values 'ones'");
-    refused(gnnc_run_bind_csr(one.run, 3, row, twice, ones), GNNC_ERROR_DATA, "x: row 2 has 2, expected 1");
+    refused(gnnc_run_bind_csr(one.run, 3, row, twice, ones), GNNC_ERROR_DATA,
+            "x: row 2 has 2, expected 1");
     ok(gnnc_run_bind_csr(one.run, 3, row, column, NULL));
     ok(gnnc_run_infer(one.run));
     free(before);
@@ -218,13 +236,16 @@ START_TEST(other_words)
 }
 END_TEST
 
-/* Code that reads wide indices takes ordinary graphs too: the same scores, and the same graph is not copied again. */
-/* A result that is bound in the place of what it was made of is copied: the run's own memory for it goes with that. */
+/* Code that reads wide indices takes ordinary graphs too: the same scores, and the same graph is
+ * not copied again. */
+/* A result that is bound in the place of what it was made of is copied: the run's own memory for it
+ * goes with that. */
 START_TEST(results_as_data)
 {
     static const char step[] = "model M() (g: graph, x: node[F]) -> node[F] {\n"
                                "  return sum(u -> v in g: x[u]) / 8 + x\n}\n";
-    bench b = set_up(step, (gnnc_compile_options){0}, 1), want = set_up(step, (gnnc_compile_options){0}, 1);
+    bench b = set_up(step, (gnnc_compile_options){0}, 1),
+          want = set_up(step, (gnnc_compile_options){0}, 1);
     world w = make_world(3, 20, 60);
     float x[20 * F];
     int64_t shape[2] = {20, F};
@@ -266,7 +287,8 @@ START_TEST(wide_indices)
                 ck_assert_msg(a - b < 1e-6 && b - a < 1e-6, "losses %g and %g", a, b);
             }
             float *want = infer(narrow.run, w.n), *got = infer(broad.run, w.n);
-            for (int i = 0; i < w.n * C; i++) ck_assert(got[i] - want[i] < 1e-5f && want[i] - got[i] < 1e-5f);
+            for (int i = 0; i < w.n * C; i++)
+                ck_assert(got[i] - want[i] < 1e-5f && want[i] - got[i] < 1e-5f);
             gnnc_run_describe(broad.run, &info);
             ok(gnnc_run_bind_graph(broad.run, w.g));
             free(got);
@@ -279,7 +301,8 @@ START_TEST(wide_indices)
                 ok(gnnc_run_bind_csr(narrow.run, w.n, row, &(int32_t){2}, NULL));
                 ok(gnnc_run_bind_csr(broad.run, w.n, row, &(int32_t){2}, NULL));
                 float *a = infer(narrow.run, w.n), *b = infer(broad.run, w.n);
-                for (int i = 0; i < w.n * C; i++) ck_assert(a[i] - b[i] < 1e-5f && b[i] - a[i] < 1e-5f);
+                for (int i = 0; i < w.n * C; i++)
+                    ck_assert(a[i] - b[i] < 1e-5f && b[i] - a[i] < 1e-5f);
                 ck_assert(memcmp(a, want, (size_t)w.n * C * sizeof *a) != 0);
                 free(a);
                 free(b);
@@ -294,7 +317,8 @@ START_TEST(wide_indices)
 }
 END_TEST
 
-/* A result on edges of a derived graph: its own edges, those of the user's graph first, in the user's order. */
+/* A result on edges of a derived graph: its own edges, those of the user's graph first, in the
+ * user's order. */
 START_TEST(edges_of_derived_graphs)
 {
     static const char model[] = "model M() (g: graph, x: node[F]) -> edge[F] {\n  a = %s(g)\n"
@@ -311,16 +335,18 @@ START_TEST(edges_of_derived_graphs)
     ck_assert(out.ndim == 2 && out.shape[0] == w.e + (_i ? 0 : w.n) && out.shape[1] == F);
     for (int k = 0; k < out.shape[0]; k++) {
         int u = k < w.e ? w.src[k] : k - w.e, v = k < w.e ? w.dst[k] : k - w.e;
-        float want = 10 * w.x[(_i ? v : u) * F] + w.x[(_i ? u : v) * F], got = ((float *)out.data)[k * F];
-        ck_assert_msg(fabsf(got - want) < 1e-4F * (1 + fabsf(want)), "edge %d: %g, not %g", k, (double)got,
-                      (double)want);
+        float want = 10 * w.x[(_i ? v : u) * F] + w.x[(_i ? u : v) * F],
+              got = ((float *)out.data)[k * F];
+        ck_assert_msg(fabsf(got - want) < 1e-4F * (1 + fabsf(want)), "edge %d: %g, not %g", k,
+                      (double)got, (double)want);
     }
     end_world(&w);
     tear_down(&b);
 }
 END_TEST
 
-/* Weights of edges are given in the user's order, whatever the graph's; CSR and COO, 32 and 64 bits are one graph. */
+/* Weights of edges are given in the user's order, whatever the graph's; CSR and COO, 32 and 64 bits
+ * are one graph. */
 START_TEST(edges)
 {
     bench b = set_up(weighted, (gnnc_compile_options){.edge_weights = true}, 1);
@@ -356,17 +382,20 @@ START_TEST(edges)
     free(want);
 
     w.src[13] = 30;
-    refused(gnnc_graph_from_coo(NULL, w.n, w.e, GNNC_INT32, w.src, w.dst, &g), GNNC_ERROR_DATA, "edge 13: source 30");
+    refused(gnnc_graph_from_coo(NULL, w.n, w.e, GNNC_INT32, w.src, w.dst, &g), GNNC_ERROR_DATA,
+            "edge 13: source 30");
     ck_assert(g == NULL);
     row[3] = 1000;
     refused(gnnc_graph_from_csr(NULL, w.n, GNNC_INT64, row, src, &g), GNNC_ERROR_DATA, "row");
-    refused(gnnc_graph_from_coo(NULL, -1, 0, GNNC_INT32, NULL, NULL, &g), GNNC_ERROR_USAGE, "-1 nodes");
+    refused(gnnc_graph_from_coo(NULL, -1, 0, GNNC_INT32, NULL, NULL, &g), GNNC_ERROR_USAGE,
+            "-1 nodes");
     end_world(&w);
     tear_down(&b);
 }
 END_TEST
 
-/* A CPU's products are exact whatever is asked for, but those of BF16 with "medium", where it has such. */
+/* A CPU's products are exact whatever is asked for, but those of BF16 with "medium", where it has
+ * such. */
 START_TEST(precision)
 {
     static const char *const words[] = {NULL, "highest", "high", "medium"};
@@ -379,7 +408,8 @@ START_TEST(precision)
         tear_down(&b);
     }
     for (int k = 0; k < 3; k++) ck_assert(!memcmp(got[0], got[k], (size_t)w.n * C * sizeof(float)));
-    for (int64_t i = 0; i < w.n * C; i++) ck_assert_float_eq_tol(got[3][i], got[0][i], 0.02f * (1 + fabsf(got[0][i])));
+    for (int64_t i = 0; i < w.n * C; i++)
+        ck_assert_float_eq_tol(got[3][i], got[0][i], 0.02f * (1 + fabsf(got[0][i])));
     for (int k = 0; k < 4; k++) free(got[k]);
     end_world(&w);
 }
@@ -435,7 +465,8 @@ START_TEST(refusals)
     ck_assert(e == NULL);
     gnnc_module_free(m);
 
-    bench b = set_up(plain, (gnnc_compile_options){0}, 1), other = set_up(weighted, (gnnc_compile_options){0}, 1);
+    bench b = set_up(plain, (gnnc_compile_options){0}, 1),
+          other = set_up(weighted, (gnnc_compile_options){0}, 1);
     refused(gnnc_run_new(b.exe, other.state, NULL, &r), GNNC_ERROR_USAGE, "another executable");
     world w = make_world(2, 10, 20), big = make_world(3, 11, 20);
     refused(gnnc_run_infer(b.run), GNNC_ERROR_USAGE, "no graph");
@@ -532,7 +563,8 @@ START_TEST(threads)
 }
 END_TEST
 
-/* Every block that the runtime asks for fails in turn: a status, nothing lost, and the run goes on afterwards. */
+/* Every block that the runtime asks for fails in turn: a status, nothing lost, and the run goes on
+ * afterwards. */
 START_TEST(memory)
 {
     bench b = set_up(plain, (gnnc_compile_options){.train = true}, 1);
@@ -546,7 +578,8 @@ START_TEST(memory)
         gnnc_graph *g = NULL;
         gnnc_run *r = NULL;
         gnnc_state *state = NULL;
-        DLTensor x = x_of(&w), y = tensor(w.y, 1, w.rows, kDLInt, 32), m = tensor(w.mask, 1, w.rows, kDLBool, 8);
+        DLTensor x = x_of(&w), y = tensor(w.y, 1, w.rows, kDLInt, 32),
+                 m = tensor(w.mask, 1, w.rows, kDLBool, 8);
         *fuse = k;
         gnnc_status *s = gnnc_graph_from_coo(NULL, w.n, w.e, GNNC_INT32, w.src, w.dst, &g);
         if (!s) s = gnnc_state_new(b.exe, 7, &state);

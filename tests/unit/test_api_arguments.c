@@ -1,5 +1,6 @@
-/* The public API, given nothing or what is no argument: NULL where something is needed is an error with the function's name and
- * the argument's; tensors without elements need no data; labels are classes. */
+/* The public API, given nothing or what is no argument: NULL where something is needed is an error
+ * with the function's name and the argument's; tensors without elements need no data; labels are
+ * classes. */
 /* timeout: 120 */
 #include "unit/api_world.h"
 
@@ -7,11 +8,11 @@
 #define NEEDS(call, words) refused(call, GNNC_ERROR_USAGE, words)
 
 /* What is given out is NULL where a function fails, whatever argument was missing. */
-#define GIVES_NOTHING(out, call, words)                                                                                \
-    do {                                                                                                               \
-        out = (void *)&w;                                                                                              \
-        NEEDS(call, words);                                                                                            \
-        ck_assert((out) == NULL);                                                                                      \
+#define GIVES_NOTHING(out, call, words)                                                            \
+    do {                                                                                           \
+        out = (void *)&w;                                                                          \
+        NEEDS(call, words);                                                                        \
+        ck_assert((out) == NULL);                                                                  \
     } while (0)
 
 START_TEST(makers)
@@ -26,15 +27,22 @@ START_TEST(makers)
     gnnc_run *r;
     char *text;
     NEEDS(gnnc_context_new(NULL, NULL), "gnnc_context_new: `out` is NULL");
-    NEEDS(gnnc_module_parse(NULL, plain, strlen(plain), NULL, NULL), "gnnc_module_parse: `out` is NULL");
-    GIVES_NOTHING(m, gnnc_module_parse(NULL, NULL, 3, NULL, &m), "gnnc_module_parse: `text` is NULL");
+    NEEDS(gnnc_module_parse(NULL, plain, strlen(plain), NULL, NULL),
+          "gnnc_module_parse: `out` is NULL");
+    GIVES_NOTHING(m, gnnc_module_parse(NULL, NULL, 3, NULL, &m),
+                  "gnnc_module_parse: `text` is NULL");
     NEEDS(gnnc_module_read(NULL, "m.gnn", NULL), "gnnc_module_read: `out` is NULL");
     GIVES_NOTHING(m, gnnc_module_read(NULL, NULL, &m), "gnnc_module_read: `path` is NULL");
-    NEEDS(gnnc_graph_from_coo(NULL, 4, 6, GNNC_INT32, w.src, w.dst, NULL), "gnnc_graph_from_coo: `out` is NULL");
-    GIVES_NOTHING(g, gnnc_graph_from_coo(NULL, 4, 6, GNNC_INT32, NULL, w.dst, &g), "gnnc_graph_from_coo: `src` is");
-    GIVES_NOTHING(g, gnnc_graph_from_coo(NULL, 4, 6, GNNC_INT32, w.src, NULL, &g), "gnnc_graph_from_coo: `dst` is");
-    NEEDS(gnnc_graph_from_csr(NULL, 3, GNNC_INT32, w.src, w.dst, NULL), "gnnc_graph_from_csr: `out` is NULL");
-    GIVES_NOTHING(g, gnnc_graph_from_csr(NULL, 3, GNNC_INT32, NULL, w.dst, &g), "gnnc_graph_from_csr: `row` is");
+    NEEDS(gnnc_graph_from_coo(NULL, 4, 6, GNNC_INT32, w.src, w.dst, NULL),
+          "gnnc_graph_from_coo: `out` is NULL");
+    GIVES_NOTHING(g, gnnc_graph_from_coo(NULL, 4, 6, GNNC_INT32, NULL, w.dst, &g),
+                  "gnnc_graph_from_coo: `src` is");
+    GIVES_NOTHING(g, gnnc_graph_from_coo(NULL, 4, 6, GNNC_INT32, w.src, NULL, &g),
+                  "gnnc_graph_from_coo: `dst` is");
+    NEEDS(gnnc_graph_from_csr(NULL, 3, GNNC_INT32, w.src, w.dst, NULL),
+          "gnnc_graph_from_csr: `out` is NULL");
+    GIVES_NOTHING(g, gnnc_graph_from_csr(NULL, 3, GNNC_INT32, NULL, w.dst, &g),
+                  "gnnc_graph_from_csr: `row` is");
     NEEDS(gnnc_compile(b.module, &o, NULL), "gnnc_compile: `out` is NULL");
     GIVES_NOTHING(e, gnnc_compile(NULL, &o, &e), "gnnc_compile: `m` is NULL");
     GIVES_NOTHING(e, gnnc_compile(b.module, NULL, &e), "gnnc_compile: `options` is NULL");
@@ -53,10 +61,13 @@ START_TEST(makers)
     GIVES_NOTHING(r, gnnc_run_new(b.exe, NULL, NULL, &r), "gnnc_run_new: `s` is NULL");
     NEEDS(gnnc_doctor(NULL), "gnnc_doctor: `text` is NULL");
     NEEDS(gnnc_executable_emit(b.exe, "gir", NULL), "gnnc_executable_emit: `text` is NULL");
-    GIVES_NOTHING(text, gnnc_executable_emit(NULL, "gir", &text), "gnnc_executable_emit: `e` is NULL");
-    GIVES_NOTHING(text, gnnc_executable_emit(b.exe, NULL, &text), "gnnc_executable_emit: `stage` is NULL");
+    GIVES_NOTHING(text, gnnc_executable_emit(NULL, "gir", &text),
+                  "gnnc_executable_emit: `e` is NULL");
+    GIVES_NOTHING(text, gnnc_executable_emit(b.exe, NULL, &text),
+                  "gnnc_executable_emit: `stage` is NULL");
     NEEDS(gnnc_executable_explain(b.exe, NULL), "gnnc_executable_explain: `text` is NULL");
-    GIVES_NOTHING(text, gnnc_executable_explain(NULL, &text), "gnnc_executable_explain: `e` is NULL");
+    GIVES_NOTHING(text, gnnc_executable_explain(NULL, &text),
+                  "gnnc_executable_explain: `e` is NULL");
     tear_down(&b);
     end_world(&w);
 }
@@ -89,11 +100,16 @@ START_TEST(users)
     NEEDS(gnnc_state_save(b.state, NULL), "gnnc_state_save: `path` is NULL");
     NEEDS(gnnc_state_weight(NULL, 0, NULL, &view, numbers), "gnnc_state_weight: `s` is NULL");
     NEEDS(gnnc_state_weight(b.state, 0, NULL, NULL, numbers), "gnnc_state_weight: `view` is NULL");
-    NEEDS(gnnc_state_weight(b.state, 0, NULL, &view, NULL), "gnnc_state_weight: `shape_and_strides` is NULL");
-    NEEDS(gnnc_state_weight_named(NULL, "a", &view, numbers), "gnnc_state_weight_named: `s` is NULL");
-    NEEDS(gnnc_state_weight_named(b.state, NULL, &view, numbers), "gnnc_state_weight_named: `name` is NULL");
-    NEEDS(gnnc_state_weight_named(b.state, "a", NULL, numbers), "gnnc_state_weight_named: `view` is NULL");
-    NEEDS(gnnc_state_weight_named(b.state, "a", &view, NULL), "gnnc_state_weight_named: `shape_and_strides` is");
+    NEEDS(gnnc_state_weight(b.state, 0, NULL, &view, NULL),
+          "gnnc_state_weight: `shape_and_strides` is NULL");
+    NEEDS(gnnc_state_weight_named(NULL, "a", &view, numbers),
+          "gnnc_state_weight_named: `s` is NULL");
+    NEEDS(gnnc_state_weight_named(b.state, NULL, &view, numbers),
+          "gnnc_state_weight_named: `name` is NULL");
+    NEEDS(gnnc_state_weight_named(b.state, "a", NULL, numbers),
+          "gnnc_state_weight_named: `view` is NULL");
+    NEEDS(gnnc_state_weight_named(b.state, "a", &view, NULL),
+          "gnnc_state_weight_named: `shape_and_strides` is");
     NEEDS(gnnc_run_bind_graph(NULL, w.g), "gnnc_run_bind_graph: `r` is NULL");
     NEEDS(gnnc_run_bind_graph(b.run, NULL), "gnnc_run_bind_graph: `g` is NULL");
     NEEDS(gnnc_run_bind(NULL, "x", &x), "gnnc_run_bind: `r` is NULL");
@@ -141,7 +157,8 @@ START_TEST(silent)
     gnnc_context_device(NULL, NULL);
     gnnc_context_cache(NULL, NULL);
     gnnc_state_changed(NULL);
-    ck_assert(gnnc_graph_nodes(NULL) == 0 && gnnc_graph_edges(NULL) == 0 && gnnc_run_bytes(NULL) == 0);
+    ck_assert(gnnc_graph_nodes(NULL) == 0 && gnnc_graph_edges(NULL) == 0 &&
+              gnnc_run_bytes(NULL) == 0);
     ck_assert(gnnc_status_code(NULL) == GNNC_OK && !strcmp(gnnc_status_message(NULL), ""));
     gnnc_status_free(NULL);
     gnnc_text_free(NULL);
@@ -159,9 +176,11 @@ END_TEST
 START_TEST(empty)
 {
     for (int k = 0; k < 3; k++) {
-        bench b = set_up(plain, (gnnc_compile_options){.train = true, .sparse = k == 1, .fixed = k == 2}, 1);
+        bench b = set_up(
+            plain, (gnnc_compile_options){.train = true, .sparse = k == 1, .fixed = k == 2}, 1);
         int64_t none[2] = {0, F}, skip[2] = {1, 7};
-        DLTensor x = tensor(NULL, 2, none, kDLFloat, 32), y = tensor(NULL, 1, none, kDLInt, 32), out;
+        DLTensor x = tensor(NULL, 2, none, kDLFloat, 32), y = tensor(NULL, 1, none, kDLInt, 32),
+                 out;
         DLTensor m = tensor(NULL, 1, none, kDLBool, 8), wide = tensor(NULL, 1, none, kDLInt, 64);
         double loss;
         gnnc_graph *g;
@@ -198,7 +217,8 @@ START_TEST(labels)
         ok(gnnc_run_bind(b.run, "y", &y));
         ok(gnnc_run_step(b.run, &before));
         w.y[3] = C;
-        refused(gnnc_run_bind(b.run, "y", &y), GNNC_ERROR_DATA, "y: row 3 is class 3; classes are 0 to 2, and -1 is");
+        refused(gnnc_run_bind(b.run, "y", &y), GNNC_ERROR_DATA,
+                "y: row 3 is class 3; classes are 0 to 2, and -1 is");
         w.y[3] = -2;
         refused(gnnc_run_bind(b.run, "y", &y), GNNC_ERROR_DATA, "y: row 3 is class -2;");
         for (int v = 0; v < 40; v++) wide[2 * v] = v == 39 ? 9 : 0;

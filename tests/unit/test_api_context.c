@@ -26,7 +26,8 @@ static void hear_log(void *user, gnnc_log_level level, const char *topic, const 
 static void hear_error(void *user, const gnnc_diagnostic *d)
 {
     ear *e = user;
-    ck_assert(d->size == sizeof *d && strchr(d->message, '\n') == NULL && !strcmp(d->file, "m.gnn"));
+    ck_assert(d->size == sizeof *d && strchr(d->message, '\n') == NULL &&
+              !strcmp(d->file, "m.gnn"));
     e->errors += !d->note;
     if (!d->note) {
         e->line = d->line;
@@ -41,9 +42,10 @@ START_TEST(cache)
     char dir[] = "/tmp/gnnc-api-cache-XXXXXX";
     ck_assert(mkdtemp(dir) != NULL);
     ear e = {0};
-    gnnc_context_options all[] = {{.cache = GNNC_CACHE_MEMORY, .topics = "cache", .log = hear_log, .user = &e},
-                                  {.cache_dir = dir},
-                                  {.cache_dir = dir, .cache_memory_bytes = -1}};
+    gnnc_context_options all[] = {
+        {.cache = GNNC_CACHE_MEMORY, .topics = "cache", .log = hear_log, .user = &e},
+        {.cache_dir = dir},
+        {.cache_dir = dir, .cache_memory_bytes = -1}};
     world w = make_world(3, 20, 60);
     float *want = NULL;
     for (int k = 0; k < 3; k++) {
@@ -54,8 +56,9 @@ START_TEST(cache)
             bench b = set_up_in(c, plain, (gnnc_compile_options){.train = true}, 1);
             gnnc_executable_info i = info_of(&b);
             bool warm = round || k == 2;
-            ck_assert_msg(warm ? i.cache_misses == 0 : i.cache_hits == 0, "context %d, round %d: %d hits, %d misses", k,
-                          round, i.cache_hits, i.cache_misses);
+            ck_assert_msg(warm ? i.cache_misses == 0 : i.cache_hits == 0,
+                          "context %d, round %d: %d hits, %d misses", k, round, i.cache_hits,
+                          i.cache_misses);
             ck_assert(i.cache_hits + i.cache_misses == i.distinct);
             world own = make_world_in(c, 3, 20, 60);
             bind_world(b.run, &own, false);
@@ -77,7 +80,8 @@ START_TEST(cache)
     ck_assert(e.notes > 0 && e.warnings == 0);
     gnnc_context *off;
     gnnc_cache_info i = {.size = sizeof i};
-    ok(gnnc_context_new(&(gnnc_context_options){.size = sizeof all[0]}, &off)); /* tests run with GNNC_CACHE=0 */
+    /* tests run with GNNC_CACHE=0 */
+    ok(gnnc_context_new(&(gnnc_context_options){.size = sizeof all[0]}, &off));
     gnnc_context_cache(off, &i);
     ck_assert(!i.on);
     gnnc_context_free(off);
@@ -89,13 +93,16 @@ END_TEST
 
 START_TEST(diagnostics)
 {
-    static const char bad[] = "model M() (g: graph, x: node[F]) -> node[C] {\n  y = x +\n  return z z\n}\n";
-    static const char worse[] = "model M() (g: graph, x: node[F]) -> node[C] {\n  return GCNConw(C)(g, x)\n}\n";
+    static const char
+        bad[] = "model M() (g: graph, x: node[F]) -> node[C] {\n  y = x +\n  return z z\n}\n";
+    static const char
+        worse[] = "model M() (g: graph, x: node[F]) -> node[C] {\n  return GCNConw(C)(g, x)\n}\n";
     ear e = {0};
     gnnc_context *c;
     gnnc_module *m;
     gnnc_executable *exe;
-    gnnc_context_options o = {.size = sizeof o, .cache = GNNC_CACHE_NONE, .diagnostic = hear_error, .user = &e};
+    gnnc_context_options o = {
+        .size = sizeof o, .cache = GNNC_CACHE_NONE, .diagnostic = hear_error, .user = &e};
     ok(gnnc_context_new(&o, &c));
     refused(gnnc_module_parse(c, bad, strlen(bad), "m.gnn", &m), GNNC_ERROR_MODEL, "m.gnn:2:");
     ck_assert(e.errors >= 1);
@@ -131,7 +138,8 @@ START_TEST(refusals)
     refused(gnnc_run_bind_graph(b.run, w.g), GNNC_ERROR_USAGE, "another context");
     refused(gnnc_run_new(b.exe, other.state, NULL, &r), GNNC_ERROR_USAGE, "another context");
     gnnc_run_options ro = {.size = sizeof ro, .stance = "eager-on-recompil"};
-    refused(gnnc_run_new(b.exe, b.state, &ro, &r), GNNC_ERROR_USAGE, "did you mean 'eager-on-recompile'");
+    refused(gnnc_run_new(b.exe, b.state, &ro, &r), GNNC_ERROR_USAGE,
+            "did you mean 'eager-on-recompile'");
     end_world(&w);
     tear_down(&b);
     tear_down(&other);
@@ -144,8 +152,10 @@ END_TEST
 START_TEST(stages)
 {
     static const char *const stage[] = {"ast", "gir", "kir", "llvm", "asm"}, *const words[] = {
-                                                                                 "GCNConv", "program @eval", "kernel",
-                                                                                 "define", "gn_kernel"};
+                                                                                 "GCNConv",
+                                                                                 "program @eval",
+                                                                                 "kernel", "define",
+                                                                                 "gn_kernel"};
     bench b = set_up(plain, (gnnc_compile_options){.train = true}, 1);
     char *text;
     for (int k = 0; k < 5; k++) {
@@ -165,7 +175,8 @@ START_TEST(stages)
     for (int k = 0; k < 3; k++) ok(gnnc_run_step(b.run, NULL));
     ok(gnnc_run_infer(b.run));
     gnnc_run_describe(b.run, &i);
-    ck_assert(i.steps == 3 && i.inferences == 1 && i.bindings == 2 && i.bytes == gnnc_run_bytes(b.run));
+    ck_assert(i.steps == 3 && i.inferences == 1 && i.bindings == 2 &&
+              i.bytes == gnnc_run_bytes(b.run));
     ck_assert(i.program == 0 && !i.eager && i.padded_nodes == 0);
     int64_t rows = 9;
     DLTensor y = tensor(w.y, 1, &rows, kDLInt, 32);
@@ -200,11 +211,15 @@ START_TEST(listeners_may_run)
 {
     listener z = {0};
     gnnc_context *c;
-    gnnc_context_options o = {
-        .size = sizeof o, .cache = GNNC_CACHE_NONE, .topics = "recompiles", .log = hear_and_run, .user = &z};
+    gnnc_context_options o = {.size = sizeof o,
+                              .cache = GNNC_CACHE_NONE,
+                              .topics = "recompiles",
+                              .log = hear_and_run,
+                              .user = &z};
     ok(gnnc_context_new(&o, &c));
     bench b = set_up_in(c, weighted, (gnnc_compile_options){.dynamic = "false"}, 1);
-    world w[3] = {make_world_in(c, 1, 10, 20), make_world_in(c, 2, 11, 20), make_world_in(c, 3, 12, 20)};
+    world w[3] = {make_world_in(c, 1, 10, 20), make_world_in(c, 2, 11, 20),
+                  make_world_in(c, 3, 12, 20)};
     ok(gnnc_run_new(b.exe, b.state, NULL, &z.other));
     z.w = &w[2];
     for (int k = 0; k < 2; k++) {
@@ -212,8 +227,10 @@ START_TEST(listeners_may_run)
         free(infer(b.run, w[k].n));
     }
     ck_assert_int_eq(z.told, 2);
-    ck_assert_msg(strstr(z.text[0], "recompilation 1 ") && strstr(z.text[0], "it is 11"), "%s", z.text[0]);
-    ck_assert_msg(strstr(z.text[1], "recompilation 2 ") && strstr(z.text[1], "it is 12"), "%s", z.text[1]);
+    ck_assert_msg(strstr(z.text[0], "recompilation 1 ") && strstr(z.text[0], "it is 11"), "%s",
+                  z.text[0]);
+    ck_assert_msg(strstr(z.text[1], "recompilation 2 ") && strstr(z.text[1], "it is 12"), "%s",
+                  z.text[1]);
     ck_assert(info_of(&b).programs == 3);
     for (int k = 0; k < 3; k++) end_world(&w[k]);
     gnnc_run_free(z.other);
@@ -291,8 +308,11 @@ END_TEST
 START_TEST(stages_of_eager_programs)
 {
     static const char *const stage[] = {"kir", "llvm", "asm"};
-    bench b = set_up(weighted, (gnnc_compile_options){.dynamic = "false", .stance = "eager-on-recompile"}, 1),
-          want = set_up(weighted, (gnnc_compile_options){.mode = "eager", .expect_nodes = 10, .expect_edges = 20}, 1);
+    bench b = set_up(weighted,
+                     (gnnc_compile_options){.dynamic = "false", .stance = "eager-on-recompile"}, 1),
+          want = set_up(
+              weighted,
+              (gnnc_compile_options){.mode = "eager", .expect_nodes = 10, .expect_edges = 20}, 1);
     for (int k = 0; k < 2; k++) {
         world w = make_world(1, 10 + k, 20);
         bind_world(b.run, &w, false);
@@ -312,10 +332,12 @@ START_TEST(stages_of_eager_programs)
 }
 END_TEST
 
-/* Graphs made in every way, and one bound to another run, with x by its non-zeros: another size, another program. */
+/* Graphs made in every way, and one bound to another run, with x by its non-zeros: another size,
+ * another program. */
 static gnnc_status *live_graphs(const gnnc_context *c, const gnnc_executable *e, gnnc_state *state)
 {
-    static const int64_t row[] = {0, 1, 3, 3}, src[] = {1, 0, 2}, dst[] = {0, 1, 1}, entry[] = {0, 0, 1, 2};
+    static const int64_t row[] = {0, 1, 3, 3}, src[] = {1, 0, 2}, dst[] = {0, 1, 1},
+                         entry[] = {0, 0, 1, 2};
     static const int32_t narrow_row[] = {0, 1, 3, 3}, narrow_src[] = {1, 0, 2}, column[] = {4, 0};
     static float weight[] = {1, 2, 3};
     int64_t edges = 3;
@@ -379,7 +401,7 @@ typedef struct poor { /* who lives with a purse */
     purse p;
     gnnc_context_options context;
     const char *model; /* a file; NULL: the text, and graphs made in every way */
-    bool fixed;        /* data stay: rows are picked, and picked again for a mask that is bound again */
+    bool fixed; /* data stay: rows are picked, and picked again for a mask that is bound again */
     world w;
 } poor;
 
@@ -389,8 +411,8 @@ static gnnc_status *live(void *ctx)
     poor *z = ctx;
     life l = {0};
     double loss;
-    DLTensor weight = tensor(z->w.w, 1, z->w.edges, kDLFloat, 32), mask = tensor(z->w.mask, 1, z->w.rows, kDLBool, 8),
-             out;
+    DLTensor weight = tensor(z->w.w, 1, z->w.edges, kDLFloat, 32),
+             mask = tensor(z->w.mask, 1, z->w.rows, kDLBool, 8), out;
     gnnc_compile_options o = {.train = true,
                               .edge_weights = true,
                               .sparse = true,
@@ -419,8 +441,11 @@ START_TEST(memory)
     char dir[] = "/tmp/gnnc-api-memory-XXXXXX", model[64];
     ck_assert(mkdtemp(dir) != NULL);
     poor z = {.w = make_world(4, 25, 60)};
-    z.context = (gnnc_context_options){
-        .size = sizeof z.context, .cache_dir = dir, .allocate = take, .release = give, .user = &z.p};
+    z.context = (gnnc_context_options){.size = sizeof z.context,
+                                       .cache_dir = dir,
+                                       .allocate = take,
+                                       .release = give,
+                                       .user = &z.p};
     snprintf(model, sizeof model, "%s/m.gnn", dir);
     FILE *f = fopen(model, "w");
     ck_assert(f && fwrite(plain, 1, strlen(plain), f) == strlen(plain) && fclose(f) == 0);

@@ -1,4 +1,5 @@
-/* Dynamic shapes: what is compiled for which sizes, when it is compiled again and why, and that results do not tell. */
+/* Dynamic shapes: what is compiled for which sizes, when it is compiled again and why, and that
+ * results do not tell. */
 /* labels: long */
 /* timeout: 300 */
 #include "base/sanitized.h"
@@ -16,7 +17,8 @@ static void *take(void *user, size_t bytes, size_t alignment)
 {
     (void)user;
     if (alignment < 64) alignment = 64;
-    char *block = aligned_alloc(alignment, (bytes + 64 + alignment - 1) / alignment * alignment + alignment);
+    char *block = aligned_alloc(alignment,
+                                (bytes + 64 + alignment - 1) / alignment * alignment + alignment);
     if (!block) return NULL;
     *(size_t *)(void *)(block + alignment - 16) = bytes;
     *(size_t *)(void *)(block + alignment - 8) = alignment;
@@ -32,9 +34,10 @@ static void give(void *user, void *p)
     free(block - *(size_t *)(void *)(block - 8));
 }
 
-/* Ten thousand shapes through one executable that three threads share, each with a run of its own: one compilation, no more
- * memory at the end than after the first hundred; of two hundred of them what a program gives that has the sizes in it: the
- * same bits.  A tenth of them under AddressSanitizer. */
+/* Ten thousand shapes through one executable that three threads share, each with a run of its own:
+ * one compilation, no more memory at the end than after the first hundred; of two hundred of them
+ * what a program gives that has the sizes in it: the same bits.  A tenth of them under
+ * AddressSanitizer. */
 enum { SHAPES = GN_UNDER_ASAN ? 400 : 10000, EARLY = 101, EACH = 50, MOST = 120, CALLERS = 3 };
 
 typedef struct caller {
@@ -97,9 +100,11 @@ static int64_t call_all(caller *z, int from, int to)
 START_TEST(many_shapes)
 {
     gnnc_context *c;
-    gnnc_context_options o = {.size = sizeof o, .cache = GNNC_CACHE_MEMORY, .allocate = take, .release = give};
+    gnnc_context_options o = {
+        .size = sizeof o, .cache = GNNC_CACHE_MEMORY, .allocate = take, .release = give};
     ok(gnnc_context_new(&o, &c));
-    gnnc_compile_options co = {.dynamic = "true", .sparse = _i, .expect_nodes = 50, .expect_edges = 150};
+    gnnc_compile_options co = {
+        .dynamic = "true", .sparse = _i, .expect_nodes = 50, .expect_edges = 150};
     bench b = set_up_in(c, plain, co, 1);
     caller z[CALLERS] = {{0}};
     int sampled = 0;
@@ -107,10 +112,12 @@ START_TEST(many_shapes)
         gnnc_run_options ro = {.size = sizeof ro, .threads = 1 + t % 2};
         z[t] = (caller){.context = c, .options = &co};
         ok(gnnc_run_new(b.exe, b.state, &ro, &z[t].run));
-        free(infer_on(z[t].run, c, 1, MOST, 3 * MOST, NULL)); /* the largest there is, for what is kept */
+        /* the largest there is, for what is kept */
+        free(infer_on(z[t].run, c, 1, MOST, 3 * MOST, NULL));
     }
     int64_t early = call_all(z, 0, EARLY), late = call_all(z, EARLY, SHAPES);
-    ck_assert_msg(late == early, "%lld bytes, after %d shapes %lld", (long long)late, EARLY, (long long)early);
+    ck_assert_msg(late == early, "%lld bytes, after %d shapes %lld", (long long)late, EARLY,
+                  (long long)early);
     gnnc_executable_info i = info_of(&b);
     ck_assert(i.programs == 1 && i.recompiles == 0);
     for (int t = 0; t < CALLERS; t++) {
@@ -132,7 +139,8 @@ START_TEST(automatic)
     visit(b.run, 30, 80);
     visit(b.run, 30, 80);
     gnnc_program_info p = program(&b, 0);
-    ck_assert(p.nodes_least == 30 && p.nodes_most == 30 && p.edges_least == 80 && p.edges_most == 80);
+    ck_assert(p.nodes_least == 30 && p.nodes_most == 30 && p.edges_least == 80 &&
+              p.edges_most == 80);
     ck_assert(p.guard == NULL && !*p.reason && info_of(&b).recompiles == 0);
     visit(b.run, 30, 81);
     p = program(&b, 1);
@@ -151,7 +159,8 @@ START_TEST(automatic)
     refused(gnnc_executable_program(b.exe, 3, &none), GNNC_ERROR_USAGE, "no program 3");
     char *text;
     ok(gnnc_executable_explain(b.exe, &text));
-    ck_assert(strstr(text, "nodes == 30, edges == 80") && strstr(text, "because: guard nodes == 30"));
+    ck_assert(strstr(text, "nodes == 30, edges == 80") &&
+              strstr(text, "because: guard nodes == 30"));
     gnnc_text_free(text);
     tear_down(&b);
 
@@ -164,11 +173,14 @@ START_TEST(automatic)
 }
 END_TEST
 
-/* All programs of one executable, and executables of one schedule, give the same bits; the eager one agrees. */
+/* All programs of one executable, and executables of one schedule, give the same bits; the eager
+ * one agrees. */
 START_TEST(same_bits)
 {
-    /* The second time what comes first is the schedule's: a graph of few edges, before one of many. */
-    gnnc_compile_options o = {.expect_nodes = _i ? 0 : 40, .expect_edges = _i ? 0 : 400, .train = true};
+    /* The second time what comes first is the schedule's: a graph of few edges, before one of
+     * many. */
+    gnnc_compile_options o = {
+        .expect_nodes = _i ? 0 : 40, .expect_edges = _i ? 0 : 400, .train = true};
     static const char *const how[] = {"true", "auto", "false"};
     char name[3][32];
     double loss[3];
@@ -176,7 +188,8 @@ START_TEST(same_bits)
         o.dynamic = how[k];
         bench b = set_up(plain, o, 1 + k);
         for (uint32_t i = 0; i < 6; i++) {
-            world w = make_world(i, 30 + 7 * (int)(i % 3), (_i ? 100 : 300) + (_i ? 800 : 11) * (int)(i % 2));
+            world w = make_world(i, 30 + 7 * (int)(i % 3),
+                                 (_i ? 100 : 300) + (_i ? 800 : 11) * (int)(i % 2));
             bind_world(b.run, &w, true);
             ok(gnnc_run_step(b.run, &loss[k]));
             end_world(&w);
@@ -211,13 +224,16 @@ static void hear(void *user, gnnc_log_level level, const char *topic, const char
 START_TEST(limits)
 {
     gnnc_context *c;
-    gnnc_context_options o = {.size = sizeof o, .cache = GNNC_CACHE_NONE, .topics = "recompiles", .log = hear};
+    gnnc_context_options o = {
+        .size = sizeof o, .cache = GNNC_CACHE_NONE, .topics = "recompiles", .log = hear};
     ok(gnnc_context_new(&o, &c));
-    bench b = set_up_in(c, plain, (gnnc_compile_options){.dynamic = "false", .recompile_limit = 2}, 1);
+    bench b = set_up_in(c, plain, (gnnc_compile_options){.dynamic = "false", .recompile_limit = 2},
+                        1);
     gnnc_status *s;
     for (int n = 5; n < 8; n++) free(infer_on(b.run, c, 1, n, 9, NULL));
     ck_assert(told == 2);
-    ck_assert_msg(strstr(last, "recompilation 2") && strstr(last, "guard nodes == 6 does not hold: it is 7") &&
+    ck_assert_msg(strstr(last, "recompilation 2") &&
+                      strstr(last, "guard nodes == 6 does not hold: it is 7") &&
                       strstr(last, "nodes == 7, edges == 9"),
                   "%s", last);
     ck_assert(infer_on(b.run, c, 1, 8, 9, &s) == NULL);
@@ -231,13 +247,15 @@ END_TEST
 
 START_TEST(stances)
 {
-    bench b = set_up(plain, (gnnc_compile_options){.dynamic = "false", .stance = "fail-on-recompile"}, 1);
+    bench b = set_up(plain,
+                     (gnnc_compile_options){.dynamic = "false", .stance = "fail-on-recompile"}, 1);
     visit(b.run, 10, 20);
     refused_on(b.run, 11, 20, GNNC_ERROR_USAGE, "guard nodes == 10 does not hold: it is 11");
     visit(b.run, 10, 20);
     tear_down(&b);
 
-    b = set_up(plain, (gnnc_compile_options){.dynamic = "auto", .stance = "run-what-is-compiled"}, 1);
+    b = set_up(plain, (gnnc_compile_options){.dynamic = "auto", .stance = "run-what-is-compiled"},
+               1);
     refused_on(b.run, 10, 20, GNNC_ERROR_USAGE, "nothing is compiled yet");
     gnnc_run_options ro = {.size = sizeof ro, .stance = "recompile"};
     gnnc_run *warm;
@@ -249,10 +267,13 @@ START_TEST(stances)
     tear_down(&b);
 
     bench want = set_up(plain, (gnnc_compile_options){0}, 1);
-    b = set_up(plain, (gnnc_compile_options){.dynamic = "false", .stance = "eager-on-recompile"}, 1);
+    b = set_up(plain, (gnnc_compile_options){.dynamic = "false", .stance = "eager-on-recompile"},
+               1);
     for (int k = 0; k < 5; k++) {
-        float *x = infer_on(want.run, NULL, 3, 10 + k, 30, NULL), *y = infer_on(b.run, NULL, 3, 10 + k, 30, NULL);
-        for (int i = 0; i < (10 + k) * C; i++) ck_assert(x[i] - y[i] < 1e-5f && y[i] - x[i] < 1e-5f);
+        float *x = infer_on(want.run, NULL, 3, 10 + k, 30, NULL),
+              *y = infer_on(b.run, NULL, 3, 10 + k, 30, NULL);
+        for (int i = 0; i < (10 + k) * C; i++)
+            ck_assert(x[i] - y[i] < 1e-5f && y[i] - x[i] < 1e-5f);
         gnnc_run_info i = {.size = sizeof i};
         gnnc_run_describe(b.run, &i);
         ck_assert(i.eager == (k > 0) && i.program == (k > 0));
@@ -268,13 +289,15 @@ END_TEST
 
 START_TEST(ranges)
 {
-    bench b = set_up(plain, (gnnc_compile_options){.dynamic = "auto", .ranges = "N in 1..100, E in ..500"}, 1);
+    bench b = set_up(
+        plain, (gnnc_compile_options){.dynamic = "auto", .ranges = "N in 1..100, E in ..500"}, 1);
     ck_assert(info_of(&b).programs == 1); /* nothing to wait for */
     for (int n = 1; n < 100; n += 9) visit(b.run, n, 5 * n);
     refused_on(b.run, 101, 10, GNNC_ERROR_DATA, "nodes is 101, declared to be in 1..100");
     refused_on(b.run, 0, 0, GNNC_ERROR_DATA, "nodes is 0");
     refused_on(b.run, 10, 501, GNNC_ERROR_DATA, "edges is 501");
-    ck_assert(info_of(&b).recompiles == 0 && program(&b, 0).nodes_most == 100 && program(&b, 0).edges_most == 500);
+    ck_assert(info_of(&b).recompiles == 0 && program(&b, 0).nodes_most == 100 &&
+              program(&b, 0).edges_most == 500);
     tear_down(&b);
     b = set_up(plain, (gnnc_compile_options){.dynamic = "auto", .ranges = "nodes in 5.."}, 1);
     visit(b.run, 5, 10);
@@ -311,7 +334,8 @@ START_TEST(ranges)
 }
 END_TEST
 
-/* Several threads share an executable: each size is compiled once, and what they compute is what one computes. */
+/* Several threads share an executable: each size is compiled once, and what they compute is what
+ * one computes. */
 typedef struct worker {
     pthread_t thread;
     const bench *shared;
@@ -344,7 +368,8 @@ START_TEST(threads)
     bench one = set_up(plain, o, 1), b = set_up(plain, o, 1);
     float *want[TURNS];
     worker all[4] = {0};
-    for (uint32_t k = 0; k < TURNS; k++) want[k] = infer_on(one.run, NULL, k, 20 + (int)(k % 4), 60, NULL);
+    for (uint32_t k = 0; k < TURNS; k++)
+        want[k] = infer_on(one.run, NULL, k, 20 + (int)(k % 4), 60, NULL);
     for (int k = 0; k < 4; k++) {
         all[k].shared = &b;
         all[k].want = want;
@@ -362,8 +387,8 @@ START_TEST(threads)
 }
 END_TEST
 
-/* What the header forbids: two threads train one state.  ThreadSanitizer sees the weights, which generated code alone
- * touches. */
+/* What the header forbids: two threads train one state.  ThreadSanitizer sees the weights, which
+ * generated code alone touches. */
 static void *steps(void *p)
 {
     for (int k = 0; k < 200; k++) ok(gnnc_run_step(p, NULL));
@@ -372,7 +397,8 @@ static void *steps(void *p)
 
 START_TEST(forbidden)
 {
-    bench b = set_up(plain, (gnnc_compile_options){.train = true, .expect_nodes = 20, .expect_edges = 60}, 1);
+    bench b = set_up(
+        plain, (gnnc_compile_options){.train = true, .expect_nodes = 20, .expect_edges = 60}, 1);
     world w = make_world(1, 20, 60);
     gnnc_run *more;
     pthread_t other;
@@ -391,11 +417,13 @@ END_TEST
 /* What a run says that it holds is what it holds, but for some small change. */
 START_TEST(bytes_of_runs)
 {
-    static const char model[] = "model M() (g: graph, x: node[F]) -> edge[C] {\n  a = Linear(C)\n  h = a(x)\n"
-                                "  return edge(u -> v in g: h[u] * h[v] * g.weight)\n}\n";
+    static const char
+        model[] = "model M() (g: graph, x: node[F]) -> edge[C] {\n  a = Linear(C)\n  h = a(x)\n"
+                  "  return edge(u -> v in g: h[u] * h[v] * g.weight)\n}\n";
     enum { N = 5000, E = 20000, CHANGE = 16384 };
     gnnc_context *c;
-    gnnc_context_options o = {.size = sizeof o, .cache = GNNC_CACHE_NONE, .allocate = take, .release = give};
+    gnnc_context_options o = {
+        .size = sizeof o, .cache = GNNC_CACHE_NONE, .allocate = take, .release = give};
     ok(gnnc_context_new(&o, &c));
     for (int k = 0; k < 4; k++) {
         gnnc_compile_options co = {.dynamic = k % 2 ? "false" : "true",
@@ -406,7 +434,8 @@ START_TEST(bytes_of_runs)
         bench b = set_up_in(c, model, co, 1);
         world w = make_world_in(c, 1, N, E);
         DLTensor weight = tensor(w.w, 1, w.edges, kDLFloat, 32), out;
-        for (int again = 0; again < 2; again++) { /* the second time the program is there, and what the graph derives */
+        /* the second time the program is there, and what the graph derives */
+        for (int again = 0; again < 2; again++) {
             int64_t before = held;
             gnnc_run *r;
             ok(gnnc_run_new(b.exe, b.state, NULL, &r));
@@ -417,7 +446,8 @@ START_TEST(bytes_of_runs)
             ck_assert(out.shape[0] == E);
             int64_t bytes = gnnc_run_bytes(r);
             ck_assert_msg(!again || (held - before >= bytes && held - before < bytes + CHANGE),
-                          "it holds %lld bytes, and says %lld (%d)", (long long)(held - before), (long long)bytes, k);
+                          "it holds %lld bytes, and says %lld (%d)", (long long)(held - before),
+                          (long long)bytes, k);
             gnnc_run_free(r);
             ck_assert(!again || held == before);
         }

@@ -31,22 +31,24 @@ static void end_child(int line)
 {
     int status;
     ck_assert_int_eq(waitpid(child[generation], &status, 0), child[generation]);
-    ck_assert_msg(!WIFSIGNALED(status), "the child of line %d died of signal %d", line, WTERMSIG(status));
-    ck_assert_msg(WEXITSTATUS(status) == 0, "the child of line %d ended with %d", line, WEXITSTATUS(status));
+    ck_assert_msg(!WIFSIGNALED(status), "the child of line %d died of signal %d", line,
+                  WTERMSIG(status));
+    ck_assert_msg(WEXITSTATUS(status) == 0, "the child of line %d ended with %d", line,
+                  WEXITSTATUS(status));
 }
 
 /* Does it in a child, which is to end well. */
-#define IN_CHILD(...)                                                                                                  \
-    do {                                                                                                               \
-        if (start_child()) {                                                                                           \
-            __VA_ARGS__;                                                                                               \
-            _exit(0);                                                                                                  \
-        }                                                                                                              \
-        end_child(__LINE__);                                                                                           \
+#define IN_CHILD(...)                                                                              \
+    do {                                                                                           \
+        if (start_child()) {                                                                       \
+            __VA_ARGS__;                                                                           \
+            _exit(0);                                                                              \
+        }                                                                                          \
+        end_child(__LINE__);                                                                       \
     } while (0)
-#define MUST(x)                                                                                                        \
-    do {                                                                                                               \
-        if (!(x)) _exit(9);                                                                                            \
+#define MUST(x)                                                                                    \
+    do {                                                                                           \
+        if (!(x)) _exit(9);                                                                        \
     } while (0)
 
 static bool gives(gnnc_run *r, int n, const float *want)
@@ -117,7 +119,8 @@ START_TEST(a_child_makes_all_anew)
     IN_CHILD({
         gnnc_context *mine;
         MUST(!gnnc_context_new(&co, &mine));
-        bench own = set_up_in(mine, plain, plain_options(), 2), shared = set_up_in(c, plain, plain_options(), 2);
+        bench own = set_up_in(mine, plain, plain_options(), 2),
+              shared = set_up_in(c, plain, plain_options(), 2);
         world mw = make_world_in(mine, 3, NODES, EDGES);
         bind_world(own.run, &mw, true);
         bind_world(shared.run, &w, true);
@@ -163,7 +166,8 @@ static void *works(void *arg)
     worker *z = arg;
     DLTensor x = x_of(z->w);
     for (int k = 0; !atomic_load(&z->stop); k++) {
-        gnnc_compile_options o = {.size = sizeof o, .features = F, .classes = C, .mode = k % 2 ? "eager" : "default"};
+        gnnc_compile_options o = {
+            .size = sizeof o, .features = F, .classes = C, .mode = k % 2 ? "eager" : "default"};
         gnnc_executable *e;
         gnnc_state *s;
         gnnc_run *r;
@@ -172,7 +176,8 @@ static void *works(void *arg)
         must(gnnc_compile(z->module, &o, &e));
         must(gnnc_state_new(e, 7, &s));
         must(gnnc_run_new(e, s, &ro, &r));
-        must(gnnc_graph_from_coo(z->context, z->w->n, z->w->e, GNNC_INT32, z->w->src, z->w->dst, &g));
+        must(gnnc_graph_from_coo(z->context, z->w->n, z->w->e, GNNC_INT32, z->w->src, z->w->dst,
+                                 &g));
         must(gnnc_run_bind_graph(r, z->w->g));
         must(gnnc_run_bind(r, "x", &x));
         must(gnnc_run_infer(r));
@@ -204,7 +209,8 @@ START_TEST(a_fork_while_others_work)
         int before = atomic_load(&z.rounds);
         IN_CHILD({
             MUST(gives(b.run, 500, want));
-            bench own = set_up_in(c, plain, plain_options(), 2); /* with what the others were using */
+            /* with what the others were using */
+            bench own = set_up_in(c, plain, plain_options(), 2);
             bind_world(own.run, &w, true);
             MUST(gives(own.run, 500, want));
             tear_down(&own);
@@ -246,7 +252,8 @@ static void *lets(void *arg)
     return NULL;
 }
 
-/* A long one does not keep a fork waiting, and is open in the child; a brief one does. */
+/* A long one does not keep a fork waiting, and is open in the child; a brief one does.
+ */
 START_TEST(a_mutex_that_another_thread_holds)
 {
     static const gn_mutex_kind kinds[] = {GN_MUTEX_LONG, GN_MUTEX_NESTED, GN_MUTEX_BRIEF};
@@ -302,7 +309,8 @@ START_TEST(a_home_is_left_by_children_alone)
 {
     gn_home h;
     gn_home_init(&h);
-    for (int k = 0; k < 2; k++) { /* where the system wipes pages, and where it does not */
+    for (int k = 0; k < 2; k++) { /* where the system wipes pages, and where it does not
+                                   */
         ck_assert(!gn_home_left(&h));
         IN_CHILD({
             MUST(gn_home_left(&h));

@@ -5,9 +5,11 @@
 #include "unit/api_world.h"
 
 static const char lone[] = "model L() (g: graph, feat: node[F]) -> node[F] { return feat + feat }";
-static const char pair[] = "model P() (g: graph, a: node[F], b: node[F]) -> node[F] { return a + 2 * b }";
-static const char maybe[] = "model O() (g: graph, x: node[F], w: node[F] = none, v: node[F] = none) -> node[F] {\n"
-                            "  h = w == none ? x : x + w\n  return v == none ? h : h + 10 * v\n}\n";
+static const char
+    pair[] = "model P() (g: graph, a: node[F], b: node[F]) -> node[F] { return a + 2 * b }";
+static const char maybe
+    [] = "model O() (g: graph, x: node[F], w: node[F] = none, v: node[F] = none) -> node[F] {\n"
+         "  h = w == none ? x : x + w\n  return v == none ? h : h + 10 * v\n}\n";
 
 enum { N = 6 };
 
@@ -59,7 +61,8 @@ START_TEST(a_lone_input)
     bind(b.run, "feat", ones);
     gives_all(b.run, 2);
     t.dtype.bits = 64;
-    refused(gnnc_run_bind(b.run, "feat", &t), GNNC_ERROR_DATA, "feat: the tensor is f64, expected f32");
+    refused(gnnc_run_bind(b.run, "feat", &t), GNNC_ERROR_DATA,
+            "feat: the tensor is f64, expected f32");
     refused(gnnc_run_bind(b.run, "feats", &t), GNNC_ERROR_USAGE,
             "model L has no input 'feats'; did you mean 'feat'?; it has feat");
     refused(gnnc_run_bind(b.run, "g", &t), GNNC_ERROR_USAGE, "gnnc_run_bind_graph binds graphs");
@@ -77,14 +80,16 @@ START_TEST(two_inputs)
     bind(b.run, "a", ones);
     bind(b.run, "b", threes);
     gives_all(b.run, 7);
-    refused(gnnc_run_bind(b.run, "x", &t), GNNC_ERROR_USAGE, "model P has no input 'x'; it has a, b");
+    refused(gnnc_run_bind(b.run, "x", &t), GNNC_ERROR_USAGE,
+            "model P has no input 'x'; it has a, b");
     end(&b, &w);
 }
 END_TEST
 
 START_TEST(a_lone_input_of_edges)
 {
-    static const char text[] = "model E() (g: graph, h: node[F], w: edge[D]) -> edge[D] { return w + w }";
+    static const char
+        text[] = "model E() (g: graph, h: node[F], w: edge[D]) -> edge[D] { return w + w }";
     int64_t edges[2] = {10, 2};
     float numbers[20];
     DLTensor out, t = tensor(numbers, 2, edges, kDLFloat, 32);
@@ -119,7 +124,8 @@ START_TEST(inputs_that_are_left_out)
     gives_all(b.run, 11);
     ok(gnnc_run_bind(b.run, "v", NULL));
     gives_all(b.run, 1);
-    refused(gnnc_run_bind(b.run, "x", NULL), GNNC_ERROR_USAGE, "gnnc_run_bind: `data` is NULL, and input 'x' has no");
+    refused(gnnc_run_bind(b.run, "x", NULL), GNNC_ERROR_USAGE,
+            "gnnc_run_bind: `data` is NULL, and input 'x' has no");
     gives_all(b.run, 1);
     other = b;
     ok(gnnc_run_new(b.exe, b.state, NULL, &other.run)); /* takes what was compiled for the first */
@@ -166,8 +172,9 @@ END_TEST
 /* A model whose default is computed with, and which trains either way. */
 START_TEST(training_without_an_input)
 {
-    static const char text[] = "model T() (g: graph, x: node[F], s: node[1] = none) -> node[C] {\n"
-                               "  a = GCNConv(C)\n  h = a(g, x)\n  return s == none ? h : h * s\n}\n";
+    static const char
+        text[] = "model T() (g: graph, x: node[F], s: node[1] = none) -> node[C] {\n"
+                 "  a = GCNConv(C)\n  h = a(g, x)\n  return s == none ? h : h * s\n}\n";
     static const char *const modes[] = {"default", "reduce-overhead"};
     for (int m = 0; m < 2; m++) {
         gnnc_compile_options o = {.train = true, .mode = modes[m], .fixed = m == 1};
@@ -198,7 +205,8 @@ START_TEST(weights_that_only_the_default_has)
     world w;
     bench b = begin(text, &w);
     bind(b.run, "x", ones);
-    refused(gnnc_run_infer(b.run), GNNC_ERROR_USAGE, "model W has other weights without the inputs that are not bound");
+    refused(gnnc_run_infer(b.run), GNNC_ERROR_USAGE,
+            "model W has other weights without the inputs that are not bound");
     bind(b.run, "w", threes);
     gives_all(b.run, 4);
     end(&b, &w);
@@ -217,9 +225,9 @@ typedef struct newer { /* of a header that is to come */
     char more[64];
 } newer;
 
-#define SIZED(member, n, ...)                                                                                          \
-    {                                                                                                                  \
-        .known.member = {.size = sizeof(((newer *)0)->known.member) + (n), __VA_ARGS__ }                               \
+#define SIZED(member, n, ...)                                                                      \
+    {                                                                                              \
+        .known.member = {.size = sizeof(((newer *)0)->known.member) + (n), __VA_ARGS__ }           \
     }
 
 static void set_behind(newer *o, size_t known) { ((char *)o)[known + 3] = 1; }
@@ -250,8 +258,10 @@ START_TEST(options_of_another_size)
     gnnc_run_describe(b.run, &in.known.info); /* what it does not know is 0 */
     for (size_t k = 0; k < 16; k++) ck_assert_int_eq(((char *)&in)[sizeof in.known.info + k], 0);
     gnnc_run_options unset = {.threads = 4}, wild = {.size = (size_t)-1, .threads = 4};
-    refused(gnnc_run_new(b.exe, b.state, &unset, &r), GNNC_ERROR_USAGE, "options have size 0, at least");
-    refused(gnnc_run_new(b.exe, b.state, &wild, &r), GNNC_ERROR_USAGE, "set `size` to sizeof of the structure");
+    refused(gnnc_run_new(b.exe, b.state, &unset, &r), GNNC_ERROR_USAGE,
+            "options have size 0, at least");
+    refused(gnnc_run_new(b.exe, b.state, &wild, &r), GNNC_ERROR_USAGE,
+            "set `size` to sizeof of the structure");
     tear_down(&b);
 }
 END_TEST

@@ -1,5 +1,6 @@
-/* Training steps of the rows that their loss reads (gnnc_compile_options.rows): the losses and weights of steps of all rows,
- * whatever graph and mask are bound, in whatever order; which programs are compiled for that, and where none is. */
+/* Training steps of the rows that their loss reads (gnnc_compile_options.rows): the losses and
+ * weights of steps of all rows, whatever graph and mask are bound, in whatever order; which
+ * programs are compiled for that, and where none is. */
 /* labels: long */
 /* timeout: 600 */
 #include "base/sanitized.h"
@@ -10,12 +11,14 @@
 #include <pthread.h>
 #include <unistd.h>
 
-/* Three layers: of more levels than most of these graphs leave rows out.  Without Adam, which makes steps of noise. */
-static const char deep[] = "model D(p = 0.0) (g: graph, x: node[F]) -> node[C] {\n"
-                           "  a = GATConv(3, heads = 2, p = p)\n  b = SAGEConv(4)\n  c = GCNConv(C)\n"
-                           "  return c(g, relu(b(g, elu(a(g, dropout(x, p))))))\n}\n"
-                           "train D {\n  loss = cross_entropy(D(g, x), y) over train_mask\n"
-                           "  optimizer = sgd(lr = 0.1)\n}\n";
+/* Three layers: of more levels than most of these graphs leave rows out.  Without Adam, which makes
+ * steps of noise. */
+static const char
+    deep[] = "model D(p = 0.0) (g: graph, x: node[F]) -> node[C] {\n"
+             "  a = GATConv(3, heads = 2, p = p)\n  b = SAGEConv(4)\n  c = GCNConv(C)\n"
+             "  return c(g, relu(b(g, elu(a(g, dropout(x, p))))))\n}\n"
+             "train D {\n  loss = cross_entropy(D(g, x), y) over train_mask\n"
+             "  optimizer = sgd(lr = 0.1)\n}\n";
 enum { PLAIN = 3, DEEP = 4 }; /* levels of rows that the models have */
 static const gnnc_define drops[] = {{"p", "0.5"}};
 
@@ -45,7 +48,9 @@ static int levels_of(const bench *b, gnnc_run *r)
 static void mark(world *w, int every)
 {
     for (int v = 0; v < w->n; v++)
-        w->mask[v] = every > 0 ? v % every == 0 : every == -1 ? v == w->n / 2 : every && v % -every != 0;
+        w->mask[v] = every > 0     ? v % every == 0
+                     : every == -1 ? v == w->n / 2
+                                   : every && v % -every != 0;
 }
 
 static void bind_mask(gnnc_run *r, world *w)
@@ -71,12 +76,13 @@ static void same_weights(const bench *a, const bench *b, const char *what)
         ok(gnnc_state_weight(b->state, k, NULL, &w, numbers));
         for (int64_t i = 0; i < n; i++)
             ck_assert_msg(near((double)((float *)v.data)[i], (double)((float *)w.data)[i], 1e-4),
-                          "%s: %s[%d] is %g, not %g", what, name, (int)i, (double)((float *)v.data)[i],
-                          (double)((float *)w.data)[i]);
+                          "%s: %s[%d] is %g, not %g", what, name, (int)i,
+                          (double)((float *)v.data)[i], (double)((float *)w.data)[i]);
     }
 }
 
-/* The same model twice: with the rows that are asked for, and with all of them; trained side by side. */
+/* The same model twice: with the rows that are asked for, and with all of them; trained side by
+ * side. */
 typedef struct two {
     bench picked, all;
 } two;
@@ -123,8 +129,8 @@ static void renew(bench *b)
     ok(gnnc_run_new(b->exe, b->state, NULL, &b->run));
 }
 
-/* Masks of none, few, most and all; x dense and by its non-zeros, with dropout and without; data that stays, or may change, or is
- * said to be the same in every run, though it is not. */
+/* Masks of none, few, most and all; x dense and by its non-zeros, with dropout and without; data
+ * that stays, or may change, or is said to be the same in every run, though it is not. */
 static const struct {
     int every, levels; /* least */
 } masks[] = {{0, 2}, {-1, 2}, {40, 2}, {7, 1}, {2, 1}, {-5, 0}, {1, 0}};
@@ -133,8 +139,11 @@ START_TEST(same_as_all_rows)
 {
     if (GN_UNDER_ASAN && _i % 3) return; /* each compiles */
     world w = make_world(9, 300, 330);
-    gnnc_compile_options o = {
-        .train = true, .sparse = _i & 1, .defines = drops, .n_defines = _i & 2 ? 1 : 0, .fixed = true};
+    gnnc_compile_options o = {.train = true,
+                              .sparse = _i & 1,
+                              .defines = drops,
+                              .n_defines = _i & 2 ? 1 : 0,
+                              .fixed = true};
     if (_i & 4) o.fixed = false;
     if (_i & 4) o.rows = "needed";
     if (_i & 8) o.same_data = o.fixed = true;
@@ -152,7 +161,8 @@ START_TEST(same_as_all_rows)
         renew(&t.all);
         bind_both(&t, &w);
         int levels = step_both(&t, 8, what);
-        ck_assert_msg(masks[k].levels ? levels >= masks[k].levels : levels == 0, "%s: %d levels", what, levels);
+        ck_assert_msg(masks[k].levels ? levels >= masks[k].levels : levels == 0, "%s: %d levels",
+                      what, levels);
         kinds += !seen[levels];
         seen[levels] = true;
         same_weights(&t.picked, &t.all, what);
@@ -160,14 +170,15 @@ START_TEST(same_as_all_rows)
         ck_assert_int_eq(run_of(t.picked.run).program, 0);
     }
     gnnc_executable_info i = info_of(&t.picked);
-    ck_assert(i.programs == kinds && kinds > 1 && i.recompiles == 0 && info_of(&t.all).programs == 1);
+    ck_assert(i.programs == kinds && kinds > 1 && i.recompiles == 0 &&
+              info_of(&t.all).programs == 1);
     tear_down_two(&t);
     end_world(&w);
 }
 END_TEST
 
-/* One executable, graphs of all sizes and masks of all kinds in turn, and an inference now and then: a program for each number
- * of levels at most, however sizes are compiled in. */
+/* One executable, graphs of all sizes and masks of all kinds in turn, and an inference now and
+ * then: a program for each number of levels at most, however sizes are compiled in. */
 static const char *const dynamics[] = {"true", "auto", "false"};
 
 START_TEST(graphs_and_masks_in_turn)
@@ -175,7 +186,8 @@ START_TEST(graphs_and_masks_in_turn)
     if (GN_UNDER_ASAN && _i == 1) return; /* each compiles */
     static const int every[] = {3, 1, 20, 0, -1, 2, -4, 9};
     two t = set_up_two(
-        deep, (gnnc_compile_options){.train = true, .fixed = true, .dynamic = dynamics[_i], .recompile_limit = 99});
+        deep, (gnnc_compile_options){
+                  .train = true, .fixed = true, .dynamic = dynamics[_i], .recompile_limit = 99});
     bool seen[8] = {[DEEP] = true};
     int kinds = 1, steps = _i == 2 ? 8 : 60;
     for (int k = 0; k < steps; k++) {
@@ -201,7 +213,8 @@ START_TEST(graphs_and_masks_in_turn)
     }
     same_weights(&t.picked, &t.all, "at the end");
     gnnc_executable_info i = info_of(&t.picked), all = info_of(&t.all);
-    ck_assert_msg(kinds >= 3 && i.recompiles == all.recompiles, "%d kinds, %d recompilations", kinds, i.recompiles);
+    ck_assert_msg(kinds >= 3 && i.recompiles == all.recompiles, "%d kinds, %d recompilations",
+                  kinds, i.recompiles);
     if (_i == 0) ck_assert_int_eq(i.programs, kinds);
     if (_i == 1) ck_assert(i.programs > all.programs && i.programs <= all.programs * (kinds + 1));
     if (_i == 2) ck_assert(i.programs > all.programs && i.programs <= 2 * all.programs);
@@ -209,7 +222,8 @@ START_TEST(graphs_and_masks_in_turn)
 }
 END_TEST
 
-/* A mask that is written to counts once it is bound again: for few rows after all, all after few, other rows. */
+/* A mask that is written to counts once it is bound again: for few rows after all, all after few,
+ * other rows. */
 START_TEST(masks_that_change)
 {
     gnnc_compile_options o = {.train = true, .fixed = _i, .rows = "needed"};
@@ -261,7 +275,8 @@ START_TEST(graphs_that_change)
             ok(gnnc_run_bind(r ? t.picked.run : t.all.run, "y", &y));
         }
         int levels = step_both(&t, 3, "a graph");
-        ck_assert_msg(edges[k] == 2000 ? levels == 2 : levels == 3, "%d edges: %d levels", edges[k], levels);
+        ck_assert_msg(edges[k] == 2000 ? levels == 2 : levels == 3, "%d edges: %d levels", edges[k],
+                      levels);
         end_world(&w);
     }
     same_weights(&t.picked, &t.all, "at the end");
@@ -298,7 +313,8 @@ START_TEST(rows_left_out)
 }
 END_TEST
 
-/* A run that goes on from a saved state has the bytes of one that never stopped, in another executable as well. */
+/* A run that goes on from a saved state has the bytes of one that never stopped, in another
+ * executable as well. */
 START_TEST(restarts)
 {
     gnnc_compile_options o = {.train = true, .fixed = true, .defines = drops, .n_defines = 1};
@@ -342,7 +358,8 @@ START_TEST(stances)
     bind_world(all.run, &w, true);
     ok(gnnc_run_step(careful, &got));
     ok(gnnc_run_step(all.run, &want));
-    ck_assert(levels_of(&b, careful) == PLAIN && info_of(&b).programs == 1 && near(got, want, 1e-5));
+    ck_assert(levels_of(&b, careful) == PLAIN && info_of(&b).programs == 1 &&
+              near(got, want, 1e-5));
     bind_world(b.run, &w, true);
     ok(gnnc_run_step(b.run, NULL));
     ck_assert(levels_of(&b, b.run) == 0 && info_of(&b).programs == 2);
@@ -358,11 +375,13 @@ START_TEST(stances)
 
     /* No recompilation; and an eager program has all rows. */
     b = set_up(plain,
-               (gnnc_compile_options){.train = true, .fixed = true, .dynamic = "false", .stance = "fail-on-recompile"},
+               (gnnc_compile_options){
+                   .train = true, .fixed = true, .dynamic = "false", .stance = "fail-on-recompile"},
                1);
     bind_world(b.run, &w, true);
     ok(gnnc_run_step(b.run, NULL));
-    ck_assert(levels_of(&b, b.run) < PLAIN && info_of(&b).programs == 2 && info_of(&b).recompiles == 0);
+    ck_assert(levels_of(&b, b.run) < PLAIN && info_of(&b).programs == 2 &&
+              info_of(&b).recompiles == 0);
     ro.stance = "eager-on-recompile";
     world other = make_world(5, 201, 150);
     mark(&other, 20);
@@ -383,7 +402,8 @@ START_TEST(options)
     gnnc_module *m;
     gnnc_executable *e;
     ok(gnnc_module_parse(NULL, plain, strlen(plain), "m.gnn", &m));
-    gnnc_compile_options o = {.size = sizeof o, .features = F, .classes = C, .train = true, .rows = "neded"};
+    gnnc_compile_options o = {
+        .size = sizeof o, .features = F, .classes = C, .train = true, .rows = "neded"};
     refused(gnnc_compile(m, &o, &e), GNNC_ERROR_USAGE, "did you mean 'needed'");
     o.rows = "needed";
     o.mode = "eager";
@@ -392,14 +412,16 @@ START_TEST(options)
     o.dynamic = "false";
     o.buckets = "pow2";
     refused(gnnc_compile(m, &o, &e), GNNC_ERROR_USAGE, "with buckets all rows are computed");
-    o = (gnnc_compile_options){.size = sizeof o, .features = F, .classes = C, .train = true, .same_data = true};
+    o = (gnnc_compile_options){
+        .size = sizeof o, .features = F, .classes = C, .train = true, .same_data = true};
     refused(gnnc_compile(m, &o, &e), GNNC_ERROR_USAGE, "same_data goes with `train` and `fixed`");
     gnnc_module_free(m);
 
-    static const gnnc_compile_options none[] = {{.train = true},
-                                                {.train = true, .fixed = true, .rows = "all"},
-                                                {.train = true, .fixed = true, .mode = "eager"},
-                                                {.train = true, .fixed = true, .dynamic = "false", .buckets = "64"}};
+    static const gnnc_compile_options none[] = {
+        {.train = true},
+        {.train = true, .fixed = true, .rows = "all"},
+        {.train = true, .fixed = true, .mode = "eager"},
+        {.train = true, .fixed = true, .dynamic = "false", .buckets = "64"}};
     world w = make_world(5, 200, 150);
     mark(&w, 20);
     for (int k = 0; k < 4; k++) {
@@ -411,7 +433,8 @@ START_TEST(options)
     }
     bench b = set_up(plain, (gnnc_compile_options){.train = true, .fixed = true}, 1);
     int64_t rows[] = {199};
-    DLTensor x = x_of(&w), y = tensor(w.y, 1, w.rows, kDLInt, 32), less = tensor(w.mask, 1, rows, kDLBool, 8);
+    DLTensor x = x_of(&w), y = tensor(w.y, 1, w.rows, kDLInt, 32),
+             less = tensor(w.mask, 1, rows, kDLBool, 8);
     ok(gnnc_run_bind_graph(b.run, w.g));
     ok(gnnc_run_bind(b.run, "x", &x));
     ok(gnnc_run_bind(b.run, "y", &y));
@@ -434,13 +457,15 @@ START_TEST(options)
 }
 END_TEST
 
-/* What is counted decides: products stay in front of an aggregation whose few rows have many edges, and where they have few they do
- * not.  Later data find the program that is there; who must not compile, one that was made for any data. */
+/* What is counted decides: products stay in front of an aggregation whose few rows have many edges,
+ * and where they have few they do not.  Later data find the program that is there; who must not
+ * compile, one that was made for any data. */
 START_TEST(counted_data)
 {
     gnnc_run_options ro = {.size = sizeof ro, .stance = "run-what-is-compiled"};
     static const gnnc_define wide[] = {{"hidden", "64"}};
-    gnnc_compile_options o = {.train = true, .fixed = true, .rows = "needed", .defines = wide, .n_defines = 1};
+    gnnc_compile_options o = {
+        .train = true, .fixed = true, .rows = "needed", .defines = wide, .n_defines = 1};
     world many = make_world(5, 400, 12000), few = make_world(5, 400, 300);
     mark(&many, 200);
     mark(&few, 200);
@@ -464,7 +489,8 @@ START_TEST(counted_data)
         gnnc_program_info p = {.size = sizeof p};
         ck_assert_int_eq(run_of(b[k].run).program, 1);
         ok(gnnc_executable_program(b[k].exe, 1, &p));
-        ck_assert_msg(strstr(p.reason, "every run has the same data") && !p.guard && info_of(&b[k]).recompiles == 0,
+        ck_assert_msg(strstr(p.reason, "every run has the same data") && !p.guard &&
+                          info_of(&b[k]).recompiles == 0,
                       "because: %s", p.reason);
     }
     ck_assert(near(loss[0], want, 1e-5));
@@ -496,7 +522,8 @@ START_TEST(counted_data)
 }
 END_TEST
 
-/* Threads that share an executable, each with a state: a program for each number of levels, and the losses of one alone. */
+/* Threads that share an executable, each with a state: a program for each number of levels, and the
+ * losses of one alone. */
 enum { CALLERS = 3, EACH = 24 };
 typedef struct caller {
     pthread_t thread;
@@ -547,7 +574,8 @@ START_TEST(tuned)
 {
     char lock[] = "api-rows-lock.XXXXXX";
     close(mkstemp(lock));
-    gnnc_compile_options o = {.train = true, .fixed = true, .mode = "max-autotune", .tune_budget_ms = 1};
+    gnnc_compile_options o = {
+        .train = true, .fixed = true, .mode = "max-autotune", .tune_budget_ms = 1};
     bench b = set_up(plain, o, 1);
     world w = make_world(5, 200, 150);
     double loss, again;

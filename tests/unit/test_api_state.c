@@ -30,21 +30,25 @@ static bool same_file(const char *one, const char *other)
     return c == d;
 }
 
-/* What a state was saved of has to be what it is loaded into: what differs is named, and nothing was changed.  Weights lie in
- * such a file as in one of weights. */
+/* What a state was saved of has to be what it is loaded into: what differs is named, and nothing
+ * was changed.  Weights lie in such a file as in one of weights. */
 START_TEST(states_of_others)
 {
     static const gnnc_define wide[] = {{"hidden", "7"}};
     static const struct {
         const char *optimizer, *says;
         bool wide;
-    } others[] = {{"adam(lr = 0.01)", "another choice of hyperparameters: hidden = 4, p = 0.0 there, hidden = 7", true},
-                  {"adamw(lr = 0.01, weight_decay = 0)", "another optimizer: adam(lr = 0.01, ", false},
-                  {"adam(lr = 0.1)", "another optimizer: adam(lr = 0.01, ", false},
-                  {"sgd(lr = 0.01)", "another optimizer: adam(lr = 0.01, ", false}};
-    static const char block[] = "train M {\n  loss = cross_entropy(M(g, x), y) over train_mask\n  optimizer = %s\n}\n";
+    } others[] = {
+        {"adam(lr = 0.01)",
+         "another choice of hyperparameters: hidden = 4, p = 0.0 there, hidden = 7", true},
+        {"adamw(lr = 0.01, weight_decay = 0)", "another optimizer: adam(lr = 0.01, ", false},
+        {"adam(lr = 0.1)", "another optimizer: adam(lr = 0.01, ", false},
+        {"sgd(lr = 0.01)", "another optimizer: adam(lr = 0.01, ", false}};
+    static const char block
+        [] = "train M {\n  loss = cross_entropy(M(g, x), y) over train_mask\n  optimizer = %s\n}\n";
     enum { OTHERS = sizeof others / sizeof *others };
-    char path[] = "api-other.XXXXXX", kept[] = "api-kept.XXXXXX", still[] = "api-still.XXXXXX", text[1024], more[512];
+    char path[] = "api-other.XXXXXX", kept[] = "api-kept.XXXXXX", still[] = "api-still.XXXXXX",
+         text[1024], more[512];
     close(mkstemp(path));
     close(mkstemp(kept));
     close(mkstemp(still));
@@ -88,12 +92,13 @@ START_TEST(states_of_others)
 }
 END_TEST
 
-/* Training goes down; a run that was saved and loaded ends with the same bytes; so does one with more threads, and one
- * whose labels have 64 bits. */
+/* Training goes down; a run that was saved and loaded ends with the same bytes; so does one with
+ * more threads, and one whose labels have 64 bits. */
 START_TEST(training)
 {
     static const gnnc_define drops[] = {{"p", "0.5"}};
-    gnnc_compile_options o = {.train = true, .defines = drops, .n_defines = 1, .fixed = _i == 1, .sparse = _i == 2};
+    gnnc_compile_options o = {
+        .train = true, .defines = drops, .n_defines = 1, .fixed = _i == 1, .sparse = _i == 2};
     char one[] = "api-one.XXXXXX", two[] = "api-two.XXXXXX";
     close(mkstemp(one));
     close(mkstemp(two));
@@ -139,7 +144,8 @@ START_TEST(weights)
     int64_t numbers[16];
     DLTensor view;
     gnnc_executable_describe(b.exe, &info);
-    ck_assert(!strcmp(info.model, "M") && info.parameters > 3 && info.kernels > 0 && info.code_bytes > 0);
+    ck_assert(!strcmp(info.model, "M") && info.parameters > 3 && info.kernels > 0 &&
+              info.code_bytes > 0);
     for (int k = 0; k < info.parameters; k++) {
         const char *name;
         ok(gnnc_state_weight(b.state, k, &name, &view, numbers));
@@ -148,7 +154,8 @@ START_TEST(weights)
     ok(gnnc_state_weight_named(b.state, "a.lin.weight", &view, numbers)); /* PyG's: [out, in] */
     ck_assert(view.ndim == 2 && view.shape[0] == 4 && view.shape[1] == F);
     /* Column 2 of x does not count when its weights are 0. */
-    for (int64_t k = 0; k < 4; k++) ((float *)view.data)[k * view.strides[0] + 2 * view.strides[1]] = 0;
+    for (int64_t k = 0; k < 4; k++)
+        ((float *)view.data)[k * view.strides[0] + 2 * view.strides[1]] = 0;
     world w = make_world(1, 20, 50);
     bind_world(b.run, &w, false);
     float *one = infer(b.run, w.n);
@@ -157,7 +164,8 @@ START_TEST(weights)
     ck_assert(memcmp(one, two, (size_t)w.n * C * sizeof *one) == 0);
     refused(gnnc_state_weight_named(b.state, "a.lin.wieght", &view, numbers), GNNC_ERROR_USAGE,
             "did you mean 'a.lin.weight'");
-    refused(gnnc_state_weight(b.state, info.parameters, NULL, &view, numbers), GNNC_ERROR_USAGE, "no parameter");
+    refused(gnnc_state_weight(b.state, info.parameters, NULL, &view, numbers), GNNC_ERROR_USAGE,
+            "no parameter");
     free(one);
     free(two);
     end_world(&w);
@@ -179,7 +187,8 @@ START_TEST(weights_of_more)
                                "  a = GCNConv(hidden)\n  return a(g, x)\n}\n";
     char path[] = "api-more.XXXXXX", said[512] = "";
     gnnc_context *c;
-    gnnc_context_options o = {.size = sizeof o, .cache = GNNC_CACHE_NONE, .log = hear, .user = said};
+    gnnc_context_options o = {
+        .size = sizeof o, .cache = GNNC_CACHE_NONE, .log = hear, .user = said};
     close(mkstemp(path));
     ok(gnnc_context_new(&o, &c));
     bench whole = set_up_in(c, plain, (gnnc_compile_options){0}, 1),
@@ -189,8 +198,10 @@ START_TEST(weights_of_more)
     ck_assert_str_eq(said, "");
     ok(gnnc_state_load_weights(part.state, path));
     char want[512];
-    snprintf(want, sizeof want,
-             "%s: tensors that the model does not have: b.lin_l.weight, b.lin_l.bias, b.lin_r.weight", path);
+    snprintf(
+        want, sizeof want,
+        "%s: tensors that the model does not have: b.lin_l.weight, b.lin_l.bias, b.lin_r.weight",
+        path);
     ck_assert_str_eq(said, want);
     DLTensor one, two;
     int64_t numbers[2][16];
@@ -204,12 +215,14 @@ START_TEST(weights_of_more)
 }
 END_TEST
 
-/* Weights as torch's wrappers name them, in another floating type: read as they are meant, and that is said. */
+/* Weights as torch's wrappers name them, in another floating type: read as they are meant, and that
+ * is said. */
 START_TEST(weights_of_torch)
 {
     char path[] = "api-torch.XXXXXX", said[512] = "", want[512];
     gnnc_context *c;
-    gnnc_context_options o = {.size = sizeof o, .cache = GNNC_CACHE_NONE, .log = hear, .user = said};
+    gnnc_context_options o = {
+        .size = sizeof o, .cache = GNNC_CACHE_NONE, .log = hear, .user = said};
     close(mkstemp(path));
     ok(gnnc_context_new(&o, &c));
     bench from = set_up_in(c, plain, (gnnc_compile_options){0}, 1),
@@ -230,7 +243,8 @@ START_TEST(weights_of_torch)
     }
     ck_assert_ptr_null(gn_safetensors_write(path, wrapped));
     ok(gnnc_state_load_weights(to.state, path));
-    snprintf(want, sizeof want, "and %d more likewise; %d tensors of f64 become float32", f->n - 1, f->n);
+    snprintf(want, sizeof want, "and %d more likewise; %d tensors of f64 become float32", f->n - 1,
+             f->n);
     ck_assert_ptr_nonnull(strstr(said, want));
     ck_assert_ptr_nonnull(strstr(said, ": 'module."));
     DLTensor one, two;

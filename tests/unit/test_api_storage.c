@@ -21,12 +21,13 @@ static float rounded(float x)
     return x;
 }
 
-/* A sum over in-edges of x with so many columns, plus x itself; whole numbers, so that no order of the sums matters. */
-static void sums(int columns, const char *mode, const char *storage, const int32_t *src, const int32_t *dst,
-                 const float *x, float *got)
+/* A sum over in-edges of x with so many columns, plus x itself; whole numbers, so that no order of
+ * the sums matters. */
+static void sums(int columns, const char *mode, const char *storage, const int32_t *src,
+                 const int32_t *dst, const float *x, float *got)
 {
-    static const char text[] =
-        "model S() (g: graph, x: node[F]) -> node[F] {\n  return sum(u -> v in g: x[u]) + x\n}\n";
+    static const char text[] = "model S() (g: graph, x: node[F]) -> node[F] {\n  return sum(u -> v "
+                               "in g: x[u]) + x\n}\n";
     gnnc_module *m;
     gnnc_executable *exe;
     gnnc_state *state;
@@ -56,10 +57,12 @@ static void sums(int columns, const char *mode, const char *storage, const int32
     gnnc_module_free(m);
 }
 
-/* In every mode what is gathered is rounded, and nothing else: not x where it is added as it is, nor rows of less than a line. */
+/* In every mode what is gathered is rounded, and nothing else: not x where it is added as it is,
+ * nor rows of less than a line. */
 START_TEST(rounds)
 {
-    static const char *const modes[] = {"eager", "default", "reduce-overhead", "max-autotune-no-cudagraphs"};
+    static const char *const modes[] = {"eager", "default", "reduce-overhead",
+                                        "max-autotune-no-cudagraphs"};
     int columns = _i / 4 ? WIDE - 1 : WIDE;
     int32_t src[E], dst[E];
     float x[N * WIDE], want[N * WIDE], got[N * WIDE];
@@ -80,15 +83,17 @@ START_TEST(rounds)
             want[dst[e] * columns + k] += columns < WIDE ? one : rounded(one);
         }
     sums(columns, modes[_i % 4], "bfloat16", src, dst, x, got);
-    for (int k = 0; k < N * columns; k++) ck_assert_msg(got[k] == want[k], "%d: %g, not %g", k, got[k], want[k]);
+    for (int k = 0; k < N * columns; k++)
+        ck_assert_msg(got[k] == want[k], "%d: %g, not %g", k, got[k], want[k]);
 }
 END_TEST
 
 /* Steps go where those of float32 go, but not to the same bits; they take less memory. */
 START_TEST(trains)
 {
-    static const char text[] = "model M() (g: graph, x: node[F]) -> node[C] {\n  a = GCNConv(64)\n  b = GCNConv(64)\n"
-                               "  c = GCNConv(C)\n  return c(g, relu(b(g, relu(a(g, x)))))\n}\n";
+    static const char text
+        [] = "model M() (g: graph, x: node[F]) -> node[C] {\n  a = GCNConv(64)\n  b = GCNConv(64)\n"
+             "  c = GCNConv(C)\n  return c(g, relu(b(g, relu(a(g, x)))))\n}\n";
     double loss[2][10];
     int64_t bytes[2];
     for (int k = 0; k < 2; k++) {
@@ -103,10 +108,11 @@ START_TEST(trains)
     }
     ck_assert(memcmp(loss[0], loss[1], sizeof loss[0]) != 0);
     for (int step = 0; step < 10; step++)
-        ck_assert_msg(fabs(loss[0][step] - loss[1][step]) < 0.01 * loss[0][step], "step %d: %g, not %g", step,
-                      loss[1][step], loss[0][step]);
+        ck_assert_msg(fabs(loss[0][step] - loss[1][step]) < 0.01 * loss[0][step],
+                      "step %d: %g, not %g", step, loss[1][step], loss[0][step]);
     ck_assert(loss[1][9] < loss[1][0]);
-    ck_assert_msg(bytes[1] < bytes[0], "%lld bytes, not less than %lld", (long long)bytes[1], (long long)bytes[0]);
+    ck_assert_msg(bytes[1] < bytes[0], "%lld bytes, not less than %lld", (long long)bytes[1],
+                  (long long)bytes[0]);
 }
 END_TEST
 
@@ -115,7 +121,8 @@ START_TEST(refuses)
     gnnc_module *m;
     gnnc_executable *e;
     ok(gnnc_module_parse(NULL, plain, strlen(plain), NULL, &m));
-    gnnc_compile_options o = {.size = sizeof o, .features = F, .classes = C, .gather_storage = "bfloat"};
+    gnnc_compile_options o = {
+        .size = sizeof o, .features = F, .classes = C, .gather_storage = "bfloat"};
     refused(gnnc_compile(m, &o, &e), GNNC_ERROR_USAGE,
             "there is no storage 'bfloat': float32 or bfloat16; did you mean 'bfloat16'");
     gnnc_module_free(m);

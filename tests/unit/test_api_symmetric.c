@@ -1,5 +1,6 @@
-/* Graphs that are their own transpose and graphs that are not, in turn on one run: losses and weights of a run whose graphs
- * have the same edges in another order, in which nothing is shared.  Weights of edges differ by direction. */
+/* Graphs that are their own transpose and graphs that are not, in turn on one run: losses and
+ * weights of a run whose graphs have the same edges in another order, in which nothing is shared.
+ * Weights of edges differ by direction. */
 #include "unit/api_world.h"
 
 #include <math.h>
@@ -27,7 +28,8 @@ static void take_list(world *w, int32_t (*pair)[2], bool turned)
         int at = turned ? w->e - 1 - e : e;
         w->src[at] = pair[e][0];
         w->dst[at] = pair[e][1];
-        w->w[at] = pair[e][0] == pair[e][1] ? 1 : (float)(1 + e % 7) / 4; /* of repeated loops the last stays */
+        /* of repeated loops the last stays */
+        w->w[at] = pair[e][0] == pair[e][1] ? 1 : (float)(1 + e % 7) / 4;
     }
     gnnc_graph_free(w->g);
     ok(gnnc_graph_from_coo(NULL, w->n, w->e, GNNC_INT32, w->src, w->dst, &w->g));
@@ -68,8 +70,8 @@ static void same_weights(const bench *a, const bench *b, int turn)
         ok(gnnc_state_weight(b->state, k, NULL, &w, numbers));
         for (int64_t i = 0; i < n; i++) {
             double got = (double)((float *)v.data)[i], want = (double)((float *)w.data)[i];
-            ck_assert_msg(fabs(got - want) <= 1e-4 * (1 + fabs(want)), "graph %d, weight %d: %g, not %g", turn, k, got,
-                          want);
+            ck_assert_msg(fabs(got - want) <= 1e-4 * (1 + fabs(want)),
+                          "graph %d, weight %d: %g, not %g", turn, k, got, want);
         }
     }
 }
@@ -89,15 +91,17 @@ START_TEST(graphs_in_turn)
             double got, want;
             ok(gnnc_run_step(shared.run, &got));
             ok(gnnc_run_step(other.run, &want));
-            ck_assert_msg(fabs(got - want) <= 1e-5 * (1 + fabs(want)), "graph %d: %.9g, not %.9g", k, got, want);
+            ck_assert_msg(fabs(got - want) <= 1e-5 * (1 + fabs(want)), "graph %d: %.9g, not %.9g",
+                          k, got, want);
         }
         bytes[k] = gnnc_run_bytes(shared.run);
         ck_assert_msg((bytes[k] < gnnc_run_bytes(other.run)) == (changed[k] < 0), "graph %d", k);
         same_weights(&shared, &other, k);
         float *got = infer(shared.run, N), *want = infer(other.run, N);
         for (int i = 0; i < N * C; i++)
-            ck_assert_msg(fabsf(got[i] - want[i]) <= 1e-4f * (1 + fabsf(want[i])), "graph %d, row %d: %g, not %g", k,
-                          i / C, (double)got[i], (double)want[i]);
+            ck_assert_msg(fabsf(got[i] - want[i]) <= 1e-4f * (1 + fabsf(want[i])),
+                          "graph %d, row %d: %g, not %g", k, i / C, (double)got[i],
+                          (double)want[i]);
         free(got);
         free(want);
         end_world(&a); /* addresses come again with other graphs */

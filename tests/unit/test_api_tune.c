@@ -1,5 +1,6 @@
-/* Schedules in the public API: searched for by the first call, on its data; what is wrong is not taken; kept, locked, refused.
- * Nothing here depends on which candidate is faster, but where the default is made slow. */
+/* Schedules in the public API: searched for by the first call, on its data; what is wrong is not
+ * taken; kept, locked, refused. Nothing here depends on which candidate is faster, but where the
+ * default is made slow. */
 /* labels: long */
 /* timeout: 600 */
 #include "api/api.h"
@@ -79,7 +80,8 @@ static bench searching(const gnnc_context *c, gnnc_compile_options o, spy *z)
 static gnnc_context *open_context(const char *folder)
 {
     gnnc_context *c;
-    gnnc_context_options o = {.size = sizeof o, .cache = folder ? GNNC_CACHE_ENVIRONMENT : GNNC_CACHE_NONE};
+    gnnc_context_options o = {.size = sizeof o,
+                              .cache = folder ? GNNC_CACHE_ENVIRONMENT : GNNC_CACHE_NONE};
     o.cache_dir = folder;
     ok(gnnc_context_new(&o, &c));
     return c;
@@ -110,11 +112,12 @@ static float *by_rules(uint32_t seed, int n, int e, double *loss)
 static void close_to(const float *got, const float *want, int n)
 {
     for (int k = 0; k < n * C; k++)
-        ck_assert_msg(fabsf(got[k] - want[k]) <= 1e-4f * (1 + fabsf(want[k])), "score %d: %g, not %g", k,
-                      (double)got[k], (double)want[k]);
+        ck_assert_msg(fabsf(got[k] - want[k]) <= 1e-4f * (1 + fabsf(want[k])),
+                      "score %d: %g, not %g", k, (double)got[k], (double)want[k]);
 }
 
-/* The default takes its time: what is not the default is faster, and is taken; the state stays what it was. */
+/* The default takes its time: what is not the default is faster, and is taken; the state stays what
+ * it was. */
 START_TEST(what_is_faster_is_taken)
 {
     spy z = {.slow = true, .most = 2};
@@ -128,14 +131,16 @@ START_TEST(what_is_faster_is_taken)
     float *got = infer(b.run, w.n);
     close_to(got, want, w.n);
     gnnc_tuning_info t = tuning_of(&b, false), s = tuning_of(&b, true);
-    ck_assert(t.known && *t.choices && !s.known && t.best_us < t.default_us && t.seconds > 0 && t.noise >= 0);
+    ck_assert(t.known && *t.choices && !s.known && t.best_us < t.default_us && t.seconds > 0 &&
+              t.noise >= 0);
     ck_assert(z.defaults == 1 && z.candidates == 2);
     gnnc_executable_info i = {.size = sizeof i};
     gnnc_executable_describe(b.exe, &i);
     ck_assert(i.programs == 2 && i.recompiles == 0);
     ok(gnnc_state_save(b.state, in_dir("after")));
     ok(gnnc_run_step(b.run, &loss));
-    ck_assert_msg(fabs(loss - want_loss) <= 1e-4 * want_loss, "the loss is %g, not %g", loss, want_loss);
+    ck_assert_msg(fabs(loss - want_loss) <= 1e-4 * want_loss, "the loss is %g, not %g", loss,
+                  want_loss);
     ck_assert(z.defaults == 2 && z.candidates == 4);
     s = tuning_of(&b, true);
     t = tuning_of(&b, false);
@@ -177,7 +182,8 @@ START_TEST(what_is_wrong_is_not)
 }
 END_TEST
 
-/* Another context with the same cache searches no more, and computes the same bits; more time goes on. */
+/* Another context with the same cache searches no more, and computes the same bits; more time goes
+ * on. */
 START_TEST(what_was_found_is_kept)
 {
     float *first = NULL;
@@ -208,7 +214,8 @@ START_TEST(what_was_found_is_kept)
 }
 END_TEST
 
-/* A budget in which nothing can be tried: what rules make is run ten times at most, to know how slow it is. */
+/* A budget in which nothing can be tried: what rules make is run ten times at most, to know how
+ * slow it is. */
 START_TEST(a_budget_of_nothing)
 {
     spy z = {.slow = true};
@@ -220,13 +227,15 @@ START_TEST(a_budget_of_nothing)
     gnnc_tuning_info t = tuning_of(&b, false);
     ck_assert(z.defaults == 1 && z.candidates == 0);
     ck_assert_msg(slow_runs > 0 && slow_runs <= 10, "%d runs", slow_runs);
-    ck_assert(t.known && !*t.choices && !t.finished && t.best_us > 0 && t.best_us == t.default_us && t.noise >= 0);
+    ck_assert(t.known && !*t.choices && !t.finished && t.best_us > 0 && t.best_us == t.default_us &&
+              t.noise >= 0);
     end_world(&w);
     tear_down(&b);
 }
 END_TEST
 
-/* A program is chosen for once, whatever sizes are in it; other programs have choices of their own. */
+/* A program is chosen for once, whatever sizes are in it; other programs have choices of their
+ * own. */
 static const struct {
     const char *dynamic;
     int searches, programs;
@@ -235,7 +244,8 @@ static const struct {
 START_TEST(programs_of_sizes)
 {
     spy z = {0};
-    bench b = searching(NULL, (gnnc_compile_options){.tune_budget_ms = 1, .dynamic = shapes[_i].dynamic}, &z);
+    bench b = searching(
+        NULL, (gnnc_compile_options){.tune_budget_ms = 1, .dynamic = shapes[_i].dynamic}, &z);
     for (int k = 0; k < 5; k++) {
         int n = 30 + 10 * (k % 3);
         world w = make_world((uint32_t)k, n, 2 * n);
@@ -255,7 +265,8 @@ START_TEST(programs_of_sizes)
 }
 END_TEST
 
-/* Nothing is chosen by eager programs, nor where nothing may be compiled; nor searched for without a budget. */
+/* Nothing is chosen by eager programs, nor where nothing may be compiled; nor searched for without
+ * a budget. */
 START_TEST(where_nothing_is_chosen)
 {
     static const gnnc_compile_options all[] = {{.mode = "eager"},
@@ -277,7 +288,8 @@ START_TEST(where_nothing_is_chosen)
         bind_world(b.run, &w, false);
         free(infer(b.run, w.n));
         ck_assert(!tuning_of(&b, false).known && z.defaults == 0);
-        refused(gnnc_executable_lock(b.exe, in_dir("lock")), GNNC_ERROR_USAGE, "no schedules were chosen yet");
+        refused(gnnc_executable_lock(b.exe, in_dir("lock")), GNNC_ERROR_USAGE,
+                "no schedules were chosen yet");
         char *text;
         ok(gnnc_executable_explain(b.exe, &text));
         ck_assert_ptr_null(strstr(text, "tuned"));
@@ -304,13 +316,15 @@ START_TEST(callers_at_once)
 }
 END_TEST
 
-/* Locks -------------------------------------------------------------------------------------------------------------- */
+/* Locks ---------------------------------------------------------------------------------------- */
 
 /* Infers, and takes a step where it can, on a graph of n nodes. */
-static gnnc_status *run_locked(const char *lock, const char *mode, bool train, int n, char choices[200])
+static gnnc_status *run_locked(const char *lock, const char *mode, bool train, int n,
+                               char choices[200])
 {
     spy z = {0};
-    bench b = searching(NULL, (gnnc_compile_options){.mode = mode, .train = train, .tune_lock = lock}, &z);
+    bench b = searching(
+        NULL, (gnnc_compile_options){.mode = mode, .train = train, .tune_lock = lock}, &z);
     world w = make_world(3, n, 3 * n);
     double loss;
     bind_world(b.run, &w, train);
@@ -339,7 +353,8 @@ START_TEST(locks)
     ok(gnnc_executable_lock(b.exe, path));
     refused(gnnc_executable_lock(b.exe, in_dir("no/such/folder")), GNNC_ERROR_IO, "No such file");
     tear_down(&b);
-    refused(run_locked(path, "default", false, 60, choices), GNNC_ERROR_DATA, "the lock does not fit"); /* the IR */
+    refused(run_locked(path, "default", false, 60, choices), GNNC_ERROR_DATA,
+            "the lock does not fit"); /* the IR */
 
     b = searching(NULL, (gnnc_compile_options){.tune_budget_ms = 1}, &z);
     world w = make_world(3, 60, 180);
@@ -352,10 +367,13 @@ START_TEST(locks)
     ok(run_locked(path, "default", false, 60, choices));
     ck_assert_str_eq(choices, "without fuse");
     ok(run_locked(path, "max-autotune", false, 60, choices));
-    refused(run_locked(path, "default", false, 61, choices), GNNC_ERROR_DATA, "and this is\n  graph nodes 61");
-    refused(run_locked(path, "default", true, 60, choices), GNNC_ERROR_DATA, "nothing for the program 'step'");
+    refused(run_locked(path, "default", false, 61, choices), GNNC_ERROR_DATA,
+            "and this is\n  graph nodes 61");
+    refused(run_locked(path, "default", true, 60, choices), GNNC_ERROR_DATA,
+            "nothing for the program 'step'");
     edit(path, "gnnc tuning lock", "gnnc tuning look");
-    refused(run_locked(path, "default", false, 60, choices), GNNC_ERROR_DATA, "this is no lock of tuning");
+    refused(run_locked(path, "default", false, 60, choices), GNNC_ERROR_DATA,
+            "this is no lock of tuning");
 }
 END_TEST
 
@@ -394,9 +412,13 @@ START_TEST(refusals)
         {{.tune_budget_ms = -1}, GNNC_ERROR_USAGE, "tune_budget_ms is -1"},
         {{.compile_threads = -1}, GNNC_ERROR_USAGE, "compile_threads is -1"},
         {{.tune_budget_ms = 5}, GNNC_ERROR_USAGE, "mode default does not search"},
-        {{.tune_budget_ms = 5, .mode = "reduce-overhead"}, GNNC_ERROR_USAGE, "mode reduce-overhead does not search"},
+        {{.tune_budget_ms = 5, .mode = "reduce-overhead"},
+         GNNC_ERROR_USAGE,
+         "mode reduce-overhead does not search"},
         {{.tune_lock = "no/such/lock"}, GNNC_ERROR_IO, "no/such/lock: No such file"},
-        {{.tune_lock = "no/such/lock", .mode = "eager"}, GNNC_ERROR_USAGE, "eager has no schedules"},
+        {{.tune_lock = "no/such/lock", .mode = "eager"},
+         GNNC_ERROR_USAGE,
+         "eager has no schedules"},
     };
     gnnc_module *m;
     gnnc_executable *e;
@@ -409,7 +431,8 @@ START_TEST(refusals)
         refused(gnnc_compile(m, &o, &e), bad[k].code, bad[k].words);
         ck_assert_ptr_null(e);
     }
-    gnnc_compile_options old = {.size = offsetof(gnnc_compile_options, tune_budget_ms), .features = F, .classes = C};
+    gnnc_compile_options old = {
+        .size = offsetof(gnnc_compile_options, tune_budget_ms), .features = F, .classes = C};
     old.tune_budget_ms = -1; /* behind the end of an older program's structure */
     ok(gnnc_compile(m, &old, &e));
     gnnc_tuning_info t = {.size = sizeof t};
@@ -419,7 +442,7 @@ START_TEST(refusals)
 }
 END_TEST
 
-/* Memory ------------------------------------------------------------------------------------------------------------- */
+/* Memory --------------------------------------------------------------------------------------- */
 
 typedef struct poor { /* who lives with a purse */
     purse p;
@@ -440,13 +463,16 @@ static gnnc_status *live(void *ctx)
     return s;
 }
 
-/* Allocations fail in turn: a status that says so, or a search that does without, and nothing is left behind.  With a lock it
- * is all of them; a search has more than can be waited for. */
+/* Allocations fail in turn: a status that says so, or a search that does without, and nothing is
+ * left behind.  With a lock it is all of them; a search has more than can be waited for. */
 START_TEST(memory)
 {
     poor z = {.w = make_world(4, 25, 60), .how = {.mode = "max-autotune", .tune_budget_ms = 1}};
-    z.context = (gnnc_context_options){
-        .size = sizeof z.context, .cache = GNNC_CACHE_NONE, .allocate = take, .release = give, .user = &z.p};
+    z.context = (gnnc_context_options){.size = sizeof z.context,
+                                       .cache = GNNC_CACHE_NONE,
+                                       .allocate = take,
+                                       .release = give,
+                                       .user = &z.p};
     ok(live(&z));
     edit(in_dir("lock"), "one_region 0\n", "one_region 0\nwithout prefetch\n");
     z.how.tune_budget_ms = 40;

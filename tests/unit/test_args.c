@@ -40,8 +40,8 @@ static void refuse(uint32_t command, const char *line, const char *want)
     gn_status *s = parse(command, line);
     ck_assert_msg(s != NULL, "%s: accepted", line);
     ck_assert_int_eq(gn_status_code(s), GN_ERR_USAGE);
-    ck_assert_msg(strstr(gn_status_message(s), want) != NULL, "%s: \"%s\" does not say \"%s\"", line,
-                  gn_status_message(s), want);
+    ck_assert_msg(strstr(gn_status_message(s), want) != NULL, "%s: \"%s\" does not say \"%s\"",
+                  line, gn_status_message(s), want);
     gn_status_free(s);
 }
 
@@ -58,8 +58,13 @@ END_TEST
 
 START_TEST(spellings)
 {
-    static const char *const lines[] = {
-        "-O eager", "-Oeager", "--mode eager", "--mode=eager", "-O0", "-O 0", "-O max-autotune -O eager"};
+    static const char *const lines[] = {"-O eager",
+                                        "-Oeager",
+                                        "--mode eager",
+                                        "--mode=eager",
+                                        "-O0",
+                                        "-O 0",
+                                        "-O max-autotune -O eager"};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         accept(GN_COMMAND_compile, lines[i]);
         ck_assert_str_eq(opt.mode, "eager");
@@ -122,12 +127,14 @@ START_TEST(suggestions)
     refuse(GN_COMMAND_train, "--epoch 3", "unknown option '--epoch'; did you mean '--epochs'?");
     refuse(GN_COMMAND_train, "--thread=3", "did you mean '--threads'?");
     refuse(GN_COMMAND_compile, "-O max-autotun", "did you mean 'max-autotune'?");
-    refuse(GN_COMMAND_compile, "-O defualt", "--mode: unknown value 'defualt'; did you mean 'default'?");
+    refuse(GN_COMMAND_compile, "-O defualt",
+           "--mode: unknown value 'defualt'; did you mean 'default'?");
     refuse(GN_COMMAND_compile, "-O 4", "it is one of eager, default");
     refuse(GN_COMMAND_compile, "--emit=llmv", "did you mean 'llvm'?");
     refuse(GN_COMMAND_compile, "-O eager=eager", "unknown value");
     refuse(GN_COMMAND_train, "--zzzzzzzzzz", "unknown option '--zzzzzzzzzz'");
-    ck_assert_ptr_null(strstr(gn_args_suggest(&arena, "", "zzzzzz", (const char *const[]){"train"}, 1), "mean"));
+    ck_assert_ptr_null(
+        strstr(gn_args_suggest(&arena, "", "zzzzzz", (const char *const[]){"train"}, 1), "mean"));
 }
 END_TEST
 
@@ -160,7 +167,8 @@ START_TEST(same_names)
     refuse(GN_COMMAND_train, "--threads 1,2", "'1,2' is not a whole number");
     refuse(GN_COMMAND_train, "-o x",
            "'train' takes no option --output; it belongs to 'compile', 'bench', 'opt', 'reduce'");
-    refuse(GN_COMMAND_train, "--modes eager", "'train' takes no option --modes; it belongs to 'bench'");
+    refuse(GN_COMMAND_train, "--modes eager",
+           "'train' takes no option --modes; it belongs to 'bench'");
 }
 END_TEST
 
@@ -178,7 +186,8 @@ START_TEST(table)
         ck_assert(o->name || o->letter);
         ck_assert(o->commands && o->help);
         ck_assert_msg(value == (o->value != NULL), "%s", o->name);
-        ck_assert((o->kind == GN_OPTION_CHOICE || o->kind == GN_OPTION_CHOICES) == (o->choices != NULL));
+        ck_assert((o->kind == GN_OPTION_CHOICE || o->kind == GN_OPTION_CHOICES) ==
+                  (o->choices != NULL));
         if (o->kind == GN_OPTION_INT) ck_assert(o->min < o->max);
         for (size_t k = 0; k < i; k++) { /* one name or letter, one option a command */
             if (!gn_option_is_of(&t->options[k], o->commands)) continue;
@@ -198,7 +207,8 @@ START_TEST(help)
         gn_args_help(&gn_cli_option_table, 1u << i, f);
         fclose(f);
         ck_assert_ptr_nonnull(strstr(text, "-h, --help"));
-        ck_assert((strstr(text, "the rest:\n") != NULL) == (strstr(text, "how it is compiled:\n") != NULL));
+        ck_assert((strstr(text, "the rest:\n") != NULL) ==
+                  (strstr(text, "how it is compiled:\n") != NULL));
         for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
             ck_assert_msg(strlen(line) <= 100, "%s", line);
         free(text);

@@ -6,14 +6,17 @@
 
 #include <stdio.h>
 
-/* A sum over the edges into (end 1) or out of (end 0) nodes, and exp of each node's own row beside it. */
+/* A sum over the edges into (end 1) or out of (end 0) nodes, and exp of each node's own row beside
+ * it. */
 static const gn_artifact *compiled(int end, gn_switches off)
 {
     char text[512];
     snprintf(text, sizeof text,
-             "program @p {\n  space node node ?\n  space edge edge ?\n  %%1 = graph \"g\" : graph<node -> node, edge>\n"
+             "program @p {\n  space node node ?\n  space edge edge ?\n  %%1 = graph \"g\" : "
+             "graph<node -> node, edge>\n"
              "  %%2 = input \"x\" : node f32[4]\n  %%3 = gather %%1, %%2 {end = %d} : edge f32[4]\n"
-             "  %%4 = scatter %%1, %%3 {end = %d, red = 0} : node f32[4]\n  %%5 = exp %%2 : node f32[4]\n"
+             "  %%4 = scatter %%1, %%3 {end = %d, red = 0} : node f32[4]\n  %%5 = exp %%2 : node "
+             "f32[4]\n"
              "  output \"sum\" %%4\n  output \"own\" %%5\n}\n",
              1 - end, end);
     gn_compile_options o = {.index = GN_I32};

@@ -43,7 +43,9 @@ START_TEST(signals)
     const struct {
         const char *script;
         int number;
-    } all[] = {{"echo oops >&2; kill -SEGV $$", SIGSEGV}, {"kill -ABRT $$", SIGABRT}, {"kill -KILL $$", SIGKILL}};
+    } all[] = {{"echo oops >&2; kill -SEGV $$", SIGSEGV},
+               {"kill -ABRT $$", SIGABRT},
+               {"kill -KILL $$", SIGKILL}};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
         gn_child c = shell(all[k].script, 30, NULL);
         ck_assert_int_eq(c.end, GN_CHILD_SIGNALLED);
@@ -118,16 +120,19 @@ START_TEST(not_there)
 }
 END_TEST
 
-/* Of much that is said, the last line; of a long line, its end; nothing that a terminal would obey. */
+/* Of much that is said, the last line; of a long line, its end; nothing that a terminal would
+ * obey. */
 START_TEST(much_is_said)
 {
-    gn_child c = shell(
-        "i=0; while [ $i -lt 4000 ]; do echo \"line $i of many that are said here\"; i=$((i + 1)); done >&2", 60, NULL);
+    gn_child c = shell("i=0; while [ $i -lt 4000 ]; do echo \"line $i of many that are said "
+                       "here\"; i=$((i + 1)); done >&2",
+                       60, NULL);
     ck_assert_str_eq(c.last_line, "line 3999 of many that are said here");
     c = shell("head -c 100000 /dev/zero | tr '\\0' x >&2; echo END >&2", 60, NULL);
     ck_assert_uint_eq(strlen(c.last_line), 500);
     ck_assert_str_eq(c.last_line + 497, "END");
-    c = shell("echo 'm.gnn:1: error: no' >&2; echo '  |  ^' >&2", 60, NULL); /* a caret says nothing by itself */
+    /* a caret says nothing by itself */
+    c = shell("echo 'm.gnn:1: error: no' >&2; echo '  |  ^' >&2", 60, NULL);
     ck_assert_str_eq(c.last_line, "m.gnn:1: error: no");
     c = shell("printf 'red \\033[31m\\a\\n' >&2", 60, NULL);
     for (const char *s = c.last_line; *s; s++) ck_assert_int_ge((unsigned char)*s, ' ');

@@ -20,7 +20,8 @@ static void setup(void)
     cli = (gn_cli){.arena = &arena};
     gn_cli_options_init(&cli.opt);
     gn_grid_text t = {.modes = "eager,default,max-autotune", .threads = "1"};
-    bench = (gn_bench){.cli = &cli, .arena = &arena, .model = "m.gnn", .tolerance = GN_BENCH_TOLERANCE};
+    bench = (gn_bench){
+        .cli = &cli, .arena = &arena, .model = "m.gnn", .tolerance = GN_BENCH_TOLERANCE};
     ck_assert_ptr_null(gn_grid_parse(&arena, &t, &bench.grid));
     bench.cells = GN_NEW_N(&arena, gn_cell, 8);
 }
@@ -83,7 +84,8 @@ START_TEST(slower_never_comes_back)
 }
 END_TEST
 
-/* Outputs or early losses that differ make an error of a row; late losses, which rounding has carried off, do not. */
+/* Outputs or early losses that differ make an error of a row; late losses, which rounding has
+ * carried off, do not. */
 START_TEST(disagreement)
 {
     add("eager", 20, 1000, "e");
@@ -203,19 +205,22 @@ START_TEST(simplest_of_equals)
 }
 END_TEST
 
-/* The same program: what was measured is noise, however large.  Another way to run the same kernels is another program. */
+/* The same program: what was measured is noise, however large.  Another way to run the same kernels
+ * is another program. */
 START_TEST(same_program)
 {
     const gn_cell *p[8];
     add("eager", 20, 1000, "e");
-    const gn_cell *d = add("default", 90, 150, "same"), *m = add("max-autotune-no-cudagraphs", 90, 100, "same");
+    const gn_cell *d = add("default", 90, 150, "same"),
+                  *m = add("max-autotune-no-cudagraphs", 90, 100, "same");
     gn_bench_compare(&bench);
     ck_assert(gn_same_program(d, m));
     ck_assert_str_eq(p[gn_best_of(peers(p), p, false)]->mode, "default");
     bench.cells[2].warm.picked = "step: 1 thread";
     ck_assert(!gn_same_program(d, m));
     bench.cells[2].warm.picked = "";
-    bench.cells[2].warm.order = "rcm"; /* the same kernels on nodes in another order: what was measured counts */
+    bench.cells[2].warm.order = "rcm"; /* the same kernels on nodes in another order: what was
+                                          measured counts */
     ck_assert(!gn_same_program(d, m));
     ck_assert_str_eq(p[gn_best_of(peers(p), p, false)]->mode, "max-autotune-no-cudagraphs");
     bench.cells[1].warm.order = "rcm";
@@ -227,14 +232,16 @@ START_TEST(same_program)
     ck_assert(!gn_same_program(d, r));
     ck_assert_str_eq(p[gn_best_of(peers(p), p, false)]->mode, "reduce-overhead");
     bench.n_cells--;
-    add("max-autotune", 90, 149, "other"); /* as fast as default, which is the program of the best */
+    add("max-autotune", 90, 149, "other"); /* as fast as default, which is the program of the best
+                                            */
     ck_assert_str_eq(p[gn_best_of(peers(p), p, false)]->mode, "default");
     const gn_cell *none = add("max-autotune", 90, 50, "");
     ck_assert(!gn_same_program(none, none));
 }
 END_TEST
 
-/* A simple mode is not as fast as the best because one cell of the best's program was as slow: most of them have to be. */
+/* A simple mode is not as fast as the best because one cell of the best's program was as slow: most
+ * of them have to be. */
 START_TEST(one_slow_cell)
 {
     const gn_cell *p[8];
@@ -249,7 +256,8 @@ START_TEST(one_slow_cell)
 }
 END_TEST
 
-/* As programs go, so go gains: the baseline's own program is not told apart from it, whatever was measured. */
+/* As programs go, so go gains: the baseline's own program is not told apart from it, whatever was
+ * measured. */
 START_TEST(same_as_the_baseline)
 {
     gn_cell *e = add("eager", 20, 1000, "same");

@@ -28,7 +28,8 @@ static void refuse(gn_grid_text t, const char *want)
     gn_status *s = gn_grid_parse(&arena, &t, &g);
     ck_assert_msg(s != NULL, "accepted, not '%s'", want);
     ck_assert_int_eq(gn_status_code(s), GN_ERR_USAGE);
-    ck_assert_msg(strstr(gn_status_message(s), want) != NULL, "'%s' does not say '%s'", gn_status_message(s), want);
+    ck_assert_msg(strstr(gn_status_message(s), want) != NULL, "'%s' does not say '%s'",
+                  gn_status_message(s), want);
     gn_status_free(s);
 }
 
@@ -49,15 +50,16 @@ START_TEST(defaults)
     ck_assert_str_eq(g.baseline, "eager");
     ck_assert_uint_eq(g.threads.n, 1);
     ck_assert_int_eq(g.threads.p[0], gn_cores());
-    for (uint32_t k = 0; k < g.modes.n; k++) ck_assert_int_ne(gn_mode_by_name(g.modes.p[k]), GN_MODE_COUNT);
+    for (uint32_t k = 0; k < g.modes.n; k++)
+        ck_assert_int_ne(gn_mode_by_name(g.modes.p[k]), GN_MODE_COUNT);
     ck_assert_uint_ge(g.modes.n, 2);
 }
 END_TEST
 
 START_TEST(lists)
 {
-    gn_grid g = accept(
-        (gn_grid_text){.modes = "default,3,eager", .threads = "2,1,16", .data = "a,b/c", .dynamic = "false,auto"});
+    gn_grid g = accept((gn_grid_text){
+        .modes = "default,3,eager", .threads = "2,1,16", .data = "a,b/c", .dynamic = "false,auto"});
     expect(&g.modes, "default | max-autotune | eager");
     ck_assert_str_eq(g.baseline, "eager");
     expect(&g.data, "a | b/c");
@@ -92,7 +94,8 @@ END_TEST
 
 START_TEST(refusals)
 {
-    refuse((gn_grid_text){.modes = "eager,defualt"}, "--modes: unknown value 'defualt'; did you mean 'default'?");
+    refuse((gn_grid_text){.modes = "eager,defualt"},
+           "--modes: unknown value 'defualt'; did you mean 'default'?");
     refuse((gn_grid_text){.modes = "eager,,default"}, "--modes: an entry of the list is empty");
     refuse((gn_grid_text){.modes = "default,1"}, "--modes: 'default' is there twice");
     refuse((gn_grid_text){.modes = "4"}, "--modes: unknown value '4'");

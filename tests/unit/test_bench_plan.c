@@ -1,4 +1,5 @@
-/* Cells of a grid by their keys: what a measurement depends on, so that --resume takes nothing over that has changed. */
+/* Cells of a grid by their keys: what a measurement depends on, so that --resume takes nothing over
+ * that has changed. */
 #include "cli/bench/bench.h"
 #include "support/suite.h"
 
@@ -12,7 +13,10 @@ static gn_arena arena;
 static gn_cli cli;
 static char folder[64];
 
-static const char *in_folder(const char *name) { return gn_arena_printf(&arena, "%s/%s", folder, name); }
+static const char *in_folder(const char *name)
+{
+    return gn_arena_printf(&arena, "%s/%s", folder, name);
+}
 
 static void put(const char *name, const char *text)
 {
@@ -29,7 +33,8 @@ static void setup(void)
     gn_cli_options_init(&cli.opt);
     strcpy(folder, "/tmp/gnnc-plan-XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
-    put("m.gnn", "model M() (g: graph, x: node[F]) -> node[C] {\n  lin = Linear(C)\n  return lin(x)\n}\n");
+    put("m.gnn",
+        "model M() (g: graph, x: node[F]) -> node[C] {\n  lin = Linear(C)\n  return lin(x)\n}\n");
     ck_assert_int_eq(mkdir(in_folder("data"), 0777), 0);
     ck_assert_int_eq(mkdir(in_folder("data/raw"), 0777), 0);
     put("data/b", "b");

@@ -11,7 +11,8 @@
 static gn_arena arena;
 
 static gn_stats of(const double *x, int n) { return gn_stats_of(&arena, x, n); }
-#define OF(...) of((const double[]){__VA_ARGS__}, (int)(sizeof((const double[]){__VA_ARGS__}) / sizeof(double)))
+#define OF(...)                                                                                    \
+    of((const double[]){__VA_ARGS__}, (int)(sizeof((const double[]){__VA_ARGS__}) / sizeof(double)))
 
 /* R: quantile(c(15, 20, 35, 40, 50), c(.1, .25, .5, .75, .9, .95, .99)); sd() */
 START_TEST(known_quantiles)
@@ -28,7 +29,8 @@ START_TEST(known_quantiles)
     ck_assert_double_eq_tol(s.p99, 49.6, 1e-12);
     ck_assert_double_eq_tol(s.max, 50, 1e-12);
     ck_assert_double_eq_tol(s.mean, 32, 1e-12);
-    ck_assert_double_eq_tol(s.std, sqrt(830.0 / 4), 1e-12); /* 17^2 + 12^2 + 3^2 + 8^2 + 18^2, over n - 1 */
+    /* 17^2 + 12^2 + 3^2 + 8^2 + 18^2, over n - 1 */
+    ck_assert_double_eq_tol(s.std, sqrt(830.0 / 4), 1e-12);
     for (int k = 1; k < 5; k++) ck_assert(s.sorted[k - 1] <= s.sorted[k]);
 }
 END_TEST
@@ -88,7 +90,8 @@ START_TEST(what_does_not_differ)
 {
     gn_stats a = OF(10, 11, 12, 13, 14, 15), b = OF(10, 11, 12, 14, 15, 16);
     ck_assert(!gn_stats_differ(&a, &b)); /* chance */
-    gn_stats c = OF(100, 100.1, 100.2, 100.3, 100.4, 100.5), d = OF(101, 101.1, 101.2, 101.3, 101.4, 101.5);
+    gn_stats c = OF(100, 100.1, 100.2, 100.3, 100.4, 100.5),
+             d = OF(101, 101.1, 101.2, 101.3, 101.4, 101.5);
     ck_assert(!gn_stats_differ(&c, &d)); /* surely apart, by 1 % */
     gn_stats few = OF(1, 2, 3, 4), many = OF(100, 101, 102, 103, 104);
     ck_assert(!gn_stats_differ(&few, &many));
@@ -102,7 +105,8 @@ START_TEST(break_even)
     ck_assert_double_eq(gn_break_even(10.0001, 300, 100), 51); /* not quite after 50 */
     ck_assert_double_eq(gn_break_even(0.001, 300, 100), 1);
     ck_assert_double_eq(gn_break_even(0, 300, 100), 0);
-    ck_assert_double_eq(gn_break_even(-5, 300, 400), 0); /* nothing was paid, whatever a step takes */
+    /* nothing was paid, whatever a step takes */
+    ck_assert_double_eq(gn_break_even(-5, 300, 400), 0);
     ck_assert(isinf(gn_break_even(10, 100, 100)));
     ck_assert(isinf(gn_break_even(10, 100, 101)));
     ck_assert(isnan(gn_break_even(NAN, 300, 100)) && isnan(gn_break_even(1, NAN, 100)));

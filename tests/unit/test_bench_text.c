@@ -1,4 +1,5 @@
-/* Text of bench's reports: numbers for people, and what each format does with characters that mean something to it. */
+/* Text of bench's reports: numbers for people, and what each format does with characters that mean
+ * something to it. */
 /* links: base */
 /* sources: ../../cli/text.c ../../cli/utf8.c */
 #include "cli/text.h"
@@ -64,9 +65,11 @@ START_TEST(formats)
 {
     expect(gn_text_html, "a<b & \"c\" 'd'>", "a&lt;b &amp; &quot;c&quot; &#39;d&#39;&gt;");
     expect(gn_text_latex, "50 % of_a & $b #1 {c} ~^\\ a--b|<>",
-           "50 \\% of\\_a \\& \\$b \\#1 \\{c\\} \\textasciitilde{}\\textasciicircum{}\\textbackslash{} a-{}-b"
+           "50 \\% of\\_a \\& \\$b \\#1 \\{c\\} "
+           "\\textasciitilde{}\\textasciicircum{}\\textbackslash{} a-{}-b"
            "\\textbar{}\\textless{}\\textgreater{}");
-    expect(gn_text_markdown, "a|b *c* _d_ [e](f) `g` <h>\ni", "a\\|b \\*c\\* \\_d\\_ \\[e\\](f) \\`g\\` &lt;h&gt; i");
+    expect(gn_text_markdown, "a|b *c* _d_ [e](f) `g` <h>\ni",
+           "a\\|b \\*c\\* \\_d\\_ \\[e\\](f) \\`g\\` &lt;h&gt; i");
     expect(gn_text_csv, "plain", "plain");
     expect(gn_text_csv, "a,b", "\"a,b\"");
     expect(gn_text_csv, "say \"no\"", "\"say \"\"no\"\"\"");
@@ -79,9 +82,11 @@ END_TEST
 /* UTF-8 stays; what is none, and control characters, are replaced: every file is valid text. */
 START_TEST(bytes)
 {
-    void (*const all[])(FILE *, const char *) = {gn_text_html, gn_text_latex, gn_text_markdown, gn_text_csv};
+    void (*const all[])(FILE *, const char *) = {gn_text_html, gn_text_latex, gn_text_markdown,
+                                                 gn_text_csv};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
-        expect(all[k], "\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80", "\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80");
+        expect(all[k], "\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80",
+               "\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80");
         expect(all[k], "a\xC3", "a\xEF\xBF\xBD");
         expect(all[k], "\xC0\xAF", "\xEF\xBF\xBD\xEF\xBF\xBD");
         expect(all[k], "\xED\xA0\x80", "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");

@@ -19,7 +19,8 @@ static gn_bench bench;
 static char folder[64];
 
 /* What formats trip over. */
-static const char nasty[] = "a & b < c > \"d\" 'e' | f_g % $h # {i} ~ ^ \\ , \n; \xC3\xA9 \xFF \x1B[31m </script>]]>";
+static const char nasty
+    [] = "a & b < c > \"d\" 'e' | f_g % $h # {i} ~ ^ \\ , \n; \xC3\xA9 \xFF \x1B[31m </script>]]>";
 
 static gn_samples samples(double us, int n)
 {
@@ -113,7 +114,8 @@ START_TEST(json)
     ck_assert(json_is_true(json_object_get(o, "complete")));
     ck_assert_str_eq(json_string_value(json_object_get(c, "status")), "ok");
     ck_assert_uint_eq(json_array_size(json_object_get(json_object_get(c, "warm"), "infer_us")), 30);
-    ck_assert_double_eq_tol(json_number_value(json_object_get(json_object_get(c, "step_us"), "median")), 109.5, 1e-9);
+    ck_assert_double_eq_tol(
+        json_number_value(json_object_get(json_object_get(c, "step_us"), "median")), 109.5, 1e-9);
     const json_t *slow = json_object_get(json_array_get(cells, 3), "against");
     ck_assert(json_is_null(json_object_get(slow, "break_even_step")));
     ck_assert_double_lt(json_number_value(json_object_get(slow, "step_times_faster")), 1);
@@ -124,7 +126,8 @@ START_TEST(json)
     o = json_loads(text_of(gn_write_config), 0, &e);
     ck_assert_msg(o != NULL, "%d: %s", e.line, e.text);
     ck_assert_uint_eq(json_array_size(json_object_get(json_object_get(o, "grid"), "modes")), 4);
-    ck_assert_str_eq(json_string_value(json_array_get(json_object_get(o, "define"), 0)), "hidden=64");
+    ck_assert_str_eq(json_string_value(json_array_get(json_object_get(o, "define"), 0)),
+                     "hidden=64");
     json_decref(o);
 }
 END_TEST
@@ -177,7 +180,8 @@ START_TEST(csv)
             if (n == even) ck_assert_str_eq(v, evens[rows]);
             if (n == step && rows == 1) ck_assert_double_eq_tol(strtod(v, NULL), 109.5, 1e-6);
             if (n == step && rows == 2) ck_assert_str_eq(v, "");
-            if (n == reason && rows == 2) ck_assert_ptr_nonnull(strstr(v, "a & b < c > \"d\" 'e' | f_g"));
+            if (n == reason && rows == 2)
+                ck_assert_ptr_nonnull(strstr(v, "a & b < c > \"d\" 'e' | f_g"));
             n++;
         } while (end == ',');
         ck_assert_int_eq(n, columns);
@@ -199,7 +203,8 @@ START_TEST(latex)
     ck_assert_int_eq(count(t, "\\begin{table}"), count(t, "\\end{table}"));
     ck_assert_int_eq(count(t, "\\begin{tabular}"), count(t, "\\end{tabular}"));
     ck_assert_int_ge(count(t, "\\begin{table}"), 6);
-    int depth = 0; /* braces that are not escaped are balanced; no character that means something is left bare */
+    int depth = 0; /* braces that are not escaped are balanced; no character that means something is
+                      left bare */
     for (const char *c = t; *c; c++) {
         if (*c == '\\' && c[1]) {
             c++;
@@ -248,17 +253,18 @@ END_TEST
 
 START_TEST(page)
 {
-    static const char *const paired[] = {"html", "head", "body",   "style",      "table", "thead", "tbody",
-                                         "tr",   "td",   "th",     "svg",        "text",  "title", "p",
-                                         "h2",   "pre",  "figure", "figcaption", "div",   "span",  "code"};
+    static const char *const paired[] = {"html",  "head", "body", "style", "table",  "thead",
+                                         "tbody", "tr",   "td",   "th",    "svg",    "text",
+                                         "title", "p",    "h2",   "pre",   "figure", "figcaption",
+                                         "div",   "span", "code"};
     const char *t = text_of(gn_write_page);
     for (size_t k = 0; k < sizeof paired / sizeof *paired; k++) {
         char open[32], open_with[32], close[32];
         snprintf(open, sizeof open, "<%s>", paired[k]);
         snprintf(open_with, sizeof open_with, "<%s ", paired[k]);
         snprintf(close, sizeof close, "</%s>", paired[k]);
-        ck_assert_msg(count(t, open) + count(t, open_with) == count(t, close), "<%s>: %d and %d", paired[k],
-                      count(t, open) + count(t, open_with), count(t, close));
+        ck_assert_msg(count(t, open) + count(t, open_with) == count(t, close), "<%s>: %d and %d",
+                      paired[k], count(t, open) + count(t, open_with), count(t, close));
     }
     ck_assert_int_eq(count(t, "</script>"), 0); /* the nasty one's */
     ck_assert_ptr_null(strstr(t, "http:"));
@@ -288,17 +294,22 @@ static int files_in(const char *path)
     int n = 0;
     DIR *d = opendir(path);
     ck_assert_ptr_nonnull(d);
-    for (const struct dirent *e; (e = readdir(d));) n += e->d_name[0] != '.' || !strcmp(e->d_name, ".new");
+    for (const struct dirent *e; (e = readdir(d));)
+        n += e->d_name[0] != '.' || !strcmp(e->d_name, ".new");
     closedir(d);
     return n;
 }
 
-static const char *in_folder(const char *name) { return gn_arena_printf(&arena, "%s/%s", folder, name); }
+static const char *in_folder(const char *name)
+{
+    return gn_arena_printf(&arena, "%s/%s", folder, name);
+}
 
 START_TEST(all_files)
 {
-    static const char *const names[] = {"config.json", "results.json",        "results.csv", "tables.tex",
-                                        "tables.md",   "recommendations.txt", "report.html"};
+    static const char *const names[] = {"config.json", "results.json", "results.csv",
+                                        "tables.tex",  "tables.md",    "recommendations.txt",
+                                        "report.html"};
     ck_assert_ptr_null(gn_bench_write(&bench));
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
         struct stat s;
@@ -316,7 +327,8 @@ START_TEST(all_files)
     } else {
         ck_assert_ptr_nonnull(gn_workbook_missing());
     }
-    ck_assert_int_eq(files_in(folder), gn_has_workbook() ? 8 : 7); /* and nothing that was on its way */
+    /* and nothing that was on its way */
+    ck_assert_int_eq(files_in(folder), gn_has_workbook() ? 8 : 7);
 }
 END_TEST
 

@@ -21,11 +21,13 @@ START_TEST(sha256_vectors)
     digest_is("abc", 3, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
     digest_is("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", 56,
               "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
-    digest_is("abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmnoijklmnopjklmnopqklmnopqrlmnopqrsmnopqrst"
+    digest_is("abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmnoijklmnopjklmnopqklmn"
+              "opqrlmnopqrsmnopqrst"
               "nopqrstu",
               112, "cf5b16a778af8380036ce59e7b0492370b249b11e8f07a51afac45037afee9d1");
     memset(many, 'a', sizeof many);
-    digest_is(many, sizeof many, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+    digest_is(many, sizeof many,
+              "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 END_TEST
 
@@ -39,7 +41,8 @@ START_TEST(sha256_pieces)
         for (size_t step = 1; step < 130; step += 9) {
             gn_sha256 s;
             gn_sha256_init(&s);
-            for (size_t at = 0; at < n; at += step) gn_sha256_add(&s, text + at, n - at < step ? n - at : step);
+            for (size_t at = 0; at < n; at += step)
+                gn_sha256_add(&s, text + at, n - at < step ? n - at : step);
             gn_sha256_end(&s, pieces);
             ck_assert_int_eq(memcmp(whole, pieces, sizeof whole), 0);
         }
@@ -190,7 +193,8 @@ START_TEST(memory_keeps_the_newest)
     unsigned char *other = payload_of(7, 10);
     gn_memo_put(m, &last, other, 10);
     ck_assert(gn_memo_get(m, &last, &p, &n) && n == 10 && p[1] == other[1]);
-    gn_memo_put(m, &last, other, SIZE_MAX); /* too long: not kept, and the old one is no longer right */
+    gn_memo_put(m, &last, other, SIZE_MAX); /* too long: not kept, and the old one is no longer
+                                               right */
     ck_assert(!gn_memo_get(m, &last, &p, &n));
     free(other);
     gn_memo_free(m);
@@ -224,7 +228,8 @@ END_TEST
 START_TEST(sizes)
 {
     int64_t n = 0;
-    static const char *const wrong[] = {"", "0", "x", "-1", "12x", "1KK", "1e999", "K", " 1", "99999999T", "nan"};
+    static const char *const wrong[] = {"",      "0", "x",  "-1",        "12x", "1KK",
+                                        "1e999", "K", " 1", "99999999T", "nan"};
     ck_assert(gn_cache_parse_size("1", &n) && n == 1);
     ck_assert(gn_cache_parse_size("64K", &n) && n == 65536);
     ck_assert(gn_cache_parse_size("1.5G", &n) && n == 1610612736);
@@ -278,7 +283,7 @@ START_TEST(the_environment)
 }
 END_TEST
 
-/* Archives ---------------------------------------------------------------------------------------------------------- */
+/* Archives ------------------------------------------------------------------------------------- */
 
 static gn_status *import_bytes(const unsigned char *p, size_t n, int64_t *entries, int64_t *known)
 {
@@ -319,7 +324,8 @@ START_TEST(archive_round_trip)
     gn_cache *c = open_disk("to", NULL, 0);
     for (int k = 0; k < 3; k++) ck_assert(has(c, k, 40));
     refused(gn_cache_import(c, under("nothing"), &entries, &known), GN_ERR_IO, "No such file");
-    refused(gn_cache_export(c, under("no/such/folder"), &entries, &known), GN_ERR_IO, "No such file");
+    refused(gn_cache_export(c, under("no/such/folder"), &entries, &known), GN_ERR_IO,
+            "No such file");
     gn_cache_free(c);
     free(p);
     drop_folder();
@@ -335,7 +341,8 @@ START_TEST(archive_hostile)
     size_t one = (n - 8) / 3;
     for (size_t k = 0; k < n; k++) { /* cut off anywhere; between entries it is a shorter archive */
         gn_status *s = import_bytes(p, k, &entries, &known);
-        ck_assert_msg((s == NULL) == (k >= 8 && (k - 8) % one == 0), "%zu: %s", k, gn_status_message(s));
+        ck_assert_msg((s == NULL) == (k >= 8 && (k - 8) % one == 0), "%zu: %s", k,
+                      gn_status_message(s));
         if (s) ck_assert_int_eq(s->code, GN_ERR_DATA);
         gn_status_free(s);
         remove_tree(under("to"));
@@ -348,7 +355,8 @@ START_TEST(archive_hostile)
     }
     memset(p + 8 + 16, 0xff, 8); /* a length that no memory has */
     refused(import_bytes(p, n, &entries, &known), GN_ERR_DATA, "header");
-    refused(import_bytes((const unsigned char *)"#!/bin/sh\n", 10, &entries, &known), GN_ERR_DATA, "no archive");
+    refused(import_bytes((const unsigned char *)"#!/bin/sh\n", 10, &entries, &known), GN_ERR_DATA,
+            "no archive");
     free(p);
     drop_folder();
 }

@@ -1,4 +1,5 @@
-/* The cache's directory: what is damaged, foreign or too much in it, who may use it, and several processes at once. */
+/* The cache's directory: what is damaged, foreign or too much in it, who may use it, and several
+ * processes at once. */
 /* links: cache base */
 #include "cache_test.h"
 
@@ -227,7 +228,8 @@ static int files_in(const char *dir)
     DIR *d = opendir(under(dir));
     int n = 0;
     if (!d) return 0;
-    for (struct dirent *e; (e = readdir(d));) n += e->d_name[0] != '.' || !strncmp(e->d_name, ".new", 4);
+    for (struct dirent *e; (e = readdir(d));)
+        n += e->d_name[0] != '.' || !strncmp(e->d_name, ".new", 4);
     closedir(d);
     return n;
 }
@@ -266,7 +268,8 @@ START_TEST(the_oldest_go)
     ck_assert_int_eq(entries_of(c), PAGES);
     ck_assert(has(c, 0, 1000)); /* used: no longer the oldest */
     put(c, 100, 1000);
-    ck_assert(has(c, 0, 1000) && has(c, 100, 1000) && has(c, PAGES - 1, 1000) && !has(c, 1, 1000) && !has(c, 3, 1000));
+    ck_assert(has(c, 0, 1000) && has(c, 100, 1000) && has(c, PAGES - 1, 1000) && !has(c, 1, 1000) &&
+              !has(c, 3, 1000));
     ck_assert_int_eq(entries_of(c), PAGES / 5 * 4);
     for (int k = 200; k < 300; k++) {
         put(c, k, 1000);
@@ -275,7 +278,8 @@ START_TEST(the_oldest_go)
     }
     put(c, 400, PAGES * PAGE); /* larger than all may be */
     ck_assert(!has(c, 400, PAGES * PAGE) && has(c, 299, 1000));
-    ck_assert_int_eq(truncate(under("c/kernels-1/lock"), 3), 0); /* the size is forgotten: counted again */
+    /* the size is forgotten: counted again */
+    ck_assert_int_eq(truncate(under("c/kernels-1/lock"), 3), 0);
     for (int k = 300; k < 330; k++) {
         put(c, k, 1000);
         ck_assert_int_le(entries_of(c), PAGES);
@@ -325,7 +329,7 @@ START_TEST(why_it_missed)
 }
 END_TEST
 
-/* Claims ------------------------------------------------------------------------------------------------------------ */
+/* Claims --------------------------------------------------------------------------------------- */
 
 START_TEST(one_claims)
 {

@@ -1,4 +1,5 @@
-/* Machine code through the cache: what is found is what would be compiled, whatever is in the cache. */
+/* Machine code through the cache: what is found is what would be compiled, whatever is in the
+ * cache. */
 /* links: tune cache codegen lower passes frontend ir runtime base */
 #include "cache_test.h"
 #include "compile/compile.h"
@@ -26,12 +27,12 @@ static void teardown(void)
 static const kir_kernel *scale(gn_arena *a, const char *name, int factor)
 {
     kir_kernel *k = NULL;
-    const char *text =
-        gn_arena_printf(a,
-                        "kernel @%s (\n  sym %s_n,\n  %%in: f32[%s_n] read, %%out: f32[%s_n] write\n) {\n"
-                        "  for %%1 in 0 .. %s_n step 1 thread none {\n    %%2 = load f32 %%in[%%1]\n"
-                        "    %%3 = fmul f32 %%2, %d.0\n    store %%out[%%1], %%3\n  }\n}\n",
-                        name, name, name, name, name, factor);
+    const char *text = gn_arena_printf(
+        a,
+        "kernel @%s (\n  sym %s_n,\n  %%in: f32[%s_n] read, %%out: f32[%s_n] write\n) {\n"
+        "  for %%1 in 0 .. %s_n step 1 thread none {\n    %%2 = load f32 %%in[%%1]\n"
+        "    %%3 = fmul f32 %%2, %d.0\n    store %%out[%%1], %%3\n  }\n}\n",
+        name, name, name, name, name, factor);
     ok(kir_parse(a, text, strlen(text), "test", &k));
     ok(kir_verify(k));
     return k;
@@ -78,7 +79,8 @@ static const gn_codegen_options usual = {.opt_level = 1, .threads = 2};
 static void found(gn_cache *c, gn_codegen_options o, int hits, int misses)
 {
     gn_code_report r = compiled_right(&arena, c, o);
-    ck_assert_msg(r.cached && r.hits == hits && r.misses == misses, "%d hits, %d misses\n%s", r.hits, r.misses, heard);
+    ck_assert_msg(r.cached && r.hits == hits && r.misses == misses, "%d hits, %d misses\n%s",
+                  r.hits, r.misses, heard);
     ck_assert(misses || r.stats.emit_ms == 0); /* all found: nothing was compiled */
 }
 
@@ -105,12 +107,14 @@ START_TEST(options_are_in_the_key)
 {
     gn_cache *c = open_disk("c", NULL, 0);
     gn_codegen_options level = {.opt_level = 0}, checked = {.opt_level = 1, .sanitize = true},
-                       older = {.opt_level = 1, .cpu = "x86-64-v2"}, watched = {.opt_level = 1, .watch = true},
+                       older = {.opt_level = 1, .cpu = "x86-64-v2"},
+                       watched = {.opt_level = 1, .watch = true},
                        without = {.opt_level = 1, .off = (gn_switches)1 << GN_DO_DRAW_BITS};
     found(c, usual, 0, DISTINCT);
     found(c, level, 0, DISTINCT);
-    ck_assert_ptr_nonnull(
-        strstr(heard, "two: options is 'level 0 sanitize 0 without 0', was 'level 1 sanitize 0 without 0'"));
+    ck_assert_ptr_nonnull(strstr(
+        heard,
+        "two: options is 'level 0 sanitize 0 without 0', was 'level 1 sanitize 0 without 0'"));
     found(c, older, 0, DISTINCT);
     ck_assert_ptr_nonnull(strstr(heard, "cpu x86-64-v2"));
     found(c, checked, 0, DISTINCT);
@@ -177,7 +181,8 @@ START_TEST(threads_share)
     pthread_t t[THREADS];
     gn_cache_options o = {.dir = under("c")};
     ok(gn_cache_new(&o, &shared));
-    for (int k = 0; k < THREADS; k++) ck_assert_int_eq(pthread_create(&t[k], NULL, compile_some_times, NULL), 0);
+    for (int k = 0; k < THREADS; k++)
+        ck_assert_int_eq(pthread_create(&t[k], NULL, compile_some_times, NULL), 0);
     for (int k = 0; k < THREADS; k++) pthread_join(t[k], NULL);
     ck_assert_int_eq(gn_cache_counted(shared).stored, DISTINCT);
     gn_cache_free(shared);

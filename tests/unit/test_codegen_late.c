@@ -1,24 +1,29 @@
-/* Rows that are written over what they are made of: where they are no whole vectors, all of a loop that is written out are
- * loaded before the first is stored, unless something is loaded behind its store. */
+/* Rows that are written over what they are made of: where they are no whole vectors, all of a loop
+ * that is written out are loaded before the first is stored, unless something is loaded behind its
+ * store. */
 /* labels: long */
 /* links: codegen runtime ir base */
 /* timeout: 300 */
 #include "codegen_test.h"
 
 /* Three rows at a time, of %d elements: how many, what stands in the loop over them. */
-static const char rows[] =
-    "kernel @p (sym n, %%x: f32[n * 120] read, %%o: f32[n * 120] read_write,\n"
-    "           %%p: f32[n * 120] write) {\n"
-    "for %%1 in 0 .. n step 1 thread none { %%2 = imul %%1, 120\n"
-    "for %%3 in 0 .. 3 step 1 unroll none { %%4 = imul %%3, %d %%5 = iadd %%2, %%4\n"
-    "for %%6 in 0 .. %d step 1 vector none { %%7 = iadd %%5, %%6 %%8 = load f32 %%x[%%7]\n%s}}}}";
+static const char
+    rows[] = "kernel @p (sym n, %%x: f32[n * 120] read, %%o: f32[n * 120] read_write,\n"
+             "           %%p: f32[n * 120] write) {\n"
+             "for %%1 in 0 .. n step 1 thread none { %%2 = imul %%1, 120\n"
+             "for %%3 in 0 .. 3 step 1 unroll none { %%4 = imul %%3, %d %%5 = iadd %%2, %%4\n"
+             "for %%6 in 0 .. %d step 1 vector none { %%7 = iadd %%5, %%6 %%8 = load f32 "
+             "%%x[%%7]\n%s}}}}";
 static const char over[] = "%9 = load f32 %o[%7] %10 = fadd f32 %8, %9 store %o[%7], %10\n";
 static const char behind[] = "%9 = load f32 %o[%7] %10 = fadd f32 %8, %9 store %o[%7], %10\n"
                              "%11 = load f32 %o[%7] store %p[%7], %11\n";
 static const char other[] = "%9 = fadd f32 %8, 1.0 store %o[%7], %9\n";
 static const char maybe[] = "%9 = load f32 %o[%7] %12 = flt %9, 0.0 if %12 { store %o[%7], %8 }\n";
 
-static const char *text(int columns, const char *body) { return gn_arena_printf(&arena, rows, columns, columns, body); }
+static const char *text(int columns, const char *body)
+{
+    return gn_arena_printf(&arena, rows, columns, columns, body);
+}
 
 START_TEST(of_every_width)
 {

@@ -6,10 +6,10 @@
 
 #include <elf.h>
 
-static const char text[] =
-    "kernel @k (sym n, %x: f32[n] read, %o: f64[n] write) {\n"
-    "for %1 in 0 .. n step 1 vector none { %2 = load f32 %x[%1] %3 = exp f32 %2 %4 = cast f64 %3\n"
-    "%5 = sin f64 %4 store %o[%1], %5 }}";
+static const char text[] = "kernel @k (sym n, %x: f32[n] read, %o: f64[n] write) {\n"
+                           "for %1 in 0 .. n step 1 vector none { %2 = load f32 %x[%1] %3 = exp "
+                           "f32 %2 %4 = cast f64 %3\n"
+                           "%5 = sin f64 %4 store %o[%1], %5 }}";
 
 static gn_image *image_of(int n, int threads)
 {
@@ -74,7 +74,8 @@ START_TEST(cut_short)
     gn_image_object(image, &bytes, &n);
     int fine = 0;
     for (size_t cut = 0; cut < n; cut++) {
-        unsigned char *copy = malloc(cut ? cut : 1); /* exactly as long: reads beyond are seen by a sanitizer */
+        /* exactly as long: reads beyond are seen by a sanitizer */
+        unsigned char *copy = malloc(cut ? cut : 1);
         memcpy(copy, bytes, cut);
         fine += loads(copy, cut);
         free(copy);
@@ -84,8 +85,9 @@ START_TEST(cut_short)
 }
 END_TEST
 
-/* Every byte of the headers and a sample of the rest, changed: refused or loaded, never a crash.  Such code is not run:
- * the loader promises memory safety of loading; that the code is the right code is the cache's checksum's business. */
+/* Every byte of the headers and a sample of the rest, changed: refused or loaded, never a crash.
+ * Such code is not run: the loader promises memory safety of loading; that the code is the right
+ * code is the cache's checksum's business. */
 START_TEST(damaged)
 {
     static const unsigned char change[] = {0x01, 0x80, 0xff};
@@ -106,7 +108,8 @@ START_TEST(damaged)
     uint32_t seed = 1;
     for (int i = 0; i < 2000; i++) {
         memcpy(copy, bytes, n);
-        for (int k = 0; k < 8; k++) copy[test_random(&seed) % n] = (unsigned char)test_random(&seed);
+        for (int k = 0; k < 8; k++)
+            copy[test_random(&seed) % n] = (unsigned char)test_random(&seed);
         (void)loads(copy, n);
     }
     free(copy);

@@ -1,4 +1,5 @@
-/* Errors of the emitted elementary functions in units in the last place, over dense sweeps against double libm. */
+/* Errors of the emitted elementary functions in units in the last place, over dense sweeps against
+ * double libm. */
 /* links: codegen runtime ir base */
 /* timeout: 300 */
 #include "codegen_test.h"
@@ -13,9 +14,9 @@ typedef struct sweep {
 } sweep;
 
 static const sweep sweeps[] = {
-    {"exp", exp, 0x1p-30, 89.5, false, 2, 3},              /* 1.02 */
-    {"expm1", expm1, 0x1p-60, 89.5, false, 4, 3},          /* 1.49; 1.72 without fused multiply-add */
-    {"log", log, 0x1p-149, 0x1.fffffep127, true, 2, 3},    /* 0.73 */
+    {"exp", exp, 0x1p-30, 89.5, false, 2, 3},           /* 1.02 */
+    {"expm1", expm1, 0x1p-60, 89.5, false, 4, 3},       /* 1.49; 1.72 without fused multiply-add */
+    {"log", log, 0x1p-149, 0x1.fffffep127, true, 2, 3}, /* 0.73 */
     {"log1p", log1p, 0x1p-60, 0x1.fffffep127, true, 4, 3}, /* 0.77 */
     {"log1p", log1p, 0x1p-60, 0x1.fffffep-1, false, 4, 3}, /* 0.75 */
     {"tanh", tanh, 0x1p-60, 20, false, 4, 3},              /* 2.46 */
@@ -38,7 +39,8 @@ static double error(float got, double exact)
 {
     if (isnan(exact)) return isnan(got) ? 0 : INFINITY;
     float rounded = (float)exact;
-    if (isinf(rounded) || isinf(got)) return got == rounded || fabs(exact) > 0x1.fffffcp127 ? 0 : INFINITY;
+    if (isinf(rounded) || isinf(got))
+        return got == rounded || fabs(exact) > 0x1.fffffcp127 ? 0 : INFINITY;
     return fabs((double)got - exact) / ulp_of(exact);
 }
 
@@ -57,12 +59,12 @@ static float *points(const sweep *s)
 
 static gn_kernel_fn function(const char *op, const char *unit, const char *cpu, gn_image **image)
 {
-    const char *text =
-        gn_arena_printf(&arena,
-                        "kernel @f (sym n, %%x: f32[n] read, %%y: f32[n] read, %%o: f32[n] write) {\n"
-                        "for %%1 in 0 .. n step 1 %s none { %%2 = load f32 %%x[%%1] %%3 = load f32 %%y[%%1]\n"
-                        "%%4 = %s f32 %%2%s store %%o[%%1], %%4 }}",
-                        unit, op, strcmp(op, "fpow") ? "" : ", %3");
+    const char *text = gn_arena_printf(
+        &arena,
+        "kernel @f (sym n, %%x: f32[n] read, %%y: f32[n] read, %%o: f32[n] write) {\n"
+        "for %%1 in 0 .. n step 1 %s none { %%2 = load f32 %%x[%%1] %%3 = load f32 %%y[%%1]\n"
+        "%%4 = %s f32 %%2%s store %%o[%%1], %%4 }}",
+        unit, op, strcmp(op, "fpow") ? "" : ", %3");
     *image = compiled(verified(text), cpu, &(check_options){0}, text);
     return gn_image_kernel(*image, 0);
 }
@@ -84,10 +86,11 @@ START_TEST(errors)
             if (e > worst) worst = e, at = i;
         }
         if (getenv("GNNC_TEST_VERBOSE"))
-            printf("%-6s %-10s %.3f ulp at %a\n", s->op, test_cpus[cpu] ? test_cpus[cpu] : "host", worst,
-                   (double)x[at]);
+            printf("%-6s %-10s %.3f ulp at %a\n", s->op, test_cpus[cpu] ? test_cpus[cpu] : "host",
+                   worst, (double)x[at]);
         ck_assert_msg(worst <= s->ulp, "%s on %s: %.3f ulp at %a, got %a", s->op,
-                      test_cpus[cpu] ? test_cpus[cpu] : "host", worst, (double)x[at], (double)y[at]);
+                      test_cpus[cpu] ? test_cpus[cpu] : "host", worst, (double)x[at],
+                      (double)y[at]);
         gn_image_free(image);
     }
 }
@@ -106,7 +109,8 @@ START_TEST(exp_of_all_scales)
     fn((void *[]){x, x, y}, &n, 0, 1);
     for (int i = 0; i < N; i++) {
         double e = error(y[i], less ? expm1((double)x[i]) : exp((double)x[i]));
-        ck_assert_msg(e <= 2, "%s(%a) = %a: %.3f ulp", less ? "expm1" : "exp", (double)x[i], (double)y[i], e);
+        ck_assert_msg(e <= 2, "%s(%a) = %a: %.3f ulp", less ? "expm1" : "exp", (double)x[i],
+                      (double)y[i], e);
         if (x[i] < -104) ck_assert(y[i] == (less ? -1 : 0));
         if (x[i] > 89) ck_assert(isinf(y[i]));
     }

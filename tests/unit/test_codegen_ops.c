@@ -1,5 +1,5 @@
-/* Every instruction, compiled, against the loop IR's evaluator: in a serial loop, in written-out vector loops of all
- * lengths, and in vector loops whose length is known when they run. */
+/* Every instruction, compiled, against the loop IR's evaluator: in a serial loop, in written-out
+ * vector loops of all lengths, and in vector loops whose length is known when they run. */
 /* labels: long */
 /* links: codegen runtime ir base */
 /* timeout: 300 */
@@ -67,7 +67,8 @@ static const op_case cases[] = {
     {"%13 = fabs @ %10 %20 = log1p @ %13", "f32", "f32", 3e-7},
     {"%13 = fabs @ %10 %20 = log1p @ %13", "f64", "f64", 1e-15},
     {"%13 = flt %10, %11 %20 = select @ %13, %12, %10", "f32", "f32", 0},
-    {"%13 = fle %10, 0.0 %14 = feq %10, %11 %15 = or %13, %14 %16 = not %15 %20 = cast f32 %16", "f32", "f32", 0},
+    {"%13 = fle %10, 0.0 %14 = feq %10, %11 %15 = or %13, %14 %16 = not %15 %20 = cast f32 %16",
+     "f32", "f32", 0},
     {"%13 = flt %10, %11 %14 = flt %11, %12 %20 = and %13, %14", "f32", "bool", 0},
     {"%20 = cast bool %10", "f32", "bool", 0},
     {"%13 = fmul @ %10, 100.0 %20 = cast i64 %13", "f32", "i64", 0},
@@ -109,10 +110,13 @@ static const op_case cases[] = {
     {"%13 = random 77, %11 site 3 %20 = flt 0.3, %13", "i64", "bool", 0},
     {"%13 = random %10, %11 site 3 %20 = fle %13, 0.6", "i64", "bool", 0},
     {"%13 = random 77, %11 site 3 %20 = flt %13, 0.75 %14 = not %20", "i64", "bool", 0},
-    {"%13 = random %10, %11 site 3 %14 = fle 0.0, %13 %15 = flt %13, -0.5 %20 = or %14, %15", "i64", "bool", 0},
-    {"%13 = random %10, %11 site 3 %14 = flt %13, 1.0 %15 = fle 1.0, %13 %20 = select bool %15, %15, %14", "i64",
+    {"%13 = random %10, %11 site 3 %14 = fle 0.0, %13 %15 = flt %13, -0.5 %20 = or %14, %15", "i64",
      "bool", 0},
-    {"%13 = random %10, %11 site 3 %14 = fle 0.4, %13 %20 = select f32 %14, %13, -1.0", "i64", "f32", 0},
+    {"%13 = random %10, %11 site 3 %14 = flt %13, 1.0 %15 = fle 1.0, %13 %20 = select bool %15, "
+     "%15, %14",
+     "i64", "bool", 0},
+    {"%13 = random %10, %11 site 3 %14 = fle 0.4, %13 %20 = select f32 %14, %13, -1.0", "i64",
+     "f32", 0},
     {"%13 = random %10, %11 site 3 %20 = feq %13, 0.5", "i64", "bool", 0},
 };
 enum { CASES = sizeof cases / sizeof *cases };
@@ -128,10 +132,12 @@ static const char *elementwise(const op_case *c, const char *size, const char *u
 {
     const char *v = value_type(c->in);
     gn_buf body = {.arena = &arena};
-    for (const char *p = c->body; *p; p++) gn_buf_addn(&body, *p == '@' ? v : p, *p == '@' ? strlen(v) : 1);
+    for (const char *p = c->body; *p; p++)
+        gn_buf_addn(&body, *p == '@' ? v : p, *p == '@' ? strlen(v) : 1);
     return gn_arena_printf(
         &arena,
-        "kernel @op (sym n, %%x: %s[%s] read, %%y: %s[%s] read, %%z: %s[%s] read, %%o: %s[%s] write) {\n"
+        "kernel @op (sym n, %%x: %s[%s] read, %%y: %s[%s] read, %%z: %s[%s] read, %%o: %s[%s] "
+        "write) {\n"
         "  for %%1 in 0 .. %s step 1 %s none {\n"
         "    %%10 = load %s %%x[%%1] %%11 = load %s %%y[%%1] %%12 = load %s %%z[%%1]\n"
         "    %s\n"
@@ -155,7 +161,8 @@ START_TEST(op_written_out)
     check_options o[5];
     if (GN_UNDER_ASAN && _i % 3) return; /* each compiles */
     for (int i = 0; i < 5; i++) {
-        o[i] = (check_options){.syms = {1}, .limit = 100, .tolerance = cases[_i].tolerance, .seed = (uint32_t)i};
+        o[i] = (check_options){
+            .syms = {1}, .limit = 100, .tolerance = cases[_i].tolerance, .seed = (uint32_t)i};
         text[i] = elementwise(&cases[_i], with_number("#", lengths[i]), "vector");
     }
     checked_all(5, text, o);
@@ -193,7 +200,8 @@ START_TEST(special_values)
                                        "%13 = fle %10, %11 %20 = cast f32 %13",
                                        "%13 = feq %10, %11 %20 = cast f32 %13",
                                        "%20 = sqrt @ %10"};
-    static const float special[] = {NAN, INFINITY, -INFINITY, 0.0f, -0.0f, 1.0f, -1.0f, 2.5f, -3.0f, 1e-40f, 3e38f};
+    static const float special[] = {NAN,   INFINITY, -INFINITY, 0.0f,   -0.0f, 1.0f,
+                                    -1.0f, 2.5f,     -3.0f,     1e-40f, 3e38f};
     enum { K = 11 };
     float x[K * K], y[K * K];
     for (int i = 0; i < K * K; i++) {
@@ -211,9 +219,11 @@ END_TEST
 /* Operands of 32 bits whose results have more. */
 START_TEST(more_than_32_bits)
 {
-    static const char *const body[] = {"%20 = imul %10, %11", "%20 = iadd %10, %11", "%20 = isub %10, %11",
+    static const char *const body[] = {"%20 = imul %10, %11", "%20 = iadd %10, %11",
+                                       "%20 = isub %10, %11",
                                        "%13 = isub 0, %11 %20 = isub %13, %10"};
-    static const int32_t number[] = {0, 1, -1, 46341, -46341, 1 << 30, -(1 << 30), INT32_MAX, INT32_MIN};
+    static const int32_t number[] = {0,       1,          -1,        46341,    -46341,
+                                     1 << 30, -(1 << 30), INT32_MAX, INT32_MIN};
     enum { K = 9 };
     int32_t x[K * K], y[K * K];
     for (int i = 0; i < K * K; i++) x[i] = number[i / K], y[i] = number[i % K];
@@ -224,7 +234,8 @@ START_TEST(more_than_32_bits)
 }
 END_TEST
 
-/* All numbers of 16 bits as f32; and to 16 bits what they are, what lies next to them and between them. */
+/* All numbers of 16 bits as f32; and to 16 bits what they are, what lies next to them and between
+ * them. */
 START_TEST(of_16_bits)
 {
     enum { ALL = 1 << 16, EACH = 5 };
@@ -286,16 +297,17 @@ START_TEST(random_of_flat)
 END_TEST
 
 /* Bounds that are draws of the loop, or next to one: <= and < differ there alone. */
-static const char draws[] =
-    "kernel @draw (sym n, %%k: i64[1] read, %%o: u8[n * 4] write) {\n"
-    "  %%1 = load i64 %%k[0]\n"
-    "  for %%2 in 0 .. n step 1 vector none {\n"
-    "    %%3 = random %%1, %%2 site 7\n"
-    "    %%4 = fle %.9g, %%3 %%5 = flt %.9g, %%3 %%6 = fle %%3, %.9g %%7 = flt %%3, %.9g\n"
-    "    %%8 = imul %%2, 4 %%9 = iadd %%8, 1 %%10 = iadd %%8, 2 %%11 = iadd %%8, 3\n"
-    "    %%14 = cast i64 %%4 %%15 = cast i64 %%5 %%16 = cast i64 %%6 %%17 = cast i64 %%7\n"
-    "    store %%o[%%8], %%14 store %%o[%%9], %%15 store %%o[%%10], %%16 store %%o[%%11], %%17\n"
-    "  }\n}\n";
+static const char draws
+    [] = "kernel @draw (sym n, %%k: i64[1] read, %%o: u8[n * 4] write) {\n"
+         "  %%1 = load i64 %%k[0]\n"
+         "  for %%2 in 0 .. n step 1 vector none {\n"
+         "    %%3 = random %%1, %%2 site 7\n"
+         "    %%4 = fle %.9g, %%3 %%5 = flt %.9g, %%3 %%6 = fle %%3, %.9g %%7 = flt %%3, %.9g\n"
+         "    %%8 = imul %%2, 4 %%9 = iadd %%8, 1 %%10 = iadd %%8, 2 %%11 = iadd %%8, 3\n"
+         "    %%14 = cast i64 %%4 %%15 = cast i64 %%5 %%16 = cast i64 %%6 %%17 = cast i64 %%7\n"
+         "    store %%o[%%8], %%14 store %%o[%%9], %%15 store %%o[%%10], %%16 store %%o[%%11], "
+         "%%17\n"
+         "  }\n}\n";
 
 START_TEST(draws_at_the_bound)
 {

@@ -3,32 +3,34 @@
 /* timeout: 300 */
 #include "codegen_test.h"
 
-#define HEAD                                                                                                           \
-    "kernel @p (sym n, %w: f32[2] read, %x: f32[n] read, %o: f32[n] read_write, %q: f32[n] write) {\n"                 \
+#define HEAD                                                                                       \
+    "kernel @p (sym n, %w: f32[2] read, %x: f32[n] read, %o: f32[n] read_write, %q: f32[n] "       \
+    "write) {\n"                                                                                   \
     "%1 = load f32 %w[0] %2 = fle %1, 24.0 %3 = not %2 %4 = load f32 %w[1] %5 = flt 0.0, %4\n"
 
-/* Of two, one; two that may both hold, the second of which reads what the first left; beside a third. */
-static const char versions[] =
-    HEAD "for %6 in 0 .. n step 1 thread none { if %2 { %7 = load f32 %x[%6] store %o[%6], %7 }\n"
-         "if %3 { %8 = load f32 %x[%6] %9 = fadd f32 %8, %8 store %o[%6], %9 } }}";
-static const char in_order[] =
-    HEAD "for %6 in 0 .. n step 1 thread none { if %2 { %7 = load f32 %x[%6] store %o[%6], %7 }\n"
-         "if %5 { %8 = load f32 %o[%6] %9 = fadd f32 %8, 0.5 store %o[%6], %9 }\n"
-         "if %3 { %10 = load f32 %o[%6] %11 = fmul f32 %10, 3.0 store %q[%6], %11 } }}";
+/* Of two, one; two that may both hold, the second of which reads what the first left; beside a
+ * third. */
+static const char versions[] = HEAD
+    "for %6 in 0 .. n step 1 thread none { if %2 { %7 = load f32 %x[%6] store %o[%6], %7 }\n"
+    "if %3 { %8 = load f32 %x[%6] %9 = fadd f32 %8, %8 store %o[%6], %9 } }}";
+static const char in_order[] = HEAD
+    "for %6 in 0 .. n step 1 thread none { if %2 { %7 = load f32 %x[%6] store %o[%6], %7 }\n"
+    "if %5 { %8 = load f32 %o[%6] %9 = fadd f32 %8, 0.5 store %o[%6], %9 }\n"
+    "if %3 { %10 = load f32 %o[%6] %11 = fmul f32 %10, 3.0 store %q[%6], %11 } }}";
 /* Work beside the tests; a test of the row's own; one whose answer is known. */
-static const char beside[] =
-    HEAD "for %6 in 0 .. n step 1 thread none { if %2 { %7 = load f32 %x[%6] store %o[%6], %7 }\n"
-         "%8 = load f32 %o[%6] store %q[%6], %8 }}";
-static const char own[] =
-    HEAD "for %6 in 0 .. n step 1 thread none { %7 = load f32 %x[%6] %8 = flt %7, 0.0 if %8 { store %q[%6], %7 } }}";
-static const char known[] =
-    HEAD "for %6 in 0 .. n step 1 thread none { if true { %7 = load f32 %x[%6] store %o[%6], %7 }\n"
-         "if %3 { %8 = load f32 %x[%6] store %q[%6], %8 } }}";
+static const char beside[] = HEAD
+    "for %6 in 0 .. n step 1 thread none { if %2 { %7 = load f32 %x[%6] store %o[%6], %7 }\n"
+    "%8 = load f32 %o[%6] store %q[%6], %8 }}";
+static const char own[] = HEAD "for %6 in 0 .. n step 1 thread none { %7 = load f32 %x[%6] %8 = "
+                               "flt %7, 0.0 if %8 { store %q[%6], %7 } }}";
+static const char known[] = HEAD
+    "for %6 in 0 .. n step 1 thread none { if true { %7 = load f32 %x[%6] store %o[%6], %7 }\n"
+    "if %3 { %8 = load f32 %x[%6] store %q[%6], %8 } }}";
 
 /* Iterations that may meet. */
-static const char meeting[] =
-    HEAD "for %6 in 0 .. n step 1 thread reduce { if %2 { %7 = load f32 %x[%6] store %o[%6], %7 }\n"
-         "if %3 { %8 = load f32 %x[%6] store %o[%6], %8 } }}";
+static const char meeting[] = HEAD
+    "for %6 in 0 .. n step 1 thread reduce { if %2 { %7 = load f32 %x[%6] store %o[%6], %7 }\n"
+    "if %3 { %8 = load f32 %x[%6] store %o[%6], %8 } }}";
 
 static const char *const kernels[] = {versions, in_order, beside, own, known, meeting};
 enum { KERNELS = sizeof kernels / sizeof *kernels };

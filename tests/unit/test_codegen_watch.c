@@ -1,13 +1,14 @@
-/* Code that tells ThreadSanitizer what it touches: in a build with it, planted races of every form of access are found, at
- * both ends of what the access touches, and one element further there is none; in other builds it says the same things to
- * nobody, and computes the same. */
+/* Code that tells ThreadSanitizer what it touches: in a build with it, planted races of every form
+ * of access are found, at both ends of what the access touches, and one element further there is
+ * none; in other builds it says the same things to nobody, and computes the same. */
 /* links: codegen runtime ir base */
 /* timeout: 120 */
 #include "codegen_test.h"
 
 #include <pthread.h>
 
-/* Row 0 touches elements of x, rows 4 to 7 write elements q to q + 3.  %i is the element, %1 the lane. */
+/* Row 0 touches elements of x, rows 4 to 7 write elements q to q + 3.  %i is the element, %1 the
+ * lane. */
 typedef struct form {
     const char *loop;    /* over lanes */
     const char *element; /* of the lane */
@@ -26,10 +27,19 @@ static const form forms[] = {
     {LANES("16"), "%3 = imul %1, 9\n%2 = iadd b, %3\n", 100, 235},
     {LANES("16"), "%3 = load i64 %t[%1]\n%2 = iadd b, %3\n", 100, 205},
     {LANES("m"), "%3 = load i64 %t[%1]\n%2 = iadd b, %3\n", 100, 233},
-    {LANES("32"), "%2 = iadd b, %1\n%4 = load i64 %u[%1]\n%5 = ieq %4, 1\nif %5 {\n", 103, 127}, /* lanes by data */
-    {LANES("32"), "%3 = load i64 %t[%1]\n%2 = iadd b, %3\n%4 = load i64 %u[%1]\n%5 = ieq %4, 1\nif %5 {\n", 114, 289},
+    {LANES("32"), "%2 = iadd b, %1\n%4 = load i64 %u[%1]\n%5 = ieq %4, 1\nif %5 {\n", 103,
+     127}, /* lanes by data */
+    {LANES("32"),
+     "%3 = load i64 %t[%1]\n%2 = iadd b, %3\n%4 = load i64 %u[%1]\n%5 = ieq %4, 1\nif %5 {\n", 114,
+     289},
 };
-enum { FORMS = sizeof forms / sizeof *forms, N = 512, ELEMS = 3, CPUS = 2, PLANTED = 2 * FORMS * ELEMS * CPUS };
+enum {
+    FORMS = sizeof forms / sizeof *forms,
+    N = 512,
+    ELEMS = 3,
+    CPUS = 2,
+    PLANTED = 2 * FORMS * ELEMS * CPUS
+};
 
 static const char *const elem[ELEMS] = {"f32", "f64", "bf16"};
 
@@ -41,14 +51,17 @@ static const char *text_of(const form *f, int e, bool store)
     gn_buf b = {.arena = &arena};
     const char *type = e == 1 ? "f64" : "f32";
     gn_buf_printf(&b,
-                  "kernel @k (sym b, sym m, sym q, %%x: %s[%d] read_write, %%y: %s[64] write, %%t: i64[32] read,\n"
-                  "  %%u: i32[32] read) {\nfor %%9 in 0 .. 8 step 1 thread none {\n%%8 = ieq %%9, 0\nif %%8 {\n%s%s",
+                  "kernel @k (sym b, sym m, sym q, %%x: %s[%d] read_write, %%y: %s[64] write, %%t: "
+                  "i64[32] read,\n"
+                  "  %%u: i32[32] read) {\nfor %%9 in 0 .. 8 step 1 thread none {\n%%8 = ieq %%9, "
+                  "0\nif %%8 {\n%s%s",
                   elem[e], N, elem[e], f->loop, f->element);
     if (store)
         gn_buf_printf(&b, "store %%x[%%2], 1.0%s\n", e == 1 ? ":f64" : "");
     else
         gn_buf_printf(&b, "%%7 = load %s %%x[%%2]\nstore %%y[%%1], %%7\n", type);
-    gn_buf_printf(&b, "%s}\n}\n%%11 = ile 4, %%9\nif %%11 {\n%%12 = iadd q, %%9\n%%13 = isub %%12, 4\n",
+    gn_buf_printf(&b,
+                  "%s}\n}\n%%11 = ile 4, %%9\nif %%11 {\n%%12 = iadd q, %%9\n%%13 = isub %%12, 4\n",
                   strstr(f->element, "if") ? "}\n" : "");
     gn_buf_printf(&b, "store %%x[%%13], 2.0%s\n}\n}\n}\n", e == 1 ? ":f64" : "");
     return b.p;
@@ -93,7 +106,8 @@ typedef struct planted {
 static planted planted_of(int i)
 {
     return (planted){&forms[i % FORMS], .store = i / FORMS % 2, .elem = i / FORMS / 2 % ELEMS,
-                     .cpu = i / FORMS / 2 / ELEMS ? 2 : 0}; /* with masks where there are, and without */
+                     .cpu = i / FORMS / 2 / ELEMS ? 2 : 0}; /* with masks where there are, and
+                                                               without */
 }
 
 static gn_image *code_of(const planted *p, const char **text)
@@ -139,7 +153,8 @@ START_TEST(computes_the_same)
     for (int l = 0; l < 32; l++) t[l] = t_of(l), u[l] = l % 3 > 0;
     for (int i = 0; i < 2 * FORMS * ELEMS; i++) {
         planted p = planted_of(i);
-        check_options o = {.syms = {100, 19, 400}, .data = {[2] = t, [3] = u}, .watch = true, .cpus = 2};
+        check_options o = {
+            .syms = {100, 19, 400}, .data = {[2] = t, [3] = u}, .watch = true, .cpus = 2};
         checked(text_of(p.form, p.elem, p.store), &o);
     }
 }

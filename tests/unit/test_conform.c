@@ -1,8 +1,8 @@
 /* links: base ir frontend runtime */
 /* sources: ../support/conform_case.c */
 /* timeout: 120 */
-/* Every recorded case through the front end and the evaluator of the tensor IR in double: outputs, losses, gradients of
- * parameters and inputs, running statistics. */
+/* Every recorded case through the front end and the evaluator of the tensor IR in double: outputs,
+ * losses, gradients of parameters and inputs, running statistics. */
 #include "support/conform_suite.h"
 
 #include "ir/eval.h"
@@ -19,7 +19,7 @@ static void need(gn_status *s, const char *what)
     if (s) ck_abort_msg("%s: %s", what, gn_status_message(s));
 }
 
-/* evaluation -------------------------------------------------------------------------------------------------------- */
+/* evaluation ----------------------------------------------------------------------------------- */
 
 typedef struct bindings {
     GN_VEC(const char *) names;
@@ -52,7 +52,8 @@ static void bind_inputs(conform_case *c, const gir_program *p, const gir_coo *g,
         int64_t rows = 0, cols = 0;
         double *v = conform_input(c, node->attr.name, &rows, &cols);
         ck_assert_msg(v != NULL, "the case has no input `%s`", node->attr.name);
-        if (p->spaces.p[node->type.space].kind == GIR_EDGE) v = reorder(c->arena, v, g, cols, false);
+        if (p->spaces.p[node->type.space].kind == GIR_EDGE)
+            v = reorder(c->arena, v, g, cols, false);
         bind(c->arena, b, node->attr.name, (gir_value){.rows = rows, .cols = cols, .v = v});
     }
 }
@@ -74,8 +75,11 @@ static gir_value *evaluate(conform_case *c, const gir_program *p, const gir_coo 
     bind(c->arena, &b, "g", (gir_value){.graph = g});
     bind_inputs(c, p, g, &b);
     bind_params(c, &b);
-    gir_env env = {
-        .arena = c->arena, .precision = GIR_EVAL_F64, .n = (int)b.names.n, .name = b.names.p, .value = b.values.p};
+    gir_env env = {.arena = c->arena,
+                   .precision = GIR_EVAL_F64,
+                   .n = (int)b.names.n,
+                   .name = b.names.p,
+                   .value = b.values.p};
     need(gir_verify(p), p->name);
     need(gir_eval(p, &env, &values), p->name);
     return values;
@@ -84,19 +88,21 @@ static gir_value *evaluate(conform_case *c, const gir_program *p, const gir_coo 
 static gir_id output(const gir_program *p, gir_output_kind kind, const char *name)
 {
     for (uint32_t i = 0; i < p->outputs.n; i++)
-        if (p->outputs.p[i].kind == kind && strcmp(p->outputs.p[i].name, name) == 0) return p->outputs.p[i].value;
+        if (p->outputs.p[i].kind == kind && strcmp(p->outputs.p[i].name, name) == 0)
+            return p->outputs.p[i].value;
     return 0;
 }
 
-/* comparison -------------------------------------------------------------------------------------------------------- */
+/* comparison ----------------------------------------------------------------------------------- */
 
-static void same(const char *path, const char *what, const gir_value *v, const double *want, int64_t n,
-                 double tolerance)
+static void same(const char *path, const char *what, const gir_value *v, const double *want,
+                 int64_t n, double tolerance)
 {
     double worst;
-    ck_assert_msg(v->v != NULL && v->rows * v->cols == n, "%s: %s has %lld elements, not %lld", path, what,
-                  (long long)(v->rows * v->cols), (long long)n);
-    ck_assert_msg(conform_close_to(v->v, want, n, tolerance, &worst), "%s: %s differs by %g", path, what, worst);
+    ck_assert_msg(v->v != NULL && v->rows * v->cols == n, "%s: %s has %lld elements, not %lld",
+                  path, what, (long long)(v->rows * v->cols), (long long)n);
+    ck_assert_msg(conform_close_to(v->v, want, n, tolerance, &worst), "%s: %s differs by %g", path,
+                  what, worst);
 }
 
 static void check_outputs(conform_case *c, const char *path, const gir_coo *g)
@@ -113,8 +119,10 @@ static void check_outputs(conform_case *c, const char *path, const gir_coo *g)
         const gn_param *param = &c->model->params[i];
         const double *after = conform_param(c, "after", param);
         gir_id id = output(p, GIR_UPDATE, param->name);
-        ck_assert_msg(!after || param->trainable || id, "%s: `%s` is not updated", path, param->name);
-        if (after && id) same(path, param->name, &v[id], after, gir_row_elems(&param->type), OUT_TOLERANCE);
+        ck_assert_msg(!after || param->trainable || id, "%s: `%s` is not updated", path,
+                      param->name);
+        if (after && id)
+            same(path, param->name, &v[id], after, gir_row_elems(&param->type), OUT_TOLERANCE);
     }
 }
 
@@ -135,8 +143,8 @@ static int wanted_of(conform_case *c, const gir_program *p, wanted *out, int max
     for (int i = 0; i < c->model->n_params && n < max; i++) {
         const gn_param *param = &c->model->params[i];
         const double *v = conform_param(c, "grad", param);
-        ck_assert_msg((v != NULL) == param->trainable, "%s: the case has no gradient of `%s`", c->model->name,
-                      param->file_name);
+        ck_assert_msg((v != NULL) == param->trainable, "%s: the case has no gradient of `%s`",
+                      c->model->name, param->file_name);
         gir_id leaf = gir_leaf_by_name(p, GIR_STATE, param->name);
         if (v) out[n++] = (wanted){param->file_name, leaf, v, gir_row_elems(&param->type), false};
     }
@@ -168,8 +176,8 @@ static void check_gradients(conform_case *c, const char *path, const gir_coo *g)
     for (int k = 0; k < n; k++) {
         gir_value *grad = &v[grads[k]];
         if (w[k].edge) grad->v = reorder(c->arena, grad->v, g, grad->cols, true);
-        same(path, gn_arena_printf(c->arena, "the gradient of `%s`", w[k].name), grad, w[k].value, w[k].n,
-             GRAD_TOLERANCE);
+        same(path, gn_arena_printf(c->arena, "the gradient of `%s`", w[k].name), grad, w[k].value,
+             w[k].n, GRAD_TOLERANCE);
     }
 }
 

@@ -12,23 +12,24 @@ static gn_arena arena;
 static void setup(void) { gn_arena_init(&arena); }
 static void teardown(void) { gn_arena_free(&arena); }
 
-static const char spmm[] = "kernel @spmm (\n"
-                           "  sym node, sym edge,\n"
-                           "  %rowptr: i32[node + 1] read, %col: i32[edge] read,\n"
-                           "  %h: f32[node * 16] read, %out: f32[node * 16] write\n) {\n"
-                           "  for %1 in 0 .. node step 1 thread none {\n"
-                           "    %2 = tile f32 16\n"
-                           "    for %3 in 0 .. 16 step 1 vector none {\n      tstore %2[%3], 0.0\n    }\n"
-                           "    %4 = load i64 %rowptr[%1]\n    %5 = iadd %1, 1\n    %6 = load i64 %rowptr[%5]\n"
-                           "    for %7 in %4 .. %6 step 1 serial reduce {\n"
-                           "      %8 = load i64 %col[%7]\n      %9 = imul %8, 16\n"
-                           "      for %10 in 0 .. 16 step 1 vector none {\n"
-                           "        %11 = iadd %9, %10\n        %12 = load f32 %h[%11]\n        %13 = exp f32 %12\n"
-                           "        tacc sum %2[%10], %13\n      }\n    }\n"
-                           "    %14 = imul %1, 16\n"
-                           "    for %15 in 0 .. 16 step 1 vector none {\n"
-                           "      %16 = iadd %14, %15\n      %17 = tload f32 %2[%15]\n      store %out[%16], %17\n"
-                           "    }\n  }\n}\n";
+static const char spmm
+    [] = "kernel @spmm (\n"
+         "  sym node, sym edge,\n"
+         "  %rowptr: i32[node + 1] read, %col: i32[edge] read,\n"
+         "  %h: f32[node * 16] read, %out: f32[node * 16] write\n) {\n"
+         "  for %1 in 0 .. node step 1 thread none {\n"
+         "    %2 = tile f32 16\n"
+         "    for %3 in 0 .. 16 step 1 vector none {\n      tstore %2[%3], 0.0\n    }\n"
+         "    %4 = load i64 %rowptr[%1]\n    %5 = iadd %1, 1\n    %6 = load i64 %rowptr[%5]\n"
+         "    for %7 in %4 .. %6 step 1 serial reduce {\n"
+         "      %8 = load i64 %col[%7]\n      %9 = imul %8, 16\n"
+         "      for %10 in 0 .. 16 step 1 vector none {\n"
+         "        %11 = iadd %9, %10\n        %12 = load f32 %h[%11]\n        %13 = exp f32 %12\n"
+         "        tacc sum %2[%10], %13\n      }\n    }\n"
+         "    %14 = imul %1, 16\n"
+         "    for %15 in 0 .. 16 step 1 vector none {\n"
+         "      %16 = iadd %14, %15\n      %17 = tload f32 %2[%15]\n      store %out[%16], %17\n"
+         "    }\n  }\n}\n";
 
 static kir_kernel *kernel(const char *text)
 {
@@ -55,7 +56,8 @@ START_TEST(edges_are_counted)
     ck_assert_double_eq(c.table, 4 * 16 * 4);
     ck_assert_double_eq(c.work_set, 20 + 24 + 256);
     ck_assert_double_eq(c.moved, 20 + 24 + 256 + 256);
-    ck_assert_double_eq(c.buffer[2].read, 0); /* through an index that was read: gathered, not read */
+    ck_assert_double_eq(c.buffer[2].read, 0); /* through an index that was read: gathered, not read
+                                               */
     ck_assert_double_eq(c.buffer[3].written, 256);
     ck_assert_double_eq(c.longest, 3);
     ck_assert_double_eq(c.taken, 6);
@@ -78,13 +80,14 @@ END_TEST
 /* Of a condition and its negation the condition is taken to hold. */
 START_TEST(one_of_two_versions)
 {
-    static const char two[] = "kernel @two (sym n, %c: f32[1] read, %x: f32[n] read, %y: f32[n] write) {\n"
-                              "  %1 = load f32 %c[0]\n  %2 = fle %1, 1.0\n  %3 = not %2\n"
-                              "  for %4 in 0 .. n step 1 thread none {\n"
-                              "    if %2 {\n      %5 = load f32 %x[%4]\n      %6 = fmul f32 %5, %5\n"
-                              "      store %y[%4], %6\n    }\n"
-                              "    if %3 {\n      %7 = load f32 %x[%4]\n      %8 = exp f32 %7\n"
-                              "      store %y[%4], %8\n    }\n  }\n}\n";
+    static const char
+        two[] = "kernel @two (sym n, %c: f32[1] read, %x: f32[n] read, %y: f32[n] write) {\n"
+                "  %1 = load f32 %c[0]\n  %2 = fle %1, 1.0\n  %3 = not %2\n"
+                "  for %4 in 0 .. n step 1 thread none {\n"
+                "    if %2 {\n      %5 = load f32 %x[%4]\n      %6 = fmul f32 %5, %5\n"
+                "      store %y[%4], %6\n    }\n"
+                "    if %3 {\n      %7 = load f32 %x[%4]\n      %8 = exp f32 %7\n"
+                "      store %y[%4], %8\n    }\n  }\n}\n";
     void *buf[3] = {NULL};
     int64_t bytes[] = {4, 40, 40}, sym[] = {10};
     gn_cost c = gn_cost_of(&arena, kernel(two), bytes, buf, sym, 10, 0);
@@ -103,7 +106,8 @@ START_TEST(long_loops_are_sampled)
     int32_t *rowptr = gn_arena_alloc(&arena, N + 1, 4), *col = gn_arena_alloc(&arena, 2 * N, 4);
     for (int i = 0; i <= N; i++) rowptr[i] = 2 * i;
     void *buf[] = {rowptr, col, NULL, NULL};
-    int64_t bytes[] = {4 * (N + 1), 8 * (int64_t)N, 64 * (int64_t)N, 64 * (int64_t)N}, sym[] = {N, 2 * (int64_t)N};
+    int64_t bytes[] = {4 * (N + 1), 8 * (int64_t)N, 64 * (int64_t)N, 64 * (int64_t)N},
+            sym[] = {N, 2 * (int64_t)N};
     gn_cost c = gn_cost_of(&arena, kernel(spmm), bytes, buf, sym, N, 0);
     ck_assert_double_lt(c.sampled, 1);
     ck_assert_double_eq_tol(c.flops, 2.0 * n * 16, 1e-3 * n);

@@ -23,11 +23,12 @@ typedef struct tally { /* of what was made */
     bool no_linker;       /* what is asked of it */
     int piece_fails;      /* this one does; -1: none */
     bool kernels_fail;
-    int awaits,
-        before_linker; /* milliseconds at most that the linker is loaded for an object; which were made by then */
+    int awaits, before_linker; /* milliseconds at most that the linker is loaded for an object;
+                                  which were made by then */
 } tally;
 
-static gn_status *make(void *ctx, int n, const kir_kernel *const *kernels, int arch, gn_code_object *out)
+static gn_status *make(void *ctx, int n, const kir_kernel *const *kernels, int arch,
+                       gn_code_object *out)
 {
     tally *t = ctx;
     uint32_t work = 0;
@@ -50,13 +51,14 @@ static gn_status *whole(void *ctx, const gn_cuda_whole *w, int arch, gn_code_obj
 {
     tally *t = ctx;
     gn_cuda_geometry g[MOST];
-    for (int k = 0; k <= w->n; k++) g[k] = (gn_cuda_geometry){.threads = 256, .group = 1, .per_block = 32};
+    for (int k = 0; k <= w->n; k++)
+        g[k] = (gn_cuda_geometry){.threads = 256, .group = 1, .per_block = 32};
     t->wholes++;
     return gn_cuda_object_pack(w->n + 1, arch, 0, g, "whole", 5, NULL, out);
 }
 
-static gn_status *piece(void *ctx, const gn_cuda_whole *w, const gn_cuda_division *d, int which, int arch,
-                        gn_code_object *out)
+static gn_status *piece(void *ctx, const gn_cuda_whole *w, const gn_cuda_division *d, int which,
+                        int arch, gn_code_object *out)
 {
     tally *t = ctx;
     (void)arch;
@@ -91,8 +93,8 @@ static gn_status *links(void *ctx)
     return NULL;
 }
 
-static gn_status *link_all(void *ctx, const gn_cuda_whole *w, int n, const gn_code_object *pieces, int arch,
-                           gn_code_object *out)
+static gn_status *link_all(void *ctx, const gn_cuda_whole *w, int n, const gn_code_object *pieces,
+                           int arch, gn_code_object *out)
 {
     tally *t = ctx;
     for (int k = 0; k < n; k++) ck_assert_int_eq(*pieces[k].bytes, '0' + k); /* in order */
@@ -105,9 +107,13 @@ static gn_status *link_all(void *ctx, const gn_cuda_whole *w, int n, const gn_co
 static const kir_kernel *sum(const char *name, int n, int step)
 {
     gn_buf b = {.arena = &arena};
-    gn_buf_printf(&b, "kernel @%s (sym n, %%x: f32[n] read_write) {\nfor %%1 in 0 .. n step 1 thread none {\n", name);
+    gn_buf_printf(
+        &b,
+        "kernel @%s (sym n, %%x: f32[n] read_write) {\nfor %%1 in 0 .. n step 1 thread none {\n",
+        name);
     gn_buf_printf(&b, "%%2 = load f32 %%x[%%1]\n");
-    for (int k = 0; k < n; k++) gn_buf_printf(&b, "%%%d = fadd f32 %%%d, %d.5\n", 3 + k, 2 + k, step + k);
+    for (int k = 0; k < n; k++)
+        gn_buf_printf(&b, "%%%d = fadd f32 %%%d, %d.5\n", 3 + k, 2 + k, step + k);
     gn_buf_printf(&b, "store %%x[%%1], %%%d\n}\n}\n", 2 + n);
     return verified(b.p);
 }
@@ -134,7 +140,8 @@ static gn_compiled *program(int set, int n, const kir_kernel *const *kernels)
     return c;
 }
 
-static gn_cuda_objects compiled(int n, gn_compiled *const *programs, gn_cache *cache, tally *t, gn_code_report *r)
+static gn_cuda_objects compiled(int n, gn_compiled *const *programs, gn_cache *cache, tally *t,
+                                gn_code_report *r)
 {
     gn_cuda_objects out;
     gn_codegen_options o = {.threads = 1, .cache = cache};
@@ -144,9 +151,13 @@ static gn_cuda_objects compiled(int n, gn_compiled *const *programs, gn_cache *c
     return out;
 }
 
-static bool same(gn_cuda_place a, gn_cuda_place b) { return a.object == b.object && a.kernel == b.kernel; }
+static bool same(gn_cuda_place a, gn_cuda_place b)
+{
+    return a.object == b.object && a.kernel == b.kernel;
+}
 
-/* Forty kernels of very different length; no object is much larger than another, and every kernel has a place of its own. */
+/* Forty kernels of very different length; no object is much larger than another, and every kernel
+ * has a place of its own. */
 START_TEST(even)
 {
     const kir_kernel *k[40];
@@ -179,8 +190,8 @@ START_TEST(few)
 }
 END_TEST
 
-/* Two threads that take the largest object first, and then what is there, end together: objects of training are as large as what
- * inference leaves a thread to do. */
+/* Two threads that take the largest object first, and then what is there, end together: objects of
+ * training are as large as what inference leaves a thread to do. */
 START_TEST(together)
 {
     const kir_kernel *a[6], *b[36];
@@ -192,9 +203,10 @@ START_TEST(together)
     gn_compiled *p[] = {program(0, 6, a), program(1, 36, b)};
     gn_cuda_objects o = compiled(2, p, NULL, &t, &r);
     ck_assert_int_eq(t.objects, 4);
-    for (int i = 0; i < t.objects; i++) busy[busy[1] < busy[0]] += t.work[i]; /* one thread makes them in that order */
-    ck_assert_msg(busy[0] * 20 < busy[1] * 21 && busy[1] * 20 < busy[0] * 21, "%u and %u instructions", busy[0],
-                  busy[1]);
+    for (int i = 0; i < t.objects; i++)
+        busy[busy[1] < busy[0]] += t.work[i]; /* one thread makes them in that order */
+    ck_assert_msg(busy[0] * 20 < busy[1] * 21 && busy[1] * 20 < busy[0] * 21,
+                  "%u and %u instructions", busy[0], busy[1]);
     gn_cuda_objects_free(&o);
 }
 END_TEST
@@ -206,11 +218,12 @@ static int objects_of(const char *body)
     tally t;
     gn_code_report r;
     for (int i = 0; i < 24; i++)
-        k[i] = verified(gn_arena_printf(&arena,
-                                        "kernel @p (sym n, %%x: f32[n] read_write) {\n"
-                                        "for %%1 in 0 .. n step 1 thread none {\n%%2 = load f32 %%x[%%1]\n"
-                                        "%%3 = fadd f32 %%2, %d.5\n%s}\n}\n",
-                                        i, body));
+        k[i] = verified(
+            gn_arena_printf(&arena,
+                            "kernel @p (sym n, %%x: f32[n] read_write) {\n"
+                            "for %%1 in 0 .. n step 1 thread none {\n%%2 = load f32 %%x[%%1]\n"
+                            "%%3 = fadd f32 %%2, %d.5\n%s}\n}\n",
+                            i, body));
     gn_compiled *p = program(0, 24, k);
     gn_cuda_objects o = compiled(1, &p, NULL, &t, &r);
     gn_cuda_objects_free(&o);
@@ -228,8 +241,8 @@ static const char *vector(int trips)
     return b.p;
 }
 
-/* Rows that are unrolled count one by one, random numbers, powers and functions as some lines, and what lanes have four of twice: short
- * kernels make two objects a thread. */
+/* Rows that are unrolled count one by one, random numbers, powers and functions as some lines, and
+ * what lanes have four of twice: short kernels make two objects a thread. */
 START_TEST(long_ones)
 {
     const kir_kernel *k[24];
@@ -245,15 +258,18 @@ START_TEST(long_ones)
     o = compiled(1, &p, NULL, &t, &r);
     ck_assert_int_eq(t.objects, 1);
     gn_cuda_objects_free(&o);
-    ck_assert_int_eq(objects_of("%4 = fadd f32 %3, %2\n%5 = fadd f32 %4, %2\nstore %x[%1], %5\n"), 1);
-    ck_assert_int_eq(objects_of("%4 = fpow f32 %3, %2\n%5 = fadd f32 %4, %2\nstore %x[%1], %5\n"), 2);
+    ck_assert_int_eq(objects_of("%4 = fadd f32 %3, %2\n%5 = fadd f32 %4, %2\nstore %x[%1], %5\n"),
+                     1);
+    ck_assert_int_eq(objects_of("%4 = fpow f32 %3, %2\n%5 = fadd f32 %4, %2\nstore %x[%1], %5\n"),
+                     2);
     ck_assert_int_eq(objects_of("%4 = exp f32 %3\n%5 = log f32 %4\nstore %x[%1], %5\n"), 2);
     ck_assert_int_eq(objects_of(vector(15)), 1);
     ck_assert_int_eq(objects_of(vector(16)), 2);
 }
 END_TEST
 
-/* Names do not tell kernels apart, neither in a program nor among programs, and places lead to the one that was made. */
+/* Names do not tell kernels apart, neither in a program nor among programs, and places lead to the
+ * one that was made. */
 START_TEST(equal_ones)
 {
     const kir_kernel *a[] = {sum("a", 10, 1), sum("b", 20, 2), sum("c", 10, 1)};
@@ -307,7 +323,8 @@ START_TEST(kept)
 }
 END_TEST
 
-/* Code that was made quickly is no code for those who ask for all optimisations, nor the other way round. */
+/* Code that was made quickly is no code for those who ask for all optimisations, nor the other way
+ * round. */
 START_TEST(quick)
 {
     const kir_kernel *k[] = {sum("a", 10, 1), sum("b", 20, 2)};
@@ -377,7 +394,8 @@ static gn_compiled *in_one_kernel(int n, const kir_kernel *const *kernels)
     return c;
 }
 
-/* Two pieces that take as long, the kernel's calls counted, with what the threads have besides; from the cache none. */
+/* Two pieces that take as long, the kernel's calls counted, with what the threads have besides;
+ * from the cache none. */
 START_TEST(pieces)
 {
     enum { N = 24 };
@@ -396,7 +414,8 @@ START_TEST(pieces)
     ck_assert_int_eq(r.misses, N);
     uint32_t calls = 14 * 2 * N, of_kernel = t.of_piece[0] + calls;
     ck_assert_uint_gt(t.of_piece[0], 0);
-    ck_assert_uint_lt(of_kernel > t.of_piece[1] ? of_kernel - t.of_piece[1] : t.of_piece[1] - of_kernel, 220);
+    ck_assert_uint_lt(
+        of_kernel > t.of_piece[1] ? of_kernel - t.of_piece[1] : t.of_piece[1] - of_kernel, 220);
     gn_cuda_objects_free(&o);
     o = compiled(1, &c, cache, &t, &r);
     ck_assert(t.pieces == 0 && t.linked == 0 && r.hits == N);
@@ -413,14 +432,16 @@ END_TEST
 /* What writes and reads shared memory, which the others do not. */
 static const kir_kernel *sharing(void)
 {
-    return verified("kernel @twice (sym n, %x: f32[n] read_write) {\nfor %1 in 0 .. n step 1 thread none {\n"
-                    "%2 = tile f32 64 for %3 in 0 .. 64 step 1 vector none {\n"
-                    "%4 = load f32 %x[%1] %5 = fadd f32 %4, %4 tstore %2[%3], %5 }\n"
-                    "%6 = tload f32 %2[7] store %x[%1], %6 }}");
+    return verified(
+        "kernel @twice (sym n, %x: f32[n] read_write) {\nfor %1 in 0 .. n step 1 thread none {\n"
+        "%2 = tile f32 64 for %3 in 0 .. 64 step 1 vector none {\n"
+        "%4 = load f32 %x[%1] %5 = fadd f32 %4, %4 tstore %2[%3], %5 }\n"
+        "%6 = tload f32 %2[7] store %x[%1], %6 }}");
 }
 
-/* Of two programs in one kernel the one that is not divided has no functions of its own where the other has them, but while the other
- * is in the cache, or blocks of one take other shared memory. */
+/* Of two programs in one kernel the one that is not divided has no functions of its own where the
+ * other has them, but while the other is in the cache, or blocks of one take other shared
+ * memory. */
 START_TEST(lent)
 {
     enum { N = 24 };
@@ -496,7 +517,8 @@ START_TEST(undivided)
 }
 END_TEST
 
-/* Kernels that need no linker are made while it is loaded, once, whether there is one or not; what fails of them is told. */
+/* Kernels that need no linker are made while it is loaded, once, whether there is one or not; what
+ * fails of them is told. */
 START_TEST(early)
 {
     enum { N = 24 };
@@ -508,7 +530,10 @@ START_TEST(early)
     both[1]->quick = true;
     for (int run = 0; run < 4; run++) {
         gn_codegen_options opt = {.threads = 1 + (run > 0)};
-        tally t = {.piece_fails = -1, .no_linker = run == 2, .kernels_fail = run == 3, .awaits = run % 3 ? 10000 : 0};
+        tally t = {.piece_fails = -1,
+                   .no_linker = run == 2,
+                   .kernels_fail = run == 3,
+                   .awaits = run % 3 ? 10000 : 0};
         gn_cuda_maker maker = {make, whole, piece, links, link_all, &t};
         gn_status *s = gn_compile_cuda(&arena, 2, both, ARCH, &opt, &maker, &o, &r);
         if (run == 3) {

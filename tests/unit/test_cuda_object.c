@@ -1,6 +1,6 @@
 /* links: codegen runtime ir base */
-/* Names of architectures, kernels that are refused, and objects of CUDA code: from any bytes, made of others' code, damaged,
- * and such as NVRTC makes where there is one. */
+/* Names of architectures, kernels that are refused, and objects of CUDA code: from any bytes, made
+ * of others' code, damaged, and such as NVRTC makes where there is one. */
 #include "base/sanitized.h"
 #include "codegen/cuda/cuda.h"
 #include "codegen/cuda/nvjitlink.h"
@@ -25,29 +25,36 @@ START_TEST(architectures)
     ck_assert_int_eq(gn_cuda_arch("sm_121"), 121);
     static const char *const bad[] = {"",    "sm_",    "sm_75",  "sm_90a",  "compute_90",
                                       "-90", "sm_-90", "sm_ 90", "sm_99999"};
-    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) ck_assert_msg(!gn_cuda_arch(bad[k]), "%s", bad[k]);
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++)
+        ck_assert_msg(!gn_cuda_arch(bad[k]), "%s", bad[k]);
 }
 END_TEST
 
-/* Text -------------------------------------------------------------------------------------------------------------- */
+/* Text ----------------------------------------------------------------------------------------- */
 
 #define LANES(v, body) "for " v " in 0 .. 64 step 1 lane " body
-#define ON_BLOCKS(body)                                                                                                \
-    "kernel @k (sym n, %x: f32[64] read, %o: f32[n] write) { for %1 in 0 .. n step 1 block none {" body "}}"
+#define ON_BLOCKS(body)                                                                            \
+    "kernel @k (sym n, %x: f32[64] read, %o: f32[n] write) { for %1 in 0 .. n step 1 block none "  \
+    "{" body "}}"
 
 static const struct {
     const char *text, *why;
 } bad_kernels[] = {
-    {ON_BLOCKS("for %2 in 0 .. 2 step 1 warp none { for %3 in 0 .. 32 step 1 lane none { } }"), "loops over warps"},
-    {"kernel @k (%o: f32[1] write) { %1 = tile f32 99000 tstore %1[0], 0.0 }", "tiles of more than 384 KB"},
+    {ON_BLOCKS("for %2 in 0 .. 2 step 1 warp none { for %3 in 0 .. 32 step 1 lane none { } }"),
+     "loops over warps"},
+    {"kernel @k (%o: f32[1] write) { %1 = tile f32 99000 tstore %1[0], 0.0 }",
+     "tiles of more than 384 KB"},
     {ON_BLOCKS("%2 = tile f32 1 tstore %2[0], 0.0" LANES(
-         "%3", "reduce { %4 = load f32 %x[%3] tacc sum %2[0], %4 }") "%5 = tload f32 %2[0] store %o[%1], %5"),
+         "%3", "reduce { %4 = load f32 %x[%3] tacc sum %2[0], %4 }") "%5 = tload f32 %2[0] store "
+                                                                     "%o[%1], %5"),
      "lanes that meet in a reduction"},
-    {"kernel @k (%o: f32[1] write) { %1 = tile f32 1 %2 = tile bf16 2 tstore %1[0], 0.0 tstore %2[0], 1.0 tstore "
+    {"kernel @k (%o: f32[1] write) { %1 = tile f32 1 %2 = tile bf16 2 tstore %1[0], 0.0 tstore "
+     "%2[0], 1.0 tstore "
      "%2[1], 1.0\n"
      "tdot %1[0], %2[0], %2[0] %3 = tload f32 %1[0] store %o[0], %3 }",
      "products of pairs"},
-    {ON_BLOCKS("%2 = tile f32 13000" LANES("%3", "none { tstore %2[%3], 0.0 }")), "more shared memory"},
+    {ON_BLOCKS("%2 = tile f32 13000" LANES("%3", "none { tstore %2[%3], 0.0 }")),
+     "more shared memory"},
 };
 
 static void is_refused(const char *text, const char *why)
@@ -84,13 +91,15 @@ START_TEST(shared_memory)
 {
     gn_buf out = {.arena = &arena};
     gn_cuda_geometry g;
-    succeeded(gn_cuda_kernel(verified("kernel @k (sym n, %o: f32[n * 4096] write) {\n"
-                                      "for %1 in 0 .. n step 1 thread none { %2 = tile f32 4096 %3 = imul %1, 4096\n"
-                                      "for %4 in 0 .. 4096 step 1 vector none { tstore %2[%4], 1.0 }\n"
-                                      "for %5 in 0 .. 4096 step 1 vector none { %6 = isub 4095, %5\n"
-                                      "%7 = tload f32 %2[%6] %8 = iadd %3, %5 store %o[%8], %7 }}}"),
-                             "f", NULL, &out, &g),
-              "kernel");
+    succeeded(
+        gn_cuda_kernel(
+            verified("kernel @k (sym n, %o: f32[n * 4096] write) {\n"
+                     "for %1 in 0 .. n step 1 thread none { %2 = tile f32 4096 %3 = imul %1, 4096\n"
+                     "for %4 in 0 .. 4096 step 1 vector none { tstore %2[%4], 1.0 }\n"
+                     "for %5 in 0 .. 4096 step 1 vector none { %6 = isub 4095, %5\n"
+                     "%7 = tload f32 %2[%6] %8 = iadd %3, %5 store %o[%8], %7 }}}"),
+            "f", NULL, &out, &g),
+        "kernel");
     ck_assert_int_gt(g.group, 1);
     ck_assert_int_eq(g.shared_bytes, 16384 * g.per_block);
     ck_assert_int_le(g.shared_bytes, 48 * 1024);
@@ -98,20 +107,23 @@ START_TEST(shared_memory)
 }
 END_TEST
 
-/* Lanes that would add to one element in the middle of a loop: one lane runs it, for nothing orders them. */
+/* Lanes that would add to one element in the middle of a loop: one lane runs it, for nothing orders
+ * them. */
 START_TEST(one_lane)
 {
     gn_buf out = {.arena = &arena};
     gn_cuda_geometry g;
-    succeeded(gn_cuda_kernel(verified("kernel @k (sym n, %x: f32[n * 64] read, %o: f32[n * 8] write) {\n"
-                                      "for %1 in 0 .. n step 1 thread none { %2 = tile f32 8 %3 = imul %1, 64\n"
-                                      "for %4 in 0 .. 8 step 1 vector none { tstore %2[%4], 0.0 }\n"
-                                      "for %5 in 0 .. 64 step 1 vector reduce { %6 = iadd %3, %5 %7 = imod %5, 8\n"
-                                      "%8 = load f32 %x[%6] tacc sum %2[%7], %8 } %9 = imul %1, 8\n"
-                                      "for %10 in 0 .. 8 step 1 vector none { %11 = tload f32 %2[%10]\n"
-                                      "%12 = iadd %9, %10 store %o[%12], %11 }}}"),
-                             "f", NULL, &out, &g),
-              "kernel");
+    succeeded(
+        gn_cuda_kernel(
+            verified("kernel @k (sym n, %x: f32[n * 64] read, %o: f32[n * 8] write) {\n"
+                     "for %1 in 0 .. n step 1 thread none { %2 = tile f32 8 %3 = imul %1, 64\n"
+                     "for %4 in 0 .. 8 step 1 vector none { tstore %2[%4], 0.0 }\n"
+                     "for %5 in 0 .. 64 step 1 vector reduce { %6 = iadd %3, %5 %7 = imod %5, 8\n"
+                     "%8 = load f32 %x[%6] tacc sum %2[%7], %8 } %9 = imul %1, 8\n"
+                     "for %10 in 0 .. 8 step 1 vector none { %11 = tload f32 %2[%10]\n"
+                     "%12 = iadd %9, %10 store %o[%12], %11 }}}"),
+            "f", NULL, &out, &g),
+        "kernel");
     ck_assert_int_eq(g.group, 1);
     ck_assert_int_eq(g.shared_bytes, 0);
 }
@@ -127,7 +139,7 @@ START_TEST(comments)
 }
 END_TEST
 
-/* Objects ----------------------------------------------------------------------------------------------------------- */
+/* Objects -------------------------------------------------------------------------------------- */
 
 static bool is_object(unsigned char *bytes, size_t n)
 {
@@ -139,13 +151,14 @@ static bool is_object(unsigned char *bytes, size_t n)
     return good;
 }
 
-/* However it is cut, and whatever stands in its head: no crash, and figures that can be launched. */
+/* However it is cut, and whatever stands in its head: no crash, and figures that can be
+ * launched. */
 static void damage(gn_code_object o)
 {
     ck_assert(is_object(o.bytes, o.n));
     for (size_t n = 0; n < o.n; n += n < 300 ? 1 : 97) {
-        unsigned char *part =
-            malloc(n ? n : 1); /* of exactly that size, so that a checker sees what reads past its end */
+        unsigned char *part = malloc(n ? n : 1); /* of exactly that size, so that a checker sees
+                                                    what reads past its end */
         memcpy(part, o.bytes, n);
         ck_assert_msg(!is_object(part, n), "cut at %zu", n);
         free(part);
@@ -161,7 +174,8 @@ static void damage(gn_code_object o)
                 gn_cuda_geometry g;
                 gn_cuda_usage u;
                 gn_cuda_view_kernel(&v, k, &g, &u);
-                ck_assert(g.threads >= 1 && g.threads <= 1024 && g.group >= 1 && g.group <= g.threads);
+                ck_assert(g.threads >= 1 && g.threads <= 1024 && g.group >= 1 &&
+                          g.group <= g.threads);
                 ck_assert(g.per_block >= 1 && g.per_block <= g.threads && g.shared_bytes >= 0);
             }
         }
@@ -171,22 +185,24 @@ static void damage(gn_code_object o)
 }
 
 /* What ptxas 13.0 says with -v, in an order of its own; one entry without a stack frame's line. */
-static const char assembler[] =
-    "ptxas info    : 0 bytes gmem\n"
-    "ptxas info    : Compiling entry function 'gn_kernel_2' for 'sm_90'\n"
-    "ptxas info    : Used 255 registers, used 0 barriers\n"
-    "ptxas info    : Compiling entry function 'gn_kernel_1' for 'sm_90'\n"
-    "ptxas info    : Function properties for gn_kernel_1\n"
-    "    24 bytes stack frame, 16 bytes spill stores, 20 bytes spill loads\n"
-    "ptxas info    : Used 40 registers, used 1 barriers, 24 bytes cumulative stack size, 1024 bytes smem\n"
-    "ptxas info    : Compiling entry function 'gn_kernel_0' for 'sm_90'\n"
-    "ptxas info    : Function properties for gn_kernel_0\n"
-    "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
-    "ptxas info    : Used 16 registers, used 0 barriers\n";
+static const char
+    assembler[] = "ptxas info    : 0 bytes gmem\n"
+                  "ptxas info    : Compiling entry function 'gn_kernel_2' for 'sm_90'\n"
+                  "ptxas info    : Used 255 registers, used 0 barriers\n"
+                  "ptxas info    : Compiling entry function 'gn_kernel_1' for 'sm_90'\n"
+                  "ptxas info    : Function properties for gn_kernel_1\n"
+                  "    24 bytes stack frame, 16 bytes spill stores, 20 bytes spill loads\n"
+                  "ptxas info    : Used 40 registers, used 1 barriers, 24 bytes cumulative stack "
+                  "size, 1024 bytes smem\n"
+                  "ptxas info    : Compiling entry function 'gn_kernel_0' for 'sm_90'\n"
+                  "ptxas info    : Function properties for gn_kernel_0\n"
+                  "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
+                  "ptxas info    : Used 16 registers, used 0 barriers\n";
 
 START_TEST(made_of_others_code)
 {
-    static const gn_cuda_geometry g[] = {{128, 16, 8, 0}, {256, 256, 1, 1024}, {128, 1, 128, 0}, {64, 32, 2, 0}};
+    static const gn_cuda_geometry g[] = {
+        {128, 16, 8, 0}, {256, 256, 1, 1024}, {128, 1, 128, 0}, {64, 32, 2, 0}};
     static const gn_cuda_usage want[] = {
         {.registers = 16},
         {.registers = 40, .stack = 24, .spill_stores = 16, .spill_loads = 20, .shared_bytes = 1024},
@@ -230,7 +246,7 @@ START_TEST(any_bytes)
 }
 END_TEST
 
-/* NVRTC ------------------------------------------------------------------------------------------------------------- */
+/* NVRTC ---------------------------------------------------------------------------------------- */
 
 static bool has_nvrtc(void)
 {
@@ -281,19 +297,22 @@ static bool has_linker(void)
 START_TEST(older_nvrtc)
 {
     gn_nvjitlink l;
-    refused(gn_nvjitlink_open(12, 4, &l), GN_ERR_BACKEND, "NVRTC 12.4", "an NVRTC that compiles nothing quickly");
+    refused(gn_nvjitlink_open(12, 4, &l), GN_ERR_BACKEND, "NVRTC 12.4",
+            "an NVRTC that compiles nothing quickly");
 }
 END_TEST
 
-/* A program in two pieces: linked it has the geometry of all of it, the registers of both, and a function that calls the other's. */
+/* A program in two pieces: linked it has the geometry of all of it, the registers of both, and a
+ * function that calls the other's. */
 START_TEST(linked)
 {
     static const int buf[] = {0, 1}, sym[] = {0}, of[] = {0, 1};
-    const kir_kernel *twice = verified("kernel @twice (sym n, %x: f32[n] read, %o: f32[n] write) {\n"
-                                       "for %1 in 0 .. n step 1 thread none {\n"
-                                       "%2 = tile f32 64 for %3 in 0 .. 64 step 1 vector none {\n"
-                                       "%4 = load f32 %x[%1] %5 = fadd f32 %4, %4 tstore %2[%3], %5 }\n"
-                                       "%6 = tload f32 %2[7] store %o[%1], %6 }}");
+    const kir_kernel *twice = verified(
+        "kernel @twice (sym n, %x: f32[n] read, %o: f32[n] write) {\n"
+        "for %1 in 0 .. n step 1 thread none {\n"
+        "%2 = tile f32 64 for %3 in 0 .. 64 step 1 vector none {\n"
+        "%4 = load f32 %x[%1] %5 = fadd f32 %4, %4 tstore %2[%3], %5 }\n"
+        "%6 = tload f32 %2[7] store %o[%1], %6 }}");
     gn_cuda_phase p[] = {{verified(copy), NULL, 0, buf, sym}, {twice, NULL, 1, buf, sym}};
     gn_cuda_whole w = {2, 2, 1, p};
     gn_cuda_division d = {2, of, NULL};
@@ -329,7 +348,8 @@ START_TEST(linked)
 }
 END_TEST
 
-/* A product of fragments of each kind: what stands in PTX, for every architecture, and that no register is spilled. */
+/* A product of fragments of each kind: what stands in PTX, for every architecture, and that no
+ * register is spilled. */
 START_TEST(fragments_by_nvrtc)
 {
     static const char *const shape[KIR_KIND_COUNT] = {
@@ -338,17 +358,24 @@ START_TEST(fragments_by_nvrtc)
     const char *rounds = _i == KIR_KIND_TF32 ? "%30 = round tf32 %9" : "%30 = fneg f32 %9";
     const kir_kernel *k = verified(gn_arena_printf(
         &arena,
-        "kernel @k (sym n, %%x: f32[n] read, %%o: f32[n * 128] write) { for %%1 in 0 .. n step 1 block none {\n"
+        "kernel @k (sym n, %%x: f32[n] read, %%o: f32[n * 128] write) { for %%1 in 0 .. n step 1 "
+        "block none {\n"
         "%%2 = tile f32 128 %%3 = tile %s 384 for %%4 in 0 .. 32 step 1 lane none {\n"
-        "for %%5 in 0 .. 4 step 1 unroll none { %%6 = imul %%4, 4 %%7 = iadd %%6, %%5 tstore %%2[%%7], 0.0 }\n"
-        "for %%8 in 0 .. 12 step 1 serial none { %%9 = load f32 %%x[%%1] %s %%10 = imul %%8, 32 %%11 = iadd %%10, %%4\n"
+        "for %%5 in 0 .. 4 step 1 unroll none { %%6 = imul %%4, 4 %%7 = iadd %%6, %%5 tstore "
+        "%%2[%%7], 0.0 }\n"
+        "for %%8 in 0 .. 12 step 1 serial none { %%9 = load f32 %%x[%%1] %s %%10 = imul %%8, 32 "
+        "%%11 = iadd %%10, %%4\n"
         "tstore %%3[%%11], %%30 }} barrier\n"
-        "for %%12 in 0 .. 1 step 1 warp none { mma %s %%2[0] by 4, %%3[0] by 16 1, %%3[256] by 1 8 } barrier\n"
-        "for %%13 in 0 .. 32 step 1 lane none { for %%14 in 0 .. 4 step 1 unroll none { %%15 = imul %%13, 4\n"
-        "%%16 = iadd %%15, %%14 %%17 = tload f32 %%2[%%16] %%18 = imul %%1, 128 %%19 = iadd %%18, %%16\n"
+        "for %%12 in 0 .. 1 step 1 warp none { mma %s %%2[0] by 4, %%3[0] by 16 1, %%3[256] by 1 8 "
+        "} barrier\n"
+        "for %%13 in 0 .. 32 step 1 lane none { for %%14 in 0 .. 4 step 1 unroll none { %%15 = "
+        "imul %%13, 4\n"
+        "%%16 = iadd %%15, %%14 %%17 = tload f32 %%2[%%16] %%18 = imul %%1, 128 %%19 = iadd %%18, "
+        "%%16\n"
         "store %%o[%%19], %%17 }}}}",
         elem, rounds, kind));
-    const char *mma = gn_arena_printf(&arena, "mma.sync.aligned.%s.row.col.f32.%s.%s.f32", shape[_i], kind, kind);
+    const char *mma = gn_arena_printf(&arena, "mma.sync.aligned.%s.row.col.f32.%s.%s.f32",
+                                      shape[_i], kind, kind);
     for (int arch = 80; arch <= 90 && has_nvrtc(); arch += 10) {
         gn_code_object o;
         gn_cuda_view v;
@@ -357,7 +384,8 @@ START_TEST(fragments_by_nvrtc)
         gn_buf ptx = {.arena = &arena};
         succeeded(gn_cuda_ptx(1, &k, arch, false, &ptx), kind);
         ck_assert_msg(strstr(ptx.p, mma), "no %s in\n%s", mma, ptx.p);
-        const char *cvt = _i == KIR_KIND_TF32 ? "cvt.rna.tf32.f32" : gn_arena_printf(&arena, "cvt.rn.%s.f32", kind);
+        const char *cvt = _i == KIR_KIND_TF32 ? "cvt.rna.tf32.f32"
+                                              : gn_arena_printf(&arena, "cvt.rn.%s.f32", kind);
         ck_assert_msg(strstr(ptx.p, cvt), "no %s in\n%s", cvt, ptx.p);
         succeeded(gn_cuda_object(1, &k, arch, false, &o), kind);
         succeeded(gn_cuda_object_view(&o, &v), kind);
@@ -387,13 +415,15 @@ static gn_status *ptx_within(const kir_kernel *k, size_t left)
     gn_buf out = {.arena = &scarce};
     scarce_arena(&scarce, left);
     scarce.oom = &oom;
-    gn_status *s = setjmp(oom) ? GN_ERROR(GN_ERR_NOMEM, "text") : gn_cuda_ptx(1, &k, 90, false, &out);
+    gn_status *s = setjmp(oom) ? GN_ERROR(GN_ERR_NOMEM, "text")
+                               : gn_cuda_ptx(1, &k, 90, false, &out);
     ck_assert(scarce.oom == &oom);
     gn_arena_free(&scarce);
     return s;
 }
 
-/* NVRTC's code is held when there is no memory for it: it goes all the same (AddressSanitizer sees that). */
+/* NVRTC's code is held when there is no memory for it: it goes all the same (AddressSanitizer sees
+ * that). */
 START_TEST(no_memory_for_ptx)
 {
     bool over = !has_nvrtc();
@@ -416,7 +446,8 @@ START_TEST(named_library)
     const char *was = getenv("GNNC_NVRTC");
     char *kept = was ? strdup(was) : NULL;
     setenv("GNNC_NVRTC", "/nowhere/libnvrtc.so", 1);
-    refused(gn_cuda_describe(&b), GN_ERR_BACKEND, "looked for:\n  /nowhere/libnvrtc.so", "/nowhere");
+    refused(gn_cuda_describe(&b), GN_ERR_BACKEND, "looked for:\n  /nowhere/libnvrtc.so",
+            "/nowhere");
     refused(gn_cuda_linker(&b), GN_ERR_BACKEND, "/nowhere/libnvrtc.so", "/nowhere");
     setenv("GNNC_NVRTC", "libm.so.6", 1);
     refused(gn_cuda_describe(&b), GN_ERR_BACKEND, "libm.so.6: no symbol nvrtc", "libm");

@@ -1,8 +1,9 @@
 /* Metrics against scikit-learn 1.9.1.  The figures come from
- *   L = [[2,1,0],[.5,.25,.25],[0,3,1],[1,1,1],[-1,0,2],[0,0,5],[.5,2,2],[1,0,.75],[0,1,-1],[3,3,0]], softmax P
- *   y = [0,1,1,0,2,2,2,0,1,1]; p = L.argmax(1)
- *   accuracy_score(y, p); {precision,recall,f1}_score(y, p, average="macro", zero_division=0)
- *   roc_auc_score(y, P, multi_class="ovr"); average_precision_score(np.eye(3)[y], P, average="macro")
+ *   L =
+ *   [[2,1,0],[.5,.25,.25],[0,3,1],[1,1,1],[-1,0,2],[0,0,5],[.5,2,2],[1,0,.75],[0,1,-1],[3,3,0]],
+ *   softmax P y = [0,1,1,0,2,2,2,0,1,1]; p = L.argmax(1) accuracy_score(y, p);
+ *   {precision,recall,f1}_score(y, p, average="macro", zero_division=0) roc_auc_score(y, P,
+ *   multi_class="ovr"); average_precision_score(np.eye(3)[y], P, average="macro")
  * and the same calls for the other cases, with L[:,1] - L[:,0] as the score of two classes. */
 /* links: runtime base */
 #include "data_fixture.h"
@@ -17,7 +18,10 @@ static const int32_t three_y[] = {0, 1, 1, 0, 2, 2, 2, 0, 1, 1};
 static const float two[] = {0, 1, 1, 0, .5f, .5f, 2, 2.5f, 0, 3, 1, 1, 0, -1, .25f, .75f};
 static const int32_t two_y[] = {1, 0, 1, 0, 1, 0, 0, 1};
 
-static void near(double a, double b) { ck_assert_msg(fabs(a - b) < 1e-12, "%.17g, expected %.17g", a, b); }
+static void near(double a, double b)
+{
+    ck_assert_msg(fabs(a - b) < 1e-12, "%.17g, expected %.17g", a, b);
+}
 
 START_TEST(agrees_with_scikit_learn)
 {
@@ -80,7 +84,8 @@ END_TEST
 
 START_TEST(nan_is_never_right_and_ties_go_low)
 {
-    const float inf = INFINITY, rows[][3] = {{1, 2, 2}, {0, NAN, 9}, {NAN, 0, 0}, {-inf, -inf, -inf}, {0, inf, 1}};
+    const float inf = INFINITY,
+                rows[][3] = {{1, 2, 2}, {0, NAN, 9}, {NAN, 0, 0}, {-inf, -inf, -inf}, {0, inf, 1}};
     const int64_t predicted[] = {1, -1, -1, 0, 1};
     for (int k = 0; k < 5; k++) ck_assert_int_eq(gn_predicted(rows[k], 3), predicted[k]);
     static const float logits[] = {NAN, 0, 0, NAN, 1, 1, 0, 1};

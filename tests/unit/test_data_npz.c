@@ -29,29 +29,35 @@ static void check_edges(const gn_dataset *d, int64_t n, const int64_t *src, cons
 START_TEST(benchmark_layout)
 {
     gn_dataset *d = read_path(source_path("tests/data/npz/benchmark.npz"));
-    EDGES(d, 6, L(0, 0, 1, 1, 2, 3), L(1, 3, 0, 2, 1, 0)); /* the loop is gone, the rest goes both ways */
-    ck_assert(d->n_nodes == 4 && d->n_features == 3 && d->n_classes == 3 && d->split_drawn && !d->edge_weight);
+    /* the loop is gone, the rest goes both ways */
+    EDGES(d, 6, L(0, 0, 1, 1, 2, 3), L(1, 3, 0, 2, 1, 0));
+    ck_assert(d->n_nodes == 4 && d->n_features == 3 && d->n_classes == 3 && d->split_drawn &&
+              !d->edge_weight);
     const gn_csr *m = d->x_csr;
     ck_assert(m->nnz == 4 && m->val[0] == 1 && m->val[1] == 1 && m->val[2] == 1 && m->val[3] == -1);
     gn_dataset_free(d);
-    d = read_with(
-        (gn_data_options){.path = source_path("tests/data/npz/benchmark.npz"), .normalize_rows = 0, .undirected = 0});
+    d = read_with((gn_data_options){
+        .path = source_path("tests/data/npz/benchmark.npz"), .normalize_rows = 0, .undirected = 0});
     EDGES(d, 3, L(0, 1, 3), L(1, 2, 0));
     gn_dataset_free(d);
     d = read_path(source_path("tests/data/npz/bare.npz"));
     EDGES(d, 4, L(0, 1, 1, 3), L(1, 1, 2, 0));
-    ck_assert(d->n_nodes == 4 && d->n_features == 0 && !d->y && !d->x && !d->x_csr && !d->edge_weight);
+    ck_assert(d->n_nodes == 4 && d->n_features == 0 && !d->y && !d->x && !d->x_csr &&
+              !d->edge_weight);
     gn_dataset_free(d);
 }
 END_TEST
 
 START_TEST(heterophilous_layout)
 {
-    gn_data_options opt = {
-        .path = source_path("tests/data/npz/heterophilous.npz"), .split = 1, .normalize_rows = -1, .undirected = -1};
+    gn_data_options opt = {.path = source_path("tests/data/npz/heterophilous.npz"),
+                           .split = 1,
+                           .normalize_rows = -1,
+                           .undirected = -1};
     gn_dataset *d = read_with(opt);
     EDGES(d, 5, L(0, 1, 1, 2, 3), L(1, 0, 3, 2, 1));
-    ck_assert(d->n_nodes == 4 && d->n_features == 2 && d->n_classes == 2 && !d->split_drawn && d->x[5] == 5);
+    ck_assert(d->n_nodes == 4 && d->n_features == 2 && d->n_classes == 2 && !d->split_drawn &&
+              d->x[5] == 5);
     ck_assert(d->train_mask[1] && d->val_mask[2] && d->test_mask[3]);
     ck_assert_int_eq(count_mask(d->train_mask, 4), 1);
     gn_dataset_free(d);
@@ -64,18 +70,22 @@ END_TEST
 
 START_TEST(plain_layout)
 {
-    gn_data_options opt = {.path = source_path("tests/data/npz/plain.npz"), .normalize_rows = -1, .undirected = -1};
+    gn_data_options opt = {
+        .path = source_path("tests/data/npz/plain.npz"), .normalize_rows = -1, .undirected = -1};
     gn_dataset *d = read_with(opt);
     EDGES(d, 3, L(0, 2, 2), L(1, 1, 0));
-    ck_assert(d->edge_weight[0] == .5f && d->edge_weight[2] == 2 && d->edge_dim == 2 && d->edge_attr[3] == 4);
-    for (int i = 0; i < 6; i++) ck_assert(d->x[i] == (float)(i + 1)); /* from big-endian, column-major */
+    ck_assert(d->edge_weight[0] == .5f && d->edge_weight[2] == 2 && d->edge_dim == 2 &&
+              d->edge_attr[3] == 4);
+    for (int i = 0; i < 6; i++)
+        ck_assert(d->x[i] == (float)(i + 1)); /* from big-endian, column-major */
     ck_assert(d->y[0] == 1 && d->y[1] == -1 && d->y[2] == 0);
     ck_assert(!d->train_mask[1] && !d->val_mask[1] && !d->test_mask[1]);
     gn_dataset_free(d);
     opt.undirected = 1;
     MUST_FAIL(gn_dataset_read(&opt, &d), GN_ERR_USAGE, "cannot be made undirected");
     opt.path = source_path("tests/data/npz/object.npz");
-    MUST_FAIL(gn_dataset_read(&opt, &d), GN_ERR_DATA, "edge_index: .npy header: descr: expected a plain number");
+    MUST_FAIL(gn_dataset_read(&opt, &d), GN_ERR_DATA,
+              "edge_index: .npy header: descr: expected a plain number");
 }
 END_TEST
 
@@ -86,11 +96,15 @@ START_TEST(pickled_layouts)
     for (int k = 0; k < 2; k++) {
         gn_dataset *d = read_path(source_path(files[k]));
         EDGES(d, 2, L(0, 1), L(1, 2));
-        ck_assert(d->n_nodes == 3 && d->edge_weight[0] == 1 && d->edge_weight[1] == 2 && !d->edge_attr);
+        ck_assert(d->n_nodes == 3 && d->edge_weight[0] == 1 && d->edge_weight[1] == 2 &&
+                  !d->edge_attr);
         ck_assert(d->n_features == 3 && d->n_classes == 2 && d->y[1] == 1);
-        ck_assert(k == 0 ? d->x_csr->nnz == 3 && d->x_csr->val[2] == 3 : d->x[4] == 1 && d->x[5] == 0);
-        ck_assert_int_eq(d->n_more, k == 0 ? 1 : 2); /* names of others may be inputs of a model, too */
-        for (int i = 0; i < d->n_more; i++) ck_assert(d->more[i].also && !d->more[i].data == (k == 0));
+        ck_assert(k == 0 ? d->x_csr->nnz == 3 && d->x_csr->val[2] == 3
+                         : d->x[4] == 1 && d->x[5] == 0);
+        /* names of others may be inputs of a model, too */
+        ck_assert_int_eq(d->n_more, k == 0 ? 1 : 2);
+        for (int i = 0; i < d->n_more; i++)
+            ck_assert(d->more[i].also && !d->more[i].data == (k == 0));
         gn_dataset_free(d);
     }
 }
@@ -114,9 +128,11 @@ static gn_status *npy(const char *dict, size_t data, gn_ndarray *a)
 START_TEST(npy_headers)
 {
     gn_ndarray a;
-#define D(descr, order, shape) "{'descr': '" descr "', 'fortran_order': " order ", 'shape': " shape ", }"
+#define D(descr, order, shape)                                                                     \
+    "{'descr': '" descr "', 'fortran_order': " order ", 'shape': " shape ", }"
     must(npy(D("<f4", "False", "(2, 3)") "   \n", 24, &a));
-    ck_assert(a.kind == 'f' && a.size == 4 && a.rank == 2 && a.dim[1] == 3 && a.count == 6 && !a.fortran && !a.swap);
+    ck_assert(a.kind == 'f' && a.size == 4 && a.rank == 2 && a.dim[1] == 3 && a.count == 6 &&
+              !a.fortran && !a.swap);
     must(npy(D(">i8", "True", "(2L,)"), 16, &a));
     ck_assert(a.swap && a.fortran && a.rank == 1);
     must(npy(D("|b1", "False", "()"), 1, &a));
@@ -148,10 +164,12 @@ START_TEST(npy_headers)
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         must_fail(npy(bad[i].dict, 8, &a), GN_ERR_DATA, bad[i].words, (int)i);
-    MUST_FAIL(gn_npy_parse("\x93NUMPX\1\0\2\0{}..", 14, "t", &a), GN_ERR_DATA, "expected a .npy array");
+    MUST_FAIL(gn_npy_parse("\x93NUMPX\1\0\2\0{}..", 14, "t", &a), GN_ERR_DATA,
+              "expected a .npy array");
     MUST_FAIL(gn_npy_parse("\x93NUMPY\x9\0\2\0{}..", 14, "t", &a), GN_ERR_DATA, "version 9");
     MUST_FAIL(gn_npy_parse("\x93NUMPY\1\0\xff\xff{}..", 14, "t", &a), GN_ERR_DATA, "truncated");
-    MUST_FAIL(gn_npy_parse("\x93NUMPY\2\0\xff\xff\xff\xff{}", 14, "t", &a), GN_ERR_DATA, "header of 4294967295 bytes");
+    MUST_FAIL(gn_npy_parse("\x93NUMPY\2\0\xff\xff\xff\xff{}", 14, "t", &a), GN_ERR_DATA,
+              "header of 4294967295 bytes");
 }
 END_TEST
 
@@ -168,8 +186,10 @@ typedef struct claim {
     uint32_t crc, packed, size;
 } claim;
 
-/* A zip of one or two members whose directory says what the claims say; all share the same bytes. */
-static size_t make_zip(unsigned char *p, const claim *c, int members, const void *data, size_t n_data)
+/* A zip of one or two members whose directory says what the claims say; all share the same
+ * bytes. */
+static size_t make_zip(unsigned char *p, const claim *c, int members, const void *data,
+                       size_t n_data)
 {
     size_t n = 0, directory = 0;
     for (int local = 1; local >= 0; local--) {
@@ -210,7 +230,8 @@ static size_t make_zip(unsigned char *p, const claim *c, int members, const void
 static uint32_t make_array(unsigned char *to, const char *shape)
 {
     char dict[128];
-    int n = snprintf(dict, sizeof dict, "{'descr': '|u1', 'fortran_order': False, 'shape': %s, }\n", shape);
+    int n = snprintf(dict, sizeof dict, "{'descr': '|u1', 'fortran_order': False, 'shape': %s, }\n",
+                     shape);
     memcpy(to, "\x93NUMPY\1", 8);
     to[8] = (unsigned char)n;
     to[9] = 0;
@@ -259,7 +280,8 @@ START_TEST(hostile_zips)
 }
 END_TEST
 
-/* A header that asks for a gigabyte which the member does not have: refused before anything of the size is allocated. */
+/* A header that asks for a gigabyte which the member does not have: refused before anything of the
+ * size is allocated. */
 START_TEST(sizes_agree_before_memory_is_taken)
 {
     unsigned char array[256];
@@ -267,7 +289,8 @@ START_TEST(sizes_agree_before_memory_is_taken)
     uint32_t n = make_array(array, "(2, 536870912)");
     claim c = {"edge_index.npy", 0, 0, (uint32_t)crc32(0, array, n), n, n};
     gn_dataset *d;
-    MUST_FAIL(parse(zip, make_zip(zip, &c, 1, array, n), &d), GN_ERR_DATA, "expected 1073741824 elements of 1 bytes");
+    MUST_FAIL(parse(zip, make_zip(zip, &c, 1, array, n), &d), GN_ERR_DATA,
+              "expected 1073741824 elements of 1 bytes");
 }
 END_TEST
 

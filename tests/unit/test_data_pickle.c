@@ -107,7 +107,8 @@ END_TEST
 START_TEST(refuses_what_could_run)
 {
     REFUSE("cos\nsystem\n(S'echo pwned'\ntR.", "byte 0: global os.system is refused");
-    REFUSE("\x80\x04\x8c\x05posix\x8c\x06system\x93\x8c\x02id\x85R.", "global posix.system is refused");
+    REFUSE("\x80\x04\x8c\x05posix\x8c\x06system\x93\x8c\x02id\x85R.",
+           "global posix.system is refused");
     REFUSE("K\x01"
            "cbuiltins\neval\n.",
            "byte 2: global builtins.eval is refused");
@@ -159,23 +160,27 @@ START_TEST(refuses_malformed_input)
 }
 END_TEST
 
-#define NDARRAY                                                                                                        \
-    "cnumpy.core.multiarray\n_reconstruct\n(cnumpy\nndarray\n(K\x00tU\x01"                                             \
+#define NDARRAY                                                                                    \
+    "cnumpy.core.multiarray\n_reconstruct\n(cnumpy\nndarray\n(K\x00tU\x01"                         \
     "btR"
-#define DTYPE(code) "cnumpy\ndtype\n(U" code "K\0K\1tR(K\3U\1<NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\0tb"
+#define DTYPE(code)                                                                                \
+    "cnumpy\ndtype\n(U" code "K\0K\1tR(K\3U\1<NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\0tb"
 
 START_TEST(reads_and_refuses_arrays)
 {
-    static const char good[] = NDARRAY "(K\1(K\2t" DTYPE("\2i4") "\x89U\x08\1\0\0\0\xff\xff\xff\xfftb.";
+    static const char good[] = NDARRAY
+        "(K\1(K\2t" DTYPE("\2i4") "\x89U\x08\1\0\0\0\xff\xff\xff\xfftb.";
     parsed p = parse(good, sizeof good - 1);
     must(p.s);
     int64_t v;
     ck_assert_int_eq(p.v->kind, GN_PICKLE_ARRAY);
     ck_assert(gn_ndarray_i64(p.v->u.array, 1, &v) && v == -1);
     done(&p);
-    REFUSE(NDARRAY "(K\1(K\3t" DTYPE("\2i4") "\x89U\x08\1\0\0\0\xff\xff\xff\xfftb.", "3 elements of 4 bytes, but 8");
+    REFUSE(NDARRAY "(K\1(K\3t" DTYPE("\2i4") "\x89U\x08\1\0\0\0\xff\xff\xff\xfftb.",
+           "3 elements of 4 bytes, but 8");
     REFUSE(NDARRAY "(K\1(J\xff\xff\xff\xfft" DTYPE("\2i4") "\x89U\0tb.", "impossible shape");
-    REFUSE(NDARRAY "(K\1(J\xff\xff\xff\x7fJ\xff\xff\xff\x7fJ\xff\xff\xff\x7ft" DTYPE("\2i4") "\x89U\0tb.",
+    REFUSE(NDARRAY
+           "(K\1(J\xff\xff\xff\x7fJ\xff\xff\xff\x7fJ\xff\xff\xff\x7ft" DTYPE("\2i4") "\x89U\0tb.",
            "impossible shape");
     REFUSE(NDARRAY "(K\1(K\1t" DTYPE("\2O8") "\x89]tb.", "expected a list of its 1 objects");
     REFUSE(NDARRAY "(K\1(K\1t" DTYPE("\2O8") "\x89U\x08"
@@ -199,7 +204,8 @@ START_TEST(reads_and_refuses_arrays)
 }
 END_TEST
 
-/* What scipy makes of one matrix in its formats (tests/data/make.py): [[0, 1.5, 0, 0], [0, 0, 0, -2], [3, 0, 0, 0]]. */
+/* What scipy makes of one matrix in its formats (tests/data/make.py): [[0, 1.5, 0, 0], [0, 0, 0,
+ * -2], [3, 0, 0, 0]]. */
 static void check_matrix(const char *name)
 {
     char path[128];
@@ -210,7 +216,8 @@ static void check_matrix(const char *name)
     parsed p = parse(b.p, b.n);
     must(p.s);
     must(gn_pickle_matrix(p.v, name, &m));
-    ck_assert_msg(m->rows == 3 && m->cols == 4 && m->nnz == 3, "%s: %lld entries", name, (long long)m->nnz);
+    ck_assert_msg(m->rows == 3 && m->cols == 4 && m->nnz == 3, "%s: %lld entries", name,
+                  (long long)m->nnz);
     for (int i = 0; i < 3; i++) {
         ck_assert_int_eq(m->ptr[i + 1], i + 1);
         ck_assert_int_eq(m->col[i], ((const int[]){1, 3, 0})[i]);
@@ -227,9 +234,11 @@ START_TEST(reads_matrices_of_scipy)
     char name[64];
     for (int k = 0; k < 5; k++)
         for (int protocol = 0; protocol < 3; protocol++) {
-            snprintf(name, sizeof name, "%s-matrix.%d", formats[k], ((const int[]){0, 2, 5})[protocol]);
+            snprintf(name, sizeof name, "%s-matrix.%d", formats[k],
+                     ((const int[]){0, 2, 5})[protocol]);
             check_matrix(name);
-            snprintf(name, sizeof name, "%s-array.%d", formats[k], ((const int[]){0, 2, 5})[protocol]);
+            snprintf(name, sizeof name, "%s-array.%d", formats[k],
+                     ((const int[]){0, 2, 5})[protocol]);
             check_matrix(name);
         }
     check_matrix("numpy-matrix.2");
@@ -261,11 +270,15 @@ START_TEST(refuses_matrices_that_lie)
     change("lil-matrix.2", "K\3K\4\x86", "K\2K\4\x86", 5, "lists of 3 and 3 rows: expected 2");
     change("lil-matrix.2", "K\3K\4\x86", "K\3K\3\x86", 5,
            "an entry at (1, 3): expected rows below 3 and columns below 3");
-    change("dok-matrix.2", "K\3K\4\x86", "K\2K\4\x86", 5, "an entry at (2, 0): expected rows below 2");
-    change("coo-matrix.2", "K\3K\4\x86", "K\3K\1\x86", 5, "expected rows below 3 and columns below 1");
+    change("dok-matrix.2", "K\3K\4\x86", "K\2K\4\x86", 5,
+           "an entry at (2, 0): expected rows below 2");
+    change("coo-matrix.2", "K\3K\4\x86", "K\3K\1\x86", 5,
+           "expected rows below 3 and columns below 1");
     change("coo-matrix.2", "coords", "cxords", 6, "expected 'row' to be a numpy array");
-    change("csc-matrix.2", "K\3K\4\x86", "K\3K\5\x86", 5, "indptr has 5 entries, expected rows + 1 = 6");
-    change("csc-matrix.2", "csc_matrix", "bsr_matrix", 10, "global scipy.sparse._csc.bsr_matrix is refused");
+    change("csc-matrix.2", "K\3K\4\x86", "K\3K\5\x86", 5,
+           "indptr has 5 entries, expected rows + 1 = 6");
+    change("csc-matrix.2", "csc_matrix", "bsr_matrix", 10,
+           "global scipy.sparse._csc.bsr_matrix is refused");
     change("csr-array.5", "csr_array", "os_system", 9, "is refused");
     change("old-coo.2", "col", "cxl", 3, "expected 'col' to be a numpy array");
 #undef COL2
@@ -279,7 +292,8 @@ END_TEST
 
 START_TEST(sets_are_lists)
 {
-    static const char *const sets[] = {"\x8f(K\1K\2\x90.", "(K\1K\2\x91.", "c__builtin__\nset\n](K\1K\2e\x85R.",
+    static const char *const sets[] = {"\x8f(K\1K\2\x90.", "(K\1K\2\x91.",
+                                       "c__builtin__\nset\n](K\1K\2e\x85R.",
                                        "cbuiltins\nfrozenset\n](K\1K\2e\x85R."};
     for (int k = 0; k < 4; k++) {
         parsed p = parse(sets[k], strlen(sets[k]));
@@ -325,7 +339,8 @@ START_TEST(bombs_cost_nothing)
     n = (size_t)sprintf(text, "(l");
     for (int i = 0; i < 4000; i++) n += (size_t)sprintf(text + n, "(NNta");
     n += (size_t)sprintf(text + n, "p1\n0(");
-    for (int i = 0; i < 900; i++) n += (size_t)sprintf(text + n, "ccollections\nOrderedDict\n(g1\ntR");
+    for (int i = 0; i < 900; i++)
+        n += (size_t)sprintf(text + n, "ccollections\nOrderedDict\n(g1\ntR");
     p = parse(text, n);
     must_fail(p.s, GN_ERR_DATA, "over 96 times", __LINE__);
     done(&p);

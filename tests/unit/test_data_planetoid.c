@@ -1,5 +1,6 @@
-/* The Planetoid layout on a tiny dataset with a gap in its test index, in every pickle protocol.  The figures are
- * torch_geometric.io.read_planetoid_data's (PyG 2.8) for the same files named citeseer, whose gaps it fills. */
+/* The Planetoid layout on a tiny dataset with a gap in its test index, in every pickle protocol.
+ * The figures are torch_geometric.io.read_planetoid_data's (PyG 2.8) for the same files named
+ * citeseer, whose gaps it fills. */
 /* links: runtime base */
 #include "data_fixture.h"
 
@@ -9,9 +10,10 @@ static void check_tiny(const gn_dataset *d)
 {
     static const int64_t src[] = {1, 2, 0, 0, 7, 5, 11, 4, 10, 2, 8, 7, 6, 4};
     static const int64_t dst[] = {0, 0, 1, 2, 2, 4, 4, 5, 6, 7, 7, 8, 10, 11};
-    static const float x[12][5] = {{1, 0, 0, 1, 0}, {0, 1, 0, 0, 0}, {0, 0, 2, 0, 0}, {1, 1, 0, 0, 0},
-                                   {0, 0, 0, 0, 1}, {0, 0, 0, 0, 0}, {0, 1, 1, 1, 0}, {3, 0, 0, 0, 0},
-                                   {0, 0, 0, 4, 4}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 7}, {0, 0.5, 0, 0, 0}};
+    static const float x[12][5] = {{1, 0, 0, 1, 0}, {0, 1, 0, 0, 0}, {0, 0, 2, 0, 0},
+                                   {1, 1, 0, 0, 0}, {0, 0, 0, 0, 1}, {0, 0, 0, 0, 0},
+                                   {0, 1, 1, 1, 0}, {3, 0, 0, 0, 0}, {0, 0, 0, 4, 4},
+                                   {0, 0, 0, 0, 0}, {0, 0, 0, 0, 7}, {0, 0.5, 0, 0, 0}};
     static const int32_t y[] = {0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 2, 0};
     static const uint8_t test[] = {0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 1, 1};
     ck_assert_str_eq(d->name, "tiny");
@@ -26,7 +28,8 @@ static void check_tiny(const gn_dataset *d)
     ck_assert_ptr_null(d->x);
     for (int r = 0; r < 12; r++) {
         float row[5] = {0};
-        for (int64_t i = d->x_csr->ptr[r]; i < d->x_csr->ptr[r + 1]; i++) row[d->x_csr->col[i]] = d->x_csr->val[i];
+        for (int64_t i = d->x_csr->ptr[r]; i < d->x_csr->ptr[r + 1]; i++)
+            row[d->x_csr->col[i]] = d->x_csr->val[i];
         ck_assert_mem_eq(row, x[r], sizeof row);
     }
     for (int i = 0; i < 12; i++) {
@@ -39,7 +42,8 @@ START_TEST(reads_every_protocol)
 {
     char path[64];
     snprintf(path, sizeof path, "tests/data/planetoid/p%d", _i);
-    gn_dataset *d = read_with((gn_data_options){.path = source_path(path), .normalize_rows = 0, .undirected = -1});
+    gn_dataset *d = read_with(
+        (gn_data_options){.path = source_path(path), .normalize_rows = 0, .undirected = -1});
     check_tiny(d);
     gn_dataset_free(d);
 }
@@ -51,7 +55,8 @@ START_TEST(rows_are_normalised_by_default)
     gn_dataset *d = read_path(source_path("tests/data/planetoid/p2"));
     const gn_csr *m = d->x_csr;
     ck_assert(m->val[m->ptr[0]] == 0.5f && m->val[m->ptr[2]] == 1 && m->val[m->ptr[6]] == 1 / 3.0f);
-    ck_assert(m->val[m->ptr[11]] == 0.5f && m->val[m->ptr[10]] == 1 && m->val[m->ptr[8] + 1] == 0.5f);
+    ck_assert(m->val[m->ptr[11]] == 0.5f && m->val[m->ptr[10]] == 1 &&
+              m->val[m->ptr[8] + 1] == 0.5f);
     gn_dataset_free(d);
 }
 END_TEST
@@ -59,7 +64,8 @@ END_TEST
 /* A folder of links to the tiny files, one of them replaced. */
 static void with_replaced(const char *part, const void *bytes, size_t n, const char *words)
 {
-    static const char *const parts[] = {"x", "tx", "allx", "y", "ty", "ally", "graph", "test.index"};
+    static const char *const parts[] = {"x",  "tx",   "allx",  "y",
+                                        "ty", "ally", "graph", "test.index"};
     char folder[] = "/tmp/gnnc-planetoid-XXXXXX", raw[64], from[4200], to[128], here[4096];
     ck_assert_ptr_nonnull(mkdtemp(folder));
     ck_assert_ptr_nonnull(realpath(source_path("tests/data/planetoid/p2"), here));
@@ -114,7 +120,8 @@ START_TEST(refuses_what_does_not_fit)
     REPLACED("graph", "}K\x01K\x02s.", "node 1: expected a list of neighbours, found int");
     REPLACED("y", "K\x01.", "expected a matrix of one-hot labels, found int");
     REPLACED("allx", "N.", "expected a sparse matrix or a matrix, found None");
-    REPLACED("allx", "cscipy.sparse.csr\ncsr_matrix\n)\x81.", "expected a sparse matrix or a matrix, found sparse");
+    REPLACED("allx", "cscipy.sparse.csr\ncsr_matrix\n)\x81.",
+             "expected a sparse matrix or a matrix, found sparse");
     REPLACED("x", "cos\nsystem\n.", "global os.system is refused");
 }
 END_TEST
@@ -152,9 +159,11 @@ END_TEST
 
 START_TEST(refuses_folders_without_files)
 {
-    gn_data_options opt = {.path = source_path("tests/data"), .normalize_rows = -1, .undirected = -1};
+    gn_data_options opt = {
+        .path = source_path("tests/data"), .normalize_rows = -1, .undirected = -1};
     gn_dataset *d;
-    MUST_FAIL(gn_dataset_read(&opt, &d), GN_ERR_DATA, "expected the Planetoid files of one dataset");
+    MUST_FAIL(gn_dataset_read(&opt, &d), GN_ERR_DATA,
+              "expected the Planetoid files of one dataset");
     opt.path = "/nonexistent/cora";
     MUST_FAIL(gn_dataset_read(&opt, &d), GN_ERR_IO, "No such file");
     ck_assert_ptr_null(d);

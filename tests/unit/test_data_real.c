@@ -1,9 +1,12 @@
-/* Real data against PyTorch Geometric 2.8.1 (torch 2.15.0): the order of edges, features, labels and masks.
+/* Real data against PyTorch Geometric 2.8.1 (torch 2.15.0): the order of edges, features, labels
+ * and masks.
  *
- * The figures were recorded with read_planetoid_data and NormalizeFeatures (cora), read_npz (coauthor, amazon),
- * HeterophilousGraphDataset.process (tolokers), scipy.sparse.csr_matrix of adj_* (uk_2007) and scipy.io.mmread
- * (cornell5); with k = arange(E) % 1000 + 1, v = arange(N) % 97 + 1, w = arange(F) % 17 + 1:
- *   src = ((k * src) % 1000003).sum(), dst likewise; x = (x.double() * w).sum(); y = (y * v).sum(). */
+ * The figures were recorded with read_planetoid_data and NormalizeFeatures (cora), read_npz
+ * (coauthor, amazon), HeterophilousGraphDataset.process (tolokers), scipy.sparse.csr_matrix of
+ * adj_* (uk_2007) and scipy.io.mmread (cornell5); with k = arange(E) % 1000 + 1, v = arange(N) % 97
+ * + 1, w = arange(F) % 17 + 1:
+ *   src = ((k * src) % 1000003).sum(), dst likewise; x = (x.double() * w).sum(); y = (y *
+ *   v).sum(). */
 /* links: runtime base */
 /* timeout: 120 */
 #include "data_fixture.h"
@@ -18,19 +21,22 @@ static const struct real {
     int64_t src, dst, y;
     double x;
 } reals[] = {
-    {"planetoid/cora", 0, -1, 2708, 10556, 1433, 49216, 7, 140, 500, 1000, 3867564053, 3946440774, 378256, 23834.6002},
-    {"npz/amazon_photo.npz", 0, -1, 7650, 238162, 745, 1979909, 8, 160, 240, 7250, 106153655660, 106025325762, 1336361,
-     17685652},
-    {"npz/coauthor_cs.npz", 0, -1, 18333, 163788, 6805, 1092079, 15, 300, 450, 17583, 77639577888, 77683470889, 7198749,
-     9895852},
-    {"npz/coauthor_phy.npz", 0, -1, 34493, 495924, 8415, 1137311, 5, 100, 150, 34243, 240951892561, 240978576705,
-     3043969, 9997518},
-    {"npz/tolokers.npz", 0, -1, 11758, 1038000, 10, -1, 2, 5879, 2939, 2940, 477510636958, 478111887327, 124082,
-     304744.1312},
-    {"npz/tolokers.npz", 3, -1, 11758, 1038000, 10, -1, 2, 5879, 2939, 2940, 477510636958, 478111887327, 124082,
-     304744.1312},
-    {"npz/uk_2007_100k.npz", 0, -1, 100000, 3050615, 0, 0, 0, 0, 0, 0, 1497286735044, 1497629194479, 0, 0},
-    {"npz/uk_2007_100k.npz", 0, 1, 100000, 5574820, 0, 0, 0, 0, 0, 0, 2736490246211, 2735802170075, 0, 0},
+    {"planetoid/cora", 0, -1, 2708, 10556, 1433, 49216, 7, 140, 500, 1000, 3867564053, 3946440774,
+     378256, 23834.6002},
+    {"npz/amazon_photo.npz", 0, -1, 7650, 238162, 745, 1979909, 8, 160, 240, 7250, 106153655660,
+     106025325762, 1336361, 17685652},
+    {"npz/coauthor_cs.npz", 0, -1, 18333, 163788, 6805, 1092079, 15, 300, 450, 17583, 77639577888,
+     77683470889, 7198749, 9895852},
+    {"npz/coauthor_phy.npz", 0, -1, 34493, 495924, 8415, 1137311, 5, 100, 150, 34243, 240951892561,
+     240978576705, 3043969, 9997518},
+    {"npz/tolokers.npz", 0, -1, 11758, 1038000, 10, -1, 2, 5879, 2939, 2940, 477510636958,
+     478111887327, 124082, 304744.1312},
+    {"npz/tolokers.npz", 3, -1, 11758, 1038000, 10, -1, 2, 5879, 2939, 2940, 477510636958,
+     478111887327, 124082, 304744.1312},
+    {"npz/uk_2007_100k.npz", 0, -1, 100000, 3050615, 0, 0, 0, 0, 0, 0, 1497286735044, 1497629194479,
+     0, 0},
+    {"npz/uk_2007_100k.npz", 0, 1, 100000, 5574820, 0, 0, 0, 0, 0, 0, 2736490246211, 2735802170075,
+     0, 0},
 };
 enum { REALS = sizeof reals / sizeof *reals };
 
@@ -45,7 +51,8 @@ static double weigh_features(const gn_dataset *d)
 {
     double sum = 0;
     const gn_csr *m = d->x_csr;
-    for (int64_t i = 0; m && i < m->nnz; i++) sum += (double)m->val[i] * (double)(m->col[i] % 17 + 1);
+    for (int64_t i = 0; m && i < m->nnz; i++)
+        sum += (double)m->val[i] * (double)(m->col[i] % 17 + 1);
     for (int64_t i = 0; d->x && i < d->n_nodes * d->n_features; i++)
         sum += (double)d->x[i] * (double)(i % d->n_features % 17 + 1);
     return sum;
@@ -56,8 +63,8 @@ START_TEST(agrees_with_pyg)
     const struct real *r = &reals[_i];
     const char *path = real_path(r->path);
     if (!path) return;
-    gn_dataset *d = read_with(
-        (gn_data_options){.path = path, .split = r->split, .normalize_rows = -1, .undirected = r->undirected});
+    gn_dataset *d = read_with((gn_data_options){
+        .path = path, .split = r->split, .normalize_rows = -1, .undirected = r->undirected});
     int64_t n = d->n_nodes, y = 0;
     ck_assert_int_eq(n, r->nodes);
     ck_assert_int_eq(d->n_edges, r->edges);
@@ -85,8 +92,8 @@ START_TEST(splits_of_tolokers_differ)
     static const int64_t sums[][3] = {{288682, 142365, 144297}, {288470, 141795, 145079}};
     const char *path = real_path("npz/tolokers.npz");
     if (!path) return;
-    gn_dataset *d =
-        read_with((gn_data_options){.path = path, .split = _i ? 3 : 0, .normalize_rows = -1, .undirected = -1});
+    gn_dataset *d = read_with((gn_data_options){
+        .path = path, .split = _i ? 3 : 0, .normalize_rows = -1, .undirected = -1});
     const uint8_t *const masks[] = {d->train_mask, d->val_mask, d->test_mask};
     for (int k = 0; k < 3; k++) {
         int64_t sum = 0;
@@ -103,7 +110,8 @@ START_TEST(cornell5)
     if (!path) return;
     gn_dataset *d = read_path(path);
     int64_t rows = 0, products = 0;
-    ck_assert(d->n_nodes == 18660 && d->n_edges == 1581554 && !d->edge_weight && !d->y && d->n_features == 0);
+    ck_assert(d->n_nodes == 18660 && d->n_edges == 1581554 && !d->edge_weight && !d->y &&
+              d->n_features == 0);
     ck_assert_str_eq(d->name, "cornell5");
     for (int64_t e = 0; e < d->n_edges; e++) {
         rows += d->src[e];

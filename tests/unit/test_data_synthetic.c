@@ -9,7 +9,8 @@
 
 static gn_dataset *make(const char *path, uint64_t seed)
 {
-    return read_with((gn_data_options){.path = path, .seed = seed, .normalize_rows = -1, .undirected = -1});
+    return read_with(
+        (gn_data_options){.path = path, .seed = seed, .normalize_rows = -1, .undirected = -1});
 }
 
 /* Symmetric, no loops, sorted by (src, dst) and so unique. */
@@ -20,7 +21,9 @@ static void check_graph(const gn_dataset *d, int64_t nodes, int64_t edges)
     uint64_t forth = 0, back = 0;
     for (int64_t e = 0; e < edges; e++) {
         ck_assert_int_ne(d->src[e], d->dst[e]);
-        if (e) ck_assert(d->src[e] > d->src[e - 1] || (d->src[e] == d->src[e - 1] && d->dst[e] > d->dst[e - 1]));
+        if (e)
+            ck_assert(d->src[e] > d->src[e - 1] ||
+                      (d->src[e] == d->src[e - 1] && d->dst[e] > d->dst[e - 1]));
         forth += (uint64_t)(d->src[e] * 1000003 + d->dst[e]) * 0x9E3779B97F4A7C15u >> 7;
         back += (uint64_t)(d->dst[e] * 1000003 + d->src[e]) * 0x9E3779B97F4A7C15u >> 7;
     }
@@ -76,8 +79,9 @@ START_TEST(degrees_follow_the_exponent)
 {
     int64_t most[2];
     for (int k = 0; k < 2; k++) {
-        gn_dataset *d =
-            make(k ? "synthetic:nodes=10000,edges=100000,exponent=1000" : "synthetic:nodes=10000,edges=100000", 1);
+        gn_dataset *d = make(k ? "synthetic:nodes=10000,edges=100000,exponent=1000"
+                               : "synthetic:nodes=10000,edges=100000",
+                             1);
         int64_t *degree = calloc(10000, sizeof *degree);
         most[k] = 0;
         for (int64_t e = 0; e < d->n_edges; e++)
@@ -90,7 +94,8 @@ START_TEST(degrees_follow_the_exponent)
 }
 END_TEST
 
-/* Most edges join nodes of one class, and the nearest centre tells a node's class far more often than chance. */
+/* Most edges join nodes of one class, and the nearest centre tells a node's class far more often
+ * than chance. */
 START_TEST(labels_can_be_learnt)
 {
     gn_dataset *d = make("synthetic:nodes=2000,edges=20000,features=32,classes=5", 3);
@@ -107,7 +112,8 @@ START_TEST(labels_can_be_learnt)
         double least = INFINITY;
         for (int c = 0; c < 5; c++) {
             double sum = 0;
-            for (int f = 0; f < 32; f++) sum += pow((double)d->x[i * 32 + f] - centre[c][f] / (double)n[c], 2);
+            for (int f = 0; f < 32; f++)
+                sum += pow((double)d->x[i * 32 + f] - centre[c][f] / (double)n[c], 2);
             if (sum < least) {
                 least = sum;
                 best = c;
@@ -153,11 +159,13 @@ END_TEST
 START_TEST(shares_to_train_on)
 {
     static const char graph[] = "synthetic:nodes=3000,edges=9000,features=2,classes=3";
-    gn_dataset *plain = make(graph, 1), *d = make("synthetic:nodes=3000,edges=9000,features=2,classes=3,train=0.4", 1),
+    gn_dataset *plain = make(graph, 1),
+               *d = make("synthetic:nodes=3000,edges=9000,features=2,classes=3,train=0.4", 1),
                *all = make("synthetic:nodes=3000,edges=9000,features=2,classes=3,train=1", 1),
                *none = make("synthetic:nodes=3000,edges=9000,features=2,train=0.4", 1);
     ck_assert(!d->split_drawn && plain->split_drawn);
-    for (int64_t i = 0; i < 3000; i++) ck_assert_int_eq(d->train_mask[i] + d->val_mask[i] + d->test_mask[i], 1);
+    for (int64_t i = 0; i < 3000; i++)
+        ck_assert_int_eq(d->train_mask[i] + d->val_mask[i] + d->test_mask[i], 1);
     ck_assert(llabs(count_mask(d->train_mask, 3000) - 1200) < 150);
     ck_assert(llabs(count_mask(d->val_mask, 3000) - 600) < 120);
     ck_assert_int_eq(count_mask(all->train_mask, 3000), 3000);
@@ -178,7 +186,8 @@ static double mean_distance(const gn_dataset *d)
     return sum / (double)d->n_edges;
 }
 
-/* Four fifths of the edges stay within a tenth of the numbers; else two nodes are a third of all numbers apart. */
+/* Four fifths of the edges stay within a tenth of the numbers; else two nodes are a third of all
+ * numbers apart. */
 START_TEST(communities_lie_together)
 {
     gn_dataset *far = make("synthetic:nodes=5000,edges=20000,communities=10", 1),
@@ -216,7 +225,8 @@ START_TEST(usage_errors)
         gn_data_options opt = {.path = bad[i][0], .normalize_rows = -1, .undirected = -1};
         must_fail(gn_dataset_read(&opt, &d), GN_ERR_USAGE, bad[i][1], (int)i);
     }
-    gn_data_options opt = {.path = "synthetic:nodes=2000000000,edges=0,features=2000000000", .undirected = -1};
+    gn_data_options opt = {.path = "synthetic:nodes=2000000000,edges=0,features=2000000000",
+                           .undirected = -1};
     MUST_FAIL(gn_dataset_read(&opt, &d), GN_ERR_NOMEM, "out of memory");
 }
 END_TEST
@@ -229,7 +239,8 @@ START_TEST(edges_are_merged_in_order)
     must(gn_edges_push_weighted(&e, 5, 3, 0.5f));
     must(gn_edges_push(&e, 2, 2));
     must(gn_edges_coalesce(&e, false));
-    ck_assert(e.n == 3 && e.src[0] == 0 && e.dst[0] == 2147483646 && e.weight[0] == 2 && e.weight[2] == 1.5f);
+    ck_assert(e.n == 3 && e.src[0] == 0 && e.dst[0] == 2147483646 && e.weight[0] == 2 &&
+              e.weight[2] == 1.5f);
     must(gn_edges_coalesce(&e, true));
     ck_assert(e.dst[0] == 2 && e.dst[1] == 3 && e.dst[2] == 2147483646);
     gn_edges_remove_loops(&e);

@@ -1,4 +1,5 @@
-/* safetensors, .npz and CSV: what is written comes back, what is malformed is refused, what fails leaves no trace. */
+/* safetensors, .npz and CSV: what is written comes back, what is malformed is refused, what fails
+ * leaves no trace. */
 /* links: runtime base */
 #include "data_fixture.h"
 
@@ -26,7 +27,8 @@ static gn_named_tensor tensors[] = {
     {.name = TEXT("scalar"), .elem = GN_F64, .rank = 0, .data = doubles},
 };
 enum { TENSORS = sizeof tensors / sizeof *tensors };
-static char *meta_key[] = {TEXT("format"), TEXT("note")}, *meta_value[] = {TEXT("gnnc"), TEXT("\"quoted\"\n")};
+static char *meta_key[] = {TEXT("format"), TEXT("note")},
+            *meta_value[] = {TEXT("gnnc"), TEXT("\"quoted\"\n")};
 static const gn_tensor_file file = {TENSORS, tensors, 2, meta_key, meta_value};
 
 static char folder[32];
@@ -46,7 +48,8 @@ static const char *in_folder(const char *name)
     return t;
 }
 
-/* Removes what is in the folder and says how many files there were: temporaries must not stay behind. */
+/* Removes what is in the folder and says how many files there were: temporaries must not stay
+ * behind. */
 static int sweep(void)
 {
     DIR *d = opendir(folder);
@@ -112,18 +115,22 @@ START_TEST(safetensors_refuses_malformed_files)
         size_t data;
         const char *words;
     } bad[] = {
-#define T(name, dtype, shape, from, to)                                                                                \
-    "\"" name "\":{\"dtype\":\"" dtype "\",\"shape\":[" shape "],\"data_offsets\":[" #from "," #to "]}"
+#define T(name, dtype, shape, from, to)                                                            \
+    "\"" name "\":{\"dtype\":\"" dtype "\",\"shape\":[" shape "],\"data_offsets\":[" #from "," #to \
+    "]}"
         {"{" T("a", "F32", "2", 0, 8) "}", 9, "9 bytes of data, but the tensors have 8"},
         {"{" T("a", "F32", "2", 0, 8) "}", 7, "expected 8 bytes within the 7"},
         {"{" T("a", "F32", "2", 0, 4) "}", 8, "expected 8 bytes within"},
         {"{" T("a", "F32", "2", 8, 0) "}", 8, "expected data_offsets"},
         {"{" T("a", "F32", "2", -8, 0) "}", 8, "expected data_offsets"},
-        {"{" T("a", "F32", "2", 0, 8) "," T("b", "F32", "1", 4, 8) "}", 8, "neither holes nor overlaps"},
-        {"{" T("a", "F32", "1", 0, 4) "," T("b", "F32", "1", 8, 12) "}", 12, "neither holes nor overlaps"},
+        {"{" T("a", "F32", "2", 0, 8) "," T("b", "F32", "1", 4, 8) "}", 8,
+         "neither holes nor overlaps"},
+        {"{" T("a", "F32", "1", 0, 4) "," T("b", "F32", "1", 8, 12) "}", 12,
+         "neither holes nor overlaps"},
         {"{" T("a", "F32", "1", 4, 8) "}", 8, "neither holes nor overlaps"},
         {"{" T("a", "F32", "-1", 0, 4) "}", 4, "dimension 0 is negative"},
-        {"{" T("a", "F32", "4294967296,4294967296", 0, 4) "}", 4, "dimension 1 is negative or too large"},
+        {"{" T("a", "F32", "4294967296,4294967296", 0, 4) "}", 4,
+         "dimension 1 is negative or too large"},
         {"{" T("a", "F32", "9223372036854775807", 0, 4) "}", 4, "too large"},
         {"{" T("a", "F32", "1.5", 0, 4) "}", 4, "dimension 0"},
         {"{" T("a", "F32", "1,1,1,1,1,1,1,1,1", 0, 4) "}", 4, "at most 8 dimensions"},
@@ -132,7 +139,8 @@ START_TEST(safetensors_refuses_malformed_files)
         {"{\"a\":{\"shape\":[1],\"data_offsets\":[0,4]}}", 4, "dtype is missing"},
         {"{\"a\":{\"dtype\":\"F32\",\"data_offsets\":[0,4]}}", 4, "expected a shape"},
         {"{\"a\":{\"dtype\":\"F32\",\"shape\":[1]}}", 4, "expected data_offsets"},
-        {"{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4,8]}}", 4, "expected data_offsets"},
+        {"{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4,8]}}", 4,
+         "expected data_offsets"},
         {"{\"a\":5}", 4, "dtype is missing"},
         {"{" T("a", "F32", "1", 0, 4) "," T("a", "F32", "1", 0, 4) "}", 4, "duplicate"},
         {"{\"__metadata__\":{\"a\":1}}", 0, "__metadata__.a: expected a string"},
@@ -154,7 +162,8 @@ START_TEST(safetensors_refuses_malformed_files)
     MUST_FAIL(parse("{}", 0, 1), GN_ERR_DATA, "a header of 3 bytes in a file of 10");
     MUST_FAIL(parse("{}", 0, (size_t)-1), GN_ERR_DATA, "expected");
     gn_tensor_file *f;
-    MUST_FAIL(gn_safetensors_parse("\xff\xff\xff\xff\xff\xff\xff\xff{}", 10, "test", &f), GN_ERR_DATA, "a header of");
+    MUST_FAIL(gn_safetensors_parse("\xff\xff\xff\xff\xff\xff\xff\xff{}", 10, "test", &f),
+              GN_ERR_DATA, "a header of");
     MUST_FAIL(gn_safetensors_parse("", 0, "test", &f), GN_ERR_DATA, "0 bytes");
     char two[256] = {0};
     size_t header = (size_t)sprintf(two + 8, "{" T("a", "BOOL", "4", 0, 4) "}");
@@ -162,7 +171,8 @@ START_TEST(safetensors_refuses_malformed_files)
     two[8 + header] = 1;
     two[8 + header + 1] = 2;
     char *copy = exact(two, 8 + header + 4);
-    MUST_FAIL(gn_safetensors_parse(copy, 8 + header + 4, "test", &f), GN_ERR_DATA, "element 1 is no boolean");
+    MUST_FAIL(gn_safetensors_parse(copy, 8 + header + 4, "test", &f), GN_ERR_DATA,
+              "element 1 is no boolean");
     free(copy);
 }
 END_TEST
@@ -245,7 +255,8 @@ START_TEST(names_are_checked)
     gn_named_tensor twice[] = {tensors[0], tensors[0]}, strange = tensors[0];
     gn_tensor_file f = {2, twice, 0, NULL, NULL}, g = {1, &strange, 0, NULL, NULL};
     setup();
-    MUST_FAIL(gn_safetensors_write(in_folder("w"), &f), GN_ERR_USAGE, "two tensors are named 'convs.0.weight'");
+    MUST_FAIL(gn_safetensors_write(in_folder("w"), &f), GN_ERR_USAGE,
+              "two tensors are named 'convs.0.weight'");
     MUST_FAIL(gn_npz_write(in_folder("w"), &f), GN_ERR_USAGE, "two tensors are named");
     strange.name = TEXT("\xff");
     MUST_FAIL(gn_safetensors_write(in_folder("w"), &g), GN_ERR_USAGE, "not UTF-8");
@@ -259,7 +270,8 @@ START_TEST(a_failed_write_leaves_the_old_file)
     struct stat st;
     setup();
     /* A device is written in place and stays a device. */
-    MUST_FAIL(gn_safetensors_write("/dev/full", &file), GN_ERR_IO, "cannot write '/dev/full': No space left");
+    MUST_FAIL(gn_safetensors_write("/dev/full", &file), GN_ERR_IO,
+              "cannot write '/dev/full': No space left");
     MUST_FAIL(gn_npz_write("/dev/full", &file), GN_ERR_IO, "No space left");
     MUST_FAIL(gn_csv_write("/dev/full", NULL, &tensors[0]), GN_ERR_IO, "No space left");
     ck_assert(stat("/dev/full", &st) == 0 && S_ISCHR(st.st_mode));
@@ -271,7 +283,8 @@ START_TEST(a_failed_write_leaves_the_old_file)
     must(gn_csv_write(in_folder("w"), NULL, &tensors[1]));
     must(gn_out_open(&o, in_folder("w")));
     fputs("half", o.f);
-    MUST_FAIL(gn_out_close(&o, GN_ERROR(GN_ERR_USAGE, "changed my mind")), GN_ERR_USAGE, "changed my mind");
+    MUST_FAIL(gn_out_close(&o, GN_ERROR(GN_ERR_USAGE, "changed my mind")), GN_ERR_USAGE,
+              "changed my mind");
     must(gn_file_read(in_folder("w"), &b));
     ck_assert_str_eq((char *)b.p, "1\n0\n1\n");
     gn_bytes_free(&b);

@@ -52,7 +52,8 @@ static void remarks(gn_dataset *d, int k, const char *words)
     gn_dataset_free(d);
 }
 
-static void check_edges(gn_dataset *d, int64_t nodes, int64_t edges, const int64_t *pairs, const float *weight)
+static void check_edges(gn_dataset *d, int64_t nodes, int64_t edges, const int64_t *pairs,
+                        const float *weight)
 {
     ck_assert_int_eq(d->n_nodes, nodes);
     ck_assert_int_eq(d->n_edges, edges);
@@ -88,7 +89,8 @@ START_TEST(numbers)
         {"1e-9223372036854775807", 0},
         {"-inf", -INFINITY},
     };
-    static const char *const bad[] = {"", "-", ".", "e5", "1e", "1e+", "0x10", "1,5", "1.2.3", "1 ", "--1", "infx"};
+    static const char *const bad[] = {"",     "-",   ".",     "e5", "1e",  "1e+",
+                                      "0x10", "1,5", "1.2.3", "1 ", "--1", "infx"};
     double v;
     int64_t i;
     for (size_t k = 0; k < sizeof floats / sizeof *floats; k++) {
@@ -108,29 +110,39 @@ START_TEST(numbers)
         } a = {.u = (uint32_t)k * 2654435761u};
         if (!isfinite(a.f)) continue;
         snprintf(text, sizeof text, "%.9g", (double)a.f);
-        ck_assert_msg(gn_span_float((gn_span){text, text + strlen(text)}, &v) && (float)v == a.f, "%s", text);
+        ck_assert_msg(gn_span_float((gn_span){text, text + strlen(text)}, &v) && (float)v == a.f,
+                      "%s", text);
     }
-    ck_assert(gn_span_int((gn_span){text, text + sprintf(text, "%lld", (long long)INT64_MIN)}, &i) && i == INT64_MIN);
+    ck_assert(
+        gn_span_int((gn_span){text, text + sprintf(text, "%lld", (long long)INT64_MIN)}, &i) &&
+        i == INT64_MIN);
     ck_assert(!gn_span_int((gn_span){text, text + sprintf(text, "9223372036854775808")}, &i));
 }
 END_TEST
 
 START_TEST(matrix_market)
 {
-    check_edges(good(gn_mtx_parse, "%%MatrixMarket matrix coordinate pattern general\n% c\n\n3 3 3\n1 2\n3 1\n1 2\n"),
-                3, 3, PAIRS(0, 1, 2, 0, 0, 1), NULL);
-    check_edges(good(gn_mtx_parse, "%%matrixmarket MATRIX Coordinate Real Symmetric\r\n3 3 2\r\n2 1 0.5\r\n3 3 -2e1"),
-                3, 3, PAIRS(1, 0, 0, 1, 2, 2), WEIGHTS(.5f, .5f, -20));
-    check_edges(good(gn_mtx_parse, "%%MatrixMarket matrix coordinate integer skew-symmetric\n2 2 1\n2 1 7\n"), 2, 2,
-                PAIRS(1, 0, 0, 1), WEIGHTS(7, -7));
-    check_edges(good(gn_mtx_parse, "%%MatrixMarket matrix coordinate pattern general\n5 5 0\n"), 5, 0, NULL, NULL);
+    check_edges(
+        good(gn_mtx_parse,
+             "%%MatrixMarket matrix coordinate pattern general\n% c\n\n3 3 3\n1 2\n3 1\n1 2\n"),
+        3, 3, PAIRS(0, 1, 2, 0, 0, 1), NULL);
+    check_edges(
+        good(gn_mtx_parse,
+             "%%matrixmarket MATRIX Coordinate Real Symmetric\r\n3 3 2\r\n2 1 0.5\r\n3 3 -2e1"),
+        3, 3, PAIRS(1, 0, 0, 1, 2, 2), WEIGHTS(.5f, .5f, -20));
+    check_edges(good(gn_mtx_parse,
+                     "%%MatrixMarket matrix coordinate integer skew-symmetric\n2 2 1\n2 1 7\n"),
+                2, 2, PAIRS(1, 0, 0, 1), WEIGHTS(7, -7));
+    check_edges(good(gn_mtx_parse, "%%MatrixMarket matrix coordinate pattern general\n5 5 0\n"), 5,
+                0, NULL, NULL);
 #define MTX(kind, rest) "%%MatrixMarket matrix coordinate " kind "\n" rest
 #define REFUSE(text, words) refuse(gn_mtx_parse, text, words, __LINE__)
     REFUSE("", "expected a %%MatrixMarket line");
     REFUSE("%%MatrixMarket matrix\n", "test:1: expected five words");
     REFUSE("%%MatrixMarket matrix list real general\n", "'list': expected coordinate or array");
     REFUSE("%%MatrixMarket vector coordinate real general\n", "matrix coordinate");
-    REFUSE(MTX("complex general", "1 1 0\n"), "'complex': expected pattern, real, integer or unsigned-integer");
+    REFUSE(MTX("complex general", "1 1 0\n"),
+           "'complex': expected pattern, real, integer or unsigned-integer");
     REFUSE(MTX("complex hermitian", "1 1 0\n"), "'complex': expected");
     REFUSE(MTX("real diagonal", "1 1 0\n"), "'diagonal': expected general, symmetric, hermitian");
     REFUSE(MTX("real general more", "1 1 0\n"), "test:1: 'more' is too much");
@@ -148,12 +160,16 @@ START_TEST(matrix_market)
     REFUSE(MTX("real general", "2 2 1\n1 2\n"), "expected a value");
     REFUSE(MTX("real general", "2 2 1\n1 2 1 0\n"), "test:3: '0' is too much");
     REFUSE(MTX("real general", "2 2 1\n1.0 2 1\n"), "'1.0': expected a row");
-    REFUSE(MTX("integer general", "2 2 1\n1 2 0.5\n"), "test:3: '0.5': expected a whole number, as the first line");
+    REFUSE(MTX("integer general", "2 2 1\n1 2 0.5\n"),
+           "test:3: '0.5': expected a whole number, as the first line");
     REFUSE(MTX("integer general", "2 2 1\n1 2 1e3\n"), "'1e3': expected a whole number");
-    REFUSE(MTX("unsigned-integer general", "2 2 1\n1 2 -1\n"), "'-1': expected a whole number from 0");
-    REFUSE(MTX("real skew-symmetric", "2 2 1\n1 1 1\n"), "test:3: a skew-symmetric matrix has 0 on its diagonal");
+    REFUSE(MTX("unsigned-integer general", "2 2 1\n1 2 -1\n"),
+           "'-1': expected a whole number from 0");
+    REFUSE(MTX("real skew-symmetric", "2 2 1\n1 1 1\n"),
+           "test:3: a skew-symmetric matrix has 0 on its diagonal");
     REFUSE(MTX("real symmetric", "2 2 2\n2 1 1\n1 2 1\n"),
-           "test:4: entry (1, 2) is above the diagonal, and others are below: a symmetric file has one triangle");
+           "test:4: entry (1, 2) is above the diagonal, and others are below: a symmetric file has "
+           "one triangle");
     REFUSE(MTX("real general", "99999999999999999999 2 1\n1 2 1\n"),
            "'99999999999999999999': expected a number of rows");
     REFUSE(MTX("real general", "2 2 1 1\n1 2 1\n"), "test:2: '1' is too much");
@@ -166,18 +182,19 @@ END_TEST
 /* What scipy.io.mmread makes of the same lines. */
 START_TEST(matrix_market_numbers)
 {
-    check_edges(good(gn_mtx_parse, MTX("real hermitian", "2 2 2\n1 1 3\n2 1 .5\n")), 2, 3, PAIRS(0, 0, 1, 0, 0, 1),
-                WEIGHTS(3, .5f, .5f));
-    check_edges(good(gn_mtx_parse, MTX("unsigned-integer general", "2 2 1\n1 2 4000000000\n")), 2, 1, PAIRS(0, 1),
-                WEIGHTS(4e9f));
-    check_edges(good(gn_mtx_parse, MTX("integer symmetric", "2 2 1\n1 2 -7\n")), 2, 2, PAIRS(0, 1, 1, 0),
-                WEIGHTS(-7, -7)); /* the upper triangle alone will do */
-    check_edges(good(gn_mtx_parse, "\xef\xbb\xbf" MTX("pattern general", "2 2 1\r1 2\r")), 2, 1, PAIRS(0, 1), NULL);
+    check_edges(good(gn_mtx_parse, MTX("real hermitian", "2 2 2\n1 1 3\n2 1 .5\n")), 2, 3,
+                PAIRS(0, 0, 1, 0, 0, 1), WEIGHTS(3, .5f, .5f));
+    check_edges(good(gn_mtx_parse, MTX("unsigned-integer general", "2 2 1\n1 2 4000000000\n")), 2,
+                1, PAIRS(0, 1), WEIGHTS(4e9f));
+    check_edges(good(gn_mtx_parse, MTX("integer symmetric", "2 2 1\n1 2 -7\n")), 2, 2,
+                PAIRS(0, 1, 1, 0), WEIGHTS(-7, -7)); /* the upper triangle alone will do */
+    check_edges(good(gn_mtx_parse, "\xef\xbb\xbf" MTX("pattern general", "2 2 1\r1 2\r")), 2, 1,
+                PAIRS(0, 1), NULL);
 #define ARRAY(kind, rest) "%%MatrixMarket matrix array " kind "\n" rest
-    check_edges(good(gn_mtx_parse, ARRAY("real general", "% c\n2 2\n0\n.5\n2\n0\n")), 2, 2, PAIRS(1, 0, 0, 1),
-                WEIGHTS(.5f, 2));
-    check_edges(good(gn_mtx_parse, ARRAY("integer symmetric", "2 2\n1\n2\n0")), 2, 3, PAIRS(0, 0, 1, 0, 0, 1),
-                WEIGHTS(1, 2, 2));
+    check_edges(good(gn_mtx_parse, ARRAY("real general", "% c\n2 2\n0\n.5\n2\n0\n")), 2, 2,
+                PAIRS(1, 0, 0, 1), WEIGHTS(.5f, 2));
+    check_edges(good(gn_mtx_parse, ARRAY("integer symmetric", "2 2\n1\n2\n0")), 2, 3,
+                PAIRS(0, 0, 1, 0, 0, 1), WEIGHTS(1, 2, 2));
     check_edges(good(gn_mtx_parse, ARRAY("real skew-symmetric", "3 3\n1\n0\n-3\n")), 3, 4,
                 PAIRS(1, 0, 0, 1, 2, 1, 1, 2), WEIGHTS(1, -1, -3, 3));
 #define REFUSE(text, words) refuse(gn_mtx_parse, text, words, __LINE__)
@@ -188,7 +205,8 @@ START_TEST(matrix_market_numbers)
     REFUSE(ARRAY("real symmetric", "2 2\n1\n1\n1\n1\n"), "more than the 3 numbers");
     REFUSE(ARRAY("real general", "2 2\n1 1\n1 1\n"), "test:3: '1' is too much");
     REFUSE(ARRAY("real general", "2 2 4\n1\n1\n1\n1\n"), "test:2: '4' is too much");
-    REFUSE(ARRAY("real general", "2147483647 2147483647\n1\n"), "numbers in 2 bytes: the file is truncated");
+    REFUSE(ARRAY("real general", "2147483647 2147483647\n1\n"),
+           "numbers in 2 bytes: the file is truncated");
     REFUSE(ARRAY("integer general", "1 1\n0.5\n"), "'0.5': expected a whole number");
 #undef REFUSE
 }
@@ -196,11 +214,14 @@ END_TEST
 
 START_TEST(edge_lists)
 {
-    check_edges(good(gn_edgelist_parse, "# c\n0 1\n% d\n2\t0\n1,2\n\n 0 , 1 \n"), 3, 4, PAIRS(0, 1, 2, 0, 1, 2, 0, 1),
-                NULL);
-    check_edges(good(gn_edgelist_parse, "0 1 2\n1\t0\t.5\n"), 2, 2, PAIRS(0, 1, 1, 0), WEIGHTS(2, .5f));
-    check_edges(good(gn_edgelist_parse, "0   1\n1 \t 0\t\n\t\n0,1,\n"), 2, 3, PAIRS(0, 1, 1, 0, 0, 1), NULL);
-    check_edges(good(gn_edgelist_parse, "\xef\xbb\xbf+0 -0 # c\r0,1,%\r\n1 0"), 2, 3, PAIRS(0, 0, 0, 1, 1, 0), NULL);
+    check_edges(good(gn_edgelist_parse, "# c\n0 1\n% d\n2\t0\n1,2\n\n 0 , 1 \n"), 3, 4,
+                PAIRS(0, 1, 2, 0, 1, 2, 0, 1), NULL);
+    check_edges(good(gn_edgelist_parse, "0 1 2\n1\t0\t.5\n"), 2, 2, PAIRS(0, 1, 1, 0),
+                WEIGHTS(2, .5f));
+    check_edges(good(gn_edgelist_parse, "0   1\n1 \t 0\t\n\t\n0,1,\n"), 2, 3,
+                PAIRS(0, 1, 1, 0, 0, 1), NULL);
+    check_edges(good(gn_edgelist_parse, "\xef\xbb\xbf+0 -0 # c\r0,1,%\r\n1 0"), 2, 3,
+                PAIRS(0, 0, 0, 1, 1, 0), NULL);
     check_edges(good(gn_edgelist_parse, "007 1 1e-50\n"), 8, 1, PAIRS(7, 1), WEIGHTS(0));
 #define REFUSE(text, words) refuse(gn_edgelist_parse, text, words, __LINE__)
     REFUSE("", "no edges");
@@ -213,7 +234,8 @@ START_TEST(edge_lists)
            "test:1: 'source': expected a node from 0 to 2147483646; `#` before a line of names");
     gn_dataset *d;
     gn_status *later = parse(gn_edgelist_parse, "0,1\nx,1\n", 8, &d);
-    ck_assert(gn_status_code(later) == GN_ERR_DATA && !strstr(gn_status_message(later), "line of names"));
+    ck_assert(gn_status_code(later) == GN_ERR_DATA &&
+              !strstr(gn_status_message(later), "line of names"));
     gn_status_free(later);
     REFUSE("0 1 inf\n", "'inf': expected a finite weight");
     REFUSE("0 1 2 3\n", "'3' is too much");
@@ -231,9 +253,12 @@ START_TEST(edge_lists)
     REFUSE("1,000 2\n", "'000 2': expected a node from 0 to 2147483646; where a line has a comma");
     REFUSE("0 1 0,5\n", "'0 1 0': expected a node");
     REFUSE("0;1\n", "test:1: expected `source target [weight]`");
-    REFUSE("0;1;2 3\n", "'0;1;2': expected a node from 0 to 2147483646; fields stand apart by blanks, tabs or commas");
-    REFUSE("0.0 1.0\n", "'0.0': expected a node from 0 to 2147483646; nodes are whole numbers (numpy.savetxt");
-    REFUSE("\"0\",\"1\"\n", "'\"0\"': expected a node from 0 to 2147483646; numbers stand without quotes");
+    REFUSE("0;1;2 3\n", "'0;1;2': expected a node from 0 to 2147483646; fields stand apart by "
+                        "blanks, tabs or commas");
+    REFUSE("0.0 1.0\n",
+           "'0.0': expected a node from 0 to 2147483646; nodes are whole numbers (numpy.savetxt");
+    REFUSE("\"0\",\"1\"\n",
+           "'\"0\"': expected a node from 0 to 2147483646; numbers stand without quotes");
     REFUSE("0 9223372036854775808\n", "'9223372036854775808': expected a node");
     REFUSE("0 1 nan\n", "'nan': expected a finite weight");
     refuse_n(gn_edgelist_parse, "0 1\0\n", 5, "test:1: '1?': expected a node", __LINE__);
@@ -247,7 +272,8 @@ START_TEST(edge_lists_of_networkx)
     check_edges(good(gn_edgelist_parse, "0 1 {}\n1 2 {}\n"), 3, 2, PAIRS(0, 1, 1, 2), NULL);
     check_edges(good(gn_edgelist_parse, "0 1 {'weight': 0.5}\n1 2 {'weight': -2}\n2 0 {}\n"), 3, 3,
                 PAIRS(0, 1, 1, 2, 2, 0), WEIGHTS(.5f, -2, 1));
-    check_edges(good(gn_edgelist_parse, "0,1,{'weight': 7, 'k': {'a': [1, '}']}}\n1,2,{\"a'b\": None, 'weight': 2}\n"),
+    check_edges(good(gn_edgelist_parse,
+                     "0,1,{'weight': 7, 'k': {'a': [1, '}']}}\n1,2,{\"a'b\": None, 'weight': 2}\n"),
                 3, 2, PAIRS(0, 1, 1, 2), WEIGHTS(7, 2));
     check_edges(good(gn_edgelist_parse, "0\t1\t{'t': (1, 'a\\'},')}\n"), 2, 1, PAIRS(0, 1), NULL);
     remarks(good(gn_edgelist_parse, "0 1 {'color': 'red', 'weight': 1}\n"), 0,
@@ -271,7 +297,8 @@ END_TEST
 
 START_TEST(numbers_of_nodes_that_are_probably_not_meant)
 {
-    remarks(good(gn_edgelist_parse, "1 2\n2 3\n3 1\n"), 0, "no edge names node 0, as if nodes were counted from 1");
+    remarks(good(gn_edgelist_parse, "1 2\n2 3\n3 1\n"), 0,
+            "no edge names node 0, as if nodes were counted from 1");
     remarks(good(gn_edgelist_parse, "35 1033\n35 103482\n1033 1155073\n"), 0,
             "1155070 of 1155074 nodes have no edge, as the largest number says how many there are");
     remarks(good(gn_edgelist_parse, "1 2\n2 9\n"), 1, "6 of 10 nodes have no edge");
@@ -279,21 +306,23 @@ START_TEST(numbers_of_nodes_that_are_probably_not_meant)
     remarks(good(gn_edgelist_parse, "4 5\n0 1\n1 2\n2 3\n3 0\n0 2\n"), 0,
             "the first line, 4 5, was read as an edge, and may count the nodes and the 5 edges");
     remarks(good(gn_edgelist_parse, "4 3\n0 1\n1 2\n2 3\n3 0\n0 2\n"), -1, NULL);
-    remarks(good(gn_graph_parse, "gnnc graph 1\nnodes 2\nfeatures 1\nx 0 1\n"), 0, "1 of 2 nodes have no line `x`");
+    remarks(good(gn_graph_parse, "gnnc graph 1\nnodes 2\nfeatures 1\nx 0 1\n"), 0,
+            "1 of 2 nodes have no line `x`");
 }
 END_TEST
 
 START_TEST(graphs)
 {
-    gn_dataset *d =
-        good(gn_graph_parse, "gnnc graph 1\nnodes 3\nclasses 2\nundirected\nfeatures 2\nnode 0 1 train\nnode 2 0 "
-                             "test\nx 1 .5 -2\nedge 0 1\nedge 1 2\n");
+    gn_dataset *d = good(
+        gn_graph_parse,
+        "gnnc graph 1\nnodes 3\nclasses 2\nundirected\nfeatures 2\nnode 0 1 train\nnode 2 0 "
+        "test\nx 1 .5 -2\nedge 0 1\nedge 1 2\n");
     ck_assert(d->y[0] == 1 && d->y[1] == -1 && d->y[2] == 0);
     ck_assert(d->train_mask[0] == 1 && d->test_mask[2] == 1 && d->val_mask[1] == 0);
     ck_assert(d->x[2] == .5f && d->x[3] == -2 && d->x[0] == 0);
     check_edges(d, 3, 4, PAIRS(0, 1, 1, 0, 1, 2, 2, 1), NULL);
-    check_edges(good(gn_graph_parse, "gnnc graph 1\nnodes 2\nedge 0 1 2\nedge 1 1\n"), 2, 2, PAIRS(0, 1, 1, 1),
-                WEIGHTS(2, 1));
+    check_edges(good(gn_graph_parse, "gnnc graph 1\nnodes 2\nedge 0 1 2\nedge 1 1\n"), 2, 2,
+                PAIRS(0, 1, 1, 1), WEIGHTS(2, 1));
 #define GRAPH "gnnc graph 1\n"
 #define REFUSE(text, words) refuse(gn_graph_parse, text, words, __LINE__)
     REFUSE("", "expected `gnnc graph 1`");
@@ -311,7 +340,8 @@ START_TEST(graphs)
     REFUSE(GRAPH "nodes 2\nfeatures 2\nx 0 1 nan\n", "expected a finite number");
     REFUSE(GRAPH "nodes 2\nfeatures 1000\n", "expected `identity` or a number of features");
     REFUSE(GRAPH "nodes 2\nfeatures 1\nx 0 1\nx 0 2\n", "test:5: `x` of node 0 was given before");
-    REFUSE(GRAPH "nodes 2\nclasses 2\nnode 0 1\nnode 0 1 train\n", "test:5: node 0 was given before");
+    REFUSE(GRAPH "nodes 2\nclasses 2\nnode 0 1\nnode 0 1 train\n",
+           "test:5: node 0 was given before");
     REFUSE(GRAPH "nodes 2\nedge 0,1\n", "'0,1': expected a node");
     REFUSE(GRAPH "nodes 2\nedge 0 1 2 3\n", "'3' is too much for `edge`");
     REFUSE(GRAPH "nodes 2\nfish 1\n", "'fish': expected nodes, classes");
@@ -327,10 +357,11 @@ START_TEST(every_prefix_is_survived)
         "0 1 .5\n1 2 1\n# x\n3,4,1\n",
         "0 1 {'weight': 7, 'k': {'a': [1, '}']}}\n1\t2\t{}\n",
         "%%MatrixMarket matrix array integer symmetric\n2 2\n1\n2\n3\n",
-        "gnnc graph 1\nnodes 3\nclasses 2\nundirected\nfeatures 2\nnode 0 1 train\nx 1 .5 -2\nedge 0 1 2.5\n",
+        "gnnc graph 1\nnodes 3\nclasses 2\nundirected\nfeatures 2\nnode 0 1 train\nx 1 .5 -2\nedge "
+        "0 1 2.5\n",
     };
-    static gn_reader *const readers[] = {gn_mtx_parse, gn_edgelist_parse, gn_edgelist_parse, gn_mtx_parse,
-                                         gn_graph_parse};
+    static gn_reader *const readers[] = {gn_mtx_parse, gn_edgelist_parse, gn_edgelist_parse,
+                                         gn_mtx_parse, gn_graph_parse};
     for (int k = 0; k < 5; k++) {
         char *text = strdup(texts[k]);
         size_t n = strlen(text);
@@ -377,7 +408,8 @@ START_TEST(gzip_members_join_and_bombs_do_not_go_off)
     must(gn_gunzip(zipped, n + 2, "test", &b));
     gn_bytes_free(&b);
     zipped[n + 1] = 'x';
-    MUST_FAIL(gn_gunzip(zipped, n + 2, "test", &b), GN_ERR_DATA, "expected nothing behind the gzip data");
+    MUST_FAIL(gn_gunzip(zipped, n + 2, "test", &b), GN_ERR_DATA,
+              "expected nothing behind the gzip data");
     zipped[n - 8] ^= 1;
     MUST_FAIL(gn_gunzip(zipped, n, "test", &b), GN_ERR_DATA, "incorrect data check");
     size_t size = (size_t)100 << 20;
@@ -420,8 +452,10 @@ START_TEST(files_are_recognised)
     MUST_FAIL(read_text("", 0, defaults, &d), GN_ERR_DATA, "no edges");
     MUST_FAIL(read_text("\x1f\x8bxx", 4, defaults, &d), GN_ERR_DATA, "damaged gzip data");
     MUST_FAIL(read_text("PK\3\4", 4, defaults, &d), GN_ERR_DATA, "no zip directory");
-    static const char mtx[] = "\xef\xbb\xbf%%matrixmarket matrix coordinate pattern general\n3 3 1\n1 2\n";
-    must(read_text(mtx, sizeof mtx - 1, defaults, &d)); /* as an edge list it would be 2 -> 2 and 0 -> 1 */
+    static const char
+        mtx[] = "\xef\xbb\xbf%%matrixmarket matrix coordinate pattern general\n3 3 1\n1 2\n";
+    /* as an edge list it would be 2 -> 2 and 0 -> 1 */
+    must(read_text(mtx, sizeof mtx - 1, defaults, &d));
     check_edges(d, 3, 1, PAIRS(0, 1), NULL);
     must(read_text("\xef\xbb\xbfgnnc graph 1\nnodes 1\n", 24, defaults, &d));
     check_edges(d, 1, 0, NULL, NULL);

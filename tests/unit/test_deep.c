@@ -1,5 +1,5 @@
-/* Programs of sixty steps, each of which reads the one before twice: whoever follows every way through them instead of
- * every value never ends. */
+/* Programs of sixty steps, each of which reads the one before twice: whoever follows every way
+ * through them instead of every value never ends. */
 /* links: tune codegen lower passes frontend ir runtime base */
 #include "gir_test.h"
 
@@ -7,11 +7,20 @@
 
 enum { STEPS = 60, WIDTH = 8, SECONDS = 20 };
 
-static gir_id constant(gir_program *p, gir_id like, double x) { return gir_const(p, gir_type_of(p, like), x); }
+static gir_id constant(gir_program *p, gir_id like, double x)
+{
+    return gir_const(p, gir_type_of(p, like), x);
+}
 
-static gir_id swish(gir_program *p, gir_id e) { return gir_op2(p, GIR_MUL, e, gir_op1(p, GIR_SIGMOID, e)); }
+static gir_id swish(gir_program *p, gir_id e)
+{
+    return gir_op2(p, GIR_MUL, e, gir_op1(p, GIR_SIGMOID, e));
+}
 static gir_id square(gir_program *p, gir_id e) { return gir_op2(p, GIR_MUL, e, e); }
-static gir_id negated(gir_program *p, gir_id e) { return gir_op2(p, GIR_MUL, e, gir_op1(p, GIR_NEG, e)); }
+static gir_id negated(gir_program *p, gir_id e)
+{
+    return gir_op2(p, GIR_MUL, e, gir_op1(p, GIR_NEG, e));
+}
 
 static gir_id logistic(gir_program *p, gir_id e)
 {
@@ -57,23 +66,29 @@ static const struct {
     const char *what;
     int places;
     gir_id (*step)(gir_program *p, gir_id v);
-} steps[] = {{"swish", ANYWHERE, swish},       {"square", ANYWHERE, square},  {"negated", ANYWHERE, negated},
-             {"logistic", ANYWHERE, logistic}, {"gated", ANYWHERE, gated},    {"residual", ANYWHERE, residual},
-             {"rolled", IN_ROWS, rolled},      {"shifted", IN_ROWS, shifted}, {"layer", ON_NODES, layer}};
+} steps[] = {{"swish", ANYWHERE, swish},     {"square", ANYWHERE, square},
+             {"negated", ANYWHERE, negated}, {"logistic", ANYWHERE, logistic},
+             {"gated", ANYWHERE, gated},     {"residual", ANYWHERE, residual},
+             {"rolled", IN_ROWS, rolled},    {"shifted", IN_ROWS, shifted},
+             {"layer", ON_NODES, layer}};
 enum { FORMS = sizeof steps / sizeof *steps };
 
-/* The steps between two products, and beside them a sum over edges that could take over what the second one reads. */
+/* The steps between two products, and beside them a sum over edges that could take over what the
+ * second one reads. */
 static gir_program *deep(int form, int place, bool gradients)
 {
     static const int64_t wide[2] = {WIDTH, WIDTH}, narrow[2] = {WIDTH, WIDTH / 2};
     gir_program *p = gir_program_new(&arena, "deep");
     gir_space_id node = gir_space_add(p, "node", GIR_NODE, -1);
     gir_type rows = gir_tensor(GN_F32, node, 1, wide), number = gir_tensor(GN_F32, 0, 0, NULL);
-    gir_type square_matrix = gir_tensor(GN_F32, 0, 2, wide), matrix = gir_tensor(GN_F32, 0, 2, narrow);
+    gir_type square_matrix = gir_tensor(GN_F32, 0, 2, wide),
+             matrix = gir_tensor(GN_F32, 0, 2, narrow);
     gir_id g = gir_graph(p, "g", node, node), x = gir_leaf(p, GIR_INPUT, "x", &rows);
-    gir_id w = gir_leaf(p, GIR_STATE, "w", &matrix), u = gir_leaf(p, GIR_STATE, "u", &square_matrix);
+    gir_id w = gir_leaf(p, GIR_STATE, "w", &matrix),
+           u = gir_leaf(p, GIR_STATE, "u", &square_matrix);
     gir_id s = gir_leaf(p, GIR_STATE, "s", &number);
-    gir_id v = x, h = gir_matmul(p, gir_op1(p, GIR_TANH, x), u, false, false), again = gir_op1(p, GIR_EXP, h);
+    gir_id v = x, h = gir_matmul(p, gir_op1(p, GIR_TANH, x), u, false, false),
+           again = gir_op1(p, GIR_EXP, h);
     gir_id beside = gir_scatter(p, g, gir_gather(p, g, h, GIR_DST), GIR_SRC, GIR_SUM);
     if (place == ON_NODES) v = again;
     if (place == ON_EDGES) v = gir_gather(p, g, h, GIR_SRC);
@@ -83,7 +98,8 @@ static gir_program *deep(int form, int place, bool gradients)
     if (place == ON_NUMBERS) v = gir_op2(p, GIR_MUL, h, gir_broadcast(p, v, &rows));
     gir_id y = gir_matmul(p, v, w, false, false);
     y = gir_scatter(p, g, gir_gather(p, g, y, GIR_SRC), GIR_DST, GIR_SUM);
-    if (steps[form].step == layer || place == ON_NUMBERS) v = h; /* the second product alone reads the steps */
+    if (steps[form].step == layer || place == ON_NUMBERS)
+        v = h; /* the second product alone reads the steps */
     gir_id total = gir_reduce(p, gir_op2(p, GIR_MUL, v, again), GIR_SUM, 1);
     gir_output_add(p, GIR_OUTPUT, "total", gir_space_reduce(p, total, GIR_SUM));
     gir_output_add(p, GIR_OUTPUT, "y", y);
@@ -108,7 +124,8 @@ static void compiles(int form, int place, bool gradients)
         if (way == 3) o.pass.n_fixed = 1;
         o.pass.sparse = o.pass.fixed = x;
         gn_status *s = gn_compile(&arena, p, &o, NULL, &c);
-        ck_assert_msg(!s, "%s, at %d, way %d: %s", steps[form].what, place, way, gn_status_message(s));
+        ck_assert_msg(!s, "%s, at %d, way %d: %s", steps[form].what, place, way,
+                      gn_status_message(s));
         ck_assert_int_gt(c->n_kernels, 1);
     }
 }

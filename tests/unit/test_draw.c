@@ -13,13 +13,16 @@
 START_TEST(draws)
 {
     static const uint64_t key = 0x548c9decbce65297u;
-    ck_assert(gn_step_key(5, 5) == 0x11e7b35ed5af78u && gn_step_key((uint64_t)-5, 77) == 0x142617648883e8u);
+    ck_assert(gn_step_key(5, 5) == 0x11e7b35ed5af78u &&
+              gn_step_key((uint64_t)-5, 77) == 0x142617648883e8u);
     ck_assert(gn_rng_key(5, 5) == 0x5ed5af78u);
     ck_assert(gn_draw_key(0, 0) == 0xe220a8397b1dcdafu); /* the first number of splitmix64 from 0 */
     ck_assert(gn_draw_key(0x123456789abcdu, 3) == 0x32ce74dfe6625c50u);
-    ck_assert(gn_draw_word(0, 12345) == 0xda21590au); /* triple32(12345) and what its first round makes */
+    /* triple32(12345) and what its first round makes */
+    ck_assert(gn_draw_word(0, 12345) == 0xda21590au);
     ck_assert(gn_draw_word(key, 0) == 0xadd365ebu && gn_draw_word(key, 1) == 0x53ac93f9u);
-    ck_assert(gn_draw_word(key, 0xffffffffu) == 0x09c45b24u && gn_draw_word(key, (uint64_t)1 << 32) == 0x59ce219bu);
+    ck_assert(gn_draw_word(key, 0xffffffffu) == 0x09c45b24u &&
+              gn_draw_word(key, (uint64_t)1 << 32) == 0x59ce219bu);
     ck_assert(gn_draw_word(key, ((uint64_t)1 << 40) + 7) == 0x6266bce7u);
     ck_assert(gn_draw_uniform(5, 3, 1433) == (float)(0xb2be1249u >> 8) * 0x1p-24f);
 }
@@ -42,9 +45,9 @@ static uint32_t word_of(int how, uint64_t i)
     }
 }
 
-/* Pairs of draws, one after the other, fall into 32 by 32 boxes of equal size: elements in a row, steps of one element, of a few,
- * elements 2^32 apart, sites, and elements 4096 apart.  Chi squared of 1,023 degrees of freedom is 5 deviations off in one of
- * 10^6. */
+/* Pairs of draws, one after the other, fall into 32 by 32 boxes of equal size: elements in a row,
+ * steps of one element, of a few, elements 2^32 apart, sites, and elements 4096 apart.  Chi squared
+ * of 1,023 degrees of freedom is 5 deviations off in one of 10^6. */
 START_TEST(draws_are_even)
 {
     enum { SIDE = 32, BOXES = SIDE * SIDE, EACH = 64 };

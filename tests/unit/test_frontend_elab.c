@@ -1,6 +1,6 @@
 /* links: base ir frontend */
-/* Elaboration: every layer of stdlib with its parameters, names and initial values; sharing; spaces and shapes; dropout;
- * compile-time values; the train block; the samples. */
+/* Elaboration: every layer of stdlib with its parameters, names and initial values; sharing; spaces
+ * and shapes; dropout; compile-time values; the train block; the samples. */
 #include "frontend_test.h"
 
 #include <math.h>
@@ -15,7 +15,9 @@ static gn_model *layer(const char *made, const char *applied)
 {
     static const gn_data_shape shape = {.n_features = 6, .edge_dim = 3, .has_edge_weight = true};
     const char *text = gn_arena_printf(
-        &arena, "model M() (g: graph, x: node[F]) -> any[...] {\n  l = %s as \"\"\n  return l(%s)\n}\n", made, applied);
+        &arena,
+        "model M() (g: graph, x: node[F]) -> any[...] {\n  l = %s as \"\"\n  return l(%s)\n}\n",
+        made, applied);
     return frontend_model(&arena, text, &shape, 0, NULL);
 }
 
@@ -25,7 +27,7 @@ static void has_type(const gir_program *p, const char *text)
     ck_assert_str_eq(gir_type_text(p, &t), text);
 }
 
-/* stdlib ------------------------------------------------------------------------------------------------------------- */
+/* stdlib --------------------------------------------------------------------------------------- */
 
 static const struct layer_case {
     const char *made, *applied, *type;
@@ -34,10 +36,12 @@ static const struct layer_case {
     {"Linear(5)", "x", "node f32[5]", "weight[5, 6] bias[5]"},
     {"Linear(5, bias = false)", "x", "node f32[5]", "weight[5, 6]"},
     {"MLP([8, 5])", "x", "node f32[5]",
-     "lins.0.weight[8, 6] lins.0.bias[8] norms.0.module.running_mean[8] norms.0.module.running_var[8] "
+     "lins.0.weight[8, 6] lins.0.bias[8] norms.0.module.running_mean[8] "
+     "norms.0.module.running_var[8] "
      "norms.0.module.weight[8] norms.0.module.bias[8] lins.1.weight[5, 8] lins.1.bias[5]"},
     {"MLP([5], norm = false)", "x", "node f32[5]", "lins.0.weight[5, 6] lins.0.bias[5]"},
-    {"BatchNorm()", "x", "node f32[6]", "module.running_mean[6] module.running_var[6] module.weight[6] module.bias[6]"},
+    {"BatchNorm()", "x", "node f32[6]",
+     "module.running_mean[6] module.running_var[6] module.weight[6] module.bias[6]"},
     {"BatchNorm(affine = false)", "edge(u -> v in g: x[u])", "edge f32[6]",
      "module.running_mean[6] module.running_var[6]"},
     {"LayerNorm()", "x", "node f32[6]", "weight[6] bias[6]"},
@@ -48,18 +52,24 @@ static const struct layer_case {
     {"SAGEConv(5)", "g, x", "node f32[5]", "lin_l.weight[5, 6] lin_l.bias[5] lin_r.weight[5, 6]"},
     {"SAGEConv(5, aggr = \"min\", root = false, normalized = true)", "g, x", "node f32[5]",
      "lin_l.weight[5, 6] lin_l.bias[5]"},
-    {"GATConv(4, heads = 3)", "g, x", "node f32[12]", "lin.weight[12, 6] att_src[1, 3, 4] att_dst[1, 3, 4] bias[12]"},
+    {"GATConv(4, heads = 3)", "g, x", "node f32[12]",
+     "lin.weight[12, 6] att_src[1, 3, 4] att_dst[1, 3, 4] bias[12]"},
     {"GATConv(4, heads = 3, concat = false)", "g, x, g.attr", "node f32[4]",
-     "lin.weight[12, 6] att_src[1, 3, 4] att_dst[1, 3, 4] lin_edge.weight[12, 3] att_edge[1, 3, 4] bias[4]"},
+     "lin.weight[12, 6] att_src[1, 3, 4] att_dst[1, 3, 4] lin_edge.weight[12, 3] att_edge[1, 3, 4] "
+     "bias[4]"},
     {"GATConv(4, loops = false)", "g, x, g.attr", "node f32[4]",
-     "lin.weight[4, 6] att_src[1, 1, 4] att_dst[1, 1, 4] lin_edge.weight[4, 3] att_edge[1, 1, 4] bias[4]"},
+     "lin.weight[4, 6] att_src[1, 1, 4] att_dst[1, 1, 4] lin_edge.weight[4, 3] att_edge[1, 1, 4] "
+     "bias[4]"},
     {"GATv2Conv(4, heads = 3)", "g, x", "node f32[12]",
      "lin_l.weight[12, 6] att[1, 3, 4] lin_l.bias[12] lin_r.weight[12, 6] lin_r.bias[12] bias[12]"},
-    {"GATv2Conv(4, shared = true)", "g, x", "node f32[4]", "lin_l.weight[4, 6] att[1, 1, 4] lin_l.bias[4] bias[4]"},
-    {"GINConv(5, 8)", "g, x", "node f32[5]", "eps[1] nn.0.weight[8, 6] nn.0.bias[8] nn.2.weight[5, 8] nn.2.bias[5]"},
+    {"GATv2Conv(4, shared = true)", "g, x", "node f32[4]",
+     "lin_l.weight[4, 6] att[1, 1, 4] lin_l.bias[4] bias[4]"},
+    {"GINConv(5, 8)", "g, x", "node f32[5]",
+     "eps[1] nn.0.weight[8, 6] nn.0.bias[8] nn.2.weight[5, 8] nn.2.bias[5]"},
     {"GINConv(nn = MLP([8, 5], norm = false))", "g, x", "node f32[5]",
      "eps[1] nn.lins.0.weight[8, 6] nn.lins.0.bias[8] nn.lins.1.weight[5, 8] nn.lins.1.bias[5]"},
-    {"GraphConv(5)", "g, x", "node f32[5]", "lin_rel.weight[5, 6] lin_rel.bias[5] lin_root.weight[5, 6]"},
+    {"GraphConv(5)", "g, x", "node f32[5]",
+     "lin_rel.weight[5, 6] lin_rel.bias[5] lin_root.weight[5, 6]"},
     {"SGConv(5, K = 2)", "g, x", "node f32[5]", "lin.weight[5, 6] lin.bias[5]"},
     {"APPNP(3, 0.1)", "g, x", "node f32[6]", ""},
 };
@@ -73,7 +83,8 @@ START_TEST(stdlib_layer)
     for (int i = 0; i < m->n_params; i++) {
         const gn_param *p = &m->params[i];
         gn_buf_printf(&b, "%s%s[", i ? " " : "", p->file_name);
-        for (int k = 0; k < p->file_rank; k++) gn_buf_printf(&b, "%s%lld", k ? ", " : "", (long long)p->file_dim[k]);
+        for (int k = 0; k < p->file_rank; k++)
+            gn_buf_printf(&b, "%s%lld", k ? ", " : "", (long long)p->file_dim[k]);
         gn_buf_add(&b, "]");
     }
     ck_assert_str_eq(b.p, c->params);
@@ -125,7 +136,8 @@ static const struct init_case {
     {"uniform(1, 2)", GN_INIT_UNIFORM, 1, 2},
     {"normal", GN_INIT_NORMAL, 0, 1},
     {"normal(std = 0.02)", GN_INIT_NORMAL, 0, 0.02},
-    {"glorot_uniform(gain = 2)", GN_INIT_UNIFORM, -2 * 0.92582009977255142, 2 * 0.92582009977255142},
+    {"glorot_uniform(gain = 2)", GN_INIT_UNIFORM, -2 * 0.92582009977255142,
+     2 * 0.92582009977255142},
     {"glorot_normal", GN_INIT_NORMAL, 0, 0.53452248382484875},
     {"kaiming_uniform", GN_INIT_UNIFORM, -1.0954451150103321, 1.0954451150103321},
     {"kaiming_normal", GN_INIT_NORMAL, 0, 0.63245553203367588},
@@ -135,22 +147,28 @@ START_TEST(initial_value)
 {
     const struct init_case *c = &inits[_i];
     const char *text = gn_arena_printf(
-        &arena, "model M() (x: node[F]) -> node[F] {\n  param w: [5, 2] = %s transposed\n  return x\n}\n", c->text);
-    const gn_param *p = frontend_param(frontend_model(&arena, text, NULL, 0, NULL), "w"); /* [2, 5] in files */
+        &arena,
+        "model M() (x: node[F]) -> node[F] {\n  param w: [5, 2] = %s transposed\n  return x\n}\n",
+        c->text);
+    const gn_param *p = frontend_param(frontend_model(&arena, text, NULL, 0, NULL), "w"); /* [2, 5]
+                                                                                             in
+                                                                                             files
+                                                                                           */
     ck_assert_int_eq(p->init, c->kind);
     ck_assert_double_eq_tol(p->a, c->a, 1e-15);
     ck_assert_double_eq_tol(p->b, c->b, 1e-15);
 }
 END_TEST
 
-/* instances ------------------------------------------------------------------------------------------------------------ */
+/* instances ------------------------------------------------------------------------------------ */
 
 START_TEST(applying_twice_shares)
 {
-    gn_model *m = frontend_model(&arena,
-                                 "model M() (x: node[F]) -> node[F] {\n"
-                                 "  l = Linear(F)\n  y = l(l(x))\n  z = Linear(3)(Linear(F)(y))\n  return l(y)\n}\n",
-                                 NULL, 0, NULL);
+    gn_model *m = frontend_model(
+        &arena,
+        "model M() (x: node[F]) -> node[F] {\n"
+        "  l = Linear(F)\n  y = l(l(x))\n  z = Linear(3)(Linear(F)(y))\n  return l(y)\n}\n",
+        NULL, 0, NULL);
     ck_assert_int_eq(m->n_params, 6);
     frontend_param(m, "l.weight");
     frontend_param(m, "Linear.weight");
@@ -173,17 +191,19 @@ START_TEST(layers_within_layers_share)
 }
 END_TEST
 
-/* values ---------------------------------------------------------------------------------------------------------------- */
+/* values --------------------------------------------------------------------------------------- */
 
 /* What is known at compile time, all in one assertion each. */
 static const char *const truths[] = {
     "7 // 2 == 3 and -7 // 2 == -4 and 7 % 3 == 1 and -7 % 3 == 2 and 7 / 2 == 3.5",
     "2 ^ 10 == 1024 and 2 ^ -1 == 0.5 and 1e3 == 1000",
-    "sum([1, 2, 3]) == 6 and mean([1, 2]) == 1.5 and max([3, 1]) == 3 and min(2, 5) == 2 and len(0..4) == 4",
+    "sum([1, 2, 3]) == 6 and mean([1, 2]) == 1.5 and max([3, 1]) == 3 and min(2, 5) == 2 and "
+    "len(0..4) == 4",
     "[i * i for i in 0..3] == [0, 1, 4] and [1] + [2] == [1, 2] and [1, 2][-1] == 2",
     "sqrt(4) == 2 and abs(-3) == 3 and floor(2.5) == 2 and exp(0) == 1",
     "(1 > 2 ? 1 / 0 : 5) == 5 and (false and 1 / 0 == 0) == false",
-    "none == none and x != none and \"a\" != \"b\" and float(true) == 1 and int(2.9) == 2 and bool(0) == false",
+    "none == none and x != none and \"a\" != \"b\" and float(true) == 1 and int(2.9) == 2 and "
+    "bool(0) == false",
     "rank(x) == 1 and dim(x) == F and dim(reshape(x, [-1, 1]), 0) == F",
     "len([]) == 0 and sum([]) == 0 and sigmoid(0) == 0.5 and not g.weighted",
     "max(1, 2.5) == 2.5 and sign(-2) == -1 and -2 ^ 2 == -4",
@@ -192,7 +212,9 @@ static const char *const truths[] = {
 START_TEST(compile_time)
 {
     const char *text = gn_arena_printf(
-        &arena, "model M() (g: graph, x: node[F]) -> node[F] {\n  assert %s, \"false\"\n  return x\n}\n", truths[_i]);
+        &arena,
+        "model M() (g: graph, x: node[F]) -> node[F] {\n  assert %s, \"false\"\n  return x\n}\n",
+        truths[_i]);
     frontend_model(&arena, text, NULL, 0, NULL);
 }
 END_TEST
@@ -224,7 +246,8 @@ static const struct shape_case {
     {"softmax(edge(u -> v in g: x[u]), over = dst)", "edge f32[6]"},
     {"degree(g) + in_degree(g) + out_degree(g)", "node f32[]"},
     {"degree(weighted(g, edge(u -> v in g: sum(x[u]) * 1.0)))", "node f32[]"},
-    {"sum(u -> v in self_loops(g): carry(g.weight, self_loops(g), fill = 1) * x[u])", "node f32[6]"},
+    {"sum(u -> v in self_loops(g): carry(g.weight, self_loops(g), fill = 1) * x[u])",
+     "node f32[6]"},
     {"one_hot(int(x[0]), 4)", "node f32[4]"},
     {"x @ tensor([[1, 2]])", NULL},
     {"reshape(x, [2, 3]) @ tensor([[1, 2], [3, 4], [5, 6]])", "node f32[2, 2]"},
@@ -234,7 +257,8 @@ static const struct shape_case {
     {"tensor([1, 2]) @ tensor([3, 4])", "f32[]"},
     {"x @ tensor(6)", NULL},
     {"float(x > 0) * 2", "node f32[6]"},
-    {"log_softmax(x) + softmax(x) + elu(x) + gelu(x) + silu(x) + softplus(x) + selu(x) + clamp(x, 0, 1)",
+    {"log_softmax(x) + softmax(x) + elu(x) + gelu(x) + silu(x) + softplus(x) + selu(x) + clamp(x, "
+     "0, 1)",
      "node f32[6]"},
     {"normalize(x)", "node f32[6]"},
     {"fill(x, 2) ^ 3", "node f32[6]"},
@@ -248,7 +272,8 @@ START_TEST(shape_of_value)
 {
     static const gn_data_shape data = {.n_features = 6, .has_edge_weight = true};
     gn_model *m;
-    const char *text = gn_arena_printf(&arena, "model M() (g: graph, x: node[F]) { return %s }\n", shapes[_i].value);
+    const char *text = gn_arena_printf(&arena, "model M() (g: graph, x: node[F]) { return %s }\n",
+                                       shapes[_i].value);
     const char *message = frontend_try(&arena, text, &data, 0, NULL, NULL, &m);
     if (!shapes[_i].type) {
         ck_assert_ptr_nonnull(message);
@@ -262,16 +287,17 @@ END_TEST
 /* Fewer axes go with more by their names, at the right without. */
 START_TEST(axes_by_name)
 {
-    gn_model *m =
-        frontend_model(&arena,
-                       "layer L(heads: dim, out: dim) (x: node[in]) -> node[...] {\n"
-                       "  param w: [in, heads, out] = zeros\n  param a: [heads] = ones\n  param b: [out] = ones\n"
-                       "  h = x @ w\n  return mean(h * a + b, axis = heads)\n}\n"
-                       "model M() (x: node[F]) -> node[5] {\n  l = L(5, 5)\n  return l(x)\n}\n",
-                       NULL, 0, NULL);
+    gn_model *m = frontend_model(
+        &arena,
+        "layer L(heads: dim, out: dim) (x: node[in]) -> node[...] {\n"
+        "  param w: [in, heads, out] = zeros\n  param a: [heads] = ones\n  param b: [out] = ones\n"
+        "  h = x @ w\n  return mean(h * a + b, axis = heads)\n}\n"
+        "model M() (x: node[F]) -> node[5] {\n  l = L(5, 5)\n  return l(x)\n}\n",
+        NULL, 0, NULL);
     has_type(m->eval, "node f32[5]");
     for (gir_id v = 1; v < m->eval->nodes.n; v++) /* a became [5, 1], b stayed at the right */
-        if (gir_at(m->eval, v)->op == GIR_RESHAPE && gir_at(m->eval, gir_in(m->eval, v, 0))->op == GIR_STATE &&
+        if (gir_at(m->eval, v)->op == GIR_RESHAPE &&
+            gir_at(m->eval, gir_in(m->eval, v, 0))->op == GIR_STATE &&
             gir_at(m->eval, v)->type.rank == 2 && gir_row_elems(gir_type_of(m->eval, v)) == 5) {
             ck_assert_int_eq(gir_type_of(m->eval, v)->dim[0], 5);
             return;
@@ -283,17 +309,18 @@ END_TEST
 /* `[..., b]`: the last axes are looked at and named, those before keep their names. */
 START_TEST(dims_at_the_end)
 {
-    gn_model *m = frontend_model(&arena,
-                                 "layer L() (x: any[..., a, b]) -> any[..., b] { return sum(x, axis = a) + 0 * b }\n"
-                                 "model M(heads = 4) (x: node[F]) -> node[4, 3] {\n"
-                                 "  param w: [F, heads, 2, 3] = zeros\n  param scale: [heads] = ones\n"
-                                 "  l = L()\n  return l(x @ w) * scale\n}\n",
-                                 NULL, 0, NULL);
+    gn_model *m = frontend_model(
+        &arena,
+        "layer L() (x: any[..., a, b]) -> any[..., b] { return sum(x, axis = a) + 0 * b }\n"
+        "model M(heads = 4) (x: node[F]) -> node[4, 3] {\n"
+        "  param w: [F, heads, 2, 3] = zeros\n  param scale: [heads] = ones\n"
+        "  l = L()\n  return l(x @ w) * scale\n}\n",
+        NULL, 0, NULL);
     has_type(m->eval, "node f32[4, 3]");
 }
 END_TEST
 
-/* names ------------------------------------------------------------------------------------------------------------------ */
+/* names ---------------------------------------------------------------------------------------- */
 
 static const char *printed(const gn_model *m)
 {
@@ -303,19 +330,23 @@ static const char *printed(const gn_model *m)
     return b.p;
 }
 
-/* Names that stdlib calls, its own and built-in ones, as those of functions and layers of the file. */
+/* Names that stdlib calls, its own and built-in ones, as those of functions and layers of the file.
+ */
 static const char *const own_names[] = {
-    "aggregate", "cross_entropy", "gcn_norm", "inv_sqrt",   "labelled", "leaky_relu", "log_softmax", "nll",
-    "one_hot",   "ratio",         "relu",     "softmax",    "count",    "degree",     "detach",      "dropout",
-    "max",       "sum",           "rsqrt",    "self_loops", "repeats",  "times"};
+    "aggregate",   "cross_entropy", "gcn_norm", "inv_sqrt", "labelled", "leaky_relu",
+    "log_softmax", "nll",           "one_hot",  "ratio",    "relu",     "softmax",
+    "count",       "degree",        "detach",   "dropout",  "max",      "sum",
+    "rsqrt",       "self_loops",    "repeats",  "times"};
 
 START_TEST(stdlib_sees_its_own_names)
 {
-    static const char text[] = "model M() (g: graph, x: node[F]) -> node[C] {\n"
-                               "  a = GCNConv(8)\n  b = GATConv(8)\n  c = SAGEConv(8)\n  d = GINConv(8)\n"
-                               "  e = MLP([8, C])\n  return e(d(g, c(g, b(g, a(g, x)))))\n}\n";
+    static const char
+        text[] = "model M() (g: graph, x: node[F]) -> node[C] {\n"
+                 "  a = GCNConv(8)\n  b = GATConv(8)\n  c = SAGEConv(8)\n  d = GINConv(8)\n"
+                 "  e = MLP([8, C])\n  return e(d(g, c(g, b(g, a(g, x)))))\n}\n";
     const char *plain = printed(frontend_model(&arena, text, NULL, 0, NULL));
-    const char *fn = gn_arena_printf(&arena, "%sfn %s(x, y = 1, z = 2) = 0 * x\n", text, own_names[_i]);
+    const char *fn = gn_arena_printf(&arena, "%sfn %s(x, y = 1, z = 2) = 0 * x\n", text,
+                                     own_names[_i]);
     ck_assert_str_eq(printed(frontend_model(&arena, fn, NULL, 0, NULL)), plain);
     const char *layer = gn_arena_printf(&arena,
                                         "%slayer %s() (x: any[in]) -> any[in] { return 0 * x }\n"
@@ -330,11 +361,12 @@ START_TEST(own_names_hide)
 {
     static const char *const used[] = {"relu(x)", "sum(x)", "m(x)"};
     for (size_t k = 0; k < sizeof used / sizeof *used; k++) {
-        const char *text = gn_arena_printf(&arena,
-                                           "fn relu(x) = sin(x)\nfn sum(x) = sin(x)\n"
-                                           "model M() (x: node[F]) -> node[...] {\n"
-                                           "  m = MLP([F, F], norm = false, act = relu)\n  return %s\n}\n",
-                                           used[k]);
+        const char *text = gn_arena_printf(
+            &arena,
+            "fn relu(x) = sin(x)\nfn sum(x) = sin(x)\n"
+            "model M() (x: node[F]) -> node[...] {\n"
+            "  m = MLP([F, F], norm = false, act = relu)\n  return %s\n}\n",
+            used[k]);
         gn_model *m = frontend_model(&arena, text, NULL, 0, NULL);
         ck_assert_int_eq(frontend_count(m->eval, GIR_SIN), 1);
         ck_assert_int_eq(frontend_count(m->eval, GIR_SELECT), 0);
@@ -342,7 +374,7 @@ START_TEST(own_names_hide)
 }
 END_TEST
 
-/* programs ------------------------------------------------------------------------------------------------------------- */
+/* programs ------------------------------------------------------------------------------------- */
 
 static const char *sample(const char *name)
 {
@@ -362,7 +394,8 @@ START_TEST(dropout_sites)
     gn_model *m = frontend_model(&arena, text, NULL, 0, NULL);
     int64_t next = 0;
     for (gir_id v = 1; v < m->loss->nodes.n; v++)
-        if (gir_at(m->loss, v)->op == GIR_RANDOM) ck_assert_int_eq(gir_at(m->loss, v)->attr.i[0], next++);
+        if (gir_at(m->loss, v)->op == GIR_RANDOM)
+            ck_assert_int_eq(gir_at(m->loss, v)->attr.i[0], next++);
     ck_assert_int_eq(next, 4);
     ck_assert_int_eq(frontend_count(m->loss, GIR_RNG_KEY), 1);
     ck_assert_int_eq(frontend_count(m->eval, GIR_RANDOM), 0);
@@ -377,9 +410,11 @@ START_TEST(running_statistics)
     gn_define norm = {"norm", "true"};
     gn_model *m = frontend_model(&arena, sample("gin"), NULL, 1, &norm);
     int updates = 0;
-    for (uint32_t i = 0; i < m->loss->outputs.n; i++) updates += m->loss->outputs.p[i].kind == GIR_UPDATE;
+    for (uint32_t i = 0; i < m->loss->outputs.n; i++)
+        updates += m->loss->outputs.p[i].kind == GIR_UPDATE;
     ck_assert_int_eq(updates, 2);
-    for (uint32_t i = 0; i < m->eval->outputs.n; i++) ck_assert_int_eq(m->eval->outputs.p[i].kind, GIR_OUTPUT);
+    for (uint32_t i = 0; i < m->eval->outputs.n; i++)
+        ck_assert_int_eq(m->eval->outputs.p[i].kind, GIR_OUTPUT);
 }
 END_TEST
 
@@ -405,7 +440,8 @@ START_TEST(sample_elaborates)
     ck_assert_int_eq(m->train.patience, c->patience);
     ck_assert(m->train.select_best);
     const gn_param *first = &m->params[0], *last = &m->params[m->n_params - 1];
-    ck_assert_double_eq_tol(first->trainable ? first->weight_decay : c->first_decay, c->first_decay, 1e-12);
+    ck_assert_double_eq_tol(first->trainable ? first->weight_decay : c->first_decay, c->first_decay,
+                            1e-12);
     ck_assert_double_eq_tol(last->weight_decay, c->last_decay, 1e-12);
     has_type(m->eval, "node f32[7]");
     gn_define deeper[] = {{"hidden", "12"}, {"layers", "3"}, {"p", "0"}};
@@ -413,21 +449,23 @@ START_TEST(sample_elaborates)
     has_type(m->eval, "node f32[7]");
     gn_data_shape unlabelled = {.n_features = 5, .n_classes = 0};
     gn_model *none;
-    ck_assert_ptr_nonnull(frontend_try(&arena, text, &unlabelled, 0, NULL, NULL, &none)); /* needs C */
+    ck_assert_ptr_nonnull(frontend_try(&arena, text, &unlabelled, 0, NULL, NULL, &none)); /* needs C
+                                                                                           */
 }
 END_TEST
 
-static const char settings[] =
-    "model M() (g: graph, x: node[F]) -> node[C] {\n"
-    "  conv = GCNConv(8)\n  norm = BatchNorm()\n  head = Linear(C)\n  return head(norm(conv(g, x)))\n}\n"
-    "train M(base = 0.1) {\n"
-    "  loss = cross_entropy(M(g, x), y, weight = [1, 2, 3, 4, 5, 6, 7]) over train_mask\n"
-    "  optimizer = sgd(lr = base / 2, momentum = 0.9, nesterov = true, weight_decay = 1e-3)\n"
-    "  weight_decay = 2e-3 on \"head\", \"*.lin.weight\"\n"
-    "  weight_decay = 0 on \"head.bias\"\n"
-    "  schedule = step(period = 10, gamma = 0.5)\n"
-    "  clip_norm = 1\n  clip_value = 0.5\n  epochs = 3\n  patience = 2\n"
-    "  monitor = val_loss\n  select = best\n}\n";
+static const char settings
+    [] = "model M() (g: graph, x: node[F]) -> node[C] {\n"
+         "  conv = GCNConv(8)\n  norm = BatchNorm()\n  head = Linear(C)\n  return "
+         "head(norm(conv(g, x)))\n}\n"
+         "train M(base = 0.1) {\n"
+         "  loss = cross_entropy(M(g, x), y, weight = [1, 2, 3, 4, 5, 6, 7]) over train_mask\n"
+         "  optimizer = sgd(lr = base / 2, momentum = 0.9, nesterov = true, weight_decay = 1e-3)\n"
+         "  weight_decay = 2e-3 on \"head\", \"*.lin.weight\"\n"
+         "  weight_decay = 0 on \"head.bias\"\n"
+         "  schedule = step(period = 10, gamma = 0.5)\n"
+         "  clip_norm = 1\n  clip_value = 0.5\n  epochs = 3\n  patience = 2\n"
+         "  monitor = val_loss\n  select = best\n}\n";
 
 START_TEST(train_settings)
 {
@@ -459,8 +497,8 @@ END_TEST
 
 START_TEST(train_by_default)
 {
-    static const char text[] =
-        "model M() (g: graph, x: node[F]) -> node[C] {\n  conv = GCNConv(C)\n  return conv(g, x)\n}\n";
+    static const char text[] = "model M() (g: graph, x: node[F]) -> node[C] {\n  conv = "
+                               "GCNConv(C)\n  return conv(g, x)\n}\n";
     gn_model *m = frontend_model(&arena, text, NULL, 0, NULL);
     ck_assert_ptr_nonnull(m->loss);
     ck_assert_ptr_null(m->validate);
@@ -480,16 +518,18 @@ static bool has_pos(const void *ctx, const char *name)
 /* The default train block gives a model what it is given without one: each input its own data. */
 START_TEST(train_by_default_on_own_inputs)
 {
-    static const char text[] =
-        "model M(k = 3) (g: graph, h: node[F], s: [F] = none, pos: node[k] = none, e: edge[D] = none) -> node[C] {\n"
-        "  return Linear(C)(concat(s == none ? h : h * s, pos))\n}\n";
+    static const char text[] = "model M(k = 3) (g: graph, h: node[F], s: [F] = none, pos: node[k] "
+                               "= none, e: edge[D] = none) -> node[C] {\n"
+                               "  return Linear(C)(concat(s == none ? h : h * s, pos))\n}\n";
     gn_data_shape shape = {.n_features = 6, .n_classes = 2, .has_input = has_pos};
     gn_model *m = frontend_model(&arena, text, &shape, 0, NULL);
     const gir_program *programs[] = {m->eval, m->loss};
     for (int k = 0; k < 2; k++) {
         ck_assert_ptr_nonnull(programs[k]);
-        ck_assert(gir_leaf_by_name(programs[k], GIR_INPUT, "h") && gir_leaf_by_name(programs[k], GIR_INPUT, "pos"));
-        ck_assert(!gir_leaf_by_name(programs[k], GIR_INPUT, "x") && !gir_leaf_by_name(programs[k], GIR_INPUT, "s"));
+        ck_assert(gir_leaf_by_name(programs[k], GIR_INPUT, "h") &&
+                  gir_leaf_by_name(programs[k], GIR_INPUT, "pos"));
+        ck_assert(!gir_leaf_by_name(programs[k], GIR_INPUT, "x") &&
+                  !gir_leaf_by_name(programs[k], GIR_INPUT, "s"));
     }
     static const char labels[] = "model M() (x: node[F], y: node[C]) -> node[C] { return y }\n";
     m = frontend_model(&arena, labels, NULL, 0, NULL);
@@ -499,45 +539,58 @@ END_TEST
 
 START_TEST(own_inputs)
 {
-    static const char text[] =
-        "model M() (g: graph, x: node[F], pos: node[3], scale: []) -> node[...] { return concat(x, pos) * scale }\n"
-        "train M {\n  input target: node[9]\n  input s: []\n  input pos: node[3]\n"
-        "  loss = mse(M(g, x, pos, s), target)\n}\n";
+    static const char
+        text[] = "model M() (g: graph, x: node[F], pos: node[3], scale: []) -> node[...] { return "
+                 "concat(x, pos) * scale }\n"
+                 "train M {\n  input target: node[9]\n  input s: []\n  input pos: node[3]\n"
+                 "  loss = mse(M(g, x, pos, s), target)\n}\n";
     gn_data_shape shape = {.n_features = 6};
     gn_model *m = frontend_model(&arena, text, &shape, 0, NULL);
-    ck_assert(gir_leaf_by_name(m->eval, GIR_INPUT, "pos") && gir_leaf_by_name(m->eval, GIR_INPUT, "scale"));
-    ck_assert(gir_leaf_by_name(m->loss, GIR_INPUT, "target") && gir_leaf_by_name(m->loss, GIR_INPUT, "s"));
+    ck_assert(gir_leaf_by_name(m->eval, GIR_INPUT, "pos") &&
+              gir_leaf_by_name(m->eval, GIR_INPUT, "scale"));
+    ck_assert(gir_leaf_by_name(m->loss, GIR_INPUT, "target") &&
+              gir_leaf_by_name(m->loss, GIR_INPUT, "s"));
 }
 END_TEST
 
-/* The only input of edges is attr; of several the one of that name is, and a train block's are what they are called. */
+/* The only input of edges is attr; of several the one of that name is, and a train block's are what
+ * they are called. */
 START_TEST(own_inputs_of_edges)
 {
-    static const char text[] = "model M() (g: graph, x: node[F], %s: edge[D]%s) -> edge[D] { return %s }\n"
-                               "train M {\n  input w: edge\n  loss = mse(sum(M(g, x, %s), axis = -1), w)\n}\n";
+    static const char
+        text[] = "model M() (g: graph, x: node[F], %s: edge[D]%s) -> edge[D] { return %s }\n"
+                 "train M {\n  input w: edge\n  loss = mse(sum(M(g, x, %s), axis = -1), w)\n}\n";
     const gn_data_shape shape = {.n_features = 6, .edge_dim = 3};
-    gn_model *m = frontend_model(&arena, gn_arena_printf(&arena, text, "e", "", "e", "attr"), &shape, 0, NULL);
-    ck_assert(gir_leaf_by_name(m->eval, GIR_INPUT, "g.attr") && !gir_leaf_by_name(m->eval, GIR_INPUT, "e"));
+    gn_model *m = frontend_model(&arena, gn_arena_printf(&arena, text, "e", "", "e", "attr"),
+                                 &shape, 0, NULL);
+    ck_assert(gir_leaf_by_name(m->eval, GIR_INPUT, "g.attr") &&
+              !gir_leaf_by_name(m->eval, GIR_INPUT, "e"));
     ck_assert_uint_ne(gir_leaf_by_name(m->loss, GIR_INPUT, "w"), 0);
     ck_assert_int_eq(gir_type_of(m->loss, gir_leaf_by_name(m->loss, GIR_INPUT, "w"))->rank, 0);
-    m = frontend_model(&arena, gn_arena_printf(&arena, text, "attr", ", z: edge", "attr * unsqueeze(z, -1)", "attr, w"),
-                       &shape, 0, NULL);
-    ck_assert(gir_leaf_by_name(m->eval, GIR_INPUT, "g.attr") && gir_leaf_by_name(m->eval, GIR_INPUT, "z"));
+    m = frontend_model(
+        &arena,
+        gn_arena_printf(&arena, text, "attr", ", z: edge", "attr * unsqueeze(z, -1)", "attr, w"),
+        &shape, 0, NULL);
+    ck_assert(gir_leaf_by_name(m->eval, GIR_INPUT, "g.attr") &&
+              gir_leaf_by_name(m->eval, GIR_INPUT, "z"));
 }
 END_TEST
 
-/* Losses over edges, a network of their values, and a string of -D written as in the language or bare. */
+/* Losses over edges, a network of their values, and a string of -D written as in the language or
+ * bare. */
 START_TEST(values_of_edges)
 {
-    static const char text[] = "model M(aggr = \"max\") (g: graph, x: node[F]) -> edge[1] {\n"
-                               "  score = MLP([8, 1], norm = false)\n  assert aggr == \"sum\", aggr\n"
-                               "  return score(edge(u -> v in g: x[u] * x[v]))\n}\n"
-                               "train M { loss = %s(M(g, x), attr) }\n";
+    static const char
+        text[] = "model M(aggr = \"max\") (g: graph, x: node[F]) -> edge[1] {\n"
+                 "  score = MLP([8, 1], norm = false)\n  assert aggr == \"sum\", aggr\n"
+                 "  return score(edge(u -> v in g: x[u] * x[v]))\n}\n"
+                 "train M { loss = %s(M(g, x), attr) }\n";
     static const char *const losses[] = {"bce_with_logits", "mse", "l1"};
     const gn_data_shape shape = {.n_features = 6, .n_classes = 2, .edge_dim = 1};
     for (size_t k = 0; k < 6; k++) {
         const gn_define sum = {"aggr", k % 2 ? "sum" : "\"sum\""};
-        gn_model *m = frontend_model(&arena, gn_arena_printf(&arena, text, losses[k / 2]), &shape, 1, &sum);
+        gn_model *m = frontend_model(&arena, gn_arena_printf(&arena, text, losses[k / 2]), &shape,
+                                     1, &sum);
         has_type(m->eval, "edge f32[1]");
         ck_assert_int_eq(frontend_count(m->loss, GIR_SPACE_REDUCE), 1);
     }
@@ -546,8 +599,8 @@ END_TEST
 
 START_TEST(values_know_their_lines)
 {
-    gn_model *m =
-        frontend_model(&arena, "model M() (x: node[F]) -> node[F] {\n  y = x * 2\n  return y\n}\n", NULL, 0, NULL);
+    gn_model *m = frontend_model(
+        &arena, "model M() (x: node[F]) -> node[F] {\n  y = x * 2\n  return y\n}\n", NULL, 0, NULL);
     const gir_node *n = gir_at(m->eval, frontend_output(m->eval, "out"));
     ck_assert_int_eq(n->loc.line, 2);
     ck_assert_int_eq(n->loc.col, 9);

@@ -15,7 +15,8 @@ static void expect(const struct error_case *c)
     gn_model *m;
     const char *message = frontend_try(&arena, c->text, &frontend_shape, 0, NULL, &code, &m);
     ck_assert_msg(message != NULL, "%s: no error", c->name);
-    ck_assert_msg(strcmp(message, c->message) == 0, "%s:\n%s\nexpected:\n%s", c->name, message, c->message);
+    ck_assert_msg(strcmp(message, c->message) == 0, "%s:\n%s\nexpected:\n%s", c->name, message,
+                  c->message);
     ck_assert_int_eq(code, GN_ERR_MODEL);
 }
 
@@ -32,11 +33,11 @@ END_TEST
 START_TEST(of_elsewhere) { expect(&elsewhere[_i]); }
 END_TEST
 
-/* definitions ------------------------------------------------------------------------------------------------------- */
+/* definitions ---------------------------------------------------------------------------------- */
 
-static const char sized[] =
-    "model M(hidden: dim, p = 0.5, norm = false, aggr = \"mean\", widths = [8]) (x: node[F]) -> node[F] {\n"
-    "  return dropout(x, p)\n}\n";
+static const char sized[] = "model M(hidden: dim, p = 0.5, norm = false, aggr = \"mean\", widths = "
+                            "[8]) (x: node[F]) -> node[F] {\n"
+                            "  return dropout(x, p)\n}\n";
 
 static const struct define_case {
     gn_define define;
@@ -44,9 +45,13 @@ static const struct define_case {
 } define_cases[] = {
     {{"hidden", "16"}, NULL},
     {{"hidden", "0"}, "-D hidden=0: `hidden` is a dimension, an integer of at least 1, not 0"},
-    {{"hidden", "1.5"}, "-D hidden=1.5: `hidden` is a dimension, an integer of at least 1, not 1.5"},
-    {{"hidden", ""}, "-D hidden:1:1: error: expected an expression, found the end of the file\n    1 | \n      | ^"},
-    {{"hidden", "4 4"}, "-D hidden:1:3: error: expected the end of the value, found `4`\n    1 | 4 4\n      |   ^"},
+    {{"hidden", "1.5"},
+     "-D hidden=1.5: `hidden` is a dimension, an integer of at least 1, not 1.5"},
+    {{"hidden", ""},
+     "-D hidden:1:1: error: expected an expression, found the end of the file\n    1 | \n      | "
+     "^"},
+    {{"hidden", "4 4"},
+     "-D hidden:1:3: error: expected the end of the value, found `4`\n    1 | 4 4\n      |   ^"},
     {{"p", "1"}, NULL},
     {{"p", "true"}, "-D p=true: `p` is a number, not true"},
     {{"norm", "true"}, NULL},
@@ -85,7 +90,8 @@ START_TEST(of_what_is_missing)
     s = frontend_try(&arena, "fn f() = 1\n", &frontend_shape, 0, NULL, &code, &m);
     ck_assert_str_eq(s, "m.gnn: no `model` in this file");
     ck_assert_int_eq(code, GN_ERR_MODEL);
-    s = frontend_try(&arena, "model M() (x: node[F]) -> node[F] { return x }\n", &none, 0, NULL, &code, &m);
+    s = frontend_try(&arena, "model M() (x: node[F]) -> node[F] { return x }\n", &none, 0, NULL,
+                     &code, &m);
     ck_assert_ptr_nonnull(strstr(s, "error: `F` is the number of features, and the data has none"));
 }
 END_TEST
@@ -119,7 +125,7 @@ START_TEST(of_many)
 }
 END_TEST
 
-/* hostile texts ------------------------------------------------------------------------------------------------------ */
+/* hostile texts -------------------------------------------------------------------------------- */
 
 static const struct hostile {
     const char *before, *again, *after, *message;
@@ -139,14 +145,17 @@ static const struct hostile {
     {"fn f() { if true { }", " else if true { }", "", "nested too deeply", 100000},
     {"", "{", "", "expected `layer`", 100000},
     {"", "\n", "", "no `model`", 3000000},
-    {"model M() (x: node[F]) {\n y = [1]\n", " y = y + y\n", "return x }\n", "too long to unroll", 64},
-    {"model M() (x: node[F]) {\n y = [1]\n", " y = [y]\n", "return x }\n", "nested more than 16 deep", 1000},
-    {"fn f(n) = n < 2 ? n : f(n - 1) + f(n - 2)\nmodel M() (x: node[F]) {\n", " y = f(60)\n", "return x }\n",
-     "too long to unroll", 1},
-    {"model M() (g: graph, x: node[F]) {\n for i in 0..100000 {", " g = reverse(g) ", "}\nreturn x }\n",
-     "more than 256 derived", 1},
-    {"model M() (x: node[F]) {\n", "y = concat([x for i in 0..4000])\n x = concat([y for i in 0..4000])\n",
-     "return x }\n", "2^40", 4},
+    {"model M() (x: node[F]) {\n y = [1]\n", " y = y + y\n", "return x }\n", "too long to unroll",
+     64},
+    {"model M() (x: node[F]) {\n y = [1]\n", " y = [y]\n", "return x }\n",
+     "nested more than 16 deep", 1000},
+    {"fn f(n) = n < 2 ? n : f(n - 1) + f(n - 2)\nmodel M() (x: node[F]) {\n", " y = f(60)\n",
+     "return x }\n", "too long to unroll", 1},
+    {"model M() (g: graph, x: node[F]) {\n for i in 0..100000 {", " g = reverse(g) ",
+     "}\nreturn x }\n", "more than 256 derived", 1},
+    {"model M() (x: node[F]) {\n",
+     "y = concat([x for i in 0..4000])\n x = concat([y for i in 0..4000])\n", "return x }\n",
+     "2^40", 4},
 };
 
 START_TEST(of_hostile_texts)

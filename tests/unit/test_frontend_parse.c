@@ -68,26 +68,27 @@ START_TEST(print_of_stdlib_parses)
 }
 END_TEST
 
-static const char everything[] = "# all there is\n"
-                                 "fn f(x, a: float = 1.0) { return x }\n"
-                                 "fn g(x, *, a = 1, b = 2) = x\n"
-                                 "layer N(*, h: int) (x: node[in]) -> node[in] { return x }\n"
-                                 "layer L(out: dim, k = 2) (g: graph, x: node[in], e: edge[d] = none) -> node[...] {\n"
-                                 "  param w, v: [in, out] = glorot_uniform as \"a\", \"b\" transposed\n"
-                                 "  param q: [1] = 0.5 shape [1, 1]\n"
-                                 "  buffer b: [out] = zeros; update b = b * 2\n"
-                                 "  assert k > 0, \"k\"\n"
-                                 "  if k == 1 { y = x } else if k == 2 { y = 2 * x } else { y = 3 * x }\n"
-                                 "  for i in 0..k { y = y + i }\n"
-                                 "  l = Linear(out) as \"lin\"\n"
-                                 "  return l(y)\n"
-                                 "}\n"
-                                 "model M(h = 16) (g: graph, x: node[F], s: [], p: any[3], q: node) { return x }\n"
-                                 "train M(lr = 0.1) {\n"
-                                 "  input target: node[3]\n"
-                                 "  loss = mse(M(g, x), target) over train_mask\n"
-                                 "  weight_decay = 1e-3 on \"a\", \"b.*\"\n"
-                                 "}\n";
+static const char everything
+    [] = "# all there is\n"
+         "fn f(x, a: float = 1.0) { return x }\n"
+         "fn g(x, *, a = 1, b = 2) = x\n"
+         "layer N(*, h: int) (x: node[in]) -> node[in] { return x }\n"
+         "layer L(out: dim, k = 2) (g: graph, x: node[in], e: edge[d] = none) -> node[...] {\n"
+         "  param w, v: [in, out] = glorot_uniform as \"a\", \"b\" transposed\n"
+         "  param q: [1] = 0.5 shape [1, 1]\n"
+         "  buffer b: [out] = zeros; update b = b * 2\n"
+         "  assert k > 0, \"k\"\n"
+         "  if k == 1 { y = x } else if k == 2 { y = 2 * x } else { y = 3 * x }\n"
+         "  for i in 0..k { y = y + i }\n"
+         "  l = Linear(out) as \"lin\"\n"
+         "  return l(y)\n"
+         "}\n"
+         "model M(h = 16) (g: graph, x: node[F], s: [], p: any[3], q: node) { return x }\n"
+         "train M(lr = 0.1) {\n"
+         "  input target: node[3]\n"
+         "  loss = mse(M(g, x), target) over train_mask\n"
+         "  weight_decay = 1e-3 on \"a\", \"b.*\"\n"
+         "}\n";
 
 START_TEST(print_of_everything_parses) { round_trip(everything, strlen(everything)); }
 END_TEST

@@ -1,5 +1,5 @@
-/* Attention layers and their gradients mean the same after the passes: with ordinary and with extreme logits, with nodes
- * that no edge leads to, with one edge. */
+/* Attention layers and their gradients mean the same after the passes: with ordinary and with
+ * extreme logits, with nodes that no edge leads to, with one edge. */
 /* links: ir lower passes base */
 #include "gir_test.h"
 #include "passes/passes.h"
@@ -100,7 +100,8 @@ static gir_program *with_gradients(const char *text, bool optimised)
     gir_id wrt[3], grads[3], loss = p->outputs.p[1].value;
     for (int k = 0; k < 3; k++) wrt[k] = gir_leaf_by_name(p, GIR_STATE, of[k]);
     expect_ok(gir_grad(p, loss, 3, wrt, grads));
-    for (int k = 0; k < 3; k++) gir_output_add(p, GIR_OUTPUT, gn_arena_printf(&arena, "d%s", of[k]), grads[k]);
+    for (int k = 0; k < 3; k++)
+        gir_output_add(p, GIR_OUTPUT, gn_arena_printf(&arena, "d%s", of[k]), grads[k]);
     gn_pass_options opt = {.limit = -1, .verify = true};
     if (optimised) expect_ok(gn_passes_run(&arena, p, &opt, NULL, &p));
     expect_ok(gir_verify(p));
@@ -110,7 +111,8 @@ static gir_program *with_gradients(const char *text, bool optimised)
 /* The first node and the last have no edge that leads to them. */
 static gir_coo *graph(int64_t nodes, int64_t edges)
 {
-    int64_t *src = GN_NEW_N(&arena, int64_t, edges + 1), *dst = GN_NEW_N(&arena, int64_t, edges + 1);
+    int64_t *src = GN_NEW_N(&arena, int64_t, edges + 1),
+            *dst = GN_NEW_N(&arena, int64_t, edges + 1);
     for (int64_t e = 0; e < edges; e++) {
         src[e] = (int64_t)((draw() + 1) / 2 * (double)nodes) % nodes;
         dst[e] = (int64_t)((draw() + 1) / 2 * (double)(nodes - 2)) % (nodes - 2) + 1;
@@ -118,7 +120,8 @@ static gir_coo *graph(int64_t nodes, int64_t edges)
     return gir_coo_new(&arena, nodes, nodes, edges, src, dst);
 }
 
-static void compare(const char *text, int64_t heads, int64_t cols, int64_t nodes, int64_t edges, double size)
+static void compare(const char *text, int64_t heads, int64_t cols, int64_t nodes, int64_t edges,
+                    double size)
 {
     static const char *names[] = {"g", "h", "s", "t", "keep", "ct"};
     int64_t logits = heads > 1 ? heads : cols;
@@ -126,7 +129,8 @@ static void compare(const char *text, int64_t heads, int64_t cols, int64_t nodes
                           tensor(nodes, logits, size),    tensor(nodes, logits, size),
                           tensor(edges, heads, 1),        tensor(nodes, heads * cols, 1)};
     for (int64_t k = 0; k < edges * heads; k++) values[4].v[k] = values[4].v[k] > -0.5;
-    gir_env env = {.arena = &arena, .precision = GIR_EVAL_F64, .n = 6, .name = names, .value = values};
+    gir_env env = {
+        .arena = &arena, .precision = GIR_EVAL_F64, .n = 6, .name = names, .value = values};
     gir_program *p = with_gradients(text, false), *q = with_gradients(text, true);
     gir_value *x = NULL, *y = NULL;
     expect_ok(gir_eval(p, &env, &x));
@@ -136,8 +140,9 @@ static void compare(const char *text, int64_t heads, int64_t cols, int64_t nodes
         double most = 1e-3;
         for (int64_t i = 0; i < a.rows * a.cols; i++) most = fmax(most, fabs(a.v[i]));
         for (int64_t i = 0; i < a.rows * a.cols; i++)
-            ck_assert_msg(fabs(a.v[i] - b.v[i]) <= 1e-11 * most, "%s[%d], logits up to %g: %.17g and %.17g\n%s",
-                          p->outputs.p[k].name, (int)i, size, a.v[i], b.v[i], program_text(q));
+            ck_assert_msg(fabs(a.v[i] - b.v[i]) <= 1e-11 * most,
+                          "%s[%d], logits up to %g: %.17g and %.17g\n%s", p->outputs.p[k].name,
+                          (int)i, size, a.v[i], b.v[i], program_text(q));
     }
 }
 
@@ -166,12 +171,15 @@ START_TEST(sums_on_edges)
     int wide = 0, dots = 0;
     for (gir_id v = 1; v < p->nodes.n; v++) {
         const gir_node *n = gir_at(p, v);
-        bool on_edges = n->n_in && p->spaces.p[gir_type_of(p, gir_in(p, v, n->n_in - 1))->space].kind == GIR_EDGE;
+        bool on_edges = n->n_in &&
+                        p->spaces.p[gir_type_of(p, gir_in(p, v, n->n_in - 1))->space].kind ==
+                            GIR_EDGE;
         wide += n->op == GIR_SCATTER && gir_row_elems(&n->type) == 6;
         dots += n->op == GIR_REDUCE && on_edges;
     }
     ck_assert_int_eq(dots, 0);
-    ck_assert_int_eq(wide, 4); /* forward, and weighted by the slope of the leaky ReLU; the same two back */
+    ck_assert_int_eq(wide, 4); /* forward, and weighted by the slope of the leaky ReLU; the same two
+                                  back */
 }
 END_TEST
 

@@ -1,10 +1,12 @@
-/* The evaluator, against figures worked out by hand: every operator, graphs derived from graphs, empty ones. */
+/* The evaluator, against figures worked out by hand: every operator, graphs derived from graphs,
+ * empty ones. */
 /* links: ir base */
 #include "base/philox.h"
 #include "base/draw.h"
 #include "gir_test.h"
 
-/* Seven edges in the user's order; node 1 has two loops, node 0 one; 3 -> 1 is there twice; nothing ends in 2 and 3.
+/* Seven edges in the user's order; node 1 has two loops, node 0 one; 3 -> 1 is there twice; nothing
+ * ends in 2 and 3.
  *   0: 2 -> 1   1: 0 -> 0   2: 1 -> 1   3: 3 -> 1   4: 1 -> 1   5: 1 -> 0   6: 3 -> 1
  * In CSR order: 1, 5 into node 0; 0, 2, 3, 4, 6 into node 1. */
 static const int64_t src[] = {2, 0, 1, 3, 1, 1, 3}, dst[] = {1, 0, 1, 1, 1, 0, 1};
@@ -36,13 +38,16 @@ static gir_env bindings(void)
 {
     static const char *names[] = {"g", "x", "e", "a", "b", "c", "d", "i", "m", "k", "p", "n", "s"};
     static double x[] = {1, 2, 3, 4, 5, 6, 7, 8}, e[] = {10, 11, 12, 13, 14, 15, 16};
-    static double a[] = {-1.5, 0, 0.5, 2}, b[] = {2, 0, -3, 0.5}, c[] = {1, 0, 0, 1}, d[] = {1, 1, 0, 0};
+    static double a[] = {-1.5, 0, 0.5, 2}, b[] = {2, 0, -3, 0.5}, c[] = {1, 0, 0, 1},
+                  d[] = {1, 1, 0, 0};
     static double i[] = {-3, 0, 7, 2147483647}, m[] = {1, 2, 3, 4, 5, 6}, k[] = {5};
-    static double p[] = {0, 2, 0, 0, 0, 0, -1, 0, 3, 0, 0, NAN}, n[] = {1, 2, 3, 4}, s[] = {1, 0, 0, 1};
+    static double p[] = {0, 2, 0, 0, 0, 0, -1, 0, 3, 0, 0, NAN}, n[] = {1, 2, 3, 4},
+                  s[] = {1, 0, 0, 1};
     gir_value *v = GN_NEW_N(&arena, gir_value, 13);
     v[0].graph = gir_coo_new(&arena, 4, 4, 7, src, dst);
     double *data[] = {NULL, x, e, a, b, c, d, i, m, k, p, n, s};
-    int64_t rows[] = {0, 4, 7, 1, 1, 1, 1, 1, 1, 1, 4, 4, 4}, cols[] = {0, 2, 1, 4, 4, 4, 4, 4, 6, 1, 3, 1, 1};
+    int64_t rows[] = {0, 4, 7, 1, 1, 1, 1, 1, 1, 1, 4, 4, 4},
+            cols[] = {0, 2, 1, 4, 4, 4, 4, 4, 6, 1, 3, 1, 1};
     for (int j = 1; j < 13; j++) v[j] = (gir_value){.rows = rows[j], .cols = cols[j], .v = data[j]};
     return (gir_env){.arena = &arena, .bounds = true, .n = 13, .name = names, .value = v};
 }
@@ -131,12 +136,18 @@ static const figure figures[] = {
     {"or %6, %7", 4, {1, 1, 0, 1}},
     {"select %6, %4, %5", 4, {-1.5, 0, -3, 2}},
     {"broadcast %4 : f64[2, 4]", 8, {-1.5, 0, 0.5, 2, -1.5, 0, 0.5, 2}},
-    {"reshape %4 : f64[4, 1]\n %20 = broadcast %19 : f64[4, 2]", 8, {-1.5, -1.5, 0, 0, 0.5, 0.5, 2, 2}},
-    {"reduce %9 {red = 0, axes = 1}\n %20 = broadcast %19 : node f64[3]", 12, {5, 7, 9, 5, 7, 9, 5, 7, 9, 5, 7, 9}},
+    {"reshape %4 : f64[4, 1]\n %20 = broadcast %19 : f64[4, 2]",
+     8,
+     {-1.5, -1.5, 0, 0, 0.5, 0.5, 2, 2}},
+    {"reduce %9 {red = 0, axes = 1}\n %20 = broadcast %19 : node f64[3]",
+     12,
+     {5, 7, 9, 5, 7, 9, 5, 7, 9, 5, 7, 9}},
     {"broadcast %18 : node f64[2]", 8, {1, 1, 2, 2, 3, 3, 4, 4}},
     {"reshape %9 : f64[3, 2]", 6, {1, 2, 3, 4, 5, 6}},
     {"transpose %9 {perm = 1}", 6, {1, 4, 2, 5, 3, 6}},
-    {"reshape %9 : f64[1, 2, 3]\n %20 = transpose %19 {perm = 18}", 6, {1, 4, 2, 5, 3, 6}}, /* axes 2, 1, 0 */
+    {"reshape %9 : f64[1, 2, 3]\n %20 = transpose %19 {perm = 18}", 6, {1, 4, 2, 5, 3, 6}}, /* axes
+                                                                                               2, 1,
+                                                                                               0 */
     {"slice %9 {axis = 1, start = 1} : f64[2, 2]", 4, {2, 3, 5, 6}},
     {"slice %9 {axis = 0, start = 1} : f64[1, 3]", 3, {4, 5, 6}},
     {"slice %2 {axis = 0, start = 1} : node f64[1]", 4, {2, 4, 6, 8}},
@@ -144,7 +155,9 @@ static const figure figures[] = {
     {"pad %9 {axis = 0, before = 0} : f64[3, 3]", 9, {1, 2, 3, 4, 5, 6, 0, 0, 0}},
     {"concat %9, %9 {axis = 1}", 12, {1, 2, 3, 1, 2, 3, 4, 5, 6, 4, 5, 6}},
     {"concat %9, %9 {axis = 0}", 12, {1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6}},
-    {"broadcast %18 : node f64[1]\n %20 = concat %2, %19 {axis = 0}", 12, {1, 2, 1, 3, 4, 2, 5, 6, 3, 7, 8, 4}},
+    {"broadcast %18 : node f64[1]\n %20 = concat %2, %19 {axis = 0}",
+     12,
+     {1, 2, 1, 3, 4, 2, 5, 6, 3, 7, 8, 4}},
     {"iota {axis = 0} : f64[3, 2]\n %20 = to_rows %19 : feature f64[2]", 6, {0, 0, 1, 1, 2, 2}},
     {"iota {axis = -1} : feature f64[2]\n %20 = from_rows %19", 6, {0, 0, 1, 1, 2, 2}},
     {"reduce %9 {red = 0, axes = 2}", 2, {6, 15}},
@@ -173,42 +186,60 @@ static const figure figures[] = {
     {"gather %16, %18 {end = 1}", 4, {1, 3, 3, 4}},
     {"carry %12, %1, %3, %18", 11, {10, 11, 1, 12, 13, 14, 15, 16, 2, 3, 4}},
     {"carry %13, %1, %3, %18", 4, {11, 12, 14, 16}},
-    {"carry %14, %1, %3, %18", 8, {11, 10, 12, 14, 16, 15, 3, 4}}, /* 15: the last of the loops at node 1 */
+    {"carry %14, %1, %3, %18", 8, {11, 10, 12, 14, 16, 15, 3, 4}}, /* 15: the last of the loops at
+                                                                      node 1 */
     {"carry %15, %1, %3, %18", 7, {10, 13, 15, 11, 12, 14, 16}},
     {"iota {axis = -1} : edge.1 f64[]\n %20 = uncarry %1, %12, %19", 7, {1, 5, 0, 2, 3, 4, 6}},
     {"iota {axis = -1} : edge.2 f64[]\n %20 = uncarry %1, %13, %19", 7, {0, 2, 0, 0, 1, 0, 3}},
     {"iota {axis = -1} : edge.3 f64[]\n %20 = uncarry %1, %14, %19", 7, {4, 2, 0, 0, 1, 5, 3}},
     {"carry %15, %1, %3, %17\n %20 = uncarry %1, %15, %19", 7, {10, 11, 12, 13, 14, 15, 16}},
-    {"reverse %15\n %20 = gather %19, %18 {end = 0}", 7, {1, 2, 3, 2, 4, 2, 4}}, /* back to where it was */
-    {"remaining_self_loops %12\n %20 = iota {axis = -1} : edge.6 i64[]", 8, {2, 4, 0, 1, 3, 5, 6, 7}},
+    {"reverse %15\n %20 = gather %19, %18 {end = 0}", 7, {1, 2, 3, 2, 4, 2, 4}}, /* back to where it
+                                                                                    was */
+    {"remaining_self_loops %12\n %20 = iota {axis = -1} : edge.6 i64[]",
+     8,
+     {2, 4, 0, 1, 3, 5, 6, 7}},
     {PICK "%22 = take %20, %2", 4, {1, 2, 7, 8}},
     {PICK "%22 = iota {axis = -1} : node.1 i64[]", 2, {0, 3}},
     {PICK "%22 = iota {axis = -1} : node.2 i64[]", 3, {0, 1, 3}},
     {PICK "%22 = take %21, %18", 3, {1, 2, 4}},
     {PICK "%22 = size {space = node.2}", 1, {3}},
     {PICK "%22 = gather %20, %18 {end = 0}", 2, {1, 4}},
-    {PICK "%22 = take %20, %18\n %23 = gather %20, %22 {end = 1}\n %24 = scatter %20, %23 {end = 0, red = 0}",
+    {PICK "%22 = take %20, %18\n %23 = gather %20, %22 {end = 1}\n %24 = scatter %20, %23 {end = "
+          "0, red = 0}",
      4,
      {1, 0, 0, 4}},
     {PICK "%22 = grow %20, %15\n %23 = take %22, %18", 3, {1, 2, 4}}, /* along edges turned round */
     {PICK "%22 = grow %21, %1\n %23 = take %22, %18", 4, {1, 2, 3, 4}},
     {PICK "%22 = restrict %1, %20 {ends = 2}\n %23 = gather %22, %18 {end = 0}", 2, {1, 2}},
     {PICK "%22 = restrict %1, %20 {ends = 2}\n %23 = iota {axis = -1} : edge.8 i64[]", 2, {1, 5}},
-    {PICK "%22 = restrict %1, %20 {ends = 2}\n %23 = const {value = 0} : node.1 f64[]\n %24 = carry %22, %1, %3, %23\n"
+    {PICK "%22 = restrict %1, %20 {ends = 2}\n %23 = const {value = 0} : node.1 f64[]\n %24 = "
+          "carry %22, %1, %3, %23\n"
           " %25 = scatter %22, %24 {end = 1, red = 0}",
      2,
      {21, 0}},
-    {PICK "%22 = restrict %1, %20 {ends = 2}\n %23 = const {value = 0} : node.1 f64[]\n %24 = carry %22, %1, %3, %23\n"
+    {PICK "%22 = restrict %1, %20 {ends = 2}\n %23 = const {value = 0} : node.1 f64[]\n %24 = "
+          "carry %22, %1, %3, %23\n"
           " %25 = uncarry %1, %22, %24",
      7,
      {10, 11, 0, 0, 0, 0, 0}},
-    {PICK "%22 = restrict %1, %21 {ends = 1}\n %23 = iota {axis = -1} : edge.8 i64[]", 6, {1, 5, 2, 3, 4, 6}},
-    {PICK "%22 = restrict %1, %21 {ends = 1}\n %23 = take %21, %18\n %24 = gather %22, %23 {end = 0}",
+    {PICK "%22 = restrict %1, %21 {ends = 1}\n %23 = iota {axis = -1} : edge.8 i64[]",
+     6,
+     {1, 5, 2, 3, 4, 6}},
+    {PICK
+     "%22 = restrict %1, %21 {ends = 1}\n %23 = take %21, %18\n %24 = gather %22, %23 {end = 0}",
      6,
      {1, 2, 2, 4, 2, 4}},
-    {PICK "%22 = restrict %1, %21, %20 {ends = 3}\n %23 = take %21, %18\n %24 = gather %22, %23 {end = 0}", 2, {1, 2}},
-    {PICK "%22 = restrict %1, %21, %20 {ends = 3}\n %23 = take %20, %18\n %24 = gather %22, %23 {end = 1}", 2, {1, 1}},
-    {PICK "%22 = restrict %20, %21 {ends = 1}\n %23 = take %21, %18\n %24 = take %22, %23", 2, {1, 4}},
+    {PICK "%22 = restrict %1, %21, %20 {ends = 3}\n %23 = take %21, %18\n %24 = gather %22, %23 "
+          "{end = 0}",
+     2,
+     {1, 2}},
+    {PICK "%22 = restrict %1, %21, %20 {ends = 3}\n %23 = take %20, %18\n %24 = gather %22, %23 "
+          "{end = 1}",
+     2,
+     {1, 1}},
+    {PICK "%22 = restrict %20, %21 {ends = 1}\n %23 = take %21, %18\n %24 = take %22, %23",
+     2,
+     {1, 4}},
     {"sample %16, %11", 4, {2, -1, 3, N}},
     {"row_value %16", 4, {2, 0, -1, N}},
     {"matmul %2, %9", 12, {9, 12, 15, 19, 26, 33, 29, 40, 51, 39, 54, 69}},
@@ -219,7 +250,10 @@ static const figure figures[] = {
     {"transpose %9 {perm = 1}\n %20 = matmul %19, %9 {ta = 1, tb = 1}", 4, {14, 32, 32, 77}},
 };
 
-static bool close_to(double a, double b) { return (isnan(a) && isnan(b)) || a == b || fabs(a - b) <= 4e-16 * fabs(b); }
+static bool close_to(double a, double b)
+{
+    return (isnan(a) && isnan(b)) || a == b || fabs(a - b) <= 4e-16 * fabs(b);
+}
 
 START_TEST(by_hand)
 {
@@ -227,12 +261,13 @@ START_TEST(by_hand)
     for (size_t k = 0; k < sizeof figures / sizeof *figures; k++) {
         const figure *f = &figures[k];
         gir_value v = last(f->lines, bindings());
-        ck_assert_msg(v.rows * v.cols == f->n, "%s: %lld elements", f->lines, (long long)(v.rows * v.cols));
+        ck_assert_msg(v.rows * v.cols == f->n, "%s: %lld elements", f->lines,
+                      (long long)(v.rows * v.cols));
         for (int i = 0; i < f->n; i++) {
-            ck_assert_msg(close_to(v.v[i], f->v[i]), "%s: element %d is %.17g, not %.17g", f->lines, i, v.v[i],
-                          f->v[i]);
-            ck_assert_msg(v.err[i] >= 0 && (isfinite(v.v[i]) || isinf(v.err[i])), "%s: bound %d is %g", f->lines, i,
-                          v.err[i]);
+            ck_assert_msg(close_to(v.v[i], f->v[i]), "%s: element %d is %.17g, not %.17g", f->lines,
+                          i, v.v[i], f->v[i]);
+            ck_assert_msg(v.err[i] >= 0 && (isfinite(v.v[i]) || isinf(v.err[i])),
+                          "%s: bound %d is %g", f->lines, i, v.err[i]);
         }
         gir_program *p = read_program(gn_arena_printf(&arena, "%s%s\n}\n", prelude, f->lines));
         for (gir_id id = 19; id < p->nodes.n; id++) seen[gir_at(p, id)->op] = true;
@@ -240,7 +275,8 @@ START_TEST(by_hand)
     static const gir_op elsewhere[] = {GIR_GRAPH,   GIR_SELF_LOOPS, GIR_REMOVE_LOOPS,
                                        GIR_PATTERN, GIR_RNG_KEY,    GIR_RANDOM};
     for (size_t k = 0; k < sizeof elsewhere / sizeof *elsewhere; k++) seen[elsewhere[k]] = true;
-    for (int op = 1; op < GIR_OP_COUNT; op++) ck_assert_msg(seen[op], "no figure for %s", gir_ops[op].text);
+    for (int op = 1; op < GIR_OP_COUNT; op++)
+        ck_assert_msg(seen[op], "no figure for %s", gir_ops[op].text);
 }
 END_TEST
 
@@ -249,10 +285,12 @@ START_TEST(random_numbers)
     gir_value key = last("rng_key %10, %10", bindings());
     ck_assert(key.v[0] == (double)gn_step_key(5, 5));
     gir_value node = last("random %10 {site = 3} : node f32[2]", bindings());
-    for (uint64_t i = 0; i < 8; i++) ck_assert(node.v[i] == (double)gn_draw_uniform(5, 3, i) && node.err[i] == 0);
+    for (uint64_t i = 0; i < 8; i++)
+        ck_assert(node.v[i] == (double)gn_draw_uniform(5, 3, i) && node.err[i] == 0);
     static const uint64_t pos[] = {1, 5, 0, 2, 3, 4, 6};
     gir_value edge = last("random %10 {site = 4} : edge f32[3]", bindings());
-    for (uint64_t k = 0; k < 21; k++) ck_assert(edge.v[k] == (double)gn_draw_uniform(5, 4, pos[k / 3] * 3 + k % 3));
+    for (uint64_t k = 0; k < 21; k++)
+        ck_assert(edge.v[k] == (double)gn_draw_uniform(5, 4, pos[k / 3] * 3 + k % 3));
     /* After loops were added the edges that were there keep their numbers, and so their draws. */
     gir_value more = last("random %10 {site = 4} : edge.1 f32[3]", bindings());
     ck_assert(more.v[0] == edge.v[0] && more.v[3] == edge.v[3]);
@@ -260,8 +298,9 @@ START_TEST(random_numbers)
     /* Picked rows and the edges between them draw what they draw among all. */
     gir_value picked = last(PICK "%22 = random %10 {site = 3} : node.1 f32[2]", bindings());
     for (uint64_t i = 0; i < 4; i++) ck_assert(picked.v[i] == node.v[i < 2 ? i : i + 4]);
-    gir_value into =
-        last(PICK "%22 = restrict %1, %20 {ends = 2}\n %23 = random %10 {site = 4} : edge.8 f32[3]", bindings());
+    gir_value into = last(
+        PICK "%22 = restrict %1, %20 {ends = 2}\n %23 = random %10 {site = 4} : edge.8 f32[3]",
+        bindings());
     for (int k = 0; k < 6; k++) ck_assert(into.v[k] == edge.v[k]);
 }
 END_TEST
@@ -272,27 +311,33 @@ START_TEST(small_graphs)
     static const int64_t zero[] = {0};
     static double x[] = {3, 4}, none[1];
     const char *names[] = {"g", "x"};
-    const char *text = "program @t { space node node ? space edge edge ?\n"
-                       " %1 = graph \"g\" : graph<node -> node, edge>\n %2 = input \"x\" : node f32[2]\n"
-                       " %3 = self_loops %1\n %4 = gather %3, %2\n %5 = scatter %3, %4 {end = 1, red = 1}\n"
-                       " %6 = space_reduce %2 {red = 0}\n %7 = space_reduce %2 {red = 1}\n"
-                       " %8 = space_reduce %2 {red = 2}\n %9 = matmul %2, %2 {ta = 1}\n %10 = gather %1, %2\n"
-                       " %11 = scatter %1, %10 {end = 1, red = 2}\n %12 = size {space = edge}\n"
-                       " %13 = remaining_self_loops %1\n %14 = size {space = edge.2}\n"
-                       " %15 = reverse %1\n %16 = gather %15, %2\n %17 = pattern %2\n %18 = sample %17, %2\n"
-                       " output \"a\" %5 output \"b\" %6 output \"c\" %7 output \"d\" %8 output \"e\" %9\n"
-                       " output \"f\" %11 output \"g\" %12 output \"h\" %14 output \"i\" %16 output \"j\" %18 }";
+    const char *
+        text = "program @t { space node node ? space edge edge ?\n"
+               " %1 = graph \"g\" : graph<node -> node, edge>\n %2 = input \"x\" : node f32[2]\n"
+               " %3 = self_loops %1\n %4 = gather %3, %2\n %5 = scatter %3, %4 {end = 1, red = 1}\n"
+               " %6 = space_reduce %2 {red = 0}\n %7 = space_reduce %2 {red = 1}\n"
+               " %8 = space_reduce %2 {red = 2}\n %9 = matmul %2, %2 {ta = 1}\n %10 = gather %1, "
+               "%2\n"
+               " %11 = scatter %1, %10 {end = 1, red = 2}\n %12 = size {space = edge}\n"
+               " %13 = remaining_self_loops %1\n %14 = size {space = edge.2}\n"
+               " %15 = reverse %1\n %16 = gather %15, %2\n %17 = pattern %2\n %18 = sample %17, "
+               "%2\n"
+               " output \"a\" %5 output \"b\" %6 output \"c\" %7 output \"d\" %8 output \"e\" %9\n"
+               " output \"f\" %11 output \"g\" %12 output \"h\" %14 output \"i\" %16 output \"j\" "
+               "%18 }";
     gir_program *p = read_program(text);
     for (int n_node = 0; n_node < 2; n_node++)
         for (int n_edge = 0; n_edge <= n_node; n_edge++) {
             gir_value bound[] = {{.graph = gir_coo_new(&arena, n_node, n_node, n_edge, zero, zero)},
                                  {.rows = n_node, .cols = 2, .v = n_node ? x : none}};
-            gir_env env = {.arena = &arena, .bounds = true, .n = 2, .name = names, .value = bound}, *e = &env;
+            gir_env env = {.arena = &arena, .bounds = true, .n = 2, .name = names, .value = bound},
+                    *e = &env;
             gir_value *v = NULL;
             expect_ok(gir_eval(p, e, &v));
             ck_assert_int_eq(v[5].rows, n_node);
             if (n_node) ck_assert(v[5].v[0] == 3 && v[5].v[1] == 4);
-            for (int k = 6; k <= 8; k++) ck_assert(v[k].v[0] == (n_node ? 3 : 0) && v[k].v[1] == (n_node ? 4 : 0));
+            for (int k = 6; k <= 8; k++)
+                ck_assert(v[k].v[0] == (n_node ? 3 : 0) && v[k].v[1] == (n_node ? 4 : 0));
             ck_assert(v[9].v[0] == (n_node ? 9 : 0) && v[9].v[3] == (n_node ? 16 : 0));
             if (n_node) ck_assert(v[11].v[1] == (n_edge ? 4 : 0));
             ck_assert(v[12].v[0] == n_edge && v[14].v[0] == n_node);
@@ -307,17 +352,21 @@ START_TEST(rounding)
     ck_assert(gir_round(GN_F32, 0.1) == (double)0.1f && gir_round(GN_F64, 0.1) == 0.1);
     ck_assert(gir_round(GN_F32, 1e39) == INFINITY && gir_round(GN_F32, -3.5e38) == -INFINITY);
     ck_assert(gir_round(GN_F32, 1e-46) == 0 && gir_round(GN_F32, 1e-45) == (double)1e-45f);
-    ck_assert(gir_round(GN_BF16, 1.00390625) == 1 && gir_round(GN_BF16, 1.01171875) == 1.015625); /* ties to even */
+    ck_assert(gir_round(GN_BF16, 1.00390625) == 1 &&
+              gir_round(GN_BF16, 1.01171875) == 1.015625); /* ties to even */
     ck_assert(gir_round(GN_BF16, 3.4e38) == INFINITY && gir_round(GN_BF16, 3.39e38) == 0x1.fep127);
     ck_assert(gir_round(GN_F16, 65519) == 65504 && gir_round(GN_F16, 65520) == INFINITY);
     ck_assert(gir_round(GN_F16, 0x1p-25) == 0 && gir_round(GN_F16, 0x1.8p-24) == 0x1p-23);
     ck_assert(isnan(gir_round(GN_F16, NAN)));
     ck_assert(gir_round(GN_I32, 2147483648.0) == -2147483648.0 && gir_round(GN_I32, -2.9) == -2);
     ck_assert(gir_round(GN_U8, -1) == 255 && gir_round(GN_U32, -1) == 4294967295.0);
-    ck_assert(gir_round(GN_I64, 1e300) == 0x1p63 && gir_round(GN_I64, NAN) == 0 && gir_round(GN_BOOL, 0.5) == 1);
+    ck_assert(gir_round(GN_I64, 1e300) == 0x1p63 && gir_round(GN_I64, NAN) == 0 &&
+              gir_round(GN_BOOL, 0.5) == 1);
     gir_env env = bindings();
     env.precision = GIR_EVAL_ELEM;
-    gir_value v = last("const {value = 0.1} : f32[1]\n %20 = const {value = 0.2} : f32[1]\n %21 = add %19, %20", env);
+    gir_value v = last(
+        "const {value = 0.1} : f32[1]\n %20 = const {value = 0.2} : f32[1]\n %21 = add %19, %20",
+        env);
     ck_assert(v.v[0] == (double)(0.1f + 0.2f));
     v = last("const {value = 0.1} : f32[1]", env);
     ck_assert(v.v[0] == (double)0.1f && v.err[0] == 0);
@@ -331,9 +380,11 @@ START_TEST(bounds)
     ck_assert(v.err[0] >= fabs((double)0.1f - 0.1) && v.err[0] < 1.0001 * fabs((double)0.1f - 0.1));
     v = last("const {value = 0.5} : f32[2]\n %20 = add %19, %19", bindings());
     ck_assert(v.err[0] > 0 && v.err[0] < 1.3e-7);
-    v = last("iota {axis = 0} : f64[4]\n %20 = gt %19, %4", bindings()); /* exact operands: certain */
+    /* exact operands: certain */
+    v = last("iota {axis = 0} : f64[4]\n %20 = gt %19, %4", bindings());
     ck_assert(v.err[0] == 0 && v.err[3] == 0);
-    const char *near = "const {value = 0.1} : f32[1]\n %20 = const {value = 0.100000001} : f32[1]\n";
+    const char
+        *near = "const {value = 0.1} : f32[1]\n %20 = const {value = 0.100000001} : f32[1]\n";
     v = last(gn_arena_printf(&arena, "%s %%21 = lt %%19, %%20", near), bindings());
     ck_assert(v.v[0] == 1 && v.err[0] == 1); /* both are one float */
     v = last(gn_arena_printf(&arena,
@@ -342,18 +393,25 @@ START_TEST(bounds)
                              near),
              bindings());
     ck_assert(v.v[0] == 3 && v.err[0] >= 2 && v.err[0] < 2.001);
-    v = last(gn_arena_printf(&arena, "%s %%21 = sub %%20, %%19\n %%22 = sqrt %%21", near), bindings());
+    v = last(gn_arena_printf(&arena, "%s %%21 = sub %%20, %%19\n %%22 = sqrt %%21", near),
+             bindings());
     ck_assert(isinf(v.err[0])); /* a root of what may be negative */
-    v = last(gn_arena_printf(&arena, "%s %%21 = sub %%20, %%19\n %%22 = mul %%21, %%21\n %%23 = sqrt %%22", near),
+    v = last(gn_arena_printf(&arena,
+                             "%s %%21 = sub %%20, %%19\n %%22 = mul %%21, %%21\n %%23 = sqrt %%22",
+                             near),
              bindings());
     ck_assert(v.err[0] < 1e-7); /* a square is not */
-    v = last(gn_arena_printf(&arena, "%s %%21 = sub %%20, %%19\n %%22 = recip %%21", near), bindings());
-    ck_assert(isinf(v.err[0]));
-    v = last("const {value = 0.1} : f32[1]\n %20 = const {value = 30} : f32[1]\n %21 = mul %19, %20\n"
-             " %22 = floor %21",
+    v = last(gn_arena_printf(&arena, "%s %%21 = sub %%20, %%19\n %%22 = recip %%21", near),
              bindings());
-    ck_assert(v.v[0] == 3 && v.err[0] >= 1 && v.err[0] < 1.001); /* 0.1f * 30 may round to below 3 */
-    v = last("const {value = 1000.1} : f32[1]\n %20 = const {value = 1000} : f32[1]\n %21 = sub %19, %20\n"
+    ck_assert(isinf(v.err[0]));
+    v = last(
+        "const {value = 0.1} : f32[1]\n %20 = const {value = 30} : f32[1]\n %21 = mul %19, %20\n"
+        " %22 = floor %21",
+        bindings());
+    /* 0.1f * 30 may round to below 3 */
+    ck_assert(v.v[0] == 3 && v.err[0] >= 1 && v.err[0] < 1.001);
+    v = last("const {value = 1000.1} : f32[1]\n %20 = const {value = 1000} : f32[1]\n %21 = sub "
+             "%19, %20\n"
              " %22 = const {value = 1} : f32[1]\n %23 = div %22, %21",
              bindings());
     ck_assert(v.err[0] >= fabs((double)(1 / (1000.1f - 1000)) - 10) && v.err[0] < 0.01);
@@ -362,21 +420,26 @@ START_TEST(bounds)
 }
 END_TEST
 
-/* x == max(x) is certain where the winner is clear, even though both have bounds; a near tie is not. */
+/* x == max(x) is certain where the winner is clear, even though both have bounds; a near tie is
+ * not. */
 START_TEST(winners)
 {
-    const char *text = "const {value = 0.1} : f64[]\n %20 = broadcast %19 : edge f64[]\n %21 = mul %3, %20\n"
-                       " %22 = scatter %1, %21 {end = 1, red = 1}\n %23 = gather %1, %22 {end = 1}\n"
-                       " %24 = eq %21, %23";
+    const char
+        *text = "const {value = 0.1} : f64[]\n %20 = broadcast %19 : edge f64[]\n %21 = mul %3, "
+                "%20\n"
+                " %22 = scatter %1, %21 {end = 1, red = 1}\n %23 = gather %1, %22 {end = 1}\n"
+                " %24 = eq %21, %23";
     gir_value v = last(text, bindings());
     static const double want[] = {0, 1, 0, 0, 0, 0, 1};
     for (int k = 0; k < 7; k++) ck_assert(v.v[k] == want[k] && v.err[k] == 0);
-    const char *misplaced =
-        "const {value = 0.1} : f64[2, 3]\n %20 = mul %9, %19\n %21 = reduce %20 {red = 1, axes = 2}\n"
-        " %22 = reshape %21 : f64[1, 2]\n %23 = slice %20 {axis = 1, start = 1} : f64[2, 2]\n"
-        " %24 = broadcast %22 : f64[2, 2]\n %25 = eq %23, %24";
+    const char *misplaced = "const {value = 0.1} : f64[2, 3]\n %20 = mul %9, %19\n %21 = reduce "
+                            "%20 {red = 1, axes = 2}\n"
+                            " %22 = reshape %21 : f64[1, 2]\n %23 = slice %20 {axis = 1, start = "
+                            "1} : f64[2, 2]\n"
+                            " %24 = broadcast %22 : f64[2, 2]\n %25 = eq %23, %24";
     v = last(misplaced, bindings());
-    ck_assert(v.v[0] == 0 && v.v[3] == 1 && v.err[3] == 1); /* a slice: another value than the one reduced */
+    /* a slice: another value than the one reduced */
+    ck_assert(v.v[0] == 0 && v.v[3] == 1 && v.err[3] == 1);
 }
 END_TEST
 
@@ -391,45 +454,56 @@ static gn_status *eval_text(const char *text, int n, const char **name, gir_valu
 START_TEST(bad_data)
 {
     const char *text = "program @t { space node node ? space edge edge ?\n"
-                       " %1 = graph \"g\" : graph<node -> node, edge>\n %2 = input \"x\" : node f32[2]\n"
+                       " %1 = graph \"g\" : graph<node -> node, edge>\n %2 = input \"x\" : "
+                       "node f32[2]\n"
                        " %3 = gather %1, %2\n output \"o\" %3 }";
     double data[8] = {0};
     const char *names[] = {"g", "x"};
-    gir_value v[] = {{.graph = gir_coo_new(&arena, 2, 2, 0, src, dst)}, {.rows = 2, .cols = 2, .v = data}};
+    gir_value v[] = {{.graph = gir_coo_new(&arena, 2, 2, 0, src, dst)},
+                     {.rows = 2, .cols = 2, .v = data}};
     expect_ok(eval_text(text, 2, names, v));
     expect_error(eval_text(text, 1, names, v), GN_ERR_DATA, "input 'x' is not bound");
     expect_error(eval_text(text, 1, names + 1, v + 1), GN_ERR_DATA, "graph 'g' is not bound");
     v[1].rows = 3;
-    expect_error(eval_text(text, 2, names, v), GN_ERR_DATA, "x: 3 rows of space node, where there are 2");
+    expect_error(eval_text(text, 2, names, v), GN_ERR_DATA,
+                 "x: 3 rows of space node, where there are 2");
     v[1].rows = 2, v[1].cols = 3;
-    expect_error(eval_text(text, 2, names, v), GN_ERR_DATA, "input 'x': 2 rows of 3, where 2 rows of 2 are needed");
+    expect_error(eval_text(text, 2, names, v), GN_ERR_DATA,
+                 "input 'x': 2 rows of 3, where 2 rows of 2 are needed");
     v[0].graph = NULL;
     expect_error(eval_text(text, 2, names, v), GN_ERR_DATA, "graph 'g' is bound to a tensor");
-    expect_error(eval_text("program @t { space node node ? %1 = const : node f32[] output \"o\" %1 }", 0, NULL, NULL),
-                 GN_ERR_DATA, "no input tells how many rows node has");
-    expect_error(eval_text("program @t { space node node ? %1 = size {space = node} output \"o\" %1 }", 0, NULL, NULL),
-                 GN_ERR_DATA, "no input tells how many rows node has");
     expect_error(
-        eval_text("program @t { space node node 5 %1 = input \"x\" : node f32[] output \"o\" %1 }", 2, names, v),
+        eval_text("program @t { space node node ? %1 = const : node f32[] output \"o\" %1 }", 0,
+                  NULL, NULL),
+        GN_ERR_DATA, "no input tells how many rows node has");
+    expect_error(
+        eval_text("program @t { space node node ? %1 = size {space = node} output \"o\" %1 }", 0,
+                  NULL, NULL),
+        GN_ERR_DATA, "no input tells how many rows node has");
+    expect_error(
+        eval_text("program @t { space node node 5 %1 = input \"x\" : node f32[] output \"o\" %1 }",
+                  2, names, v),
         GN_ERR_DATA, "x: 2 rows of space node, where there are 5");
 }
 END_TEST
 
 START_TEST(bad_picks)
 {
-    static const char *const text = "program @t { space node node ? space edge edge ?\n"
-                                    " %1 = graph \"g\" : graph<node -> node, edge>\n"
-                                    " %2 = input \"m\" : node bool[]\n %3 = input \"k\" : node bool[]\n"
-                                    " %4 = subset %2\n %5 = subset %3\n %6 = restrict %4, %5 {ends = 1}\n"
-                                    " %7 = input \"x\" : node f32[]\n %8 = take %5, %7\n %9 = take %6, %8\n"
-                                    " output \"o\" %9 }";
+    static const char
+        *const text = "program @t { space node node ? space edge edge ?\n"
+                      " %1 = graph \"g\" : graph<node -> node, edge>\n"
+                      " %2 = input \"m\" : node bool[]\n %3 = input \"k\" : node bool[]\n"
+                      " %4 = subset %2\n %5 = subset %3\n %6 = restrict %4, %5 {ends = 1}\n"
+                      " %7 = input \"x\" : node f32[]\n %8 = take %5, %7\n %9 = take %6, %8\n"
+                      " output \"o\" %9 }";
     double some[] = {1, 0}, others[] = {0, 1}, x[] = {1, 2};
     const char *names[] = {"g", "m", "k", "x"};
     gir_value v[] = {{.graph = gir_coo_new(&arena, 2, 2, 0, src, dst)},
                      {.rows = 2, .cols = 1, .v = some},
                      {.rows = 2, .cols = 1, .v = others},
                      {.rows = 2, .cols = 1, .v = x}};
-    expect_error(eval_text(text, 4, names, v), GN_ERR_DATA, "1 of 1 picked rows are not among those of the other");
+    expect_error(eval_text(text, 4, names, v), GN_ERR_DATA,
+                 "1 of 1 picked rows are not among those of the other");
     others[0] = 1;
     expect_ok(eval_text(text, 4, names, v));
 }
@@ -438,7 +512,8 @@ END_TEST
 /* What no output needs is not evaluated, nor asked for. */
 START_TEST(only_what_is_needed)
 {
-    const char *text = "program @t { %1 = input \"no\" : f32[] %2 = const {value = 2} : f32[] output \"o\" %2 }";
+    const char *text = "program @t { %1 = input \"no\" : f32[] %2 = const {value = 2} : f32[] "
+                       "output \"o\" %2 }";
     expect_ok(eval_text(text, 0, NULL, NULL));
 }
 END_TEST

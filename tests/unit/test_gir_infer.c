@@ -31,7 +31,8 @@ static const char prelude[] = "program @t {\n"
                               "  %21 = ";
 
 typedef struct example {
-    const char *value, *want; /* what follows "%21 = ", and the type that comes of it or the complaint */
+    const char *value, *want; /* what follows "%21 = ", and the type that comes of it or the
+                                 complaint */
 } example;
 
 /* Of nodes, and more of them. */
@@ -48,7 +49,8 @@ static const example good[] = {
     {PICK "restrict %22, %23 {ends = 1}", "graph<node.2 -> node.1, edge.7>"},
     {PICK "take %22, %4", "node.1 f32[2, 3]"},
     {PICK "take %23, %7", "node.2 bool[4]"},
-    {PICK "restrict %22, %23 {ends = 1}\n %25 = take %23, %3\n %26 = take %24, %25", "node.1 f32[4]"},
+    {PICK "restrict %22, %23 {ends = 1}\n %25 = take %23, %3\n %26 = take %24, %25",
+     "node.1 f32[4]"},
     {"input \"in\" : node f16[2]", "node f16[2]"},
     {"state \"st\" : bf16[2, 3]", "bf16[2, 3]"},
     {"graph \"h\" : graph<item -> node, edge>", "graph<item -> node, edge>"},
@@ -152,8 +154,10 @@ static const example bad[] = {
     {"reverse %3", "a graph is needed"},
     {"subset %7", "takes an input like node bool[], not node bool[4]"},
     {"subset %1", "takes an input like node bool[]"},
-    {"input \"k\" : edge bool[]\n %22 = subset %21", "takes an input like node bool[], not edge bool[]"},
-    {"input \"k\" : node bool[]\n %22 = not %21\n %23 = subset %22", "takes an input like node bool[]"},
+    {"input \"k\" : edge bool[]\n %22 = subset %21",
+     "takes an input like node bool[], not edge bool[]"},
+    {"input \"k\" : node bool[]\n %22 = not %21\n %23 = subset %22",
+     "takes an input like node bool[]"},
     {PICK "grow %22, %2", "the graph does not go from node to itself"},
     {PICK "grow %1, %1", "operand 1 is no pick of rows"},
     {PICK "grow %22, %3", "operand 2 is node f32[4], a graph is needed"},
@@ -166,7 +170,8 @@ static const example bad[] = {
     {PICK "restrict %1, %22 {ends = 1}\n %25 = take %24, %3", "operand 1 is no pick of rows"},
     {PICK "take %22, %14", "operand 2 is item f32[4], a value of every node is needed"},
     {PICK "take %1, %3", "operand 1 is no pick of rows"},
-    {PICK "self_loops %22", "loops need a graph from a space to itself, this one goes from node to node.1"},
+    {PICK "self_loops %22",
+     "loops need a graph from a space to itself, this one goes from node to node.1"},
     {PICK "restrict %1, %22, %22 {ends = 3}\n %25 = self_loops %24",
      "not of a graph that was restricted to picked rows"},
     {PICK "reverse %22", "not of a graph that was restricted to picked rows"},
@@ -232,7 +237,8 @@ static const example bad[] = {
     {"transpose %4 {perm = 257}", "perm 0x101 is not"},
     {"transpose %4 {perm = 2}", "perm 0x2 is not"},
     {"slice %4 {axis = 2} : node f32[2, 3]", "the axis is 2, out of 0..1"},
-    {"slice %4 {axis = 1, start = 2} : node f32[2, 2]", "2 from 2 is past the end of axis 1, which has 3"},
+    {"slice %4 {axis = 1, start = 2} : node f32[2, 2]",
+     "2 from 2 is past the end of axis 1, which has 3"},
     {"slice %4 {axis = 1, start = -1} : node f32[2, 2]", "past the end"},
     {"slice %4 {axis = 1} : node f32[1, 2]", "differ in more than axis 1"},
     {"slice %4 {axis = 1} : node f32[2]", "differ in more than axis 1"},
@@ -293,7 +299,8 @@ static gn_status *infer(const char *value, gir_program **p)
 static void mark(bool *seen, const char *value)
 {
     char word[32] = {0}; /* of the last line */
-    for (const char *line = strchr(value, '\n'); line; line = strchr(value, '\n')) value = strstr(line, " = ") + 3;
+    for (const char *line = strchr(value, '\n'); line; line = strchr(value, '\n'))
+        value = strstr(line, " = ") + 3;
     memcpy(word, value, strcspn(value, " "));
     ck_assert_int_ne(gir_op_by_name(word), GIR_INVALID);
     seen[gir_op_by_name(word)] = true;
@@ -301,7 +308,8 @@ static void mark(bool *seen, const char *value)
 
 static void expect_all(const bool *seen, const char *what)
 {
-    for (int op = 1; op < GIR_OP_COUNT; op++) ck_assert_msg(seen[op], "%s is not among the %s", gir_ops[op].text, what);
+    for (int op = 1; op < GIR_OP_COUNT; op++)
+        ck_assert_msg(seen[op], "%s is not among the %s", gir_ops[op].text, what);
 }
 
 START_TEST(fits)
@@ -351,7 +359,8 @@ START_TEST(building)
     ck_assert_uint_eq(gir_space_source(p, node), g);
     ck_assert_uint_eq(gir_space_source(p, gir_type_of(p, g)->edge), g);
     ck_assert_uint_eq(gir_space_source(p, 0), 0);
-    gir_id r = gir_make(p, GIR_REDUCE, 1, &x, &(gir_attr){.i = {0, 1, 77}, .f = 3, .name = "no"}, NULL, NULL);
+    gir_id r = gir_make(p, GIR_REDUCE, 1, &x, &(gir_attr){.i = {0, 1, 77}, .f = 3, .name = "no"},
+                        NULL, NULL);
     ck_assert_int_eq(gir_at(p, r)->attr.i[2], 0);
     ck_assert(gir_at(p, r)->attr.f == 0 && gir_at(p, r)->attr.name == NULL);
     expect_ok(gir_verify(p));
@@ -360,7 +369,8 @@ START_TEST(building)
     ck_assert_str_eq(why, "not: operand 1 is f32, not bool");
     gir_id bad_value = gir_op2(p, GIR_ADD, x, r);
     ck_assert_uint_ne(bad_value, 0);
-    expect_error(gir_verify(p), GN_ERR_INTERNAL, "is a misfit: add: node f32[4] and node f32[] differ");
+    expect_error(gir_verify(p), GN_ERR_INTERNAL,
+                 "is a misfit: add: node f32[4] and node f32[] differ");
 }
 END_TEST
 

@@ -1,8 +1,10 @@
-/* Random programs: what the generator makes, and what holds of every program: text reads back, passes keep results
- * within the evaluator's bounds, rounding every value to its element type stays within them, gradients are slopes. */
+/* Random programs: what the generator makes, and what holds of every program: text reads back,
+ * passes keep results within the evaluator's bounds, rounding every value to its element type stays
+ * within them, gradients are slopes. */
 /* labels: long */
 /* links: ir lower passes base */
-/* sources: ../support/random_gir.c ../support/random_gir_ops.c ../support/random_gir_views.c ../support/random_gir_env.c */
+/* sources: ../support/random_gir.c ../support/random_gir_ops.c ../support/random_gir_views.c
+ * ../support/random_gir_env.c */
 /* timeout: 300 */
 #include "gir_test.h"
 #include "passes/simplify.h"
@@ -25,9 +27,11 @@ START_TEST(pairs)
     for (uint64_t seed = 0; seed < PROGRAMS; seed++, renew()) {
         gir_program *p = random_gir(&arena, seed, NULL);
         gn_status *s = gir_verify(p);
-        ck_assert_msg(s == NULL, "seed %d: %s\n%s", (int)seed, gn_status_message(s), program_text(p));
+        ck_assert_msg(s == NULL, "seed %d: %s\n%s", (int)seed, gn_status_message(s),
+                      program_text(p));
         for (gir_id v = 1; v < p->nodes.n; v++)
-            for (int k = 0; k < gir_at(p, v)->n_in; k++) met[gir_at(p, gir_in(p, v, k))->op][gir_at(p, v)->op]++;
+            for (int k = 0; k < gir_at(p, v)->n_in; k++)
+                met[gir_at(p, gir_in(p, v, k))->op][gir_at(p, v)->op]++;
     }
     int missing = 0, there = 0;
     for (int p = 1; p < GIR_OP_COUNT; p++)
@@ -45,7 +49,8 @@ END_TEST
 START_TEST(text)
 {
     for (uint64_t seed = 0; seed < 300; seed++, renew()) {
-        gir_program *p = random_gir(&arena, seed, &(random_gir_options){.backward = seed % 2}), *q = NULL;
+        gir_program *p = random_gir(&arena, seed, &(random_gir_options){.backward = seed % 2}),
+                    *q = NULL;
         char *first = program_text(p);
         expect_ok(gir_parse(&arena, first, strlen(first), "test", &q));
         ck_assert_str_eq(program_text(q), first);
@@ -68,9 +73,10 @@ typedef struct tally {
     int64_t elements, bounded, exact;
 } tally;
 
-/* Are two values of a program's outputs as near as the bounds of the first say?  Twice that where either may be off. */
-static void compare(const gir_program *p, const gir_program *q, const gir_value *a, const gir_value *b, double factor,
-                    tally *t)
+/* Are two values of a program's outputs as near as the bounds of the first say?  Twice that where
+ * either may be off. */
+static void compare(const gir_program *p, const gir_program *q, const gir_value *a,
+                    const gir_value *b, double factor, tally *t)
 {
     for (uint32_t k = 0; k < p->outputs.n; k++) {
         ck_assert_str_eq(p->outputs.p[k].name, q->outputs.p[k].name);
@@ -83,8 +89,9 @@ static void compare(const gir_program *p, const gir_program *q, const gir_value 
             t->exact += x->err[i] == 0;
             bool same = (isnan(x->v[i]) && isnan(y->v[i])) || x->v[i] == y->v[i];
             ck_assert_msg(same || isinf(x->err[i]) || off <= factor * x->err[i],
-                          "output %s[%d]: %.17g and %.17g, %g apart, bound %g\n%s\n%s", p->outputs.p[k].name, (int)i,
-                          x->v[i], y->v[i], off, x->err[i], program_text(p), program_text(q));
+                          "output %s[%d]: %.17g and %.17g, %g apart, bound %g\n%s\n%s",
+                          p->outputs.p[k].name, (int)i, x->v[i], y->v[i], off, x->err[i],
+                          program_text(p), program_text(q));
         }
     }
 }
@@ -102,7 +109,8 @@ START_TEST(rounded)
         compare(p, p, exact, eval_in(p, env, GIR_EVAL_ELEM, false), 1, &t);
     }
     fprintf(stderr, "%lld elements, %.1f %% bounded, %.1f %% exact\n", (long long)t.elements,
-            100.0 * (double)t.bounded / (double)t.elements, 100.0 * (double)t.exact / (double)t.elements);
+            100.0 * (double)t.bounded / (double)t.elements,
+            100.0 * (double)t.exact / (double)t.elements);
     ck_assert(t.bounded > t.elements / 2);
 }
 END_TEST
@@ -121,7 +129,8 @@ static void keeps_results(pass_fn pass)
         gn_status *s = gir_verify(q);
         ck_assert_msg(s == NULL, "%s\n%s\n%s", gn_status_message(s), before, program_text(q));
         gir_env env = random_gir_env(&arena, p, seed, &opt);
-        compare(p, q, eval_in(p, env, GIR_EVAL_F64, true), eval_in(q, env, GIR_EVAL_F64, false), 1, &t);
+        compare(p, q, eval_in(p, env, GIR_EVAL_F64, true), eval_in(q, env, GIR_EVAL_F64, false), 1,
+                &t);
         expect_ok(pass(&arena, q, &again));
         ck_assert_uint_le(again->nodes.n, q->nodes.n);
     }
@@ -144,7 +153,8 @@ static bool has_op(const gir_program *p, gir_op op)
 static gir_id output_of(const gir_program *p, const char *name)
 {
     for (uint32_t k = 0; k < p->outputs.n; k++)
-        if (p->outputs.p[k].kind == GIR_OUTPUT && strcmp(p->outputs.p[k].name, name) == 0) return p->outputs.p[k].value;
+        if (p->outputs.p[k].kind == GIR_OUTPUT && strcmp(p->outputs.p[k].name, name) == 0)
+            return p->outputs.p[k].value;
     return 0;
 }
 
@@ -169,13 +179,14 @@ static double loss_at(const gir_program *p, gir_env env, const gir_id *grad, dou
     return eval_in(&forward, env, GIR_EVAL_F64, false)[out.value].v[0];
 }
 
-/* The slope of the loss along a direction in all leaves at once: from gradients, and from differences.  Kinks are known by
- * differences that do not settle. */
+/* The slope of the loss along a direction in all leaves at once: from gradients, and from
+ * differences.  Kinks are known by differences that do not settle. */
 START_TEST(slopes)
 {
     int agreed = 0, kinks = 0;
     for (uint64_t seed = 0; seed < BACKWARD; seed++, renew()) {
-        random_gir_options opt = {.backward = true, .elem = GN_F64, .one_type = true, .max_nodes = 12};
+        random_gir_options opt = {
+            .backward = true, .elem = GN_F64, .one_type = true, .max_nodes = 12};
         gir_program *p = random_gir(&arena, seed, &opt);
         if (has_op(p, GIR_DETACH)) continue;
         gir_env env = random_gir_env(&arena, p, seed, &opt);
@@ -189,14 +200,17 @@ START_TEST(slopes)
                 size += fabs(v[grad[k]].v[i]);
             }
         }
-        double up = loss_at(p, env, grad, h), down = loss_at(p, env, grad, -h), at = loss_at(p, env, grad, 0);
+        double up = loss_at(p, env, grad, h), down = loss_at(p, env, grad, -h),
+               at = loss_at(p, env, grad, 0);
         double near = (loss_at(p, env, grad, h / 8) - loss_at(p, env, grad, -h / 8)) * 4 / h;
         double differences = (up - down) / (2 * h), tolerance = 1e-5 * (1 + size) + 1e-8 * fabs(at);
-        bool kink = !(fabs((up - at) / h - differences) <= 100 * tolerance && fabs(near - differences) <= tolerance);
+        bool kink = !(fabs((up - at) / h - differences) <= 100 * tolerance &&
+                      fabs(near - differences) <= tolerance);
         kinks += kink;
         agreed += !kink;
         ck_assert_msg(kink || fabs(slope - differences) <= 3 * tolerance,
-                      "seed %d: slope %.12g, by differences %.12g\n%s", (int)seed, slope, differences, program_text(p));
+                      "seed %d: slope %.12g, by differences %.12g\n%s", (int)seed, slope,
+                      differences, program_text(p));
     }
     fprintf(stderr, "%d slopes agree, %d at kinks\n", agreed, kinks);
     ck_assert_int_gt(agreed, 3 * kinks);

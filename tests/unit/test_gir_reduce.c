@@ -63,7 +63,8 @@ START_TEST(keeps_what_fails)
         gn_buf b = {.arena = &arena};
         gir_print(small, &b);
         gn_status *s = gir_verify(small);
-        ck_assert_msg(!s && has(small, op) && small->outputs.n == 1, "%s%s", gn_status_message(s), b.p);
+        ck_assert_msg(!s && has(small, op) && small->outputs.n == 1, "%s%s", gn_status_message(s),
+                      b.p);
         ck_assert_msg(small->nodes.n - 1 <= most[i] + 1, "%s", b.p);
     }
 }

@@ -1,35 +1,37 @@
-/* Text of the tensor IR: what is printed is read back as the same program; what is wrong is said with its place. */
+/* Text of the tensor IR: what is printed is read back as the same program; what is wrong is said
+ * with its place. */
 /* links: ir base */
 #include "gir_test.h"
 
 /* Printed exactly like this. */
-static const char whole[] = "program @step {\n"
-                            "  file model.gnn\n"
-                            "  file \"a dir/other.gnn\"\n"
-                            "  space node node ?\n"
-                            "  space \"odd name\" node 12\n"
-                            "  space edge edge ? of %1\n"
-                            "  space edge.1 edge ? of %8\n"
-                            "  space feature feature 16\n"
-                            "  space edge.2 edge ? of %10\n"
-                            "  space batch graphs ?\n"
-                            "  %1 = graph \"g\" : graph<node -> node, edge>\n"
-                            "  %2 = input \"x\" : node f32[16] @ model.gnn:12:7\n"
-                            "  %3 = state \"conv.weight\" : f32[16, 2] @ \"a dir/other.gnn\":4294967295:65535\n"
-                            "  %4 = matmul %2, %3 {ta = 0, tb = 0} : node f32[2]\n"
-                            "  %5 = const {value = 0.10000000000000001} : \"odd name\" f32[2]\n"
-                            "  %6 = const {value = -inf} : f64[]\n"
-                            "  %7 = const {value = nan} : batch bf16[1]\n"
-                            "  %8 = self_loops %1 : graph<node -> node, edge.1>\n"
-                            "  %9 = size {space = edge.1} : i64[]\n"
-                            "  %10 = pattern %2 : graph<feature -> node, edge.2>\n"
-                            "  %11 = transpose %3 {perm = 1} : f32[2, 16]\n"
-                            "  %12 = concat %3, %3, %3 {axis = 1} : f32[16, 6]\n"
-                            "  %13 = state \"quote \\\" slash \\\\ bell \\x07 \xc3\xa9\" : i64[]\n"
-                            "  output \"out\" %4\n"
-                            "  output \"conv.weight\" %12\n"
-                            "  update \"conv.weight\" %3\n"
-                            "}\n";
+static const char
+    whole[] = "program @step {\n"
+              "  file model.gnn\n"
+              "  file \"a dir/other.gnn\"\n"
+              "  space node node ?\n"
+              "  space \"odd name\" node 12\n"
+              "  space edge edge ? of %1\n"
+              "  space edge.1 edge ? of %8\n"
+              "  space feature feature 16\n"
+              "  space edge.2 edge ? of %10\n"
+              "  space batch graphs ?\n"
+              "  %1 = graph \"g\" : graph<node -> node, edge>\n"
+              "  %2 = input \"x\" : node f32[16] @ model.gnn:12:7\n"
+              "  %3 = state \"conv.weight\" : f32[16, 2] @ \"a dir/other.gnn\":4294967295:65535\n"
+              "  %4 = matmul %2, %3 {ta = 0, tb = 0} : node f32[2]\n"
+              "  %5 = const {value = 0.10000000000000001} : \"odd name\" f32[2]\n"
+              "  %6 = const {value = -inf} : f64[]\n"
+              "  %7 = const {value = nan} : batch bf16[1]\n"
+              "  %8 = self_loops %1 : graph<node -> node, edge.1>\n"
+              "  %9 = size {space = edge.1} : i64[]\n"
+              "  %10 = pattern %2 : graph<feature -> node, edge.2>\n"
+              "  %11 = transpose %3 {perm = 1} : f32[2, 16]\n"
+              "  %12 = concat %3, %3, %3 {axis = 1} : f32[16, 6]\n"
+              "  %13 = state \"quote \\\" slash \\\\ bell \\x07 \xc3\xa9\" : i64[]\n"
+              "  output \"out\" %4\n"
+              "  output \"conv.weight\" %12\n"
+              "  update \"conv.weight\" %3\n"
+              "}\n";
 
 START_TEST(identity)
 {
@@ -64,7 +66,8 @@ END_TEST
 /* Every double comes back. */
 START_TEST(doubles)
 {
-    static const double values[] = {0, -0.0, 1.0 / 3, 5e-324, 1.7976931348623157e308, -1e-45, 123456789012345678.0};
+    static const double values[] = {
+        0, -0.0, 1.0 / 3, 5e-324, 1.7976931348623157e308, -1e-45, 123456789012345678.0};
     for (size_t k = 0; k < sizeof values / sizeof *values; k++) {
         gir_program *p = gir_program_new(&arena, "d"), *q = NULL;
         gir_type t = gir_tensor(GN_F64, 0, 0, NULL);
@@ -143,7 +146,8 @@ END_TEST
 
 START_TEST(op_names)
 {
-    for (int op = 1; op < GIR_OP_COUNT; op++) ck_assert_int_eq(gir_op_by_name(gir_ops[op].text), op);
+    for (int op = 1; op < GIR_OP_COUNT; op++)
+        ck_assert_int_eq(gir_op_by_name(gir_ops[op].text), op);
     ck_assert_int_eq(gir_op_by_name("invalid"), GIR_INVALID);
 }
 END_TEST

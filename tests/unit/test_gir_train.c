@@ -1,4 +1,5 @@
-/* The training step, against torch.optim: figures by `python3 tests/unit/test_gir_train.py` (PyTorch 2.15, float64). */
+/* The training step, against torch.optim: figures by `python3 tests/unit/test_gir_train.py`
+ * (PyTorch 2.15, float64). */
 /* links: ir lower passes base */
 #include "gir_test.h"
 #include "passes/simplify.h"
@@ -31,21 +32,66 @@ typedef struct recorded {
 
 /* clang-format off */
 static const recorded torch[] = {
-    {"sgd", {-0.2024636030597399, -0.3413784672878323, 0.7374002245037312, 0.19889288409150158, -0.48391234682474626, -0.3170413087659592, -0.028528535977166647, 0.6370564873488677, 0.09945443587051966}},
-    {"sgd, decay", {-0.19901785589881146, -0.3339096140594768, 0.7150116145104105, 0.19117847311626365, -0.48117844779460955, -0.3035274440601674, -0.028516970321907496, 0.6322253854862392, 0.09949806689517889}},
-    {"momentum", {-0.3572938463591985, -0.5034022645775093, 1.8793795070147594, 0.2647189535608539, -1.7837157097244072, 0.3616929318298822, 0.1150743439610179, 2.2199232656865795, -0.06864816171097184}},
-    {"dampening", {-0.13246726171778914, -1.0117376268698979, 1.932640158011721, 0.4591271910249344, -2.0623574203166037, 0.8356537757721777, 0.22041661529915674, 1.1517806827680979, 0.6216461290315959}},
-    {"nesterov", {-0.13113619221697764, -0.9173270688686158, 2.253786624353004, 0.547858266291309, -1.6068395242290106, 0.4193837771057024, 0.3689480873380958, 2.093621387271083, -0.2991913960056373}},
-    {"adam", {-0.13832468489346114, -0.6238172481121179, 0.7354506041162095, 0.2415731646549384, 0.016751677261246406, -0.19217468500272725, -0.03795379087382359, 0.11261370539520693, 0.3805690374042261}},
-    {"adam, decay", {-0.1197685463224257, -0.606363212214933, 0.7178349548202712, 0.25994389236830845, 0.02128147709692664, -0.20952396419065752, -0.01336823106562475, 0.13780509236340718, 0.35830120707396496}},
-    {"adamw", {-0.13045064034482828, -0.6031614738263369, 0.710709082761192, 0.23605271375159942, 0.002209209614083177, -0.1745187891704259, -0.03350050593792378, 0.11757810258023535, 0.37766322744554826}},
-    {"clip norm", {0.054187679818145075, -0.25429647247808795, 0.37677479058373625, 0.33334047162856095, 0.31394088540764387, -0.4634018149911267, 0.022960259882079944, -0.05073750342050346, 0.0746497604174546}},
-    {"clip norm, far", {-0.2024636030597399, -0.3413784672878323, 0.7374002245037312, 0.19889288409150158, -0.48391234682474626, -0.3170413087659592, -0.028528535977166647, 0.6370564873488677, 0.09945443587051966}},
-    {"clip value", {-1.2212453270876722e-17, -0.30000000000000004, 0.4000000000000001, 0.29999999999999993, 0.3999999999999999, -0.4999999999999999, -0.05000000000000001, -0.09943245241838936, 0.10000000000000002}},
-    {"step", {-0.11804370883142443, -0.328522302304313, 0.6918128563438461, 0.2552821439285071, -0.3772689914259665, -0.29971593743014446, -0.005772320932668561, 0.4862730449356211, 0.12994075706621402}},
-    {"exponential", {-0.14445651282607236, -0.3331626658852154, 0.7125821082184242, 0.253311688506931, -0.4330371473497402, -0.31087777467135697, -0.0015668481009320566, 0.5649163524804566, 0.11335324926470382}},
-    {"cosine", {-0.13293148340288946, -0.33145893385015157, 0.70743947744577, 0.261063540934177, -0.42229017470191715, -0.30911041884045015, 0.0023003311394665174, 0.5490503823495454, 0.11600799237778034}},
-    {"linear", {-0.10462017856984511, -0.3308308981665466, 0.6808917715537182, 0.2500748880869274, -0.32747528804066983, -0.2839972872814538, -0.012975399028890361, 0.41264909765751007, 0.15242855362207056}},
+    {"sgd", {
+        -0.2024636030597399, -0.3413784672878323, 0.7374002245037312, 0.19889288409150158,
+        -0.48391234682474626, -0.3170413087659592, -0.028528535977166647, 0.6370564873488677,
+        0.09945443587051966}},
+    {"sgd, decay", {
+        -0.19901785589881146, -0.3339096140594768, 0.7150116145104105, 0.19117847311626365,
+        -0.48117844779460955, -0.3035274440601674, -0.028516970321907496, 0.6322253854862392,
+        0.09949806689517889}},
+    {"momentum", {
+        -0.3572938463591985, -0.5034022645775093, 1.8793795070147594, 0.2647189535608539,
+        -1.7837157097244072, 0.3616929318298822, 0.1150743439610179, 2.2199232656865795,
+        -0.06864816171097184}},
+    {"dampening", {
+        -0.13246726171778914, -1.0117376268698979, 1.932640158011721, 0.4591271910249344,
+        -2.0623574203166037, 0.8356537757721777, 0.22041661529915674, 1.1517806827680979,
+        0.6216461290315959}},
+    {"nesterov", {
+        -0.13113619221697764, -0.9173270688686158, 2.253786624353004, 0.547858266291309,
+        -1.6068395242290106, 0.4193837771057024, 0.3689480873380958, 2.093621387271083,
+        -0.2991913960056373}},
+    {"adam", {
+        -0.13832468489346114, -0.6238172481121179, 0.7354506041162095, 0.2415731646549384,
+        0.016751677261246406, -0.19217468500272725, -0.03795379087382359, 0.11261370539520693,
+        0.3805690374042261}},
+    {"adam, decay", {
+        -0.1197685463224257, -0.606363212214933, 0.7178349548202712, 0.25994389236830845,
+        0.02128147709692664, -0.20952396419065752, -0.01336823106562475, 0.13780509236340718,
+        0.35830120707396496}},
+    {"adamw", {
+        -0.13045064034482828, -0.6031614738263369, 0.710709082761192, 0.23605271375159942,
+        0.002209209614083177, -0.1745187891704259, -0.03350050593792378, 0.11757810258023535,
+        0.37766322744554826}},
+    {"clip norm", {
+        0.054187679818145075, -0.25429647247808795, 0.37677479058373625, 0.33334047162856095,
+        0.31394088540764387, -0.4634018149911267, 0.022960259882079944, -0.05073750342050346,
+        0.0746497604174546}},
+    {"clip norm, far", {
+        -0.2024636030597399, -0.3413784672878323, 0.7374002245037312, 0.19889288409150158,
+        -0.48391234682474626, -0.3170413087659592, -0.028528535977166647, 0.6370564873488677,
+        0.09945443587051966}},
+    {"clip value", {
+        -1.2212453270876722e-17, -0.30000000000000004, 0.4000000000000001, 0.29999999999999993,
+        0.3999999999999999, -0.4999999999999999, -0.05000000000000001, -0.09943245241838936,
+        0.10000000000000002}},
+    {"step", {
+        -0.11804370883142443, -0.328522302304313, 0.6918128563438461, 0.2552821439285071,
+        -0.3772689914259665, -0.29971593743014446, -0.005772320932668561, 0.4862730449356211,
+        0.12994075706621402}},
+    {"exponential", {
+        -0.14445651282607236, -0.3331626658852154, 0.7125821082184242, 0.253311688506931,
+        -0.4330371473497402, -0.31087777467135697, -0.0015668481009320566, 0.5649163524804566,
+        0.11335324926470382}},
+    {"cosine", {
+        -0.13293148340288946, -0.33145893385015157, 0.70743947744577, 0.261063540934177,
+        -0.42229017470191715, -0.30911041884045015, 0.0023003311394665174, 0.5490503823495454,
+        0.11600799237778034}},
+    {"linear", {
+        -0.10462017856984511, -0.3308308981665466, 0.6808917715537182, 0.2500748880869274,
+        -0.32747528804066983, -0.2839972872814538, -0.012975399028890361, 0.41264909765751007,
+        0.15242855362207056}},
 };
 /* clang-format on */
 
@@ -62,18 +108,29 @@ static const setting settings[] = {
     {"dampening", 0, {.optimizer = GN_SGD, .lr = 0.1, .momentum = 0.9, .dampening = 0.5}},
     {"nesterov", 0.1, {.optimizer = GN_SGD, .lr = 0.1, .momentum = 0.9, .nesterov = true}},
     {"adam", 0, {.optimizer = GN_ADAM, .lr = 0.1, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8}},
-    {"adam, decay", 0.1, {.optimizer = GN_ADAM, .lr = 0.1, .beta1 = 0.8, .beta2 = 0.95, .eps = 1e-3}},
+    {"adam, decay",
+     0.1,
+     {.optimizer = GN_ADAM, .lr = 0.1, .beta1 = 0.8, .beta2 = 0.95, .eps = 1e-3}},
     {"adamw", 0.1, {.optimizer = GN_ADAMW, .lr = 0.1, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8}},
     {"clip norm", 0.1, {.optimizer = GN_SGD, .lr = 0.1, .clip_norm = 0.5}},
     {"clip norm, far", 0, {.optimizer = GN_SGD, .lr = 0.1, .clip_norm = 100}},
     {"clip value", 0, {.optimizer = GN_SGD, .lr = 0.1, .clip_value = 0.2}},
-    {"step", 0, {.optimizer = GN_SGD, .lr = 0.1, .schedule = GN_LR_STEP, .period = 2, .gamma = 0.5}},
-    {"exponential", 0, {.optimizer = GN_SGD, .lr = 0.1, .schedule = GN_LR_EXPONENTIAL, .gamma = 0.9}},
-    {"cosine", 0, {.optimizer = GN_SGD, .lr = 0.1, .schedule = GN_LR_COSINE, .period = 7, .eta_min = 0.01}},
-    {"linear", 0, {.optimizer = GN_SGD, .lr = 0.1, .schedule = GN_LR_LINEAR, .period = 3, .gamma = 0.25}},
+    {"step",
+     0,
+     {.optimizer = GN_SGD, .lr = 0.1, .schedule = GN_LR_STEP, .period = 2, .gamma = 0.5}},
+    {"exponential",
+     0,
+     {.optimizer = GN_SGD, .lr = 0.1, .schedule = GN_LR_EXPONENTIAL, .gamma = 0.9}},
+    {"cosine",
+     0,
+     {.optimizer = GN_SGD, .lr = 0.1, .schedule = GN_LR_COSINE, .period = 7, .eta_min = 0.01}},
+    {"linear",
+     0,
+     {.optimizer = GN_SGD, .lr = 0.1, .schedule = GN_LR_LINEAR, .period = 3, .gamma = 0.25}},
 };
 
-static gn_status *train(const gir_program *loss, const gn_train_spec *spec, double decay, gir_program **step)
+static gn_status *train(const gir_program *loss, const gn_train_spec *spec, double decay,
+                        gir_program **step)
 {
     const gn_train_param params[] = {{"w", decay}, {"b", 0}, {"idle", decay}, {"absent", decay}};
     return gn_pass_train(&arena, loss, 4, params, spec, step);
@@ -128,7 +185,8 @@ static gir_value *run_step(const gir_program *p, world *e, double t)
 static double largest_difference(const world *e, const recorded *r)
 {
     double most = 0;
-    for (int i = 0; i < 9; i++) most = fmax(most, fabs((i < 6 ? e->value[2].v[i] : e->value[3].v[i - 6]) - r->v[i]));
+    for (int i = 0; i < 9; i++)
+        most = fmax(most, fabs((i < 6 ? e->value[2].v[i] : e->value[3].v[i - 6]) - r->v[i]));
     return most;
 }
 
@@ -150,8 +208,8 @@ START_TEST(as_torch)
         }
         ck_assert_msg(largest_difference(&e, &torch[k]) < 1e-14, "%s: %g", torch[k].name,
                       largest_difference(&e, &torch[k]));
-        ck_assert_msg(largest_difference(&s, &torch[k]) < 1e-14, "%s, simplified: %g", torch[k].name,
-                      largest_difference(&s, &torch[k]));
+        ck_assert_msg(largest_difference(&s, &torch[k]) < 1e-14, "%s, simplified: %g",
+                      torch[k].name, largest_difference(&s, &torch[k]));
     }
 }
 END_TEST
@@ -159,11 +217,13 @@ END_TEST
 static gir_id update_of(const gir_program *p, const char *name)
 {
     for (uint32_t k = 0; k < p->outputs.n; k++)
-        if (p->outputs.p[k].kind == GIR_UPDATE && strcmp(p->outputs.p[k].name, name) == 0) return p->outputs.p[k].value;
+        if (p->outputs.p[k].kind == GIR_UPDATE && strcmp(p->outputs.p[k].name, name) == 0)
+            return p->outputs.p[k].value;
     return 0;
 }
 
-/* Outputs and updates of the loss stay; what the loss does not depend on is left alone, weight decay or not. */
+/* Outputs and updates of the loss stay; what the loss does not depend on is left alone, weight
+ * decay or not. */
 START_TEST(program)
 {
     gir_program *loss = read_program(model), *step = NULL;
@@ -179,11 +239,13 @@ START_TEST(program)
     ck_assert_uint_eq(update_of(step, "opt.m.idle"), 0);
     ck_assert_uint_eq(gir_at(step, update_of(step, "w"))->loc.line, 3); /* where w is declared */
     expect_ok(train(loss, &settings[0].spec, 0, &step));
-    ck_assert_uint_eq(gir_leaf_by_name(step, GIR_STATE, "opt.m.w"), 0); /* sgd without momentum keeps nothing */
+    /* sgd without momentum keeps nothing */
+    ck_assert_uint_eq(gir_leaf_by_name(step, GIR_STATE, "opt.m.w"), 0);
 }
 END_TEST
 
-/* What is said of a schedule is what a step does: the same as one with that rate and no schedule. */
+/* What is said of a schedule is what a step does: the same as one with that rate and no
+ * schedule. */
 START_TEST(rates)
 {
     for (size_t k = 0; k < sizeof settings / sizeof *settings; k++) {
@@ -198,8 +260,8 @@ START_TEST(rates)
             expect_ok(train(read_program(model), &constant, 0, &step[1]));
             for (int i = 0; i < 2; i++) run_step(step[i], &e[i], t);
             for (int i = 0; i < 6; i++)
-                ck_assert_msg(fabs(e[0].value[2].v[i] - e[1].value[2].v[i]) < 1e-12, "%s, step %d", settings[k].name,
-                              t);
+                ck_assert_msg(fabs(e[0].value[2].v[i] - e[1].value[2].v[i]) < 1e-12, "%s, step %d",
+                              settings[k].name, t);
         }
     }
 }
@@ -208,9 +270,10 @@ END_TEST
 /* A loss that draws random numbers has the counter already. */
 START_TEST(counter)
 {
-    gir_program *loss = read_program("program @m { %1 = state \"rng.seed\" : i64[] %2 = state \"rng.step\" : i64[]\n"
-                                     " %3 = rng_key %1, %2 %4 = random %3 : f32[3] %5 = state \"w\" : f32[3]\n"
-                                     " %6 = mul %4, %5 %7 = reduce %6 {axes = 1} output \"loss\" %7 }");
+    gir_program *loss = read_program(
+        "program @m { %1 = state \"rng.seed\" : i64[] %2 = state \"rng.step\" : i64[]\n"
+        " %3 = rng_key %1, %2 %4 = random %3 : f32[3] %5 = state \"w\" : f32[3]\n"
+        " %6 = mul %4, %5 %7 = reduce %6 {axes = 1} output \"loss\" %7 }");
     gir_program *step = NULL;
     expect_ok(train(loss, &settings[5].spec, 0, &step));
     expect_ok(gir_verify(step));
@@ -231,16 +294,21 @@ static void refused(gn_train_spec spec, const char *why)
 START_TEST(errors)
 {
     refused((gn_train_spec){.schedule = GN_LR_STEP}, "the schedule's period is 0 steps");
-    refused((gn_train_spec){.schedule = GN_LR_COSINE, .period = -1}, "the schedule's period is -1 steps");
+    refused((gn_train_spec){.schedule = GN_LR_COSINE, .period = -1},
+            "the schedule's period is -1 steps");
     refused((gn_train_spec){.lr = -1}, "the learning rate is -1");
     refused((gn_train_spec){.lr = NAN}, "the learning rate is");
     refused((gn_train_spec){.clip_norm = -1}, "gradients are clipped to less than 0");
     refused((gn_train_spec){.nesterov = true}, "nesterov needs a momentum and no dampening");
     refused((gn_train_spec){.optimizer = GN_ADAM, .beta1 = 1}, "betas are 1 and 0");
-    gir_program *step = NULL, *none = read_program("program @m { %1 = const {value = 1} : f32[] output \"out\" %1 }");
+    gir_program *step = NULL,
+                *none = read_program(
+                    "program @m { %1 = const {value = 1} : f32[] output \"out\" %1 }");
     expect_error(train(none, &settings[0].spec, 0, &step), GN_ERR_INTERNAL, "has no output 'loss'");
-    gir_program *wide = read_program("program @m { %1 = const {value = 1} : f32[2] output \"loss\" %1 }");
-    expect_error(train(wide, &settings[0].spec, 0, &step), GN_ERR_MODEL, "a gradient is taken of a single float");
+    gir_program *wide = read_program(
+        "program @m { %1 = const {value = 1} : f32[2] output \"loss\" %1 }");
+    expect_error(train(wide, &settings[0].spec, 0, &step), GN_ERR_MODEL,
+                 "a gradient is taken of a single float");
 }
 END_TEST
 

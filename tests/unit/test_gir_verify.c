@@ -33,13 +33,16 @@ static gir_program *holds(void)
     return p;
 }
 
-static void broken(const gir_program *p, const char *rule) { expect_error(gir_verify(p), GN_ERR_INTERNAL, rule); }
+static void broken(const gir_program *p, const char *rule)
+{
+    expect_error(gir_verify(p), GN_ERR_INTERNAL, rule);
+}
 
-#define BREAK(what, rule)                                                                                              \
-    do {                                                                                                               \
-        gir_program *p = holds();                                                                                      \
-        what;                                                                                                          \
-        broken(p, rule);                                                                                               \
+#define BREAK(what, rule)                                                                          \
+    do {                                                                                           \
+        gir_program *p = holds();                                                                  \
+        what;                                                                                      \
+        broken(p, rule);                                                                           \
     } while (0)
 
 START_TEST(values)
@@ -68,7 +71,8 @@ START_TEST(types)
     BREAK(gir_at(p, 8)->type.is_graph = 1, "is not a graph");
     BREAK(gir_at(p, 8)->type.is_graph = 2, "%8 = add");
     BREAK(gir_at(p, 4)->type.is_graph = 0, "%4 is not the graph of edge space edge.1");
-    BREAK((gir_at(p, 4)->type.is_graph = 0, p->spaces.p[3].graph = 0), "%4 = self_loops: is a graph");
+    BREAK((gir_at(p, 4)->type.is_graph = 0, p->spaces.p[3].graph = 0),
+          "%4 = self_loops: is a graph");
     BREAK(gir_at(p, 4)->type.src = 5, "%4 = self_loops: the result is graph<node -> node, edge.1>");
     BREAK(gir_at(p, 4)->type.edge = 1, "%4 is not the graph of edge space edge.1");
     BREAK(gir_at(p, 4)->type.edge = 2, "%4 is not the graph of edge space edge.1");
@@ -113,7 +117,8 @@ END_TEST
 /* A value over edges of a graph that comes later, or never does. */
 START_TEST(rows)
 {
-    BREAK((gir_at(p, 2)->type.space = 3, p->nodes.n = 5), "%2: the graph of edge space edge.1 does not come before");
+    BREAK((gir_at(p, 2)->type.space = 3, p->nodes.n = 5),
+          "%2: the graph of edge space edge.1 does not come before");
     gir_program *p = gir_program_new(&arena, "t");
     gir_space_id edge = gir_space_add(p, "edge", GIR_EDGE, -1);
     gir_type t = gir_tensor(GN_F32, edge, 0, NULL);
@@ -129,10 +134,11 @@ END_TEST
 /* Spaces of picked rows belong to their picks. */
 START_TEST(picked_rows)
 {
-    static const char *const text = "program @t { space node node ? space edge edge ?\n"
-                                    " %1 = graph \"g\" : graph<node -> node, edge>\n"
-                                    " %2 = input \"m\" : node bool[]\n %3 = subset %2\n %4 = grow %3, %1\n"
-                                    " %5 = const {value = 1} : node.1 f32[]\n output \"o\" %5 }";
+    static const char
+        *const text = "program @t { space node node ? space edge edge ?\n"
+                      " %1 = graph \"g\" : graph<node -> node, edge>\n"
+                      " %2 = input \"m\" : node bool[]\n %3 = subset %2\n %4 = grow %3, %1\n"
+                      " %5 = const {value = 1} : node.1 f32[]\n output \"o\" %5 }";
     gir_program *p = read_program(text);
     expect_ok(gir_verify(p));
     gir_space_id picked = gir_type_of(p, 3)->dst, grown = gir_type_of(p, 4)->dst;
@@ -147,9 +153,11 @@ START_TEST(picked_rows)
     gir_at(p, 5)->type.space = grown;
     expect_ok(gir_verify(p));
     gir_program *q = gir_program_new(&arena, "late");
-    gir_space_id node = gir_space_add(q, "node", GIR_NODE, -1), some = gir_space_add(q, "some", GIR_NODE, -1);
+    gir_space_id node = gir_space_add(q, "node", GIR_NODE, -1),
+                 some = gir_space_add(q, "some", GIR_NODE, -1);
     gir_type t = gir_tensor(GN_BOOL, node, 0, NULL), one = gir_tensor(GN_F32, some, 0, NULL);
-    gir_type pick = {.is_graph = 1, .src = node, .dst = some, .edge = gir_space_add(q, "edge", GIR_EDGE, -1)};
+    gir_type pick = {
+        .is_graph = 1, .src = node, .dst = some, .edge = gir_space_add(q, "edge", GIR_EDGE, -1)};
     gir_const(q, &one, 1);
     gir_id mask = gir_append(q, GIR_INPUT, 0, NULL, &(gir_attr){.name = "m"}, &t);
     gir_append(q, GIR_SUBSET, 1, &mask, &(gir_attr){0}, &pick);

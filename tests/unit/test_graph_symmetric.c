@@ -1,4 +1,5 @@
-/* Graphs that are their own transpose hold one array for both directions; all others hold two, and all are right. */
+/* Graphs that are their own transpose hold one array for both directions; all others hold two, and
+ * all are right. */
 /* links: base runtime */
 #include "runtime/graph/graph_sort.h"
 #include "runtime_check.h"
@@ -39,7 +40,8 @@ static edge_list both_ways(int64_t n, int64_t edges)
     return l;
 }
 
-/* Asks for arrays bit by bit or at once; `symmetric` and shared, or neither; freed by the caller. */
+/* Asks for arrays bit by bit or at once; `symmetric` and shared, or neither; freed by the
+ * caller. */
 static gn_graph *expect(const edge_list *l, gn_elem index, bool at_once, bool symmetric)
 {
     gn_graph *g = graph_of(index, l);
@@ -50,7 +52,8 @@ static gn_graph *expect(const edge_list *l, gn_elem index, bool at_once, bool sy
         ck_assert_int_eq(gn_graph_bytes(g) - alone, symmetric ? 0 : (l->n_src + 1 + l->n) * size);
     }
     ok(gn_graph_require(g, POINTERS | EDGES));
-    ck_assert_int_eq(gn_graph_bytes(g) - alone, ((symmetric ? 0 : l->n_src + 1 + l->n) + l->n) * size);
+    ck_assert_int_eq(gn_graph_bytes(g) - alone,
+                     ((symmetric ? 0 : l->n_src + 1 + l->n) + l->n) * size);
     ck_assert_int_eq(g->symmetric, symmetric);
     ck_assert_int_eq(g->array[GN_GRAPH_COL_PTR] == g->array[GN_GRAPH_ROW_PTR], symmetric);
     ck_assert_int_eq(g->array[GN_GRAPH_CSC_ROW] == g->array[GN_GRAPH_COL], symmetric);
@@ -85,7 +88,8 @@ static void check_list(const edge_list *l, bool symmetric)
 START_TEST(small_graphs)
 {
     static const int64_t path_src[] = {0, 1, 1, 2, 4}, path_dst[] = {1, 0, 2, 1, 4};
-    edge_list none = edges_new(0, 0, 0), isolated = edges_new(5, 5, 0), one_end = edges_new(3, 4, 0);
+    edge_list none = edges_new(0, 0, 0), isolated = edges_new(5, 5, 0),
+              one_end = edges_new(3, 4, 0);
     check_list(&none, true);
     check_list(&isolated, true);
     check_list(&one_end, false);
@@ -96,7 +100,8 @@ START_TEST(small_graphs)
     check_list(&path, true);
     path.n = 3; /* 2 -> 1 is not there */
     check_list(&path, false);
-    /* 0 and 1 have no row: a cursor that starts there stands in another's, which holds what is looked for */
+    /* 0 and 1 have no row: a cursor that starts there stands in another's, which holds what is
+     * looked for */
     static const int64_t into_src[] = {2, 0}, into_dst[] = {2, 2};
     check_list(&(edge_list){3, 3, 2, (int64_t *)into_src, (int64_t *)into_dst}, false);
     path.n_src = 6; /* goes to others */
@@ -107,7 +112,8 @@ START_TEST(small_graphs)
 }
 END_TEST
 
-/* One edge of a cycle that goes both ways has another end: the first, one in the middle, the last. */
+/* One edge of a cycle that goes both ways has another end: the first, one in the middle, the
+ * last. */
 START_TEST(one_edge_differs)
 {
     enum { N = 40 };
@@ -204,7 +210,8 @@ START_TEST(random_graphs)
         ok(gn_graph_require(g, ALL_CSC));
         check_graph(g, &l);
         check_sorted(g, g->symmetric);
-        bool same = !memcmp(g->array[GN_GRAPH_ROW_PTR], g->array[GN_GRAPH_COL_PTR], (size_t)(n + 1) * 4) &&
+        bool same = !memcmp(g->array[GN_GRAPH_ROW_PTR], g->array[GN_GRAPH_COL_PTR],
+                            (size_t)(n + 1) * 4) &&
                     !memcmp(g->array[GN_GRAPH_COL], g->array[GN_GRAPH_CSC_ROW], (size_t)l.n * 4);
         ck_assert_int_eq(same, g->symmetric);
         shared += same;
@@ -216,7 +223,8 @@ START_TEST(random_graphs)
 }
 END_TEST
 
-/* Loops that a derived graph appends stand at the end of their rows, wherever their number would be. */
+/* Loops that a derived graph appends stand at the end of their rows, wherever their number would
+ * be. */
 START_TEST(derived_graphs)
 {
     for (int k = 0; k < 30; k++) {
@@ -228,12 +236,15 @@ START_TEST(derived_graphs)
             ck_assert(d->symmetric);
             for (int64_t v = 0; v < d->n_dst; v++) {
                 int64_t end = at(d, GN_GRAPH_ROW_PTR, v + 1);
-                for (int64_t e = at(d, GN_GRAPH_COL_PTR, v); e < end; e++) { /* the edge's other end, and ends */
+                /* the edge's other end, and ends */
+                for (int64_t e = at(d, GN_GRAPH_COL_PTR, v); e < end; e++) {
                     int64_t image = at(d, GN_GRAPH_CSC_EDGE, e), u = at(d, GN_GRAPH_CSC_ROW, e);
                     SAME(at(d, GN_GRAPH_COL, image), v);
-                    HOLDS(image >= at(d, GN_GRAPH_ROW_PTR, u) && image < at(d, GN_GRAPH_ROW_PTR, u + 1));
+                    HOLDS(image >= at(d, GN_GRAPH_ROW_PTR, u) &&
+                          image < at(d, GN_GRAPH_ROW_PTR, u + 1));
                 }
-                if (how != GN_REMOVE_LOOPS && how != GN_REVERSE) SAME(at(d, GN_GRAPH_CSC_EDGE, end - 1), end - 1);
+                if (how != GN_REMOVE_LOOPS && how != GN_REVERSE)
+                    SAME(at(d, GN_GRAPH_CSC_EDGE, end - 1), end - 1);
             }
             check_sorted(d, true);
             gn_graph_free(d);
@@ -252,12 +263,17 @@ START_TEST(rows_that_do_not_ascend)
 }
 END_TEST
 
-/* A part of what is shared stays until nobody needs it; a sanitizer sees what is freed twice or not at all. */
+/* A part of what is shared stays until nobody needs it; a sanitizer sees what is freed twice or not
+ * at all. */
 START_TEST(trimmed)
 {
     edge_list l = both_ways(9, 30);
-    static const unsigned keep[] = {
-        0, POINTERS, 1 << GN_GRAPH_COL_PTR, 1 << GN_GRAPH_CSC_ROW, EDGES, 1 << GN_GRAPH_ROW_PTR | 1 << GN_GRAPH_COL};
+    static const unsigned keep[] = {0,
+                                    POINTERS,
+                                    1 << GN_GRAPH_COL_PTR,
+                                    1 << GN_GRAPH_CSC_ROW,
+                                    EDGES,
+                                    1 << GN_GRAPH_ROW_PTR | 1 << GN_GRAPH_COL};
     for (size_t k = 0; k < sizeof keep / sizeof *keep; k++) {
         gn_graph *g = expect(&l, GN_I32, true, true), *whole = graph_of(GN_I32, &l);
         gn_graph_trim(g, keep[k]);
@@ -268,7 +284,8 @@ START_TEST(trimmed)
         if (keep[k] & 1 << GN_GRAPH_COL_PTR)
             ck_assert_mem_eq(g->array[GN_GRAPH_COL_PTR], whole->array[GN_GRAPH_ROW_PTR], 40);
         if (keep[k] & 1 << GN_GRAPH_CSC_ROW)
-            ck_assert_mem_eq(g->array[GN_GRAPH_CSC_ROW], whole->array[GN_GRAPH_COL], (size_t)l.n * 4);
+            ck_assert_mem_eq(g->array[GN_GRAPH_CSC_ROW], whole->array[GN_GRAPH_COL],
+                             (size_t)l.n * 4);
         gn_graph_free(g);
         gn_graph_free(whole);
     }
@@ -280,7 +297,8 @@ END_TEST
 START_TEST(parts)
 {
     edge_list l = both_ways(3, 200);
-    gn_graph_array by_dst = gn_part_array_of(16, GN_PART_PTR), by_src = gn_part_array_of(16, GN_CSC_PART_PTR);
+    gn_graph_array by_dst = gn_part_array_of(16, GN_PART_PTR),
+                   by_src = gn_part_array_of(16, GN_CSC_PART_PTR);
     for (int first = 0; first < 2; first++) {
         gn_graph *g = graph_of(GN_I32, &l);
         ok(gn_graph_require(g, 1u << (first ? by_dst : by_src)));
@@ -298,7 +316,8 @@ START_TEST(parts)
 }
 END_TEST
 
-/* Values of edges are not symmetric because their places are; the permutation that reads them need not stay. */
+/* Values of edges are not symmetric because their places are; the permutation that reads them need
+ * not stay. */
 START_TEST(values_of_a_symmetric_pattern)
 {
     static const int64_t ptr[] = {0, 2, 3, 4};
@@ -358,6 +377,6 @@ START_TEST(out_of_memory)
 }
 END_TEST
 
-RUN_SUITE("symmetric graphs", small_graphs, one_edge_differs, equal_degrees, repeated_edges, random_graphs,
-          derived_graphs, rows_that_do_not_ascend, trimmed, parts, values_of_a_symmetric_pattern, many_edges,
-          out_of_memory)
+RUN_SUITE("symmetric graphs", small_graphs, one_edge_differs, equal_degrees, repeated_edges,
+          random_graphs, derived_graphs, rows_that_do_not_ascend, trimmed, parts,
+          values_of_a_symmetric_pattern, many_edges, out_of_memory)

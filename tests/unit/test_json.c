@@ -48,8 +48,10 @@ START_TEST(nesting)
     gn_json_null(&json, "nothing");
     gn_json_string(&json, "no string", NULL);
     gn_json_end(&json);
-    expect("{\n  \"model\": \"GCN\",\n  \"params\": -9223372036854775808,\n  \"runs\": [\n    {\n      \"loss\": 0.5\n"
-           "    },\n    []\n  ],\n  \"none\": {},\n  \"done\": true,\n  \"late\": false,\n  \"nothing\": null,\n"
+    expect("{\n  \"model\": \"GCN\",\n  \"params\": -9223372036854775808,\n  \"runs\": [\n    {\n  "
+           "    \"loss\": 0.5\n"
+           "    },\n    []\n  ],\n  \"none\": {},\n  \"done\": true,\n  \"late\": false,\n  "
+           "\"nothing\": null,\n"
            "  \"no string\": null\n}\n");
 }
 END_TEST

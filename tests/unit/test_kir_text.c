@@ -55,8 +55,10 @@ END_TEST
 START_TEST(every_instruction)
 {
     gn_buf t = {.arena = &arena};
-    gn_buf_add(&t, "kernel @all (\n  %f: f64[8] read_write,\n  %i: i64[8] read_write,\n  %b: bool[8] read\n) {\n"
-                   "  %1 = load f64 %f[0]\n  %2 = load i64 %i[0]\n  %3 = load bool %b[0]\n  %4 = tile i64 4\n");
+    gn_buf_add(&t, "kernel @all (\n  %f: f64[8] read_write,\n  %i: i64[8] read_write,\n  %b: "
+                   "bool[8] read\n) {\n"
+                   "  %1 = load f64 %f[0]\n  %2 = load i64 %i[0]\n  %3 = load bool %b[0]\n  %4 = "
+                   "tile i64 4\n");
     int n = 4;
     for (int op = KIR_IADD; op < KIR_OP_COUNT; op++) {
         const kir_op_info *info = &kir_ops[op];
@@ -67,34 +69,41 @@ START_TEST(every_instruction)
         }
         gn_buf_printf(&t, "  %%%d = %s%s", ++n, info->text, type);
         for (int k = 0; k < info->n_in; k++)
-            gn_buf_printf(&t, "%s%%%d", k ? ", " : " ", sig[2 + k] == 'i' ? 2 : sig[2 + k] == 'b' ? 3 : 1);
+            gn_buf_printf(&t, "%s%%%d", k ? ", " : " ",
+                          sig[2 + k] == 'i'   ? 2
+                          : sig[2 + k] == 'b' ? 3
+                                              : 1);
         gn_buf_add(&t, op == KIR_RANDOM ? " site 4294967295\n" : "\n");
     }
-    gn_buf_add(&t,
-               "  tstore %4[0], 1\n  tacc max %4[0], %2\n  tacc min %4[0], %2\n  store %i[%2], -9223372036854775808\n"
-               "  if %3 {\n    %99 = tile f64 1\n    tstore %99[0], 0.5:f64\n    tfma %99[0], %1, 1e+300:f64\n  }\n"
-               "  if true {\n  }\n}\n");
+    gn_buf_add(&t, "  tstore %4[0], 1\n  tacc max %4[0], %2\n  tacc min %4[0], %2\n  store %i[%2], "
+                   "-9223372036854775808\n"
+                   "  if %3 {\n    %99 = tile f64 1\n    tstore %99[0], 0.5:f64\n    tfma %99[0], "
+                   "%1, 1e+300:f64\n  }\n"
+                   "  if true {\n  }\n}\n");
     kir_kernel *k = verified(t.p);
     char *once = printed(k);
     ck_assert_str_eq(printed(verified(once)), once);
-    for (int op = KIR_IADD; op < KIR_OP_COUNT; op++) ck_assert_ptr_nonnull(strstr(once, kir_ops[op].text));
+    for (int op = KIR_IADD; op < KIR_OP_COUNT; op++)
+        ck_assert_ptr_nonnull(strstr(once, kir_ops[op].text));
 }
 END_TEST
 
 START_TEST(products_of_fragments)
 {
-    static const char text[] = "kernel @k (\n  sym n\n) {\n  for %1 in 0 .. n step 1 block none {\n"
-                               "    %2 = tile f32 256\n    %3 = tile f32 4096\n"
-                               "    for %4 in 0 .. 2 step 1 warp none {\n      %5 = imul %4, 128\n"
-                               "      mma tf32 %2[%5] by 4, %3[0] by 4095 1, %3[%5] by 2 3000\n    }\n  }\n}\n";
+    static const char
+        text[] = "kernel @k (\n  sym n\n) {\n  for %1 in 0 .. n step 1 block none {\n"
+                 "    %2 = tile f32 256\n    %3 = tile f32 4096\n"
+                 "    for %4 in 0 .. 2 step 1 warp none {\n      %5 = imul %4, 128\n"
+                 "      mma tf32 %2[%5] by 4, %3[0] by 4095 1, %3[%5] by 2 3000\n    }\n  }\n}\n";
     kir_kernel *k = verified(text);
     ck_assert_str_eq(printed(k), text);
     ck_assert_str_eq(printed(kir_clone(&arena, k, NULL)), text);
-    static const char narrow[] = "kernel @k (\n  sym n\n) {\n  for %1 in 0 .. n step 1 block none {\n"
-                                 "    %2 = tile f32 256\n    %3 = tile bf16 4096\n    %4 = tile f16 4096\n"
-                                 "    for %5 in 0 .. 2 step 1 warp none {\n"
-                                 "      mma bf16 %2[0] by 4, %3[0] by 8 1, %3[0] by 3 3\n"
-                                 "      mma f16 %2[0] by 4, %4[0] by 1 8, %4[0] by 40 1\n    }\n  }\n}\n";
+    static const char
+        narrow[] = "kernel @k (\n  sym n\n) {\n  for %1 in 0 .. n step 1 block none {\n"
+                   "    %2 = tile f32 256\n    %3 = tile bf16 4096\n    %4 = tile f16 4096\n"
+                   "    for %5 in 0 .. 2 step 1 warp none {\n"
+                   "      mma bf16 %2[0] by 4, %3[0] by 8 1, %3[0] by 3 3\n"
+                   "      mma f16 %2[0] by 4, %4[0] by 1 8, %4[0] by 40 1\n    }\n  }\n}\n";
     ck_assert_str_eq(printed(verified(narrow)), narrow);
     for (kir_id i = 1; i < k->insts.n; i++) {
         if (kir_at(k, i)->op != KIR_MMA) continue;
@@ -108,7 +117,8 @@ END_TEST
 
 START_TEST(products_of_pairs)
 {
-    static const char text[] = "kernel @k (\n  sym n\n) {\n  %1 = tile f32 4\n  %2 = tile bf16 8\n  %3 = tile bf16 8\n"
+    static const char text[] = "kernel @k (\n  sym n\n) {\n  %1 = tile f32 4\n  %2 = tile bf16 8\n "
+                               " %3 = tile bf16 8\n"
                                "  for %4 in 0 .. 4 step 1 vector none {\n    %5 = imul %4, 2\n"
                                "    tdot %1[%4], %2[6], %3[%5]\n  }\n}\n";
     kir_kernel *k = verified(text);
@@ -144,7 +154,8 @@ START_TEST(literals)
         kir_store(k, &c, b, kir_iconst(k, &c, 0), kir_fconst(k, &c, cases[i].e, cases[i].v));
         char *once = printed(k), want[80];
         snprintf(want, sizeof want, "store %%x[0], %s\n", cases[i].text);
-        if (strlen(cases[i].text) < 18) ck_assert_msg(strstr(once, want) != NULL, "%s is not in %s", want, once);
+        if (strlen(cases[i].text) < 18)
+            ck_assert_msg(strstr(once, want) != NULL, "%s is not in %s", want, once);
         kir_kernel *again = verified(once);
         ck_assert_str_eq(printed(again), once);
         for (uint32_t v = 1; v < again->insts.n; v++) {
@@ -152,7 +163,8 @@ START_TEST(literals)
             if (in->op != KIR_CONST || in->elem == GN_I64) continue;
             ck_assert_int_eq(in->elem, cases[i].e);
             ck_assert(isnan(cases[i].v) ? isnan(in->fimm) : in->fimm == cases[i].v);
-            if (!isnan(cases[i].v)) ck_assert_int_eq(signbit(in->fimm) != 0, signbit(cases[i].v) != 0);
+            if (!isnan(cases[i].v))
+                ck_assert_int_eq(signbit(in->fimm) != 0, signbit(cases[i].v) != 0);
         }
     }
 }
@@ -160,9 +172,9 @@ END_TEST
 
 START_TEST(odd_names)
 {
-    static const char *const names[] = {"plain",       "with.dot", "with..dots",  "trailing.", "sym",
-                                        "true",        "12",       "inf",         "a b",       "q\"q\\",
-                                        "line\nbreak", "\x01\x7f", "caf\xc3\xa9", "%x",        "-"};
+    static const char *const names[] = {
+        "plain", "with.dot", "with..dots",  "trailing.", "sym",         "true", "12", "inf",
+        "a b",   "q\"q\\",   "line\nbreak", "\x01\x7f",  "caf\xc3\xa9", "%x",   "-"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         kir_kernel *k = kir_kernel_new(&arena, names[i]);
         k->comment = names[i];
@@ -204,7 +216,8 @@ START_TEST(errors)
         {"kernel @k () {\n  %1 = barrier\n}", "no value: barrier"},
         {"kernel @k () {\n  iadd 1, 2\n}", "a value needs a number"},
         {"kernel @k () {\n  %1 = iadd 1 2\n}", "2:15: expected ','"},
-        {"kernel @k () {\n  %1 = iadd 1, 2\n  %1 = iadd 1, 2\n}", "3:3: there is a value above with the number 1"},
+        {"kernel @k () {\n  %1 = iadd 1, 2\n  %1 = iadd 1, 2\n}",
+         "3:3: there is a value above with the number 1"},
         {"kernel @k () {\n  %1 = iadd 1, %7\n}", "no value above has the number 7"},
         {"kernel @k () {\n  %1 = iadd 1, rows\n}", "no symbol is called rows"},
         {"kernel @k () {\n  %1 = iadd 1, 99999999999999999999\n}", "a number that does not fit"},
@@ -213,7 +226,8 @@ START_TEST(errors)
         {"kernel @k (%a: f32[1] read) {\n  %1 = load f64 %a[0]\n}", "what is loaded is f32"},
         {"kernel @k () {\n  %1 = load f64 %a[0]\n}", "no buffer is called a"},
         {"kernel @k () {\n  for %1 in 0 .. 4 step 1 fast none {}\n}", "expected a unit"},
-        {"kernel @k () {\n  for %1 in 0 .. 4 step 1 serial never {}\n}", "expected none, private, reduce or ordered"},
+        {"kernel @k () {\n  for %1 in 0 .. 4 step 1 serial never {}\n}",
+         "expected none, private, reduce or ordered"},
         {"kernel @k () {\n  for %1 in 0 4 step 1 serial none {}\n}", "expected .."},
         {"kernel @k () {", "expected '}'"},
         {"kernel @k () {} x", "expected the end"},
@@ -223,8 +237,8 @@ START_TEST(errors)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         kir_kernel *k;
-        refused(kir_parse(&arena, cases[i].text, strlen(cases[i].text), "test", &k), GN_ERR_MODEL, cases[i].want,
-                cases[i].text);
+        refused(kir_parse(&arena, cases[i].text, strlen(cases[i].text), "test", &k), GN_ERR_MODEL,
+                cases[i].want, cases[i].text);
     }
 }
 END_TEST
@@ -265,10 +279,12 @@ START_TEST(folding)
     const kir_inst *half = kir_at(k, kir_bin_imm(k, &c, KIR_IDIV, n6, 3));
     ck_assert(half->op == KIR_IMUL && half->a == n && kir_is_iconst(k, half->b, &v) && v == 2);
     kir_id big = kir_iconst(k, &c, INT64_MAX);
-    ck_assert_int_eq(kir_at(k, kir_bin_imm(k, &c, KIR_IADD, big, 1))->op, KIR_IADD); /* would wrap: stays */
+    /* would wrap: stays */
+    ck_assert_int_eq(kir_at(k, kir_bin_imm(k, &c, KIR_IADD, big, 1))->op, KIR_IADD);
     ck_assert_int_eq(kir_at(k, kir_bin_imm(k, &c, KIR_IDIV, n, 0))->op, KIR_IDIV);
     kir_id no = kir_bin(k, &c, KIR_ILT, n, n);
-    ck_assert(kir_at(k, no)->op == KIR_CONST && kir_at(k, no)->imm == 0 && kir_at(k, no)->elem == GN_BOOL);
+    ck_assert(kir_at(k, no)->op == KIR_CONST && kir_at(k, no)->imm == 0 &&
+              kir_at(k, no)->elem == GN_BOOL);
     ck_assert_uint_eq(kir_select(k, &c, no, n, n6), n6);
     kir_id size = kir_size_value(k, &c, (kir_size){.coef = 4, .sym = 0, .plus = 1});
     ck_assert_int_eq(kir_at(k, size)->op, KIR_IADD);
@@ -288,9 +304,9 @@ START_TEST(insertion)
     kir_cursor first = {.owner = i};
     kir_store(k, &first, b, kir_iconst(k, &first, 1), i);
     kir_store(k, &early, b, kir_iconst(k, &early, 2), kir_iconst(k, &early, 7));
-    ck_assert_str_eq(printed(k),
-                     "kernel @insert (\n  %x: i64[4] write\n) {\n  store %x[2], 7\n"
-                     "  for %1 in 0 .. 4 step 1 serial none {\n    store %x[1], %1\n    store %x[%1], %1\n  }\n}\n");
+    ck_assert_str_eq(printed(k), "kernel @insert (\n  %x: i64[4] write\n) {\n  store %x[2], 7\n"
+                                 "  for %1 in 0 .. 4 step 1 serial none {\n    store %x[1], %1\n   "
+                                 " store %x[%1], %1\n  }\n}\n");
 }
 END_TEST
 
@@ -309,7 +325,8 @@ START_TEST(helpers)
     kir_id v = kir_load(k, &loop, x, lane), e = kir_un(k, &loop, KIR_EXP, v);
     kir_tacc(k, &loop, KIR_SUM, t, zero, kir_tri(k, &loop, KIR_FMA, v, e, e));
     kir_tfma(k, &loop, t, zero, v, kir_cast(k, &loop, kir_cast(k, &loop, lane, GN_F32), GN_F32));
-    kir_id odd = kir_bin(k, &block, KIR_IEQ, kir_bin_imm(k, &block, KIR_IMOD, i, 2), kir_iconst(k, &block, 1));
+    kir_id odd = kir_bin(k, &block, KIR_IEQ, kir_bin_imm(k, &block, KIR_IMOD, i, 2),
+                         kir_iconst(k, &block, 1));
     kir_if(k, &block, &branch, kir_un(k, &block, KIR_NOT, odd));
     kir_store(k, &branch, x, i, kir_select(k, &branch, odd, kir_tload(k, &branch, t, zero), r));
     ck_assert_str_eq(printed(k), "kernel @all (\n  sym step,\n  %x: f16[9] read_write\n) {\n"
@@ -355,7 +372,8 @@ START_TEST(documented)
         char bare[32], with[32];
         snprintf(bare, sizeof bare, "`%s`", kir_ops[op].text);
         snprintf(with, sizeof with, "`%s ", kir_ops[op].text);
-        ck_assert_msg(strstr(page, bare) || strstr(page, with), "%s is not explained", kir_ops[op].text);
+        ck_assert_msg(strstr(page, bare) || strstr(page, with), "%s is not explained",
+                      kir_ops[op].text);
     }
     char *example = strstr(page, "kernel @spmm"), *end = strstr(example, "```");
     ck_assert(end != NULL);

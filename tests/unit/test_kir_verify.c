@@ -4,16 +4,17 @@
 #include "kir_test.h"
 
 /* Kernels that parse and break a rule; the body is put between these. */
-static const char head[] =
-    "kernel @k (sym n, %r: f32[n] read, %w: f32[n] write, %rw: f32[n] read_write, %i: i32[n] read_write, "
-    "%d: f64[n] read, %b: bool[n] read_write) {\n";
+static const char head[] = "kernel @k (sym n, %r: f32[n] read, %w: f32[n] write, %rw: f32[n] "
+                           "read_write, %i: i32[n] read_write, "
+                           "%d: f64[n] read, %b: bool[n] read_write) {\n";
 
 static const struct {
     const char *body, *rule;
 } broken[] = {
     /* operands and types */
     {"if true {\n %1 = load f32 %r[0]\n }\n store %w[0], %1", "computed in a block that has ended"},
-    {"for %1 in 0 .. n step 1 serial none {\n }\n %2 = iadd %1, 1", "computed in a block that has ended"},
+    {"for %1 in 0 .. n step 1 serial none {\n }\n %2 = iadd %1, 1",
+     "computed in a block that has ended"},
     {"%1 = tile f32 4\n store %w[0], %1", "an operand has no value"},
     {"%1 = load f32 %r[true]", "an operand has the wrong type"},
     {"%1 = iadd 1, 1.0", "an operand has the wrong type"},
@@ -52,12 +53,15 @@ static const struct {
     {"for %1 in 0 .. n step 1 unroll none {\n }", "the bounds of an unrolled loop are constants"},
     {"for %1 in 0 .. 4 step 1 vector ordered {\n }", "an ordered loop is serial or unrolled"},
     {"for %1 in 0 .. n step 1 thread ordered {\n }", "an ordered loop is serial or unrolled"},
-    {"for %1 in 0 .. n step 1 thread none {\n }\n store %w[0], 1.0", "the thread loop is the last instruction"},
-    {"if true {\n for %1 in 0 .. n step 1 thread none {\n }\n }", "the thread loop is the last instruction"},
+    {"for %1 in 0 .. n step 1 thread none {\n }\n store %w[0], 1.0",
+     "the thread loop is the last instruction"},
+    {"if true {\n for %1 in 0 .. n step 1 thread none {\n }\n }",
+     "the thread loop is the last instruction"},
     {"for %1 in 0 .. n step 1 thread none {\n for %2 in 0 .. n step 1 thread none {\n }\n }",
      "is the last instruction"},
     {"for %1 in 1 .. n step 1 thread none {\n }", "the thread loop runs from 0"},
-    {"store %w[0], 1.0\n for %1 in 0 .. n step 1 thread none {\n }", "before the thread loop stores"},
+    {"store %w[0], 1.0\n for %1 in 0 .. n step 1 thread none {\n }",
+     "before the thread loop stores"},
     {"%1 = load f32 %rw[0]\n for %2 in 0 .. n step 1 thread none {\n store %rw[%2], %1\n }",
      "loads what the kernel writes"},
     {"for %1 in 0 .. 4 step 1 warp none {\n }", "a warp loop stands in a block loop"},
@@ -65,44 +69,59 @@ static const struct {
     {"barrier", "a barrier stands in a block loop"},
     /* products of fragments */
     {"%1 = round tf32 1", "an operand has the wrong type"},
-    {"%1 = tile f32 128\n mma tf32 %1[0] by 4, %1[0] by 1 1, %1[0] by 1 1", "it reads what it adds to"},
+    {"%1 = tile f32 128\n mma tf32 %1[0] by 4, %1[0] by 1 1, %1[0] by 1 1",
+     "it reads what it adds to"},
     {"%1 = tile f32 128\n %2 = tile f32 9\n mma tf32 %1[0] by 4, %2[0] by 1 1, %1[0] by 1 1",
      "it reads what it adds to"},
     {"%1 = tile f32 128\n %2 = tile f64 9\n mma tf32 %1[0] by 4, %2[0] by 1 1, %2[0] by 1 1",
      "do not lie in such a tile"},
-    {"%1 = tile f32 128\n %2 = iadd n, 1\n mma tf32 %1[0] by 4, %1[0] by 1 1, %2[0] by 1 1", "no such tile"},
-    {"%1 = tile f32 128\n if true {\n %2 = tile f32 9\n }\n mma tf32 %1[0] by 4, %2[0] by 1 1, %2[0] by 1 1",
+    {"%1 = tile f32 128\n %2 = iadd n, 1\n mma tf32 %1[0] by 4, %1[0] by 1 1, %2[0] by 1 1",
+     "no such tile"},
+    {"%1 = tile f32 128\n if true {\n %2 = tile f32 9\n }\n mma tf32 %1[0] by 4, %2[0] by 1 1, "
+     "%2[0] by 1 1",
      "the tile is not in scope"},
     {"%1 = tile f32 128\n %2 = tile f32 9\n mma tf32 %1[0] by 4, %2[1.0] by 1 1, %2[0] by 1 1",
      "an operand has the wrong type"},
-    {"%1 = tile f32 128\n %2 = tile f32 9\n mma tf32 %1[0] by 4, %2[0] by 1 1, %2[0] by 1 1", "stands in a warp loop"},
-    {"for %1 in 0 .. n step 1 block none {\n %2 = tile f32 128\n %3 = tile f32 9\n for %4 in 0 .. 1 step 1 warp none "
+    {"%1 = tile f32 128\n %2 = tile f32 9\n mma tf32 %1[0] by 4, %2[0] by 1 1, %2[0] by 1 1",
+     "stands in a warp loop"},
+    {"for %1 in 0 .. n step 1 block none {\n %2 = tile f32 128\n %3 = tile f32 9\n for %4 in 0 .. "
+     "1 step 1 warp none "
      "{\n"
-     " for %5 in 0 .. 32 step 1 lane none {\n mma tf32 %2[0] by 4, %3[0] by 1 1, %3[0] by 1 1\n }\n }\n }",
+     " for %5 in 0 .. 32 step 1 lane none {\n mma tf32 %2[0] by 4, %3[0] by 1 1, %3[0] by 1 1\n "
+     "}\n }\n }",
      "and in no lane loop"},
     {"%1 = tile f32 128\n %2 = tile f32 9\n mma bf16 %1[0] by 4, %2[0] by 2 1, %2[0] by 2 1",
      "do not lie in such a tile"},
-    {"%1 = tile f32 128\n %2 = tile f16 9\n %3 = tile bf16 9\n mma f16 %1[0] by 4, %2[0] by 2 1, %3[0] by 2 1",
+    {"%1 = tile f32 128\n %2 = tile f16 9\n %3 = tile bf16 9\n mma f16 %1[0] by 4, %2[0] by 2 1, "
+     "%3[0] by 2 1",
      "do not lie in such a tile"},
-    {"%1 = tile f16 128\n %2 = tile f16 9\n mma f16 %1[0] by 4, %2[0] by 2 1, %2[0] by 2 1", "the tile is not of f32"},
-    {"%1 = tile f32 128\n %2 = tile f16 9\n mma f16 %1[0] by 4, %2[0] by 3 1, %2[0] by 2 1", "an odd stride"},
-    {"%1 = tile f32 128\n %2 = tile bf16 9\n mma bf16 %1[0] by 4, %2[0] by 3 2, %2[0] by 5 1", "an odd stride"},
+    {"%1 = tile f16 128\n %2 = tile f16 9\n mma f16 %1[0] by 4, %2[0] by 2 1, %2[0] by 2 1",
+     "the tile is not of f32"},
+    {"%1 = tile f32 128\n %2 = tile f16 9\n mma f16 %1[0] by 4, %2[0] by 3 1, %2[0] by 2 1",
+     "an odd stride"},
+    {"%1 = tile f32 128\n %2 = tile bf16 9\n mma bf16 %1[0] by 4, %2[0] by 3 2, %2[0] by 5 1",
+     "an odd stride"},
     {"%1 = round bf16 1.0", "are rounded where they are stored"},
     /* products of pairs */
     {"%1 = tile f32 4\n %2 = tile bf16 4\n tdot %1[0], %2[0], %1[0]", "it reads what it adds to"},
     {"%1 = tile f32 4\n %2 = tile f32 4\n tdot %1[0], %2[0], %2[0]", "do not lie in such a tile"},
-    {"%1 = tile f32 4\n %2 = tile f16 4\n %3 = tile bf16 4\n tdot %1[0], %3[0], %2[0]", "do not lie in such a tile"},
+    {"%1 = tile f32 4\n %2 = tile f16 4\n %3 = tile bf16 4\n tdot %1[0], %3[0], %2[0]",
+     "do not lie in such a tile"},
     {"%1 = tile f64 4\n %2 = tile bf16 4\n tdot %1[0], %2[0], %2[0]", "the tile is not of f32"},
     {"%1 = tile f32 4\n %2 = iadd n, 1\n tdot %1[0], %2[0], %2[0]", "no such tile"},
-    {"%1 = tile f32 4\n if true {\n %2 = tile bf16 4\n }\n tdot %1[0], %2[0], %2[0]", "the tile is not in scope"},
-    {"%1 = tile f32 4\n %2 = tile bf16 4\n tdot %1[0], %2[1.0], %2[0]", "an operand has the wrong type"},
-    {"%1 = tile f32 4\n %2 = tile bf16 16\n for %3 in 0 .. 8 step 1 vector reduce {\n %4 = imul %3, 2\n"
+    {"%1 = tile f32 4\n if true {\n %2 = tile bf16 4\n }\n tdot %1[0], %2[0], %2[0]",
+     "the tile is not in scope"},
+    {"%1 = tile f32 4\n %2 = tile bf16 4\n tdot %1[0], %2[1.0], %2[0]",
+     "an operand has the wrong type"},
+    {"%1 = tile f32 4\n %2 = tile bf16 16\n for %3 in 0 .. 8 step 1 vector reduce {\n %4 = imul "
+     "%3, 2\n"
      " tdot %1[0], %2[0], %2[%4]\n }",
      "write the same element"},
     {"%1 = tile bf16 4\n tacc sum %1[0], 1.0", "what is narrow does not accumulate"},
     {"%1 = tile f16 4\n tfma %1[0], 1.0, 1.0", "what is narrow does not accumulate"},
     {"%1 = tile f16 4\n tstore %1[0], 1.0:f64", "the value has not the tile's type"},
-    {"for %1 in 0 .. n step 1 block none {\n for %2 in 0 .. 32 step 1 lane none {\n barrier\n }\n }",
+    {"for %1 in 0 .. n step 1 block none {\n for %2 in 0 .. 32 step 1 lane none {\n barrier\n }\n "
+     "}",
      "a barrier stands"},
     /* vectors */
     {"for %1 in 0 .. 8 step 1 vector none {\n for %2 in 0 .. 8 step 1 vector none {\n }\n }",
@@ -110,16 +129,21 @@ static const struct {
     {"for %1 in 0 .. n step 1 vector none {\n for %2 in 0 .. 8 step 1 unroll none {\n }\n }",
      "a loop in a vector loop whose"},
     {"for %1 in 0 .. n step 1 vector none {\n if true {\n }\n }", "an if in a vector loop whose"},
-    {"for %1 in 0 .. n step 1 vector none {\n %2 = tile f32 1\n }", "a tile in a vector loop whose"},
+    {"for %1 in 0 .. n step 1 vector none {\n %2 = tile f32 1\n }",
+     "a tile in a vector loop whose"},
     {"for %1 in 0 .. 8 step 1 vector none {\n for %2 in 0 .. %1 step 1 serial ordered {\n }\n }",
      "bounds differ from lane"},
     {"for %1 in 0 .. 8 step 1 vector none {\n %2 = load i64 %i[%1]\n %3 = iadd %2, 1\n"
      " for %4 in %3 .. n step 1 serial ordered {\n }\n }",
      "bounds differ from lane"},
-    {"for %1 in 0 .. 8 step 1 vector none {\n store %w[0], 1.0\n }", "lanes of a vector loop write the same element"},
-    {"for %1 in 0 .. n step 1 vector none {\n store %w[0], 1.0\n }", "lanes of a vector loop write the same element"},
-    {"%1 = tile f32 1\n for %2 in 0 .. 8 step 1 vector none {\n tacc sum %1[0], 1.0\n }", "write the same element"},
-    {"%1 = tile f32 1\n for %2 in 0 .. 8 step 1 vector reduce {\n tstore %1[0], 1.0\n }", "write the same element"},
+    {"for %1 in 0 .. 8 step 1 vector none {\n store %w[0], 1.0\n }",
+     "lanes of a vector loop write the same element"},
+    {"for %1 in 0 .. n step 1 vector none {\n store %w[0], 1.0\n }",
+     "lanes of a vector loop write the same element"},
+    {"%1 = tile f32 1\n for %2 in 0 .. 8 step 1 vector none {\n tacc sum %1[0], 1.0\n }",
+     "write the same element"},
+    {"%1 = tile f32 1\n for %2 in 0 .. 8 step 1 vector reduce {\n tstore %1[0], 1.0\n }",
+     "write the same element"},
 };
 
 START_TEST(rules)
@@ -137,16 +161,21 @@ START_TEST(allowed)
 {
     static const char *const bodies[] = {
         "%1 = load f32 %r[0]\n for %2 in 0 .. n step 1 thread none {\n store %w[%2], %1\n }",
-        "for %1 in 0 .. n step 16 thread none {\n for %2 in 0 .. 16 step 1 vector none {\n %3 = iadd %1, %2\n"
+        "for %1 in 0 .. n step 16 thread none {\n for %2 in 0 .. 16 step 1 vector none {\n %3 = "
+        "iadd %1, %2\n"
         " %4 = ilt %3, n\n if %4 {\n store %w[%3], 1.0\n }\n }\n }",
         "for %1 in 0 .. 1 step 1 vector none {\n store %w[0], 1.0\n }",
         "%1 = tile f32 1\n for %2 in 0 .. n step 1 vector reduce {\n tacc sum %1[0], 1.0\n }",
-        "for %1 in 0 .. 8 step 1 vector none {\n %2 = tile f32 1\n tstore %2[0], 1.0\n %3 = tload f32 %2[0]\n"
+        "for %1 in 0 .. 8 step 1 vector none {\n %2 = tile f32 1\n tstore %2[0], 1.0\n %3 = tload "
+        "f32 %2[0]\n"
         " store %w[%1], %3\n }",
         "for %1 in 0 .. 8 step 1 vector none {\n for %2 in 0 .. n step 1 serial ordered {\n }\n }",
-        "for %1 in 0 .. 8 step 1 vector none {\n %2 = ieq %1, 3\n if %2 {\n store %w[0], 1.0\n }\n }",
-        "for %1 in 0 .. n step 1 block none {\n %2 = tile f32 64\n for %3 in 0 .. 2 step 1 warp none {\n"
-        " for %4 in 0 .. 32 step 1 lane none {\n %5 = imul %3, 32\n %6 = iadd %5, %4\n tstore %2[%6], 0.0\n }\n }\n "
+        "for %1 in 0 .. 8 step 1 vector none {\n %2 = ieq %1, 3\n if %2 {\n store %w[0], 1.0\n }\n "
+        "}",
+        "for %1 in 0 .. n step 1 block none {\n %2 = tile f32 64\n for %3 in 0 .. 2 step 1 warp "
+        "none {\n"
+        " for %4 in 0 .. 32 step 1 lane none {\n %5 = imul %3, 32\n %6 = iadd %5, %4\n tstore "
+        "%2[%6], 0.0\n }\n }\n "
         "barrier\n }",
         "",
     };
@@ -158,12 +187,14 @@ START_TEST(allowed)
 }
 END_TEST
 
-/* What no text can say: links and fields set by hand.  Instructions: 1 const, 2 for, 3 const, 4 store, 5 iadd. */
+/* What no text can say: links and fields set by hand.  Instructions: 1 const, 2 for, 3 const, 4
+ * store, 5 iadd. */
 static kir_kernel *sample(void)
 {
     kir_kernel *k = kir_kernel_new(&arena, "k");
     kir_cursor c = {0}, body;
-    int b = kir_buffer_add(k, "x", GN_F32, KIR_WRITE, (kir_size){.coef = 4, .sym = kir_sym_add(k, "n")});
+    int b = kir_buffer_add(k, "x", GN_F32, KIR_WRITE,
+                           (kir_size){.coef = 4, .sym = kir_sym_add(k, "n")});
     kir_id four = kir_iconst(k, &c, 4);
     kir_id i = kir_for(k, &c, &body, four, four, 1, KIR_SERIAL, KIR_NONE);
     kir_store(k, &body, b, i, kir_fconst(k, &body, GN_F32, 1));
@@ -173,12 +204,12 @@ static kir_kernel *sample(void)
     return k;
 }
 
-#define BREAK(what, rule)                                                                                              \
-    do {                                                                                                               \
-        kir_kernel *k = sample();                                                                                      \
-        what;                                                                                                          \
-        refused(kir_verify(k), GN_ERR_INTERNAL, rule, #what);                                                          \
-        printed(k); /* must not run away */                                                                            \
+#define BREAK(what, rule)                                                                          \
+    do {                                                                                           \
+        kir_kernel *k = sample();                                                                  \
+        what;                                                                                      \
+        refused(kir_verify(k), GN_ERR_INTERNAL, rule, #what);                                      \
+        printed(k); /* must not run away */                                                        \
     } while (0)
 
 START_TEST(fields)
@@ -204,7 +235,9 @@ START_TEST(fields)
     BREAK(kir_at(k, 4)->imm = -1, "no such buffer");
     BREAK(kir_at(k, 5)->body = 1, "it has a body");
     BREAK(kir_at(k, 5)->elem = GN_F32, "the result has the wrong type");
-    BREAK((kir_at(k, 5)->op = KIR_SYM, kir_at(k, 5)->a = kir_at(k, 5)->b = 0, kir_at(k, 5)->imm = 1), "no such symbol");
+    BREAK(
+        (kir_at(k, 5)->op = KIR_SYM, kir_at(k, 5)->a = kir_at(k, 5)->b = 0, kir_at(k, 5)->imm = 1),
+        "no such symbol");
     BREAK(k->top = 99, "a link leads nowhere");
     BREAK(k->buffers.p[0].name = NULL, "a buffer without a name");
     BREAK(k->buffers.p[0].access = (kir_access)0, "no such access");
@@ -212,7 +245,8 @@ START_TEST(fields)
     BREAK(k->buffers.p[0].size.sym = 3, "its size");
     BREAK(k->buffers.p[0].size.coef = -1, "its size");
     BREAK((k->buffers.p[0].size.sym = -1, k->buffers.p[0].size.plus = -5), "its size is negative");
-    BREAK(kir_buffer_add(k, "x", GN_F32, KIR_READ, (kir_size){.sym = -1}), "two buffers have the name");
+    BREAK(kir_buffer_add(k, "x", GN_F32, KIR_READ, (kir_size){.sym = -1}),
+          "two buffers have the name");
     BREAK(GN_PUSH(&arena, k->syms, "n"), "two symbols have the name");
     BREAK(k->name = NULL, "a kernel without a name");
 }

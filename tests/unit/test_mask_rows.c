@@ -1,5 +1,5 @@
-/* Rows that are there for the graph's size alone, in the evaluator: extrema of what is far from zero, for every type of number,
- * with rows of the user's in front, and without. */
+/* Rows that are there for the graph's size alone, in the evaluator: extrema of what is far from
+ * zero, for every type of number, with rows of the user's in front, and without. */
 /* links: lower passes ir base */
 #include "gir_test.h"
 
@@ -13,7 +13,8 @@ static const struct {
 } types[] = {{"f32", 0x1.8p126}, {"f64", 0x1.8p1022}, {"i64", 0x1.8p62},
              {"i32", 0x1.8p30},  {"u32", 0x1.8p31},   {"u8", 200}};
 
-/* The extremum of the user's rows, of which one is `inner` and the others `outer`; rows that were added hold 0. */
+/* The extremum of the user's rows, of which one is `inner` and the others `outer`; rows that were
+ * added hold 0. */
 static double extremum(const char *elem, int red, int of_user, double inner, double outer)
 {
     static int64_t none[1];
@@ -29,12 +30,12 @@ static double extremum(const char *elem, int red, int of_user, double inner, dou
     gir_env env = {.arena = &arena, .n = 3, .name = name, .value = value};
     gir_program *masked;
     gir_value *v;
-    const char *text =
-        gn_arena_printf(&arena,
-                        "program @p {\n  space node node ?\n  space edge edge ? of %%1\n"
-                        "  %%1 = graph \"g\" : graph<node -> node, edge>\n  %%2 = input \"x\" : node %s[]\n"
-                        "  %%3 = space_reduce %%2 {red = %d}\n  output \"out\" %%3\n}\n",
-                        elem, red);
+    const char *text = gn_arena_printf(
+        &arena,
+        "program @p {\n  space node node ?\n  space edge edge ? of %%1\n"
+        "  %%1 = graph \"g\" : graph<node -> node, edge>\n  %%2 = input \"x\" : node %s[]\n"
+        "  %%3 = space_reduce %%2 {red = %d}\n  output \"out\" %%3\n}\n",
+        elem, red);
     expect_ok(gn_pass_mask_rows(&arena, read_program(text), &masked));
     expect_ok(gir_eval(masked, &env, &v));
     return v[masked->outputs.p[0].value].v[0];

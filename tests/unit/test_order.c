@@ -1,5 +1,6 @@
 /* links: tune codegen lower passes frontend ir runtime base */
-/* Launches in another order: dependences stay, the peak falls, and where nothing is gained nothing changes. */
+/* Launches in another order: dependences stay, the peak falls, and where nothing is gained nothing
+ * changes. */
 #include "compile/compile.h"
 #include "support/suite.h"
 
@@ -29,13 +30,14 @@ static const char *order_of(const lowered *low)
     gn_buf_add(&b, "");
     for (uint32_t k = 0; k < low->launches.n; k++) {
         const low_launch *l = &low->launches.p[k];
-        if (l->kernel && l->region >= 0) gn_buf_printf(&b, " %u", low->f->regions.p[l->region].members.p[0]);
+        if (l->kernel && l->region >= 0)
+            gn_buf_printf(&b, " %u", low->f->regions.p[l->region].members.p[0]);
     }
     return b.p;
 }
 
-#define HEAD                                                                                                           \
-    "program @p {\n  space node node ?\n  space edge edge ? of %1\n"                                                   \
+#define HEAD                                                                                       \
+    "program @p {\n  space node node ?\n  space edge edge ? of %1\n"                               \
     "  %1 = graph \"g\" : graph<node -> node, edge>\n  %2 = input \"x\" : node f32[64]\n"
 
 /* Three wide values, each read by one small one: never more than one of them need be alive. */

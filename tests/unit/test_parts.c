@@ -1,7 +1,7 @@
 /* links: tune codegen lower passes frontend ir runtime base */
-/* Rows of many edges on a GPU: into which parts the rule splits them, by degree classes and by how many rows share a warp;
- * and, counted over the loops with a graph's indices in place, that no group of lanes takes more than 127 edges or sums one
- * after another, whatever the degrees are. */
+/* Rows of many edges on a GPU: into which parts the rule splits them, by degree classes and by how
+ * many rows share a warp; and, counted over the loops with a graph's indices in place, that no
+ * group of lanes takes more than 127 edges or sums one after another, whatever the degrees are. */
 #include "gir_test.h"
 
 #include "codegen/cuda/cuda.h"
@@ -25,8 +25,10 @@ static gn_graph *graph_of(const shape *s)
         nodes += s->of[k].rows;
         edges += s->of[k].rows * s->of[k].degree;
     }
-    int64_t *src = GN_NEW_N(&arena, int64_t, edges + 1), *dst = GN_NEW_N(&arena, int64_t, edges + 1);
-    for (int64_t at = 0, most = 0; at < nodes; at++, v = (v + 7919) % nodes) { /* not those of a kind side by side */
+    int64_t *src = GN_NEW_N(&arena, int64_t, edges + 1),
+            *dst = GN_NEW_N(&arena, int64_t, edges + 1);
+    /* not those of a kind side by side */
+    for (int64_t at = 0, most = 0; at < nodes; at++, v = (v + 7919) % nodes) {
         int k = 0;
         for (most = 0; at >= most + s->of[k].rows; k++) most += s->of[k].rows;
         for (int64_t j = 0; j < s->of[k].degree; j++, e++) src[e] = e % nodes, dst[e] = v;
@@ -40,18 +42,21 @@ static low_hint hint_of(gn_graph *g)
 {
     gn_graph_facts *f = GN_NEW(&arena, gn_graph_facts);
     expect_ok(gn_graph_find_facts(g, f));
-    return (low_hint){"g",         g->n_src,    g->n_dst, g->n_edge, f->max_in_degree, f->max_out_degree,
+    return (low_hint){"g",         g->n_src,         g->n_dst,
+                      g->n_edge,   f->max_in_degree, f->max_out_degree,
                       f->in_class, f->out_class};
 }
 
 static gn_compiled *compile(int width, int end, const low_hint *h, gn_switches off)
 {
     char text[512];
-    snprintf(text, sizeof text,
-             "program @p {\n  space node node ?\n  space edge edge ?\n  %%1 = graph \"g\" : graph<node -> node, edge>\n"
-             "  %%2 = input \"x\" : node f32[%d]\n  %%3 = gather %%1, %%2 {end = %d} : edge f32[%d]\n"
-             "  %%4 = scatter %%1, %%3 {end = %d, red = 0} : node f32[%d]\n  output \"out\" %%4\n}\n",
-             width, 1 - end, width, end, width);
+    snprintf(
+        text, sizeof text,
+        "program @p {\n  space node node ?\n  space edge edge ?\n  %%1 = graph \"g\" : graph<node "
+        "-> node, edge>\n"
+        "  %%2 = input \"x\" : node f32[%d]\n  %%3 = gather %%1, %%2 {end = %d} : edge f32[%d]\n"
+        "  %%4 = scatter %%1, %%3 {end = %d, red = 0} : node f32[%d]\n  output \"out\" %%4\n}\n",
+        width, 1 - end, width, end, width);
     static gn_limits gpu;
     gpu = gn_cuda_limits();
     gn_compile_options o = {.index = GN_I32, .limits = &gpu, .n_hints = h != NULL, .hints = h};
@@ -77,7 +82,8 @@ static void says(const shape *s, int width, int kernels, const char *words)
     gn_graph *g = graph_of(s);
     low_hint h = hint_of(g);
     const char *said = said_of(width, &h, &n);
-    ck_assert_msg(!strcmp(said, words) && n == kernels, "width %d: \"%s\", %d kernels", width, said, n);
+    ck_assert_msg(!strcmp(said, words) && n == kernels, "width %d: \"%s\", %d kernels", width, said,
+                  n);
     gn_graph_free(g);
 }
 
@@ -86,19 +92,23 @@ static void says(const shape *s, int width, int kernels, const char *words)
 #define ONE ", parts in groups of 32, 1 level of them"
 #define TWO ", parts in groups of 32, 2 levels of them"
 
-/* The more rows share a warp, and the more of them are short, the smaller are parts; a warp's own row is split for its length
- * alone.  Where all rows have as many edges nothing is gained but by parts that are longer. */
+/* The more rows share a warp, and the more of them are short, the smaller are parts; a warp's
+ * own row is split for its length alone.  Where all rows have as many edges nothing is gained
+ * but by parts that are longer. */
 START_TEST(parts_by_degrees)
 {
-    const shape flat = {1, {{3000, 50}}}, longer = {1, {{1000, 127}}}, skewed = {2, {{3000, 4}, {30, 1000}}},
-                graded = {4, {{8000, 4}, {800, 40}, {80, 300}, {8, 900}}}, one = {2, {{3000, 4}, {1, 128}}},
-                medium = {2, {{3000, 4}, {100, 64}}}, rare = {2, {{3000, 20}, {1, 70}}},
-                hub = {2, {{3000, 4}, {1, 5000}}}, huge = {2, {{3000, 4}, {1, 600000}}},
-                stored = {2, {{3000, 8}, {100, 100}}}, empty = {1, {{10, 0}}};
+    const shape flat = {1, {{3000, 50}}}, longer = {1, {{1000, 127}}},
+                skewed = {2, {{3000, 4}, {30, 1000}}},
+                graded = {4, {{8000, 4}, {800, 40}, {80, 300}, {8, 900}}},
+                one = {2, {{3000, 4}, {1, 128}}}, medium = {2, {{3000, 4}, {100, 64}}},
+                rare = {2, {{3000, 20}, {1, 70}}}, hub = {2, {{3000, 4}, {1, 5000}}},
+                huge = {2, {{3000, 4}, {1, 600000}}}, stored = {2, {{3000, 8}, {100, 100}}},
+                empty = {1, {{10, 0}}};
     says(&flat, 16, 1, NONE);
     says(&longer, 16, 1, NONE);
     says(&empty, 16, 1, NONE);
-    says(&skewed, 16, 2, IN(128, 64)); /* no rows between: the fewer sums there are to take, the better */
+    says(&skewed, 16, 2, IN(128, 64)); /* no rows between: the fewer sums there are to take, the
+                                          better */
     says(&skewed, 128, 2, IN(128, 64));
     says(&graded, 16, 2, IN(32, 16));
     says(&graded, 64, 2, IN(32, 16));
@@ -113,7 +123,8 @@ START_TEST(parts_by_degrees)
 }
 END_TEST
 
-/* By the number of rows that share a warp alone, where degrees are not known but the largest. */
+/* By the number of rows that share a warp alone, where degrees are not known but the largest.
+ */
 START_TEST(parts_by_rows_of_a_warp)
 {
     static const struct {
@@ -121,11 +132,13 @@ START_TEST(parts_by_rows_of_a_warp)
         const char *words;
     } want[] = {{256, IN(128, 64)}, {64, IN(128, 64)}, {32, IN(64, 32)},
                 {16, IN(32, 16)},   {10, IN(128, 64)}, {1, IN(32, 16)}};
-    low_hint h = {.name = "g", .n_src = 3000, .n_dst = 3000, .n_edge = 9000, .max_in = 500, .max_out = 500};
+    low_hint h = {
+        .name = "g", .n_src = 3000, .n_dst = 3000, .n_edge = 9000, .max_in = 500, .max_out = 500};
     for (size_t k = 0; k < sizeof want / sizeof *want; k++) {
         int n;
         const char *said = said_of(want[k].width, &h, &n);
-        ck_assert_msg(!strcmp(said, want[k].words) && n == 2, "width %d: \"%s\", %d kernels", want[k].width, said, n);
+        ck_assert_msg(!strcmp(said, want[k].words) && n == 2, "width %d: \"%s\", %d kernels",
+                      want[k].width, said, n);
     }
 }
 END_TEST
@@ -133,12 +146,14 @@ END_TEST
 /* Of rows that are picked each has one edge, which is known of graphs to come, too. */
 START_TEST(picks_are_not_split)
 {
-    static const char text[] =
-        "program @p {\n  space node node ?\n  space some node ? of %2\n  space edge edge ? of %2\n"
-        "  %1 = input \"m\" : node bool[]\n  %2 = subset %1 : graph<node -> some, edge>\n  %3 = input \"x\" : node "
-        "f32[16]\n"
-        "  %4 = gather %2, %3 {end = 0} : edge f32[16]\n  %5 = scatter %2, %4 {end = 1, red = 0} : some f32[16]\n"
-        "  output \"out\" %5\n}\n";
+    static const char text[] = "program @p {\n  space node node ?\n  space some node ? of %2\n  "
+                               "space edge edge ? of %2\n"
+                               "  %1 = input \"m\" : node bool[]\n  %2 = subset %1 : graph<node -> "
+                               "some, edge>\n  %3 = input \"x\" : node "
+                               "f32[16]\n"
+                               "  %4 = gather %2, %3 {end = 0} : edge f32[16]\n  %5 = scatter %2, "
+                               "%4 {end = 1, red = 0} : some f32[16]\n"
+                               "  output \"out\" %5\n}\n";
     gn_limits gpu = gn_cuda_limits();
     gn_compile_options o = {.index = GN_I32, .limits = &gpu, .pass = {.limit = -1, .verify = true}};
     gn_compiled *c;
@@ -148,13 +163,14 @@ START_TEST(picks_are_not_split)
 }
 END_TEST
 
-/* Counting ------------------------------------------------------------------------------------------------------------ */
+/* Counting ------------------------------------------------------------------------------------- */
 
 typedef struct counts {
     double longest, taken, held; /* of all kernels; held: where `together` rows share a warp */
 } counts;
 
-static void bind(const gn_compiled *c, gn_graph *g, const low_launch *l, void **buf, int64_t *bytes, int64_t *sym)
+static void bind(const gn_compiled *c, gn_graph *g, const low_launch *l, void **buf, int64_t *bytes,
+                 int64_t *sym)
 {
     for (uint32_t b = 0; b < l->buffers.n; b++) {
         const low_buffer *f = &c->low->buffers.p[l->buffers.p[b]];
@@ -211,8 +227,10 @@ START_TEST(no_group_takes_long)
             low_hint h = hint_of(g);
             for (int end = 0; end < 2; end++) {
                 counts with = count(compile(widths[k], end, &h, 0), g, 1);
-                counts open = count(compile(widths[k], end, NULL, 0), g, 1); /* degrees are not known */
-                counts without = count(compile(widths[k], end, &h, (gn_switches)1 << GN_DO_SPLIT_ROWS), g, 1);
+                /* degrees are not known */
+                counts open = count(compile(widths[k], end, NULL, 0), g, 1);
+                counts without = count(
+                    compile(widths[k], end, &h, (gn_switches)1 << GN_DO_SPLIT_ROWS), g, 1);
                 ck_assert_double_eq(without.taken, (double)g->n_edge);
                 ck_assert_double_eq(without.longest, (double)(end ? h.max_in : h.max_out));
                 ck_assert_double_ge(with.taken, (double)g->n_edge);

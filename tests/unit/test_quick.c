@@ -1,11 +1,13 @@
 /* links: tune codegen lower passes frontend ir runtime base */
-/* Which programs' code for a GPU is made quickly: those whose launches all fit, of threads with little to do. */
+/* Which programs' code for a GPU is made quickly: those whose launches all fit, of threads with
+ * little to do. */
 #include "target/quick.h"
 
 #define MODE GN_MODE_DEFAULT
 #include "unit/gpu_programs.h"
 
-static const gn_quick_rule usual = {.sized = true, .multiprocessors = 132, .n_hints = 2, .hints = small};
+static const gn_quick_rule usual = {
+    .sized = true, .multiprocessors = 132, .n_hints = 2, .hints = small};
 
 static bool says(gn_compiled *c, gn_quick_rule r, const char *words)
 {
@@ -20,7 +22,8 @@ START_TEST(chosen)
     ck_assert_msg(c->quick, "%s", c->quick_why); /* by the build, of a session on a small graph */
     ck_assert(session->build.eval.code->quick && session->build.eval.prepare_code->quick);
     ck_assert(says(c, usual, "compiled quickly: a launch has at most "));
-    ck_assert(says(session->build.eval.prepare_code, usual, "compiled quickly: a launch has at most "));
+    ck_assert(
+        says(session->build.eval.prepare_code, usual, "compiled quickly: a launch has at most "));
 }
 END_TEST
 
@@ -48,9 +51,10 @@ END_TEST
 /* A loop that a thread runs alone for long: instructions count. */
 START_TEST(long_work)
 {
-    static const char text[] = "kernel @long (%x: f32[8] read_write) {\nfor %1 in 0 .. 8 step 1 thread none {\n"
-                               "for %2 in 0 .. 60000 step 1 serial ordered {\n%3 = load f32 %x[%1]\n"
-                               "store %x[%1], %3\n}\n}\n}\n";
+    static const char
+        text[] = "kernel @long (%x: f32[8] read_write) {\nfor %1 in 0 .. 8 step 1 thread none {\n"
+                 "for %2 in 0 .. 60000 step 1 serial ordered {\n%3 = load f32 %x[%1]\n"
+                 "store %x[%1], %3\n}\n}\n}\n";
     gn_compiled *c = session->build.eval.code;
     ck_assert(says(c, usual, "compiled quickly"));
     kir_kernel *k = NULL;

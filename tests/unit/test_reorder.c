@@ -1,4 +1,5 @@
-/* Orders of nodes: permutations, the same twice, closer together where there is something to find; datasets follow. */
+/* Orders of nodes: permutations, the same twice, closer together where there is something to find;
+ * datasets follow. */
 /* links: runtime base */
 #include "data_fixture.h"
 
@@ -10,7 +11,8 @@
 static gn_dataset *make(const char *path)
 {
     gn_dataset *d;
-    gn_status *s = gn_dataset_read(&(gn_data_options){.path = path, .normalize_rows = -1, .undirected = -1}, &d);
+    gn_status *s = gn_dataset_read(
+        &(gn_data_options){.path = path, .normalize_rows = -1, .undirected = -1}, &d);
     ck_assert_msg(!s, "%s", s ? gn_status_message(s) : "");
     return d;
 }
@@ -40,7 +42,8 @@ static void check_order(gn_graph *g, gn_order how, int64_t *to)
 /* Loops, repeats, nodes without edges, one way only, nothing at all. */
 START_TEST(every_order_is_a_permutation)
 {
-    static const int64_t counts[][2] = {{0, 0}, {1, 0}, {1, 3}, {2, 1}, {7, 3}, {50, 40}, {50, 400}, {3000, 20000}};
+    static const int64_t counts[][2] = {{0, 0}, {1, 0},   {1, 3},    {2, 1},
+                                        {7, 3}, {50, 40}, {50, 400}, {3000, 20000}};
     for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
         int64_t n = counts[c][0], m = counts[c][1], to[3001];
         int64_t *src = calloc((size_t)m + 1, 8), *dst = calloc((size_t)m + 1, 8);
@@ -134,7 +137,8 @@ static void check_renumbered(const char *path)
 
 START_TEST(datasets_follow)
 {
-    check_renumbered("synthetic:nodes=100,edges=600,features=5,classes=3"); /* 7 and 100 have no divisor in common */
+    /* 7 and 100 have no divisor in common */
+    check_renumbered("synthetic:nodes=100,edges=600,features=5,classes=3");
     check_renumbered("synthetic:nodes=100,edges=600,features=40,classes=3,density=0.1");
 }
 END_TEST

@@ -1,4 +1,5 @@
-/* Chains: blocks of rows through several launches give the bits of launches one after another, in less memory. */
+/* Chains: blocks of rows through several launches give the bits of launches one after another, in
+ * less memory. */
 /* links: base runtime */
 #include "runtime/run/chain.h"
 #include "runtime_check.h"
@@ -12,7 +13,8 @@ static void gather(void *const *buf, const int64_t *sym, int64_t lo, int64_t hi)
     float *t = buf[1];
     for (int64_t i = lo; i < hi; i++)
         for (int j = 0; j < WIDE; j++)
-            t[i * WIDE + j] = x[(i * 7 + 3) % sym[0] * WIDE + j] + 0.25F * x[(i * 3) % sym[0] * WIDE + j];
+            t[i * WIDE + j] = x[(i * 7 + 3) % sym[0] * WIDE + j] +
+                              0.25F * x[(i * 3) % sym[0] * WIDE + j];
 }
 
 /* u[i] from t[i], six rows an iteration */
@@ -21,7 +23,8 @@ static void narrow(void *const *buf, const int64_t *sym, int64_t lo, int64_t hi)
     const float *t = buf[0];
     float *u = buf[1];
     for (int64_t i = lo * 6; i < hi * 6 && i < sym[0]; i++)
-        for (int j = 0; j < NARROW; j++) u[i * NARROW + j] = t[i * WIDE + j] * t[i * WIDE + j + 1] + (float)(i % 6);
+        for (int j = 0; j < NARROW; j++)
+            u[i * NARROW + j] = t[i * WIDE + j] * t[i * WIDE + j + 1] + (float)(i % 6);
 }
 
 /* out[i] from u[i], t[i] and x[i], four rows an iteration */
@@ -118,7 +121,8 @@ static int64_t run(program *p, gn_pool *pool, bool region, bool timed, float *ou
 START_TEST(same_bits_in_less_memory)
 {
     static float want[MOST], got[MOST];
-    static const int64_t rows[] = {1, 5, 11, 12, 13, 96, 1000, 4999, MOST}, bytes[] = {1, 1600, 3200, 9000};
+    static const int64_t rows[] = {1, 5, 11, 12, 13, 96, 1000, 4999, MOST},
+                         bytes[] = {1, 1600, 3200, 9000};
     for (int threads = 1; threads < 4; threads++) {
         gn_pool *pool;
         ok(gn_pool_new(threads, &pool));
@@ -129,8 +133,8 @@ START_TEST(same_bits_in_less_memory)
                 for (int how = 0; how < 4; how++) {
                     p = make(rows[r], bytes[b]);
                     int64_t room = run(p, pool, how & 1, how & 2, got);
-                    ck_assert_msg(!memcmp(want, got, (size_t)rows[r] * sizeof *got), "%lld rows, %lld bytes",
-                                  (long long)rows[r], (long long)bytes[b]);
+                    ck_assert_msg(!memcmp(want, got, (size_t)rows[r] * sizeof *got),
+                                  "%lld rows, %lld bytes", (long long)rows[r], (long long)bytes[b]);
                     if (rows[r] == MOST && bytes[b] < 9000) HOLDS(4 * room < plain);
                 }
         }
@@ -139,7 +143,8 @@ START_TEST(same_bits_in_less_memory)
 }
 END_TEST
 
-/* Blocks are of whole iterations of all, there are four a thread, and rows begin at multiples of 64 bytes. */
+/* Blocks are of whole iterations of all, there are four a thread, and rows begin at multiples of 64
+ * bytes. */
 START_TEST(size_of_blocks)
 {
     gn_pool *pool;
@@ -164,7 +169,8 @@ START_TEST(size_of_blocks)
 }
 END_TEST
 
-/* Where much memory is saved a block may be larger than a cache, as long as there are eight a thread. */
+/* Where much memory is saved a block may be larger than a cache, as long as there are eight a
+ * thread. */
 START_TEST(large_blocks)
 {
     enum { LARGE_FROM = 1 << 21 }; /* rows of 32 bytes: 64 MB */
@@ -240,5 +246,5 @@ START_TEST(out_of_memory)
 }
 END_TEST
 
-RUN_SUITE("chain", same_bits_in_less_memory, size_of_blocks, large_blocks, times_are_shared_out, what_is_no_chain,
-          out_of_memory)
+RUN_SUITE("chain", same_bits_in_less_memory, size_of_blocks, large_blocks, times_are_shared_out,
+          what_is_no_chain, out_of_memory)

@@ -2,7 +2,8 @@
 /* links: base runtime */
 #include "runtime_check.h"
 
-/* The derived graph's user list, and for each of its edges the parent's list position that it came from (-1: new). */
+/* The derived graph's user list, and for each of its edges the parent's list position that it came
+ * from (-1: new). */
 typedef struct wanted {
     edge_list list;
     int64_t *from;
@@ -17,11 +18,13 @@ static int64_t last_loop(const edge_list *l, int64_t v)
 
 static wanted derive_slowly(const edge_list *l, gn_graph_derive how)
 {
-    wanted w = {edges_new(l->n_src, l->n_dst, l->n + l->n_dst), malloc((size_t)(l->n + l->n_dst + 1) * 8)};
+    wanted w = {edges_new(l->n_src, l->n_dst, l->n + l->n_dst),
+                malloc((size_t)(l->n + l->n_dst + 1) * 8)};
     edge_list *d = &w.list;
     d->n = 0;
     for (int64_t p = 0; p < l->n; p++) {
-        if (l->src[p] == l->dst[p] && (how == GN_REMOVE_LOOPS || how == GN_REMAINING_LOOPS)) continue;
+        if (l->src[p] == l->dst[p] && (how == GN_REMOVE_LOOPS || how == GN_REMAINING_LOOPS))
+            continue;
         w.from[d->n] = p;
         d->src[d->n] = how == GN_REVERSE ? l->dst[p] : l->src[p];
         d->dst[d->n++] = how == GN_REVERSE ? l->src[p] : l->dst[p];
@@ -138,10 +141,12 @@ START_TEST(the_last_dropped_loop_gives_its_value)
 {
     int64_t src[] = {1, 0, 1, 1}, dst[] = {1, 1, 1, 0};
     gn_graph *g, *d;
-    ok(gn_graph_from_coo(GN_I32, 2, 2, 4, GN_I64, src, dst, &g)); /* CSR: 1->0; 1->1 (0), 0->1 (1), 1->1 (2) */
+    /* CSR: 1->0; 1->1 (0), 0->1 (1), 1->1 (2) */
+    ok(gn_graph_from_coo(GN_I32, 2, 2, 4, GN_I64, src, dst, &g));
     ok(gn_graph_derived(g, GN_REMAINING_LOOPS, &d));
     ok(gn_graph_require(d, 1 << GN_GRAPH_IMAGE));
-    static const int32_t col[] = {1, 0, 0, 1}, pos[] = {1, 2, 0, 3}, from[] = {0, -1, 2, 3}, image[] = {0, -1, 2, 3};
+    static const int32_t col[] = {1, 0, 0, 1}, pos[] = {1, 2, 0, 3}, from[] = {0, -1, 2, 3},
+                         image[] = {0, -1, 2, 3};
     ck_assert_int_eq(d->n_edge, 4);
     ck_assert_mem_eq(d->array[GN_GRAPH_COL], col, sizeof col);
     ck_assert_mem_eq(d->array[GN_GRAPH_POS], pos, sizeof pos);
@@ -157,7 +162,8 @@ START_TEST(chains)
     for (int k = 0; k < 20; k++) {
         int64_t n = 1 + random_below(10);
         edge_list l = edges_random(n, n, random_below(40));
-        wanted one = derive_slowly(&l, GN_REMOVE_LOOPS), two = derive_slowly(&one.list, GN_SELF_LOOPS),
+        wanted one = derive_slowly(&l, GN_REMOVE_LOOPS),
+               two = derive_slowly(&one.list, GN_SELF_LOOPS),
                three = derive_slowly(&two.list, GN_REVERSE);
         gn_graph *g = graph_of(GN_I32, &l), *a, *b, *c;
         ok(gn_graph_derived(g, GN_REMOVE_LOOPS, &a));
@@ -182,7 +188,8 @@ START_TEST(chains)
 }
 END_TEST
 
-/* Picks and graphs between picked rows, by the words of ops.def: marks[v] is the place of row v among those picked. */
+/* Picks and graphs between picked rows, by the words of ops.def: marks[v] is the place of row v
+ * among those picked. */
 static edge_list picked_slowly(const uint8_t *mask, int64_t n, int64_t *place)
 {
     edge_list l = edges_new(n, 0, n);
@@ -198,8 +205,8 @@ static edge_list picked_slowly(const uint8_t *mask, int64_t n, int64_t *place)
     return l;
 }
 
-static void check_restricted(const gn_graph *g, const edge_list *l, const gn_graph *src, const gn_graph *dst,
-                             const int64_t *src_at, const int64_t *dst_at)
+static void check_restricted(const gn_graph *g, const edge_list *l, const gn_graph *src,
+                             const gn_graph *dst, const int64_t *src_at, const int64_t *dst_at)
 {
     gn_graph *d;
     ok(gn_graph_restrict(g, src, dst, &d));
@@ -208,7 +215,8 @@ static void check_restricted(const gn_graph *g, const edge_list *l, const gn_gra
     ck_assert_int_eq(d->n_src, src ? src->n_dst : l->n_src);
     ck_assert_int_eq(d->n_dst, dst ? dst->n_dst : l->n_dst);
     int64_t kept = 0, k = 0;
-    for (int64_t p = 0; p < l->n; p++) kept += (!src || src_at[l->src[p]] >= 0) && (!dst || dst_at[l->dst[p]] >= 0);
+    for (int64_t p = 0; p < l->n; p++)
+        kept += (!src || src_at[l->src[p]] >= 0) && (!dst || dst_at[l->dst[p]] >= 0);
     ck_assert_int_eq(d->n_edge, kept);
     SAME(at(d, GN_GRAPH_ROW_PTR, 0), 0);
     for (int64_t e = 0; e < g->n_edge; e++) {
@@ -249,7 +257,8 @@ static void check_picks(const edge_list *l, gn_elem index)
     check_restricted(g, l, a, b, place, more_place);
     ok(gn_graph_restrict(a, b, NULL, &among));
     ck_assert(among->picks);
-    for (int64_t k = 0; k < a->n_edge; k++) SAME(at(among, GN_GRAPH_COL, k), more_place[few.src[k]]);
+    for (int64_t k = 0; k < a->n_edge; k++)
+        SAME(at(among, GN_GRAPH_COL, k), more_place[few.src[k]]);
     gn_graph_free(among);
     if (a->n_edge != b->n_edge)
         refused(gn_graph_restrict(b, a, NULL, &among), GN_ERR_DATA,
@@ -336,11 +345,12 @@ START_TEST(picks_of_patterns)
     static const int32_t col[] = {2, 1, 0, 2, 1, 2, 0, 1};
     static const float val[] = {1, 2, 3, 4, 5, 6, 7, 8};
     static const uint8_t mask[] = {1, 0, 1, 1, 1}, again[] = {0, 1, 1, 0}, features[] = {1, 1, 0};
-    static const float some[] = {1, 2, 3, 4, 5, 6, 7, 8}, few[] = {3, 4, 5, 6, 7}, few_by_source[] = {3, 7, 5, 4, 6};
+    static const float some[] = {1, 2, 3, 4, 5, 6, 7, 8}, few[] = {3, 4, 5, 6, 7},
+                       few_by_source[] = {3, 7, 5, 4, 6};
     static const int64_t cell[] = {2, 1, 6, 8, 7, 11, 9, 13}, few_cell[] = {6, 8, 7, 11, 9},
                          few_cell_by_source[] = {6, 9, 7, 8, 11};
-    const unsigned all =
-        1u << GN_GRAPH_VALUE | 1u << GN_GRAPH_CELL | 1u << GN_GRAPH_CSC_VALUE | 1u << GN_GRAPH_CSC_CELL;
+    const unsigned all = 1u << GN_GRAPH_VALUE | 1u << GN_GRAPH_CELL | 1u << GN_GRAPH_CSC_VALUE |
+                         1u << GN_GRAPH_CSC_CELL;
     gn_graph *g, *r, *q, *c, *d, *e, *f;
     ok(gn_graph_from_csr(GN_I32, 5, 3, ptr, col, val, &g));
     ok(gn_graph_require(g, all));
@@ -363,7 +373,8 @@ START_TEST(picks_of_patterns)
     ok(gn_graph_restrict(g, c, r, &f));
     refused(gn_graph_require(f, 1u << GN_GRAPH_VALUE), GN_ERR_DATA, "not the pattern of a matrix");
     refused(gn_graph_require(f, 1u << GN_GRAPH_CELL), GN_ERR_DATA, "not the pattern of a matrix");
-    refused(gn_graph_require(r, 1u << GN_GRAPH_CSC_CELL), GN_ERR_DATA, "not the pattern of a matrix");
+    refused(gn_graph_require(r, 1u << GN_GRAPH_CSC_CELL), GN_ERR_DATA,
+            "not the pattern of a matrix");
     gn_graph_free(f);
     OUT_OF_MEMORY_SWEEP(gn_graph_restrict(g, NULL, r, &f));
     gn_graph_free(f);
@@ -381,9 +392,12 @@ START_TEST(picks_that_do_not_fit)
     ok(gn_graph_subset(3, mask, GN_I32, &r));
     refused(gn_graph_subset(-1, mask, GN_I32, &d), GN_ERR_DATA, "a mask of -1 rows");
     refused(gn_graph_grow(g, g, &d), GN_ERR_DATA, "grow: the first graph is no pick of rows");
-    refused(gn_graph_grow(r, two, &d), GN_ERR_DATA, "rows are picked of 3, the graph goes from 2 nodes to 3");
-    refused(gn_graph_restrict(two, r, NULL, &d), GN_ERR_DATA, "the graph has 2 sources, the pick is of 3 rows");
-    refused(gn_graph_restrict(g, NULL, g, &d), GN_ERR_DATA, "the graph has 3 destinations, the other graph is no pick");
+    refused(gn_graph_grow(r, two, &d), GN_ERR_DATA,
+            "rows are picked of 3, the graph goes from 2 nodes to 3");
+    refused(gn_graph_restrict(two, r, NULL, &d), GN_ERR_DATA,
+            "the graph has 2 sources, the pick is of 3 rows");
+    refused(gn_graph_restrict(g, NULL, g, &d), GN_ERR_DATA,
+            "the graph has 3 destinations, the other graph is no pick");
     refused(gn_graph_derived(g, GN_SUBSET, &d), GN_ERR_INTERNAL, "a pick of rows");
     ck_assert_ptr_null(d);
     OUT_OF_MEMORY_SWEEP(gn_graph_subset(3, mask, GN_I32, &d));
@@ -402,7 +416,8 @@ START_TEST(ends_must_be_one_space)
 {
     gn_graph *g, *d;
     ok(gn_graph_from_coo(GN_I32, 2, 3, 0, GN_I64, NULL, NULL, &g));
-    refused(gn_graph_derived(g, GN_SELF_LOOPS, &d), GN_ERR_DATA, "self_loops: the graph goes from 2 nodes to 3");
+    refused(gn_graph_derived(g, GN_SELF_LOOPS, &d), GN_ERR_DATA,
+            "self_loops: the graph goes from 2 nodes to 3");
     refused(gn_graph_derived(g, GN_REMOVE_LOOPS, &d), GN_ERR_DATA, "remove_self_loops:");
     refused(gn_graph_derived(g, GN_REMAINING_LOOPS, &d), GN_ERR_DATA, "remaining_self_loops:");
     ck_assert_ptr_null(d);
@@ -430,6 +445,6 @@ START_TEST(out_of_memory)
 }
 END_TEST
 
-RUN_SUITE("runtime derive", small_graphs, random_graphs, large_graphs, the_last_dropped_loop_gives_its_value, chains,
-          picks, picks_of_patterns, parts, groups_of_parts, picks_that_do_not_fit, ends_must_be_one_space,
-          out_of_memory)
+RUN_SUITE("runtime derive", small_graphs, random_graphs, large_graphs,
+          the_last_dropped_loop_gives_its_value, chains, picks, picks_of_patterns, parts,
+          groups_of_parts, picks_that_do_not_fit, ends_must_be_one_space, out_of_memory)

@@ -5,7 +5,7 @@
 
 enum { NODES = 3000, EDGES = 20000, WIDTH = 8 };
 
-/* Kernels ---------------------------------------------------------------------------------------------------------- */
+/* Kernels -------------------------------------------------------------------------------------- */
 
 /* row_ptr, col, x [n_src * WIDTH], out [n_dst * WIDTH]: out[v] = sum of x[u] */
 static void gather_sum(void *const *buf, const int64_t *sym, int64_t lo, int64_t hi)
@@ -52,11 +52,12 @@ static void update(void *const *buf, const int64_t *sym, int64_t lo, int64_t hi)
     *(int64_t *)buf[1] += sym[0];
 }
 
-/* A program -------------------------------------------------------------------------------------------------------- */
+/* A program ------------------------------------------------------------------------------------ */
 
 enum { S_PTR, S_COL, S_POS, S_X, S_W, S_STEP, S_A, S_B, S_ALIAS, S_OUT, S_EDGE, N_SLOTS };
 
-static gn_sym syms[] = {{"node", GN_SYM_N_DST, 1, 0}, {"edge", GN_SYM_N_EDGE, 1, 0}, {"one", GN_SYM_CONST, 0, 1}};
+static gn_sym syms[] = {
+    {"node", GN_SYM_N_DST, 1, 0}, {"edge", GN_SYM_N_EDGE, 1, 0}, {"one", GN_SYM_CONST, 0, 1}};
 static gn_graph_slot graph_slots[2];
 static gn_size_check checks[1];
 static gn_slot slots[N_SLOTS];
@@ -70,35 +71,61 @@ static gn_artifact art;
 
 static gn_term rows(int sym, int64_t coef) { return (gn_term){coef, sym, 0}; }
 
-/* loops(g) twice over x with a dense row kernel between; the result copied out; edge values; an update in place. */
+/* loops(g) twice over x with a dense row kernel between; the result copied out; edge values; an
+ * update in place. */
 static void make_program(void)
 {
     graph_slots[0] = (gn_graph_slot){.name = "g", .parent = -1};
     graph_slots[1] = (gn_graph_slot){.parent = 0, .how = GN_REMAINING_LOOPS};
     checks[0] = (gn_size_check){0, GN_SYM_N_SRC, rows(0, 1)};
-    slots[S_PTR] =
-        (gn_slot){.kind = GN_SLOT_GRAPH, .elem = GN_I32, .elems = {1, 0, 1}, .graph = 1, .array = GN_GRAPH_ROW_PTR};
-    slots[S_COL] =
-        (gn_slot){.kind = GN_SLOT_GRAPH, .elem = GN_I32, .elems = rows(1, 1), .graph = 1, .array = GN_GRAPH_COL};
-    slots[S_POS] =
-        (gn_slot){.kind = GN_SLOT_GRAPH, .elem = GN_I32, .elems = rows(1, 1), .graph = 1, .array = GN_GRAPH_POS};
-    slots[S_X] =
-        (gn_slot){.kind = GN_SLOT_INPUT, .name = "x", .elem = GN_F32, .elems = rows(0, WIDTH), .row_elems = WIDTH};
-    slots[S_W] =
-        (gn_slot){.kind = GN_SLOT_STATE, .name = "w", .elem = GN_F32, .elems = rows(-1, WIDTH), .row_elems = WIDTH};
-    slots[S_STEP] =
-        (gn_slot){.kind = GN_SLOT_STATE, .name = "step", .elem = GN_I64, .elems = rows(-1, 1), .row_elems = 1};
-    slots[S_A] = (gn_slot){.kind = GN_SLOT_TEMP, .elem = GN_F32, .elems = rows(0, WIDTH), .first = 0, .last = 1};
-    slots[S_B] = (gn_slot){.kind = GN_SLOT_TEMP, .elem = GN_F32, .elems = rows(0, WIDTH), .first = 1, .last = 2};
-    slots[S_ALIAS] = (gn_slot){.kind = GN_SLOT_ALIAS, .elem = GN_F32, .elems = rows(0, WIDTH), .alias = S_A};
+    slots[S_PTR] = (gn_slot){.kind = GN_SLOT_GRAPH,
+                             .elem = GN_I32,
+                             .elems = {1, 0, 1},
+                             .graph = 1,
+                             .array = GN_GRAPH_ROW_PTR};
+    slots[S_COL] = (gn_slot){.kind = GN_SLOT_GRAPH,
+                             .elem = GN_I32,
+                             .elems = rows(1, 1),
+                             .graph = 1,
+                             .array = GN_GRAPH_COL};
+    slots[S_POS] = (gn_slot){.kind = GN_SLOT_GRAPH,
+                             .elem = GN_I32,
+                             .elems = rows(1, 1),
+                             .graph = 1,
+                             .array = GN_GRAPH_POS};
+    slots[S_X] = (gn_slot){.kind = GN_SLOT_INPUT,
+                           .name = "x",
+                           .elem = GN_F32,
+                           .elems = rows(0, WIDTH),
+                           .row_elems = WIDTH};
+    slots[S_W] = (gn_slot){.kind = GN_SLOT_STATE,
+                           .name = "w",
+                           .elem = GN_F32,
+                           .elems = rows(-1, WIDTH),
+                           .row_elems = WIDTH};
+    slots[S_STEP] = (gn_slot){.kind = GN_SLOT_STATE,
+                              .name = "step",
+                              .elem = GN_I64,
+                              .elems = rows(-1, 1),
+                              .row_elems = 1};
+    slots[S_A] = (gn_slot){
+        .kind = GN_SLOT_TEMP, .elem = GN_F32, .elems = rows(0, WIDTH), .first = 0, .last = 1};
+    slots[S_B] = (gn_slot){
+        .kind = GN_SLOT_TEMP, .elem = GN_F32, .elems = rows(0, WIDTH), .first = 1, .last = 2};
+    slots[S_ALIAS] = (gn_slot){
+        .kind = GN_SLOT_ALIAS, .elem = GN_F32, .elems = rows(0, WIDTH), .alias = S_A};
     slots[S_OUT] = (gn_slot){.kind = GN_SLOT_OUTPUT,
                              .name = "out",
                              .elem = GN_F32,
                              .elems = rows(0, WIDTH),
                              .row_elems = WIDTH,
                              .edge_graph = -1};
-    slots[S_EDGE] = (gn_slot){
-        .kind = GN_SLOT_OUTPUT, .name = "edge", .elem = GN_F32, .elems = rows(1, 1), .row_elems = 1, .edge_graph = 1};
+    slots[S_EDGE] = (gn_slot){.kind = GN_SLOT_OUTPUT,
+                              .name = "edge",
+                              .elem = GN_F32,
+                              .elems = rows(1, 1),
+                              .row_elems = 1,
+                              .edge_graph = 1};
     gn_launch row = {.kernel = 0,
                      .n_sym = 1,
                      .trip = {1, 0, 0},
@@ -137,7 +164,7 @@ static void make_program(void)
                         .code = code};
 }
 
-/* Data ------------------------------------------------------------------------------------------------------------- */
+/* Data ----------------------------------------------------------------------------------------- */
 
 static edge_list list;
 static gn_graph *graph;
@@ -194,14 +221,16 @@ static float *slow_out(const gn_graph *d)
     size_t n = (size_t)(d->n_dst * WIDTH + 1);
     float *a = malloc(n * 4), *b = malloc(n * 4);
     const int64_t n_rows = d->n_dst;
-    gather_sum((void *[]){d->array[GN_GRAPH_ROW_PTR], d->array[GN_GRAPH_COL], x, a}, NULL, 0, d->n_dst);
+    gather_sum((void *[]){d->array[GN_GRAPH_ROW_PTR], d->array[GN_GRAPH_COL], x, a}, NULL, 0,
+               d->n_dst);
     scale_rows((void *[]){a, w, b}, &n_rows, 0, (d->n_dst + 15) / 16);
-    gather_sum((void *[]){d->array[GN_GRAPH_ROW_PTR], d->array[GN_GRAPH_COL], b, a}, NULL, 0, d->n_dst);
+    gather_sum((void *[]){d->array[GN_GRAPH_ROW_PTR], d->array[GN_GRAPH_COL], b, a}, NULL, 0,
+               d->n_dst);
     free(b);
     return a;
 }
 
-/* Running ---------------------------------------------------------------------------------------------------------- */
+/* Running -------------------------------------------------------------------------------------- */
 
 static void run_and_check(int threads)
 {
@@ -223,7 +252,8 @@ static void run_and_check(int threads)
     ck_assert_int_eq(elems, d->n_edge);
     for (int64_t v = 0; v < d->n_dst; v++)
         for (int64_t e = at(d, GN_GRAPH_ROW_PTR, v); e < at(d, GN_GRAPH_ROW_PTR, v + 1); e++)
-            if (edge[e] != x[v * WIDTH] + 1000 * (float)at(d, GN_GRAPH_POS, e)) ck_abort_msg("edge %lld", (long long)e);
+            if (edge[e] != x[v * WIDTH] + 1000 * (float)at(d, GN_GRAPH_POS, e))
+                ck_abort_msg("edge %lld", (long long)e);
     gn_instance_free(in);
     gn_pool_free(pool);
 }
@@ -284,7 +314,8 @@ START_TEST(memory_is_known)
 }
 END_TEST
 
-/* Instances that take turns in one arena, over graphs without what nobody reads, give what each gives by itself. */
+/* Instances that take turns in one arena, over graphs without what nobody reads, give what each
+ * gives by itself. */
 START_TEST(an_arena_is_shared)
 {
     setup();
@@ -293,8 +324,10 @@ START_TEST(an_arena_is_shared)
     ok(gn_instance_new(&art, 1, graphs, 4, tensors, pool, in[0], &in[2]));
     float *want = slow_out(gn_instance_graph(in[0], 1));
     const gn_graph *d = gn_instance_graph(in[0], 1);
-    int64_t before = gn_graph_bytes(d), alone = gn_instances_derived_bytes(1, (const gn_instance *const *)in);
-    ck_assert_int_eq(gn_instances_derived_bytes(3, (const gn_instance *const *)in), alone); /* the same graph */
+    int64_t before = gn_graph_bytes(d),
+            alone = gn_instances_derived_bytes(1, (const gn_instance *const *)in);
+    /* the same graph */
+    ck_assert_int_eq(gn_instances_derived_bytes(3, (const gn_instance *const *)in), alone);
     gn_instances_trim_graphs(3, in);
     ck_assert_int_lt(gn_graph_bytes(d), before);
     ck_assert_ptr_nonnull(d->array[GN_GRAPH_ROW_PTR]);
@@ -341,14 +374,17 @@ START_TEST(other_symbols)
     run_and_check(2);
     tensors[0].rows = -NODES;
     gn_pool *one = pool_of(1);
-    refused(gn_instance_new(&art, 1, graphs, 4, tensors, one, NULL, &in), GN_ERR_NOMEM, "cannot be addressed");
+    refused(gn_instance_new(&art, 1, graphs, 4, tensors, one, NULL, &in), GN_ERR_NOMEM,
+            "cannot be addressed");
     tensors[0].name = "unknown";
-    refused(gn_instance_new(&art, 1, graphs, 4, tensors, one, NULL, &in), GN_ERR_DATA, "nothing is bound for 'x'");
+    refused(gn_instance_new(&art, 1, graphs, 4, tensors, one, NULL, &in), GN_ERR_DATA,
+            "nothing is bound for 'x'");
     more[4].of = S_PTR;
     refused(gn_instance_new(&art, 1, graphs, 4, tensors, one, NULL, &in), GN_ERR_INTERNAL,
             "rows counts the rows of what");
     more[3].of = 3;
-    refused(gn_instance_new(&art, 1, graphs, 4, tensors, one, NULL, &in), GN_ERR_INTERNAL, "blocks is no quotient");
+    refused(gn_instance_new(&art, 1, graphs, 4, tensors, one, NULL, &in), GN_ERR_INTERNAL,
+            "blocks is no quotient");
     gn_pool_free(one);
     data_free();
 }
@@ -358,7 +394,8 @@ START_TEST(bound_outputs_and_rebinding)
 {
     setup();
     gn_pool *pool = pool_of(2);
-    float *mine = malloc(NODES * WIDTH * 4), *other = malloc(NODES * WIDTH * 4), *x2 = calloc(NODES * WIDTH, 4);
+    float *mine = malloc(NODES * WIDTH * 4), *other = malloc(NODES * WIDTH * 4),
+          *x2 = calloc(NODES * WIDTH, 4);
     tensors[4] = (gn_binding){"out", GN_F32, NODES, WIDTH, mine};
     gn_instance *in;
     ok(gn_instance_new(&art, 1, graphs, 5, tensors, pool, NULL, &in));
@@ -406,7 +443,8 @@ START_TEST(derived_graphs_are_shared)
     ok(gn_instance_new(&art, 1, graphs, 4, tensors, pool, b, &c));
     gn_instance_run(b);
     gn_instance_run(c);
-    ck_assert_mem_eq(gn_instance_output(b, "edge", NULL), gn_instance_output(c, "edge", NULL), NODES * 4);
+    ck_assert_mem_eq(gn_instance_output(b, "edge", NULL), gn_instance_output(c, "edge", NULL),
+                     NODES * 4);
     gn_instance_free(c);
 
     gn_graph *g2; /* other base graph: nothing to share */
@@ -450,7 +488,7 @@ START_TEST(profiles)
 }
 END_TEST
 
-/* Refusing --------------------------------------------------------------------------------------------------------- */
+/* Refusing ------------------------------------------------------------------------------------- */
 
 static void refuse(gn_code expected, const char *words)
 {
@@ -528,14 +566,17 @@ START_TEST(out_of_memory)
     gn_instance_run(in);
     gn_instance_free(in);
     slots[S_B].elems.coef = INT64_MAX / NODES;
-    refused(gn_instance_new(&art, 1, graphs, 4, tensors, pool, NULL, &in), GN_ERR_NOMEM, "cannot be addressed");
+    refused(gn_instance_new(&art, 1, graphs, 4, tensors, pool, NULL, &in), GN_ERR_NOMEM,
+            "cannot be addressed");
     slots[S_B].elems.coef = (int64_t)1 << 44;
-    refused(gn_instance_new(&art, 1, graphs, 4, tensors, pool, NULL, &in), GN_ERR_NOMEM, "the arena takes");
+    refused(gn_instance_new(&art, 1, graphs, 4, tensors, pool, NULL, &in), GN_ERR_NOMEM,
+            "the arena takes");
     gn_pool_free(pool);
     data_free();
 }
 END_TEST
 
-RUN_SUITE("runtime exec", same_bits_for_any_number_of_threads, tiny_graphs, a_star_is_balanced, memory_is_known,
-          an_arena_is_shared, other_symbols, bound_outputs_and_rebinding, derived_graphs_are_shared, profiles,
-          bindings_that_do_not_fit, graphs_that_do_not_fit, out_of_memory)
+RUN_SUITE("runtime exec", same_bits_for_any_number_of_threads, tiny_graphs, a_star_is_balanced,
+          memory_is_known, an_arena_is_shared, other_symbols, bound_outputs_and_rebinding,
+          derived_graphs_are_shared, profiles, bindings_that_do_not_fit, graphs_that_do_not_fit,
+          out_of_memory)

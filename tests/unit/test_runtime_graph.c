@@ -15,15 +15,17 @@ static void check_list(const edge_list *l)
         void *row = g->array[GN_GRAPH_ROW];
         ok(gn_graph_require(g, ALL_CSC)); /* what was made stays */
         ck_assert_ptr_eq(g->array[GN_GRAPH_ROW], row);
-        for (int k = 0; k < GN_GRAPH_ARRAY_COUNT; k++) ck_assert_uint_eq((uintptr_t)g->array[k] % 64, 0);
+        for (int k = 0; k < GN_GRAPH_ARRAY_COUNT; k++)
+            ck_assert_uint_eq((uintptr_t)g->array[k] % 64, 0);
         gn_graph_free(g);
     }
 }
 
 START_TEST(small_graphs)
 {
-    static const int64_t size[][3] = {{0, 0, 0}, {1, 1, 0}, {1, 1, 1},  {1, 1, 5},  {0, 4, 0},   {4, 0, 0},
-                                      {3, 7, 0}, {5, 5, 1}, {2, 2, 20}, {7, 3, 30}, {3, 40, 60}, {50, 50, 300}};
+    static const int64_t size[][3] = {{0, 0, 0},  {1, 1, 0},  {1, 1, 1},   {1, 1, 5},
+                                      {0, 4, 0},  {4, 0, 0},  {3, 7, 0},   {5, 5, 1},
+                                      {2, 2, 20}, {7, 3, 30}, {3, 40, 60}, {50, 50, 300}};
     for (size_t k = 0; k < sizeof size / sizeof *size; k++) {
         edge_list l = edges_random(size[k][0], size[k][1], size[k][2]);
         check_list(&l);
@@ -44,10 +46,12 @@ END_TEST
 
 START_TEST(large_graphs)
 {
-    static const int64_t nodes[][2] = {{5000, 5000}, {256, 257}, {255, 300}, {1, 40000}, {40000, 1}, {70000, 513}};
+    static const int64_t nodes[][2] = {{5000, 5000}, {256, 257}, {255, 300},
+                                       {1, 40000},   {40000, 1}, {70000, 513}};
     for (size_t k = 0; k < sizeof nodes / sizeof *nodes; k++) {
         edge_list l = edges_random(nodes[k][0], nodes[k][1], 50000);
-        for (int64_t e = 0; k == 0 && e < l.n; e += 2) l.dst[e] = 4321; /* one bucket has half of them */
+        for (int64_t e = 0; k == 0 && e < l.n; e += 2)
+            l.dst[e] = 4321; /* one bucket has half of them */
         for (int w = 0; w < 2; w++) {
             gn_graph *g = graph_of(width[w], &l);
             ok(gn_graph_require(g, ALL_CSC));
@@ -91,7 +95,8 @@ START_TEST(index_width_follows_the_counts)
 }
 END_TEST
 
-/* `index` is the least width; what stands in the arrays is the same, from numbers of either width. */
+/* `index` is the least width; what stands in the arrays is the same, from numbers of either
+ * width. */
 START_TEST(indices_as_wide_as_asked)
 {
     edge_list l = edges_random(40, 40, 300);
@@ -111,7 +116,8 @@ START_TEST(indices_as_wide_as_asked)
     }
     src[7] = -2;
     gn_graph *g;
-    refused(gn_graph_from_coo(GN_I32, 40, 40, l.n, GN_I32, src, dst, &g), GN_ERR_DATA, "edge 7: source -2 is out of");
+    refused(gn_graph_from_coo(GN_I32, 40, 40, l.n, GN_I32, src, dst, &g), GN_ERR_DATA,
+            "edge 7: source -2 is out of");
     edges_free(&l);
 }
 END_TEST
@@ -139,10 +145,14 @@ START_TEST(rows_of_sources)
     gn_graph_free(g);
     static const int64_t late[] = {1, 1}, down[] = {0, 2, 1};
     static const int32_t many[] = {0, 1};
-    refused(gn_graph_from_rows(GN_I32, -1, GN_I64, row, src, &g), GN_ERR_USAGE, "a graph of -1 nodes");
-    refused(gn_graph_from_rows(GN_I32, 1, GN_I64, NULL, src, &g), GN_ERR_USAGE, "without row pointers");
-    refused(gn_graph_from_rows(GN_I32, 4, GN_I64, row, NULL, &g), GN_ERR_USAGE, "6 edges without their sources");
-    refused(gn_graph_from_rows(GN_I32, 1, GN_I64, late, src, &g), GN_ERR_DATA, "row 0 begins at edge 1, not 0");
+    refused(gn_graph_from_rows(GN_I32, -1, GN_I64, row, src, &g), GN_ERR_USAGE,
+            "a graph of -1 nodes");
+    refused(gn_graph_from_rows(GN_I32, 1, GN_I64, NULL, src, &g), GN_ERR_USAGE,
+            "without row pointers");
+    refused(gn_graph_from_rows(GN_I32, 4, GN_I64, row, NULL, &g), GN_ERR_USAGE,
+            "6 edges without their sources");
+    refused(gn_graph_from_rows(GN_I32, 1, GN_I64, late, src, &g), GN_ERR_DATA,
+            "row 0 begins at edge 1, not 0");
     refused(gn_graph_from_rows(GN_I32, 2, GN_I64, down, src, &g), GN_ERR_DATA,
             "row 1 ends at edge 1, before it begins at 2");
     refused(gn_graph_from_rows(GN_I32, 1, GN_I32, many, src32, &g), GN_ERR_DATA,
@@ -182,7 +192,8 @@ START_TEST(bad_edges_are_named)
             "edge 2: source 5 is out of range: there are 3 source nodes");
     ck_assert_ptr_null(g);
     src[2] = -1;
-    refused(gn_graph_from_coo(GN_I32, 3, 3, 3, GN_I64, src, dst, &g), GN_ERR_DATA, "edge 2: source -1 is out of range");
+    refused(gn_graph_from_coo(GN_I32, 3, 3, 3, GN_I64, src, dst, &g), GN_ERR_DATA,
+            "edge 2: source -1 is out of range");
     src[2] = 0;
     refused(gn_graph_from_coo(GN_I32, 3, 2, 3, GN_I64, src, dst, &g), GN_ERR_DATA,
             "edge 0: destination 2 is out of range: there are 2 destination nodes");
@@ -206,12 +217,16 @@ START_TEST(impossible_counts)
         refused(gn_graph_from_coo(GN_I32, 1, n[k], 0, GN_I64, NULL, NULL, &g), GN_ERR_NOMEM, "");
         refused(gn_graph_from_coo(GN_I32, 1, 1, n[k], GN_I64, n, n, &g), GN_ERR_NOMEM, "");
     }
-    refused(gn_graph_from_coo(GN_I32, INT64_MAX, 1, 0, GN_I64, NULL, NULL, &g), GN_ERR_NOMEM, "cannot be addressed");
-    refused(gn_graph_from_coo(GN_I32, -1, 1, 0, GN_I64, NULL, NULL, &g), GN_ERR_USAGE, "a graph of -1 sources");
-    refused(gn_graph_from_coo(GN_I32, 1, -1, 0, GN_I64, NULL, NULL, &g), GN_ERR_USAGE, "-1 destinations");
+    refused(gn_graph_from_coo(GN_I32, INT64_MAX, 1, 0, GN_I64, NULL, NULL, &g), GN_ERR_NOMEM,
+            "cannot be addressed");
+    refused(gn_graph_from_coo(GN_I32, -1, 1, 0, GN_I64, NULL, NULL, &g), GN_ERR_USAGE,
+            "a graph of -1 sources");
+    refused(gn_graph_from_coo(GN_I32, 1, -1, 0, GN_I64, NULL, NULL, &g), GN_ERR_USAGE,
+            "-1 destinations");
     refused(gn_graph_from_coo(GN_I32, 1, 1, INT64_MIN, GN_I64, NULL, NULL, &g), GN_ERR_USAGE,
             "a graph of 1 nodes and -9223372036854775808 edges");
-    refused(gn_graph_from_coo(GN_I32, 1, 1, 2, GN_I64, n, NULL, &g), GN_ERR_USAGE, "2 edges without their ends");
+    refused(gn_graph_from_coo(GN_I32, 1, 1, 2, GN_I64, n, NULL, &g), GN_ERR_USAGE,
+            "2 edges without their ends");
     /* The edges fit, their transposed arrays do not. */
     ok(gn_graph_from_coo(GN_I32, INT64_MAX - 1, 1, 0, GN_I64, NULL, NULL, &g));
     refused(gn_graph_require(g, ALL_CSC), GN_ERR_NOMEM, "column pointers");
@@ -275,7 +290,7 @@ START_TEST(several_threads_ask_at_once)
 }
 END_TEST
 
-/* Patterns --------------------------------------------------------------------------------------------------------- */
+/* Patterns ------------------------------------------------------------------------------------- */
 
 START_TEST(patterns)
 {
@@ -302,7 +317,8 @@ START_TEST(patterns)
     ck_assert_mem_eq(g->array[GN_GRAPH_ROW_VALUE], of_row, sizeof of_row);
     gn_graph_free(g);
     ok(gn_graph_from_csr(GN_I32, 3, 4, ptr, col, NULL, &g));
-    for (int e = 0; e < 4; e++) ck_assert(((float *)g->array[GN_GRAPH_VALUE])[e] == (e == 3 ? 2.0f : 1.0f));
+    for (int e = 0; e < 4; e++)
+        ck_assert(((float *)g->array[GN_GRAPH_VALUE])[e] == (e == 3 ? 2.0f : 1.0f));
     gn_graph_free(g);
     ok(gn_graph_from_csr(GN_I32, 0, 4, ptr, col, val, &g));
     ck_assert_int_eq(g->n_edge, 0);
@@ -358,16 +374,20 @@ START_TEST(bad_patterns)
     gn_graph *g;
     int32_t col[] = {0, 1};
     int64_t late[] = {1, 2}, down[] = {0, 2, 1}, fine[] = {0, 2};
-    refused(gn_graph_from_csr(GN_I32, 1, 2, late, col, NULL, &g), GN_ERR_DATA, "row 0 begins at entry 1");
+    refused(gn_graph_from_csr(GN_I32, 1, 2, late, col, NULL, &g), GN_ERR_DATA,
+            "row 0 begins at entry 1");
     refused(gn_graph_from_csr(GN_I32, 2, 2, down, col, NULL, &g), GN_ERR_DATA,
             "row 1 ends at entry 1, before it begins at 2");
     refused(gn_graph_from_csr(GN_I32, 1, 1, fine, col, NULL, &g), GN_ERR_DATA,
             "entry 1: column 1 is out of range: there are 1 columns");
     col[0] = -1;
-    refused(gn_graph_from_csr(GN_I32, 1, 2, fine, col, NULL, &g), GN_ERR_DATA, "entry 0: column -1");
+    refused(gn_graph_from_csr(GN_I32, 1, 2, fine, col, NULL, &g), GN_ERR_DATA,
+            "entry 0: column -1");
     refused(gn_graph_from_csr(GN_I32, -1, 2, fine, col, NULL, &g), GN_ERR_USAGE, "-1 rows");
-    refused(gn_graph_from_csr(GN_I32, 1, 2, NULL, col, NULL, &g), GN_ERR_USAGE, "1 rows at no address");
-    refused(gn_graph_from_csr(GN_I32, 1, 2, fine, NULL, NULL, &g), GN_ERR_USAGE, "2 entries without their columns");
+    refused(gn_graph_from_csr(GN_I32, 1, 2, NULL, col, NULL, &g), GN_ERR_USAGE,
+            "1 rows at no address");
+    refused(gn_graph_from_csr(GN_I32, 1, 2, fine, NULL, NULL, &g), GN_ERR_USAGE,
+            "2 entries without their columns");
 }
 END_TEST
 
@@ -376,14 +396,18 @@ START_TEST(arrays_that_cannot_be)
     gn_graph *g;
     ok(gn_graph_from_coo(GN_I32, 2, 2, 0, GN_I64, NULL, NULL, &g));
     refused(gn_graph_require(g, 1 << GN_GRAPH_VALUE), GN_ERR_DATA, "not the pattern of a matrix");
-    refused(gn_graph_require(g, 1 << GN_GRAPH_CSC_VALUE), GN_ERR_DATA, "not the pattern of a matrix");
-    refused(gn_graph_require(g, 1 << GN_GRAPH_ROW_VALUE), GN_ERR_DATA, "not the pattern of a matrix");
+    refused(gn_graph_require(g, 1 << GN_GRAPH_CSC_VALUE), GN_ERR_DATA,
+            "not the pattern of a matrix");
+    refused(gn_graph_require(g, 1 << GN_GRAPH_ROW_VALUE), GN_ERR_DATA,
+            "not the pattern of a matrix");
     refused(gn_graph_require(g, 1 << GN_GRAPH_FROM), GN_ERR_DATA, "not derived");
     refused(gn_graph_require(g, 1 << GN_GRAPH_IMAGE), GN_ERR_DATA, "not derived");
-    refused(gn_graph_require(g, 1 << GN_GRAPH_MATRIX_ROW), GN_ERR_DATA, "not the pattern of picked rows");
+    refused(gn_graph_require(g, 1 << GN_GRAPH_MATRIX_ROW), GN_ERR_DATA,
+            "not the pattern of picked rows");
     gn_graph_free(g);
     ok(gn_graph_from_dense(GN_I32, 0, 2, NULL, &g));
-    refused(gn_graph_require(g, 1 << GN_GRAPH_MATRIX_ROW), GN_ERR_DATA, "not the pattern of picked rows");
+    refused(gn_graph_require(g, 1 << GN_GRAPH_MATRIX_ROW), GN_ERR_DATA,
+            "not the pattern of picked rows");
     gn_graph_free(g);
 }
 END_TEST
@@ -408,7 +432,7 @@ START_TEST(edge_values_there_and_back)
 }
 END_TEST
 
-/* Facts ------------------------------------------------------------------------------------------------------------ */
+/* Facts ---------------------------------------------------------------------------------------- */
 
 static gn_graph_facts slow_facts(const gn_graph *g, const edge_list *l)
 {
@@ -458,5 +482,6 @@ END_TEST
 
 RUN_SUITE("runtime graph", small_graphs, random_graphs, large_graphs, repeats_keep_the_users_order,
           index_width_follows_the_counts, indices_as_wide_as_asked, rows_of_sources, wider_copies,
-          several_threads_ask_at_once, bad_edges_are_named, impossible_counts, out_of_memory, patterns, dense_patterns,
-          dense_again, bad_patterns, arrays_that_cannot_be, edge_values_there_and_back, facts)
+          several_threads_ask_at_once, bad_edges_are_named, impossible_counts, out_of_memory,
+          patterns, dense_patterns, dense_again, bad_patterns, arrays_that_cannot_be,
+          edge_values_there_and_back, facts)

@@ -1,5 +1,5 @@
-/* Pace: with a clock of the test's own it finds the faster way, keeps it, sees that it changed, and spends little on
- * looking; an instance that goes both ways computes the same. */
+/* Pace: with a clock of the test's own it finds the faster way, keeps it, sees that it changed, and
+ * spends little on looking; an instance that goes both ways computes the same. */
 /* links: base runtime */
 #include "runtime/run/exec.h"
 #include "runtime/run/pace.h"
@@ -122,7 +122,7 @@ START_TEST(long_runs_are_not_tried)
 }
 END_TEST
 
-/* An instance ------------------------------------------------------------------------------------------------------ */
+/* An instance ---------------------------------------------------------------------------------- */
 
 enum { ROWS = 20000 };
 static atomic_int calls;
@@ -135,7 +135,8 @@ static void count_up(void *const *buf, const int64_t *sym, int64_t lo, int64_t h
     for (int64_t i = lo; i < hi; i++) x[i] += (float)(i % 5);
 }
 
-/* Enough runs for a trial, with and without one region: each row is counted up once a run, and some runs were one call. */
+/* Enough runs for a trial, with and without one region: each row is counted up once a run, and some
+ * runs were one call. */
 START_TEST(an_instance_goes_both_ways)
 {
     static gn_sym syms[] = {{.name = "n", .kind = GN_SYM_CONST, .value = ROWS}};
@@ -176,7 +177,8 @@ START_TEST(an_instance_goes_both_ways)
         gn_instance *in;
         memset(w, 0, sizeof w);
         ok(gn_pool_new(3, &pool));
-        ok(gn_instance_new(&a, 0, NULL, 1, &(gn_binding){"w", GN_F32, 1, ROWS, w}, pool, NULL, &in));
+        ok(gn_instance_new(&a, 0, NULL, 1, &(gn_binding){"w", GN_F32, 1, ROWS, w}, pool, NULL,
+                           &in));
         if (region) ok(gn_instance_one_region(in));
         bool alone;
         int64_t all_ns, alone_ns;
@@ -199,5 +201,6 @@ START_TEST(an_instance_goes_both_ways)
 }
 END_TEST
 
-RUN_SUITE("pace", finds_the_faster_way, keeps_to_what_it_has, sees_that_it_changed, looking_is_cheap,
-          hopeless_trials_are_short, one_interruption_is_nothing, long_runs_are_not_tried, an_instance_goes_both_ways)
+RUN_SUITE("pace", finds_the_faster_way, keeps_to_what_it_has, sees_that_it_changed,
+          looking_is_cheap, hopeless_trials_are_short, one_interruption_is_nothing,
+          long_runs_are_not_tried, an_instance_goes_both_ways)

@@ -31,8 +31,11 @@ static void begin(int n_launches)
 
 static int temp(int64_t elems, int first, int last)
 {
-    slots[art.n_slots] =
-        (gn_slot){.kind = GN_SLOT_TEMP, .elem = GN_F32, .elems = {elems, -1, 0}, .first = first, .last = last};
+    slots[art.n_slots] = (gn_slot){.kind = GN_SLOT_TEMP,
+                                   .elem = GN_F32,
+                                   .elems = {elems, -1, 0},
+                                   .first = first,
+                                   .last = last};
     return art.n_slots++;
 }
 
@@ -66,10 +69,12 @@ static void check_plan(const gn_plan *p)
         ck_assert_int_ge(p->size[a], p->elems[a] * 4);
         if (p->offset[a] + p->size[a] > end) end = p->offset[a] + p->size[a];
         for (int b = 0; b < a; b++) {
-            bool together =
-                slots[b].kind == GN_SLOT_TEMP && slots[a].first <= slots[b].last && slots[b].first <= slots[a].last;
-            bool apart = p->offset[a] + p->size[a] <= p->offset[b] || p->offset[b] + p->size[b] <= p->offset[a];
-            if (together && !apart && p->size[a] && p->size[b]) ck_abort_msg("slots %d and %d meet", a, b);
+            bool together = slots[b].kind == GN_SLOT_TEMP && slots[a].first <= slots[b].last &&
+                            slots[b].first <= slots[a].last;
+            bool apart = p->offset[a] + p->size[a] <= p->offset[b] ||
+                         p->offset[b] + p->size[b] <= p->offset[a];
+            if (together && !apart && p->size[a] && p->size[b])
+                ck_abort_msg("slots %d and %d meet", a, b);
         }
     }
     SAME(p->bytes, end);
@@ -78,7 +83,8 @@ static void check_plan(const gn_plan *p)
     for (int l = 0; l < art.n_launches; l++) {
         int64_t alive = 0;
         for (int a = 0; a < art.n_slots; a++)
-            if (slots[a].kind == GN_SLOT_TEMP && slots[a].first <= l && l <= slots[a].last) alive += p->size[a];
+            if (slots[a].kind == GN_SLOT_TEMP && slots[a].first <= l && l <= slots[a].last)
+                alive += p->size[a];
         if (alive > floor) floor = alive;
     }
     SAME(p->floor, floor);
@@ -105,11 +111,13 @@ START_TEST(random_lifetimes)
         }
         gn_plan_free(&p);
     }
-    ck_assert_msg(worst < 1.5 && sum / tries < 1.1, "worst %g, mean %g of the lower bound", worst, sum / tries);
+    ck_assert_msg(worst < 1.5 && sum / tries < 1.1, "worst %g, mean %g of the lower bound", worst,
+                  sum / tries);
 }
 END_TEST
 
-/* Layers forward, each value kept for the backward pass, then backward: what training looks like. */
+/* Layers forward, each value kept for the backward pass, then backward: what training looks
+ * like. */
 START_TEST(training_chains)
 {
     for (int layers = 1; layers <= 12; layers++)
@@ -126,7 +134,8 @@ START_TEST(training_chains)
             }
             gn_plan p = plan();
             check_plan(&p);
-            ck_assert_msg(p.bytes * 10 <= p.floor * 12, "%lld for %lld", (long long)p.bytes, (long long)p.floor);
+            ck_assert_msg(p.bytes * 10 <= p.floor * 12, "%lld for %lld", (long long)p.bytes,
+                          (long long)p.floor);
             gn_plan_free(&p);
         }
 }
@@ -182,7 +191,7 @@ START_TEST(sizes_follow_the_symbols)
 }
 END_TEST
 
-/* Artifacts that make no sense ------------------------------------------------------------------------------------- */
+/* Artifacts that make no sense ----------------------------------------------------------------- */
 
 static gn_graph_slot graphs[2];
 
@@ -214,8 +223,15 @@ static void sane_product(void)
     alias(0);
     memcpy(operands[0], slot, sizeof slot);
     memcpy(access_of_product, (const uint8_t[]){GN_WRITES, GN_READS, GN_READS}, 3);
-    product = (gn_product){
-        .a = 1, .b = 2, .bias = -1, .cols = 2, .depth = 3, .a_row = 3, .a_term = 1, .b_term = 2, .b_col = 1};
+    product = (gn_product){.a = 1,
+                           .b = 2,
+                           .bias = -1,
+                           .cols = 2,
+                           .depth = 3,
+                           .a_row = 3,
+                           .a_term = 1,
+                           .b_term = 2,
+                           .b_col = 1};
     launches[0].n_buf = 3;
     launches[0].access = access_of_product;
     launches[0].parallel = true;
@@ -225,11 +241,11 @@ static void sane_product(void)
     ok(gn_artifact_check(&art));
 }
 
-#define NO_PRODUCT(change, words)                                                                                      \
-    do {                                                                                                               \
-        sane_product();                                                                                                \
-        change;                                                                                                        \
-        refused(gn_artifact_check(&art), GN_ERR_INTERNAL, words);                                                      \
+#define NO_PRODUCT(change, words)                                                                  \
+    do {                                                                                           \
+        sane_product();                                                                            \
+        change;                                                                                    \
+        refused(gn_artifact_check(&art), GN_ERR_INTERNAL, words);                                  \
     } while (0)
 
 START_TEST(malformed_products)
@@ -238,23 +254,25 @@ START_TEST(malformed_products)
     NO_PRODUCT(product.a = -1, "launch 0 is a product of buffers that it does not have");
     NO_PRODUCT(product.b = 3, "launch 0 is a product of buffers that it does not have");
     NO_PRODUCT(product.bias = 3, "launch 0 is a product of buffers that it does not have");
-    NO_PRODUCT(launches[0].parallel = false, "launch 0 is a product of buffers that it does not have");
+    NO_PRODUCT(launches[0].parallel = false,
+               "launch 0 is a product of buffers that it does not have");
     NO_PRODUCT(product.cols = 0, "launch 0 is a product whose sizes are none");
     NO_PRODUCT(product.depth = -1, "launch 0 is a product whose sizes are none");
     NO_PRODUCT(product.a_term = 2, "launch 0 is a product whose sizes are none");
     NO_PRODUCT(product.b_col = 0, "launch 0 is a product whose sizes are none");
-    NO_PRODUCT(access_of_product[0] = GN_READS | GN_WRITES, "launch 0 is a product that is not only written");
+    NO_PRODUCT(access_of_product[0] = GN_READS | GN_WRITES,
+               "launch 0 is a product that is not only written");
     NO_PRODUCT(launches[0].access = NULL, "launch 0 is a product that is not only written");
     NO_PRODUCT(operands[0][2] = 0, "launch 0 is a product that is not only written");
     NO_PRODUCT(operands[0][1] = 3, "launch 0 is a product that is not only written");
 }
 END_TEST
 
-#define BROKEN(change, words)                                                                                          \
-    do {                                                                                                               \
-        sane();                                                                                                        \
-        change;                                                                                                        \
-        refused(gn_artifact_check(&art), GN_ERR_INTERNAL, words);                                                      \
+#define BROKEN(change, words)                                                                      \
+    do {                                                                                           \
+        sane();                                                                                    \
+        change;                                                                                    \
+        refused(gn_artifact_check(&art), GN_ERR_INTERNAL, words);                                  \
     } while (0)
 
 START_TEST(malformed_artifacts)
@@ -281,9 +299,9 @@ START_TEST(malformed_artifacts)
     BROKEN(launches[1].kernel = 1, "launch 1 runs kernel 1 of 1");
     BROKEN(launches[1].kind = GN_LAUNCH_COPY, "launch 1 copies between 0 slots");
     BROKEN((launches[1].parallel = true, launches[1].trip.sym = -1), "launch 1 has steps of 0");
-    BROKEN(
-        (launches[1].parallel = true, launches[1].trip.sym = -1, launches[1].step = 1, launches[1].balance_graph = 2),
-        "balanced by array 0 of graph 2");
+    BROKEN((launches[1].parallel = true, launches[1].trip.sym = -1, launches[1].step = 1,
+            launches[1].balance_graph = 2),
+           "balanced by array 0 of graph 2");
     BROKEN((art.checks = &check, art.n_checks = 1), "check 0 is of no size");
     BROKEN((art.syms = &bad, art.n_syms = 1), "symbol bad is a size of graph 7 of 2");
     bad = (gn_sym){.name = "bad", .kind = GN_SYM_PARTS, .value = 1, .array = GN_GRAPH_COL};

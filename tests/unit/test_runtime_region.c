@@ -1,5 +1,5 @@
-/* Runs as one parallel region: the same bits as launch by launch, whatever meets whatever; waits where launches meet and
- * nowhere else; teams. */
+/* Runs as one parallel region: the same bits as launch by launch, whatever meets whatever; waits
+ * where launches meet and nowhere else; teams. */
 /* links: base runtime */
 #include "runtime/run/region.h"
 #include "runtime_check.h"
@@ -8,7 +8,7 @@
 
 enum { ROWS = 20000, FEW = 16, MOST = 40, STATES = 2 };
 
-/* Kernels that take their time at odd places, so that who does not wait comes too early. ------------------------------ */
+/* Kernels that take their time at odd places, so that who does not wait comes too early. ------- */
 
 static void dawdle(int64_t lo)
 {
@@ -22,7 +22,8 @@ static void mix(void *const *buf, const int64_t *sym, int64_t lo, int64_t hi)
     float *out = buf[0];
     const float *in = buf[1], *few = buf[2];
     dawdle(lo);
-    for (int64_t i = lo; i < hi; i++) out[i] = 0.5F * in[(i * 7 + 3) % sym[0]] + few[i % FEW] + 0.25F * (float)(i % 3);
+    for (int64_t i = lo; i < hi; i++)
+        out[i] = 0.5F * in[(i * 7 + 3) % sym[0]] + few[i % FEW] + 0.25F * (float)(i % 3);
 }
 
 /* few, in: sums, by one */
@@ -50,7 +51,7 @@ static void update(void *const *buf, const int64_t *sym, int64_t lo, int64_t hi)
 
 static gn_kernel_fn code[] = {mix, gather_few, update};
 
-/* Random programs ---------------------------------------------------------------------------------------------------- */
+/* Random programs ------------------------------------------------------------------------------ */
 
 static gn_sym syms[] = {{.name = "rows", .kind = GN_SYM_CONST, .value = ROWS}};
 
@@ -91,8 +92,9 @@ static int recent(program *p, const int *of, int n, int launch)
 static void add_launch(program *p, int k, bool spoken)
 {
     static const int n_buf[] = {3, 2, 3};
-    static const uint8_t access[3][3] = {
-        {GN_WRITES, GN_READS, GN_READS}, {GN_WRITES, GN_READS}, {GN_WRITES, GN_READS, GN_READS | GN_WRITES}};
+    static const uint8_t access[3][3] = {{GN_WRITES, GN_READS, GN_READS},
+                                         {GN_WRITES, GN_READS},
+                                         {GN_WRITES, GN_READS, GN_READS | GN_WRITES}};
     int what = (int)random_below(3), *b = p->buf[k];
     b[1] = what == 2 ? recent(p, p->small, p->n_small, k) : recent(p, p->large, p->n_large, k);
     if (what == 0) b[2] = recent(p, p->small, p->n_small, k);
@@ -121,11 +123,14 @@ static void random_program(program *p, int n, bool spoken)
 {
     *p = (program){.a = {.name = "random", .n_syms = 1, .syms = syms, .code = code, .n_code = 3}};
     p->large[p->n_large++] = add_slot(p, GN_SLOT_INPUT, "x", ROWS, -1);
-    for (int s = 0; s < STATES; s++) p->small[p->n_small++] = add_slot(p, GN_SLOT_STATE, s ? "v" : "w", FEW, -1);
+    for (int s = 0; s < STATES; s++)
+        p->small[p->n_small++] = add_slot(p, GN_SLOT_STATE, s ? "v" : "w", FEW, -1);
     for (int k = 0; k < n; k++) add_launch(p, k, spoken);
     int last = p->large[p->n_large - 1], few = p->small[p->n_small - 1];
-    if (p->slot[last].kind == GN_SLOT_TEMP) p->slot[last].kind = GN_SLOT_OUTPUT, p->slot[last].name = "out";
-    if (p->slot[few].kind == GN_SLOT_TEMP) p->slot[few].kind = GN_SLOT_OUTPUT, p->slot[few].name = "few";
+    if (p->slot[last].kind == GN_SLOT_TEMP)
+        p->slot[last].kind = GN_SLOT_OUTPUT, p->slot[last].name = "out";
+    if (p->slot[few].kind == GN_SLOT_TEMP)
+        p->slot[few].kind = GN_SLOT_OUTPUT, p->slot[few].name = "few";
     p->a.slots = p->slot;
     p->a.launches = p->launch;
     p->a.n_launches = n;
@@ -133,7 +138,8 @@ static void random_program(program *p, int n, bool spoken)
 
 static float x[ROWS], state[STATES][FEW];
 
-/* Runs it twice; out has room for what comes of it.  spin 0: who is late is waited for not at all.  Was a run one region? */
+/* Runs it twice; out has room for what comes of it.  spin 0: who is late is waited for not at all.
+ * Was a run one region? */
 static bool run(const program *p, int threads, bool region, int64_t spin, float *out)
 {
     gn_pool *pool;
@@ -143,15 +149,17 @@ static bool run(const program *p, int threads, bool region, int64_t spin, float 
     if (spin >= 0) gn_pool_set_spin(pool, spin);
     for (int64_t i = 0; i < ROWS; i++) x[i] = (float)gn_random_uniform(1, 2, (uint64_t)i);
     for (int j = 0; j < FEW; j++) state[0][j] = state[1][j] = (float)j;
-    const gn_binding b[] = {
-        {"x", GN_F32, 1, ROWS, x}, {"w", GN_F32, 1, FEW, state[0]}, {"v", GN_F32, 1, FEW, state[1]}};
+    const gn_binding b[] = {{"x", GN_F32, 1, ROWS, x},
+                            {"w", GN_F32, 1, FEW, state[0]},
+                            {"v", GN_F32, 1, FEW, state[1]}};
     ok(gn_instance_new(&p->a, 0, NULL, 3, b, pool, NULL, &in));
     if (region) ok(gn_instance_one_region(in));
     bool one = gn_instance_in_region(in, &launches, &shared, &waits);
     for (int k = 0; k < 2; k++) {
         gn_instance_poison(in);
         gn_instance_run(in);
-        const float *large = gn_instance_output(in, "out", NULL), *few = gn_instance_output(in, "few", NULL);
+        const float *large = gn_instance_output(in, "out", NULL),
+                    *few = gn_instance_output(in, "few", NULL);
         if (large) memcpy(out, large, ROWS * 4);
         if (few) memcpy(out + ROWS, few, FEW * 4);
         memcpy(out + ROWS + FEW, state, sizeof state);
@@ -184,7 +192,7 @@ START_TEST(same_bits_as_launch_by_launch)
 }
 END_TEST
 
-/* Waits ---------------------------------------------------------------------------------------------------------------- */
+/* Waits ---------------------------------------------------------------------------------------- */
 
 /* Launches over these operands, two threads: how many wait. */
 static gn_region_info plan(program *p, int n)
@@ -192,8 +200,9 @@ static gn_region_info plan(program *p, int n)
     gn_pool *pool;
     gn_instance *in;
     gn_region_info i = {0};
-    const gn_binding b[] = {
-        {"x", GN_F32, 1, ROWS, x}, {"w", GN_F32, 1, FEW, state[0]}, {"v", GN_F32, 1, FEW, state[1]}};
+    const gn_binding b[] = {{"x", GN_F32, 1, ROWS, x},
+                            {"w", GN_F32, 1, FEW, state[0]},
+                            {"v", GN_F32, 1, FEW, state[1]}};
     p->a.slots = p->slot;
     p->a.launches = p->launch;
     p->a.n_launches = n;
@@ -231,7 +240,8 @@ START_TEST(no_wait_where_none_is_needed)
     add_slot(&p, GN_SLOT_INPUT, "x", ROWS, -1);
     add_slot(&p, GN_SLOT_STATE, "w", FEW, -1);
     add_slot(&p, GN_SLOT_STATE, "v", FEW, -1);
-    int a = add_slot(&p, GN_SLOT_TEMP, NULL, ROWS, 0), b = add_slot(&p, GN_SLOT_TEMP, NULL, ROWS, 1);
+    int a = add_slot(&p, GN_SLOT_TEMP, NULL, ROWS, 0),
+        b = add_slot(&p, GN_SLOT_TEMP, NULL, ROWS, 1);
     int f = add_slot(&p, GN_SLOT_TEMP, NULL, FEW, 2), g = add_slot(&p, GN_SLOT_TEMP, NULL, FEW, 3);
     int c = add_slot(&p, GN_SLOT_TEMP, NULL, ROWS, 4);
     p.slot[a].last = p.slot[b].last = p.slot[f].last = p.slot[g].last = p.slot[c].last = 5;
@@ -266,8 +276,9 @@ START_TEST(none_for_one_thread_or_nothing_to_share)
     gn_instance *in;
     int n;
     random_program(&p, 8, true);
-    const gn_binding b[] = {
-        {"x", GN_F32, 1, ROWS, x}, {"w", GN_F32, 1, FEW, state[0]}, {"v", GN_F32, 1, FEW, state[1]}};
+    const gn_binding b[] = {{"x", GN_F32, 1, ROWS, x},
+                            {"w", GN_F32, 1, FEW, state[0]},
+                            {"v", GN_F32, 1, FEW, state[1]}};
     ok(gn_pool_new(1, &pool));
     ok(gn_instance_new(&p.a, 0, NULL, 3, b, pool, NULL, &in));
     ok(gn_instance_one_region(in));
@@ -291,8 +302,9 @@ START_TEST(out_of_memory)
     gn_instance *in;
     random_program(&p, 12, true);
     p.launch[0].parallel = true;
-    const gn_binding b[] = {
-        {"x", GN_F32, 1, ROWS, x}, {"w", GN_F32, 1, FEW, state[0]}, {"v", GN_F32, 1, FEW, state[1]}};
+    const gn_binding b[] = {{"x", GN_F32, 1, ROWS, x},
+                            {"w", GN_F32, 1, FEW, state[0]},
+                            {"v", GN_F32, 1, FEW, state[1]}};
     ok(gn_pool_new(2, &pool));
     do random_program(&p, 12, true);
     while (p.n_large < 2);
@@ -303,7 +315,7 @@ START_TEST(out_of_memory)
 }
 END_TEST
 
-/* Teams ---------------------------------------------------------------------------------------------------------------- */
+/* Teams ---------------------------------------------------------------------------------------- */
 
 typedef struct ring {
     gn_pool *pool;
@@ -321,7 +333,8 @@ static void pass_on(void *ctx, int me)
             ck_assert(gn_team_wait(r->pool, &r->point[me - 1], k + 1, -1));
         else if (k)
             ck_assert(gn_team_wait(r->pool, &r->point[r->threads - 1], k, -1));
-        if (r->at++ != k * r->threads + me) ck_abort_msg("turn %lld of thread %d", (long long)k, me);
+        if (r->at++ != k * r->threads + me)
+            ck_abort_msg("turn %lld of thread %d", (long long)k, me);
         gn_team_count(r->pool, &r->point[me]);
     }
 }
@@ -335,7 +348,9 @@ START_TEST(teams_wait_for_each_other)
             ok(gn_pool_new(threads, &r.pool));
             gn_pool_set_spin(r.pool, spin[s]);
             for (int k = 0; k < 5; k++) {
-                if (k == 3) nanosleep(&(struct timespec){.tv_nsec = 300000}, NULL); /* workers fall asleep */
+                if (k == 3)
+                    nanosleep(&(struct timespec){.tv_nsec = 300000}, NULL); /* workers fall asleep
+                                                                             */
                 r.at = 0;
                 memset(r.point, 0, sizeof r.point);
                 gn_pool_team(r.pool, pass_on, &r);
@@ -377,4 +392,5 @@ START_TEST(teams_and_loops_take_turns)
 END_TEST
 
 RUN_SUITE("region", same_bits_as_launch_by_launch, no_wait_where_none_is_needed,
-          none_for_one_thread_or_nothing_to_share, out_of_memory, teams_wait_for_each_other, teams_and_loops_take_turns)
+          none_for_one_thread_or_nothing_to_share, out_of_memory, teams_wait_for_each_other,
+          teams_and_loops_take_turns)

@@ -42,7 +42,8 @@ START_TEST(names_and_shapes)
     refused(gn_state_add(&s, "t.3", GN_F32, 1, 1), GN_ERR_USAGE, "'t.3' is there already");
     refused(gn_state_add(&s, "u", GN_F32, -1, 1), GN_ERR_USAGE, "state 'u' of -1 rows");
     refused(gn_state_add(&s, "u", GN_F32, INT64_MAX, 2), GN_ERR_NOMEM, "state 'u'");
-    refused(gn_state_add(&s, "u", GN_F32, INT64_MAX, 1), GN_ERR_NOMEM, "u of 9223372036854775807 elements");
+    refused(gn_state_add(&s, "u", GN_F32, INT64_MAX, 1), GN_ERR_NOMEM,
+            "u of 9223372036854775807 elements");
     ck_assert_int_eq(s.n, 50);
     gn_state_free(&s);
     gn_state_free(&s);
@@ -82,8 +83,8 @@ START_TEST(uniform_numbers)
         least = fmin(least, v);
         most = fmax(most, v);
     }
-    ck_assert_msg(fabs(sum / n - 0.25) < 0.01 && least < -0.249 && most > 0.749, "mean %g in [%g, %g]", sum / n, least,
-                  most);
+    ck_assert_msg(fabs(sum / n - 0.25) < 0.01 && least < -0.249 && most > 0.749,
+                  "mean %g in [%g, %g]", sum / n, least, most);
     /* A range whose numbers all round to its ends in f32 still leaves out the upper end. */
     ok(gn_state_fill(&s, "w", (gn_fill){GN_FILL_UNIFORM, 1, nextafterf(1, 2)}, 3));
     for (int i = 0; i < n; i++) HOLDS(value("w", i) == 1);
@@ -104,10 +105,12 @@ START_TEST(normal_numbers)
         double z = (value("w", i) - 2) / 3, p = 1;
         for (int k = 0; k < 5; k++, p *= z) m[k] += p / n;
     }
-    ck_assert_msg(fabs(m[1]) < 0.02 && fabs(m[2] - 1) < 0.03 && fabs(m[3]) < 0.08 && fabs(m[4] - 3) < 0.2,
+    ck_assert_msg(fabs(m[1]) < 0.02 && fabs(m[2] - 1) < 0.03 && fabs(m[3]) < 0.08 &&
+                      fabs(m[4] - 3) < 0.2,
                   "moments %g %g %g %g", m[1], m[2], m[3], m[4]);
     double pairs = 0; /* the two numbers of a pair have nothing to do with each other */
-    for (int i = 0; i + 1 < n; i += 2) pairs += (value("w", i) - 2) * (value("w", i + 1) - 2) / 9 / (n / 2);
+    for (int i = 0; i + 1 < n; i += 2)
+        pairs += (value("w", i) - 2) * (value("w", i + 1) - 2) / 9 / (n / 2);
     ck_assert_msg(fabs(pairs) < 0.03, "correlation %g", pairs);
     gn_state_free(&s);
 }
@@ -147,13 +150,17 @@ START_TEST(fills_that_make_no_sense)
     gn_state_init(&s);
     add("i", GN_I32, 1, 1);
     add("f", GN_F32, 1, 1);
-    refused(gn_state_fill(&s, "g", (gn_fill){GN_FILL_ONES}, 0), GN_ERR_USAGE, "there is no state 'g'");
+    refused(gn_state_fill(&s, "g", (gn_fill){GN_FILL_ONES}, 0), GN_ERR_USAGE,
+            "there is no state 'g'");
     refused(gn_state_fill(&s, "i", (gn_fill){GN_FILL_UNIFORM, 0, 1}, 0), GN_ERR_USAGE,
             "state 'i': random numbers are asked for in i32");
     refused(gn_state_fill(&s, "i", (gn_fill){GN_FILL_NORMAL, 0, 1}, 0), GN_ERR_USAGE, "no float");
-    refused(gn_state_fill(&s, "f", (gn_fill){GN_FILL_UNIFORM, 1, 0}, 0), GN_ERR_USAGE, "from 1 up to 0");
-    refused(gn_state_fill(&s, "f", (gn_fill){GN_FILL_NORMAL, 0, -1}, 0), GN_ERR_USAGE, "deviation -1");
-    refused(gn_state_fill(&s, "f", (gn_fill){GN_FILL_NORMAL, (double)NAN, 1}, 0), GN_ERR_USAGE, "nan");
+    refused(gn_state_fill(&s, "f", (gn_fill){GN_FILL_UNIFORM, 1, 0}, 0), GN_ERR_USAGE,
+            "from 1 up to 0");
+    refused(gn_state_fill(&s, "f", (gn_fill){GN_FILL_NORMAL, 0, -1}, 0), GN_ERR_USAGE,
+            "deviation -1");
+    refused(gn_state_fill(&s, "f", (gn_fill){GN_FILL_NORMAL, (double)NAN, 1}, 0), GN_ERR_USAGE,
+            "nan");
     gn_state_free(&s);
 }
 END_TEST
@@ -205,7 +212,8 @@ START_TEST(snapshots)
     ok(gn_state_get_int(&s, "step", &step));
     ck_assert_int_eq(step, 9);
     ok(gn_state_fill(&s, "w", (gn_fill){GN_FILL_ONES}, 0));
-    ok(gn_state_restore(&best, &s)); /* and the other way: a snapshot is taken again without allocating */
+    ok(gn_state_restore(&best, &s)); /* and the other way: a snapshot is taken again without
+                                        allocating */
     ck_assert_mem_eq(gn_state_find(&best, "w")->data, data, 480);
     add("more", GN_F32, 1, 1);
     refused(gn_state_restore(&s, &best), GN_ERR_USAGE, "of another state");
@@ -215,9 +223,10 @@ START_TEST(snapshots)
 }
 END_TEST
 
-/* Rounding --------------------------------------------------------------------------------------------------------- */
+/* Rounding ------------------------------------------------------------------------------------- */
 
-/* Every number of a 16-bit float comes back, and what lies between two of them goes to the nearer, ties to even. */
+/* Every number of a 16-bit float comes back, and what lies between two of them goes to the nearer,
+ * ties to even. */
 static void check_half(gn_elem elem)
 {
     for (uint32_t u = 0; u < 0x8000; u++) {
@@ -277,5 +286,5 @@ START_TEST(integers_are_held_to_their_range)
 END_TEST
 
 RUN_SUITE("runtime state", names_and_shapes, constants, uniform_numbers, normal_numbers,
-          draws_depend_on_seed_and_name_alone, fills_that_make_no_sense, scalars, snapshots, half_precision,
-          integers_are_held_to_their_range)
+          draws_depend_on_seed_and_name_alone, fills_that_make_no_sense, scalars, snapshots,
+          half_precision, integers_are_held_to_their_range)

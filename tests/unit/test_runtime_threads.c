@@ -22,7 +22,8 @@ static void touch(void *ctx, int64_t lo, int64_t hi)
     probe *p = ctx;
     atomic_fetch_add(&p->calls, 1);
     long long longest = atomic_load(&p->longest);
-    while (hi - lo > longest && !atomic_compare_exchange_weak(&p->longest, &longest, hi - lo)) continue;
+    while (hi - lo > longest && !atomic_compare_exchange_weak(&p->longest, &longest, hi - lo))
+        continue;
     for (int64_t i = lo; i < hi; i++) {
         atomic_fetch_add(&p->hits[i], 1);
         p->plain[i] = i * 3 + 1;
@@ -58,7 +59,9 @@ START_TEST(every_iteration_once)
                 probe *p = calloc(1, sizeof *p);
                 gn_pool_run(pool, n, grains[k], touch, p);
                 check_once(p, 0, n);
-                int want = n == 0 ? 0 : threads == 1 || n <= grain ? 1 : (int)((n + grain - 1) / grain);
+                int want = n == 0                       ? 0
+                           : threads == 1 || n <= grain ? 1
+                                                        : (int)((n + grain - 1) / grain);
                 ck_assert_int_eq(atomic_load(&p->calls), want);
                 if (want > 1) ck_assert_int_le(atomic_load(&p->longest), grain);
                 free(p);
@@ -91,7 +94,8 @@ static void bump(void *ctx, int64_t lo, int64_t hi)
     for (int64_t i = lo; i < hi; i++) count[i]++;
 }
 
-/* Loops that follow each other at once, so that late workers of one meet the next; a busy machine may do with fewer. */
+/* Loops that follow each other at once, so that late workers of one meet the next; a busy machine
+ * may do with fewer. */
 static void stress(int threads, int64_t spin_ns, int loops)
 {
     gn_pool *pool = pool_of(threads);
@@ -159,7 +163,8 @@ START_TEST(idle_workers_take_no_time)
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
     nanosleep(&(struct timespec){0, 100000000}, NULL);
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after);
-    int64_t ns = (int64_t)(after.tv_sec - before.tv_sec) * 1000000000 + after.tv_nsec - before.tv_nsec;
+    int64_t ns = (int64_t)(after.tv_sec - before.tv_sec) * 1000000000 + after.tv_nsec -
+                 before.tv_nsec;
     ck_assert_msg(ns < 20000000, "idle for 100 ms, they took %lld ns", (long long)ns);
     gn_pool_free(pool);
 }
@@ -186,7 +191,8 @@ static void signals_are_blocked(void *ctx, int64_t lo, int64_t hi)
     (void)hi;
     sigset_t set;
     pthread_sigmask(SIG_SETMASK, NULL, &set);
-    if (!pthread_equal(pthread_self(), *(pthread_t *)ctx)) ck_assert(sigismember(&set, SIGINT) == 1);
+    if (!pthread_equal(pthread_self(), *(pthread_t *)ctx))
+        ck_assert(sigismember(&set, SIGINT) == 1);
     nanosleep(&(struct timespec){0, 100000}, NULL);
 }
 
@@ -214,6 +220,6 @@ START_TEST(refusals)
 }
 END_TEST
 
-RUN_SUITE("runtime threads", every_iteration_once, given_ranges, many_tiny_loops, sleeping_workers_wake,
-          a_caller_that_waits_long_sleeps, idle_workers_take_no_time, pools_of_their_own,
-          workers_leave_signals_to_the_program, refusals)
+RUN_SUITE("runtime threads", every_iteration_once, given_ranges, many_tiny_loops,
+          sleeping_workers_wake, a_caller_that_waits_long_sleeps, idle_workers_take_no_time,
+          pools_of_their_own, workers_leave_signals_to_the_program, refusals)

@@ -1,12 +1,12 @@
-/* Searching for schedules: what is wrong is not taken, what was tried is not tried again, what is kept is found.  Nothing here
- * depends on which candidate is faster. */
+/* Searching for schedules: what is wrong is not taken, what was tried is not tried again, what is
+ * kept is found.  Nothing here depends on which candidate is faster. */
 /* labels: long */
 /* links: tune codegen lower passes frontend ir runtime cache base */
 /* timeout: 600 */
 #include "base/sanitized.h"
 #include "tune_test.h"
 
-/* Candidates --------------------------------------------------------------------------------------------------------- */
+/* Candidates ----------------------------------------------------------------------------------- */
 
 typedef struct spy {
     int made, spoiled, said_rejected;
@@ -135,7 +135,8 @@ static bool meddle_with(const gn_unit *u, int64_t elems, float value, int us)
     const gn_artifact *a = u->code->artifact;
     for (int k = 0; k < a->n_launches; k++)
         for (int b = 0; b < a->launches[k].n_buf; b++) {
-            if (a->launches[k].kind != GN_LAUNCH_KERNEL || a->slots[a->launches[k].buf[b]].kind != GN_SLOT_OUTPUT)
+            if (a->launches[k].kind != GN_LAUNCH_KERNEL ||
+                a->slots[a->launches[k].buf[b]].kind != GN_SLOT_OUTPUT)
                 continue;
             meddle = (meddler){a->code[a->launches[k].kernel], b, elems, value, us};
             a->code[a->launches[k].kernel] = meddling;
@@ -157,7 +158,8 @@ START_TEST(a_candidate_that_is_finite_is_rejected)
 {
     spy z = {0};
     gn_session_options o = watched(&z, "gcn", false);
-    o.text = "model M() (g: graph, x: node[F]) -> node[C] {\n  a = Linear(C)\n  return log(relu(-exp(a(x))))\n}\n";
+    o.text = "model M() (g: graph, x: node[F]) -> node[C] {\n  a = Linear(C)\n  return "
+             "log(relu(-exp(a(x))))\n}\n";
     o.tune_made = watch_finite;
     o.threads = 1;
     gn_session *s = open_session(&o);
@@ -170,7 +172,7 @@ START_TEST(a_candidate_that_is_finite_is_rejected)
 }
 END_TEST
 
-/* Orders of nodes ---------------------------------------------------------------------------------------------------- */
+/* Orders of nodes ------------------------------------------------------------------------------ */
 
 enum { SLOW_US = 150000 }; /* beside which what a busy machine takes is nothing */
 
@@ -181,7 +183,8 @@ static const struct {
     int us;
     int said, wrong; /* expected */
 } orders[] = {
-    {"synthetic:nodes=300,edges=1500,features=4,classes=2,seed=3", 0, 0, 0, 0, 0}, /* too few nodes */
+    /* too few nodes */
+    {"synthetic:nodes=300,edges=1500,features=4,classes=2,seed=3", 0, 0, 0, 0, 0},
     {"synthetic:nodes=8192,edges=20000,features=4,classes=2,seed=3", 0, 0, SLOW_US, 2, 0},
     {"synthetic:nodes=8192,edges=20000,features=4,classes=2,seed=3", 1, NAN, 0, 2, 2},
     {"synthetic:nodes=8192,edges=20000,features=4,classes=2,seed=3", 1, INFINITY, 0, 2, 2},
@@ -200,7 +203,8 @@ static void hear_orders(void *ctx, const char *text)
     *(int *)ctx += !strncmp(text, "order communities: ", 19) || !strncmp(text, "order rcm: ", 11);
 }
 
-/* The default's programs, which are slower than they are or give something else, beside those on other orders. */
+/* The default's programs, which are slower than they are or give something else, beside those on
+ * other orders. */
 START_TEST(orders_of_nodes)
 {
     int said = 0;
@@ -236,9 +240,10 @@ END_TEST
 /* Results that are no node[C]: on edges, of nodes in three dimensions, of the whole graph. */
 START_TEST(results_of_any_shape_are_compared_in_their_users_order)
 {
-    static const char *const given[] = {"-> edge {\n  return edge(u -> v in g: l(x)[u][0] + 2 * l(x)[v][1])\n}\n",
-                                        "-> node[2, 4] {\n  return reshape(concat(l(x), -l(x)), [2, 4])\n}\n",
-                                        "-> [C] {\n  return mean(l(x), over = node)\n}\n"};
+    static const char *const given[] = {
+        "-> edge {\n  return edge(u -> v in g: l(x)[u][0] + 2 * l(x)[v][1])\n}\n",
+        "-> node[2, 4] {\n  return reshape(concat(l(x), -l(x)), [2, 4])\n}\n",
+        "-> [C] {\n  return mean(l(x), over = node)\n}\n"};
     gn_session_options o = options("gcn", false);
     o.mode = GN_MODE_DEFAULT;
     o.text = gn_arena_printf(&arena, "model M() (g: graph, x: node[F]) %.*s{\n  l = Linear(4)\n%s",
@@ -255,7 +260,7 @@ START_TEST(results_of_any_shape_are_compared_in_their_users_order)
 }
 END_TEST
 
-/* Keeping ------------------------------------------------------------------------------------------------------------ */
+/* Keeping -------------------------------------------------------------------------------------- */
 
 START_TEST(what_was_found_is_kept)
 {
@@ -270,7 +275,8 @@ START_TEST(what_was_found_is_kept)
     o.tune_ctx = &again;
     s = open_session(&o);
     ck_assert_int_eq(again.made, 0);
-    ck_assert_str_eq(gn_pick_text(&arena, &s->tuned[GN_UNIT_STEP]->pick), gn_pick_text(&arena, &step.pick));
+    ck_assert_str_eq(gn_pick_text(&arena, &s->tuned[GN_UNIT_STEP]->pick),
+                     gn_pick_text(&arena, &step.pick));
     ck_assert_int_eq(s->tuned[GN_UNIT_STEP]->tried.n, step.tried.n);
     gn_session_free(s);
     gn_session_options other = o; /* another graph */

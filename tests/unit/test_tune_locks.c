@@ -1,11 +1,12 @@
-/* What searches leave: records as text, for which processor they are, and locks, which fit or are refused. */
+/* What searches leave: records as text, for which processor they are, and locks, which fit or are
+ * refused. */
 /* labels: long */
 /* links: tune codegen lower passes frontend ir runtime cache base */
 /* timeout: 120 */
 #include "tune_test.h"
 #include "tune/start.h"
 
-/* Records ------------------------------------------------------------------------------------------------------------ */
+/* Records -------------------------------------------------------------------------------------- */
 
 static const char *signature_of(gn_session *s)
 {
@@ -14,7 +15,8 @@ static const char *signature_of(gn_session *s)
     return text;
 }
 
-/* What is found for this processor is for no other and no device, and what a part of the passes made is for that part. */
+/* What is found for this processor is for no other and no device, and what a part of the passes
+ * made is for that part. */
 START_TEST(what_is_kept_is_for_this_processor)
 {
     gn_session_options o = options("gcn", false), other;
@@ -35,7 +37,8 @@ START_TEST(what_is_kept_is_for_this_processor)
         s->opt.pass_limit = 3;
         const char *three = signature_of(s);
         s->opt.pass_limit = 4;
-        ck_assert(strcmp(three, signature_of(s)) && strcmp(three, all) && strcmp(all, signature_of(s)));
+        ck_assert(strcmp(three, signature_of(s)) && strcmp(three, all) &&
+                  strcmp(all, signature_of(s)));
         gn_session_free(s);
         other.tune_lock = lock_path;
         if (k)
@@ -47,7 +50,8 @@ END_TEST
 
 START_TEST(records_as_text)
 {
-    static const low_choice choices[] = {{"gemm-0123456789abcdef", LOW_FIELD_TILE_ROWS, 6}, {NULL, LOW_FIELD_AHEAD, 0}};
+    static const low_choice choices[] = {{"gemm-0123456789abcdef", LOW_FIELD_TILE_ROWS, 6},
+                                         {NULL, LOW_FIELD_AHEAD, 0}};
     gn_tuned t = {.unit = GN_UNIT_STEP,
                   .reorder = GN_ORDER_RCM,
                   .default_us = 12.5,
@@ -69,7 +73,8 @@ START_TEST(records_as_text)
     ck_assert_int_eq(back.pick.schedule.n, 2);
     ck_assert_ptr_null(back.pick.schedule.choices[1].region);
     ck_assert_str_eq(gn_pick_text(&arena, &back.pick),
-                     "3 threads, one region, without fuse,sink, tile_rows 6 for gemm-012345678, ahead 0 for all");
+                     "3 threads, one region, without fuse,sink, tile_rows 6 for gemm-012345678, "
+                     "ahead 0 for all");
 }
 END_TEST
 
@@ -92,22 +97,24 @@ START_TEST(records_that_are_none)
         {"without sink", "without sinks", "did you mean 'sink'?"},
         {"tried fedc", "tried zzzz", "no digest"},
     };
-    const char *text = "program step\ndefault_us 12.500\nbest_us 11.250\nnoise 0.01000\nseconds 3.500\nfinished 1\n"
-                       "wrong 2\nreorder rcm\nthreads 3\none_region 1\nwithout sink\nschedule * ahead 0\n"
-                       "tried fedcba9876543210\nend\n";
+    const char
+        *text = "program step\ndefault_us 12.500\nbest_us 11.250\nnoise 0.01000\nseconds "
+                "3.500\nfinished 1\n"
+                "wrong 2\nreorder rcm\nthreads 3\none_region 1\nwithout sink\nschedule * ahead 0\n"
+                "tried fedcba9876543210\nend\n";
     gn_tuned t;
     ok(gn_tuned_parse(&arena, text, "here", 1, &t));
     for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
         const char *at = strstr(text, bad[k].find);
         ck_assert_ptr_nonnull(at);
-        const char *spoiled =
-            gn_arena_printf(&arena, "%.*s%s%s", (int)(at - text), text, bad[k].put, at + strlen(bad[k].find));
+        const char *spoiled = gn_arena_printf(&arena, "%.*s%s%s", (int)(at - text), text,
+                                              bad[k].put, at + strlen(bad[k].find));
         refused(gn_tuned_parse(&arena, spoiled, "here", 1, &t), GN_ERR_DATA, bad[k].words);
     }
 }
 END_TEST
 
-/* Locks -------------------------------------------------------------------------------------------------------------- */
+/* Locks ---------------------------------------------------------------------------------------- */
 
 static char lock_text[65536];
 
@@ -162,7 +169,8 @@ START_TEST(locks_pin_choices)
     char *text = read_lock(), *at = strstr(strstr(text, "\nprogram step\n"), "one_region");
     ck_assert_ptr_nonnull(at);
     write_lock(gn_arena_printf(
-        &arena, "%.*sone_region 1\nwithout fuse,pack\nschedule * tile_rows 3\nschedule * chunk_rows 77%s",
+        &arena,
+        "%.*sone_region 1\nwithout fuse,pack\nschedule * tile_rows 3\nschedule * chunk_rows 77%s",
         (int)(at - text), text, strchr(at, '\n')));
     s = open_session(&l);
     const gn_tuned *t = s->tuned[GN_UNIT_STEP];
@@ -181,7 +189,8 @@ START_TEST(locks_pin_choices)
 }
 END_TEST
 
-/* An order of nodes that a search chose is taken, and undone in what is asked for; one that the user names is another lock. */
+/* An order of nodes that a search chose is taken, and undone in what is asked for; one that the
+ * user names is another lock. */
 START_TEST(locks_hold_orders)
 {
     gn_session_options o = options("gcn", true), l = locked("gcn", true);
@@ -191,8 +200,9 @@ START_TEST(locks_hold_orders)
     ok(gn_tuned_lock_write(s, lock_path));
     gn_session_free(s);
     char *text = read_lock();
-    ck_assert_ptr_nonnull(strstr(text, "\norder any\n"));  /* of the step, */
-    ck_assert_ptr_nonnull(strstr(text, "\norder none\n")); /* and of the forward pass on the order that was taken */
+    ck_assert_ptr_nonnull(strstr(text, "\norder any\n")); /* of the step, */
+    /* and of the forward pass on the order that was taken */
+    ck_assert_ptr_nonnull(strstr(text, "\norder none\n"));
     replace("order none", "order rcm");
     char *step = strstr(read_lock(), "\nprogram step\n");
     ck_assert_ptr_nonnull(step);

@@ -1,5 +1,6 @@
 /* links: tune codegen lower passes frontend ir runtime base */
-/* Which programs a GPU runs in one kernel: those of little work, where modes fold launches, and why the others are not. */
+/* Which programs a GPU runs in one kernel: those of little work, where modes fold launches, and why
+ * the others are not. */
 #include "target/whole.h"
 
 #define MODE GN_MODE_REDUCE_OVERHEAD
@@ -12,7 +13,9 @@ static bool says(gn_compiled *c, gn_whole_rule r, const char *words)
 {
     gn_whole_choose(&arena, c, &r);
     if (!words) ck_assert_ptr_null(c->whole_why);
-    if (words) ck_assert_msg(c->whole_why && strstr(c->whole_why, words), "'%s' lacks '%s'", c->whole_why, words);
+    if (words)
+        ck_assert_msg(c->whole_why && strstr(c->whole_why, words), "'%s' lacks '%s'", c->whole_why,
+                      words);
     return c->whole != NULL;
 }
 
@@ -21,14 +24,17 @@ START_TEST(chosen)
     gn_compiled *c = session->build.step.code;
     ck_assert_msg(c->whole != NULL, "%s", c->whole_why); /* by the build */
     ck_assert_ptr_null(session->build.eval.prepare_code->whole_why);
-    ck_assert(says(c, usual, "in one kernel: 29 launches, 15 meetings, about 38 us a run saved by it and "));
+    ck_assert(says(c, usual,
+                   "in one kernel: 29 launches, 15 meetings, about 38 us a run saved by it and "));
     ck_assert_int_eq(c->whole->n, c->artifact->n_launches);
     ck_assert_int_le(c->whole->n_buffers, c->artifact->n_slots);
     for (int k = 0; k < c->whole->n; k++) {
         const gn_launch *l = &c->artifact->launches[k];
         ck_assert_int_le(c->whole->phase[k].same, k);
-        for (int b = 0; b < l->n_buf; b++) ck_assert_int_lt(c->whole->phase[k].buf[b], c->whole->n_buffers);
-        if (l->kind == GN_LAUNCH_COPY) ck_assert_int_lt(c->whole->phase[k].sym[0], c->whole->n_values);
+        for (int b = 0; b < l->n_buf; b++)
+            ck_assert_int_lt(c->whole->phase[k].buf[b], c->whole->n_buffers);
+        if (l->kind == GN_LAUNCH_COPY)
+            ck_assert_int_lt(c->whole->phase[k].sym[0], c->whole->n_values);
     }
 }
 END_TEST

@@ -1,4 +1,5 @@
-/* Words that stand for the values of an enum: found, defaulted, and refused with those that there are. */
+/* Words that stand for the values of an enum: found, defaulted, and refused with those that there
+ * are. */
 /* links: base */
 #include "base/map.h"
 #include "support/suite.h"
@@ -9,7 +10,8 @@
 
 static const char *const words[] = {"highest", "high", "medium"};
 
-static void refused(const char *what, const char *name, const char *const *of, size_t n, const char *says)
+static void refused(const char *what, const char *name, const char *const *of, size_t n,
+                    const char *says)
 {
     int k = 7;
     gn_status *s = gn_choose(what, name, of, n, &k);
@@ -44,8 +46,9 @@ START_TEST(many_words)
     int k;
     gn_status *s = gn_choose("word", "?", many, 40, &k);
     ck_assert_uint_lt(strlen(gn_status_message(s)), 300);
-    ck_assert_ptr_eq(strstr(gn_status_message(s), "there is no word '?': a-word-of-some-length, a-word"),
-                     gn_status_message(s));
+    ck_assert_ptr_eq(
+        strstr(gn_status_message(s), "there is no word '?': a-word-of-some-length, a-word"),
+        gn_status_message(s));
     gn_status_free(s);
 }
 END_TEST

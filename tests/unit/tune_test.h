@@ -1,6 +1,7 @@
-/* What the tests of searches share: a cache in a folder of its own, and sessions of samples on a small graph.  Nothing
- * depends on how fast the machine is: searches end when all was tried, after so many candidates, or before the first.
- * */
+/* What the tests of searches share: a cache in a folder of its own, and sessions of samples on a
+ * small graph.  Nothing depends on how fast the machine is: searches end when all was tried, after
+ * so many candidates, or before the first.
+ */
 #ifndef GN_TESTS_TUNE_TEST_H
 #define GN_TESTS_TUNE_TEST_H
 
@@ -29,8 +30,10 @@ static inline void ok(gn_status *s) { ck_assert_msg(!s, "%s", gn_status_message(
 static inline void refused(gn_status *s, gn_code code, const char *words)
 {
     ck_assert_msg(s != NULL, "accepted; expected: %s", words);
-    ck_assert_msg(gn_status_code(s) == code, "%s: %s", gn_code_name(gn_status_code(s)), gn_status_message(s));
-    ck_assert_msg(strstr(gn_status_message(s), words) != NULL, "'%s' is not in: %s", words, gn_status_message(s));
+    ck_assert_msg(gn_status_code(s) == code, "%s: %s", gn_code_name(gn_status_code(s)),
+                  gn_status_message(s));
+    ck_assert_msg(strstr(gn_status_message(s), words) != NULL, "'%s' is not in: %s", words,
+                  gn_status_message(s));
     gn_status_free(s);
 }
 
@@ -57,13 +60,15 @@ static inline gn_session_options options(const char *model, bool train)
     static char path[4096];
     const char *root = getenv("GNNC_SOURCE_DIR");
     snprintf(path, sizeof path, "%s/samples/%s.gnn", root ? root : ".", model);
-    gn_session_options o = {.path = path, .mode = GN_MODE_MAX_AUTOTUNE, .threads = 2, .seed = 7, .epochs = 3};
+    gn_session_options o = {
+        .path = path, .mode = GN_MODE_MAX_AUTOTUNE, .threads = 2, .seed = 7, .epochs = 3};
     o.pass_limit = -1;
     o.train = o.keep_static = train;
-    o.data = (gn_data_options){.path = "synthetic:nodes=300,edges=1500,features=24,classes=4,density=0.2,seed=3",
-                               .seed = 1,
-                               .normalize_rows = -1,
-                               .undirected = -1};
+    o.data = (gn_data_options){
+        .path = "synthetic:nodes=300,edges=1500,features=24,classes=4,density=0.2,seed=3",
+        .seed = 1,
+        .normalize_rows = -1,
+        .undirected = -1};
     o.cache = cache;
     o.tune_seconds = ALL;
     return o;
@@ -91,7 +96,8 @@ static inline void same_scores(gn_session *s)
     const float *x = gn_session_logits(s, &n), *y = gn_session_logits(d, &m);
     ck_assert_int_eq(n, m);
     for (int64_t i = 0; i < n * s->data->n_nodes; i++) {
-        float got = x[gn_session_row(s, i / n) * n + i % n], want = y[gn_session_row(d, i / n) * n + i % n];
+        float got = x[gn_session_row(s, i / n) * n + i % n],
+              want = y[gn_session_row(d, i / n) * n + i % n];
         if (!(fabsf(got - want) <= 1e-4F * (1 + fabsf(want))))
             ck_abort_msg("score %lld: %g, not %g", (long long)i, (double)got, (double)want);
     }

@@ -1,4 +1,5 @@
-/* Between what is stored (bf16, i32, bytes, ...) and what is computed with (f32, f64, i64, bool), and CAST. */
+/* Between what is stored (bf16, i32, bytes, ...) and what is computed with (f32, f64, i64, bool),
+ * and CAST. */
 #include "codegen/cpu/emit_llvm.h"
 
 static LLVMValueRef to_i(cg *c, LLVMValueRef v, LLVMTypeRef scalar)
@@ -21,7 +22,10 @@ static LLVMValueRef add_i(cg *c, LLVMValueRef v, int64_t x)
 {
     return LLVMBuildAdd(c->b, v, cg_const_i(LLVMTypeOf(v), x), "");
 }
-static LLVMValueRef or_i(cg *c, LLVMValueRef a, LLVMValueRef b) { return LLVMBuildOr(c->b, a, b, ""); }
+static LLVMValueRef or_i(cg *c, LLVMValueRef a, LLVMValueRef b)
+{
+    return LLVMBuildOr(c->b, a, b, "");
+}
 
 /* bf16: the upper half of an f32; rounded to nearest even, a NaN stays one. */
 static LLVMValueRef from_bf16(cg *c, LLVMValueRef raw)
@@ -44,12 +48,13 @@ LLVMValueRef cg_narrow_tile(cg *c, gn_elem e, LLVMValueRef v)
 {
     int lanes = cg_width(v);
     if (e != GN_BF16 || !c->target->pairs || lanes < 8) return cg_narrow(c, e, v);
-    const char *name = lanes == 16 ? "llvm.x86.avx512bf16.cvtneps2bf16.512" : "llvm.x86.avx512bf16.cvtneps2bf16.256";
+    const char *name = lanes == 16 ? "llvm.x86.avx512bf16.cvtneps2bf16.512"
+                                   : "llvm.x86.avx512bf16.cvtneps2bf16.256";
     return LLVMBuildBitCast(c->b, cg_intrinsic(c, name, NULL, 0, &v, 1), cg_like(c->i16, v), "");
 }
 
-/* f16 without instructions for it: scaling by powers of two does the exponent and the rounding (the scheme of M. Dukhan's
- * FP16 library). */
+/* f16 without instructions for it: scaling by powers of two does the exponent and the rounding (the
+ * scheme of M. Dukhan's FP16 library). */
 static LLVMValueRef from_f16_plain(cg *c, LLVMValueRef raw)
 {
     LLVMValueRef w = shift_left(c, LLVMBuildZExt(c->b, raw, cg_like(c->i32, raw), ""), 16);
@@ -59,8 +64,10 @@ static LLVMValueRef from_f16_plain(cg *c, LLVMValueRef raw)
     LLVMValueRef normal = LLVMBuildFMul(c->b, big, cg_const_f(f, 0x1p-112), "");
     LLVMValueRef low = or_i(c, shift_right(c, two, 17), cg_const_i(LLVMTypeOf(two), 126 << 23));
     LLVMValueRef denormal = LLVMBuildFSub(c->b, to_i(c, low, c->f32), cg_const_f(f, 0.5), "");
-    LLVMValueRef small = LLVMBuildICmp(c->b, LLVMIntULT, two, cg_const_i(LLVMTypeOf(two), 1 << 27), "");
-    LLVMValueRef usual = to_i(c, normal, c->i32), bits = cg_sel(c, small, to_i(c, denormal, c->i32), usual);
+    LLVMValueRef small = LLVMBuildICmp(c->b, LLVMIntULT, two, cg_const_i(LLVMTypeOf(two), 1 << 27),
+                                       "");
+    LLVMValueRef usual = to_i(c, normal, c->i32),
+                 bits = cg_sel(c, small, to_i(c, denormal, c->i32), usual);
     return to_i(c, or_i(c, sign, bits), c->f32);
 }
 
@@ -70,9 +77,11 @@ static LLVMValueRef to_f16_plain(cg *c, LLVMValueRef v)
     LLVMValueRef w = to_i(c, v, c->i32), two = LLVMBuildAdd(c->b, w, w, "");
     LLVMTypeRef i = LLVMTypeOf(w);
     LLVMValueRef sign = mask_bits(c, w, (int64_t)0x80000000);
-    LLVMValueRef base = LLVMBuildFMul(c->b, cg_unary(c, "llvm.fabs", v), cg_const_f(f, 0x1p+112), "");
+    LLVMValueRef base = LLVMBuildFMul(c->b, cg_unary(c, "llvm.fabs", v), cg_const_f(f, 0x1p+112),
+                                      "");
     base = LLVMBuildFMul(c->b, base, cg_const_f(f, 0x1p-110), "");
-    LLVMValueRef bias = cg_binary(c, "llvm.umax", mask_bits(c, two, (int64_t)0xFF000000), cg_const_i(i, 0x71000000));
+    LLVMValueRef bias = cg_binary(c, "llvm.umax", mask_bits(c, two, (int64_t)0xFF000000),
+                                  cg_const_i(i, 0x71000000));
     LLVMValueRef add = to_i(c, add_i(c, shift_right(c, bias, 1), 0x07800000), c->f32);
     LLVMValueRef bits = to_i(c, LLVMBuildFAdd(c->b, add, base, ""), c->i32);
     LLVMValueRef exponent = mask_bits(c, shift_right(c, bits, 13), 0x7C00);
@@ -92,7 +101,8 @@ LLVMValueRef cg_widen(cg *c, gn_elem e, LLVMValueRef raw)
     case GN_BF16: return from_bf16(c, raw);
     case GN_F16:
         if (!c->target->f16c) return from_f16_plain(c, raw);
-        return LLVMBuildFPExt(c->b, to_i(c, raw, LLVMHalfTypeInContext(c->ctx)), cg_like(c->f32, raw), "");
+        return LLVMBuildFPExt(c->b, to_i(c, raw, LLVMHalfTypeInContext(c->ctx)),
+                              cg_like(c->f32, raw), "");
     default: return raw;
     }
 }
@@ -117,7 +127,8 @@ LLVMValueRef cg_narrow(cg *c, gn_elem e, LLVMValueRef v)
     case GN_BF16: return to_bf16(c, v);
     case GN_F16:
         if (!c->target->f16c) return to_f16_plain(c, v);
-        return to_i(c, LLVMBuildFPTrunc(c->b, v, cg_like(LLVMHalfTypeInContext(c->ctx), v), ""), c->i16);
+        return to_i(c, LLVMBuildFPTrunc(c->b, v, cg_like(LLVMHalfTypeInContext(c->ctx), v), ""),
+                    c->i16);
     default: return v;
     }
 }
@@ -128,13 +139,17 @@ static LLVMValueRef cast(cg *c, gn_elem to, gn_elem from, LLVMValueRef x)
     bool float_to = gn_elem_is_float(to), float_from = gn_elem_is_float(from);
     if (to == GN_BOOL) {
         LLVMValueRef zero = LLVMConstNull(LLVMTypeOf(x));
-        return float_from ? LLVMBuildFCmp(c->b, LLVMRealUNE, x, zero, "") : LLVMBuildICmp(c->b, LLVMIntNE, x, zero, "");
+        return float_from ? LLVMBuildFCmp(c->b, LLVMRealUNE, x, zero, "")
+                          : LLVMBuildICmp(c->b, LLVMIntNE, x, zero, "");
     }
-    if (from == GN_BOOL) return float_to ? LLVMBuildUIToFP(c->b, x, t, "") : LLVMBuildZExt(c->b, x, t, "");
-    if (float_to && float_from) return to == GN_F64 ? LLVMBuildFPExt(c->b, x, t, "") : LLVMBuildFPTrunc(c->b, x, t, "");
+    if (from == GN_BOOL)
+        return float_to ? LLVMBuildUIToFP(c->b, x, t, "") : LLVMBuildZExt(c->b, x, t, "");
+    if (float_to && float_from)
+        return to == GN_F64 ? LLVMBuildFPExt(c->b, x, t, "") : LLVMBuildFPTrunc(c->b, x, t, "");
     if (float_to) return LLVMBuildSIToFP(c->b, x, t, "");
     LLVMTypeRef over[] = {t, LLVMTypeOf(x)};
-    return cg_intrinsic(c, "llvm.fptosi.sat", over, 2, &x, 1); /* the nearest end of the range, NaN to 0 */
+    /* the nearest end of the range, NaN to 0 */
+    return cg_intrinsic(c, "llvm.fptosi.sat", over, 2, &x, 1);
 }
 
 cg_val cg_cast(cg *c, gn_elem to, const cg_val *v)
@@ -144,7 +159,8 @@ cg_val cg_cast(cg *c, gn_elem to, const cg_val *v)
     if (from == to) return r;
     if (cg_const(v) && (to == GN_I64 || to == GN_BOOL)) {
         int64_t p[CG_MAX_LANES];
-        for (int l = 0; l < c->lanes; l++) p[l] = to == GN_BOOL ? cg_lane(v, l) != 0 : cg_lane(v, l);
+        for (int l = 0; l < c->lanes; l++)
+            p[l] = to == GN_BOOL ? cg_lane(v, l) != 0 : cg_lane(v, l);
         return cg_lanes_const(c, to, p);
     }
     bool flat = cg_flat(v);

@@ -1,5 +1,5 @@
-/* Lane indices that are neither equal nor consecutive: windows and shuffles where the distances are known, gathers and
- * scatters where they are not; and the bounds checks of sanitized code. */
+/* Lane indices that are neither equal nor consecutive: windows and shuffles where the distances are
+ * known, gathers and scatters where they are not; and the bounds checks of sanitized code. */
 #include "codegen/cpu/emit_llvm.h"
 
 typedef struct window {
@@ -34,7 +34,8 @@ static int pow2_above(int64_t n)
 }
 
 /* Elements [at, at + n) of a buffer as `lanes` lanes, the rest zero. */
-static LLVMValueRef load_prefix(cg *c, const cg_mem *m, LLVMValueRef base, int64_t at, int n, int lanes)
+static LLVMValueRef load_prefix(cg *c, const cg_mem *m, LLVMValueRef base, int64_t at, int n,
+                                int lanes)
 {
     LLVMValueRef p = cg_address(c, m, base, at);
     if (m->tile || n == lanes) return cg_load_raw(c, m, p, lanes);
@@ -42,13 +43,13 @@ static LLVMValueRef load_prefix(cg *c, const cg_mem *m, LLVMValueRef base, int64
     int64_t on[CG_MAX_LANES];
     for (int i = 0; i < lanes; i++) on[i] = i < n;
     LLVMTypeRef t = cg_vec(cg_storage(c, m->elem), lanes), over[] = {t, c->ptr};
-    LLVMValueRef args[] = {p, cg_i32(c, (int64_t)gn_elem_size(m->elem)), cg_const_lanes(c->i1, on, lanes),
-                           LLVMConstNull(t)};
+    LLVMValueRef args[] = {p, cg_i32(c, (int64_t)gn_elem_size(m->elem)),
+                           cg_const_lanes(c->i1, on, lanes), LLVMConstNull(t)};
     return cg_mark(c, m, cg_intrinsic(c, "llvm.masked.load", over, 2, args, 4));
 }
 
-/* One or two vectors that hold all elements between the lowest and the highest, and a shuffle. Everything between two
- * elements of a buffer is in the buffer. */
+/* One or two vectors that hold all elements between the lowest and the highest, and a shuffle.
+ * Everything between two elements of a buffer is in the buffer. */
 static LLVMValueRef through_window(cg *c, const cg_mem *m, const cg_val *index, const window *w)
 {
     int width = c->target->lanes, map[CG_MAX_LANES];
@@ -60,9 +61,11 @@ static LLVMValueRef through_window(cg *c, const cg_mem *m, const cg_val *index, 
     span = w->high - low + 1;
     if (span <= width && !m->tile) width = pow2_above(span);
     if (width < 2) width = 2;
-    LLVMValueRef a = load_prefix(c, m, index->v, low, span < width ? (int)span : width, width), b = NULL;
+    LLVMValueRef a = load_prefix(c, m, index->v, low, span < width ? (int)span : width, width),
+                 b = NULL;
     if (span > width) b = load_prefix(c, m, index->v, low + width, (int)(span - width), width);
-    for (int l = 0; l < c->lanes; l++) map[l] = w->which[l] < 0 ? -1 : (int)(w->at[w->which[l]] - low);
+    for (int l = 0; l < c->lanes; l++)
+        map[l] = w->which[l] < 0 ? -1 : (int)(w->at[w->which[l]] - low);
     return cg_shuffle(c, a, b, map, c->lanes);
 }
 
@@ -78,10 +81,12 @@ static LLVMValueRef through_scalars(cg *c, const cg_mem *m, const cg_val *index,
     return cg_shuffle(c, v, NULL, map, c->lanes);
 }
 
-/* Two stretches that lie apart, as neighbours of two rows: a vector each, and a shuffle; NULL: they are no two such. */
+/* Two stretches that lie apart, as neighbours of two rows: a vector each, and a shuffle; NULL: they
+ * are no two such. */
 static LLVMValueRef through_two(cg *c, const cg_mem *m, const cg_val *index, const window *w)
 {
-    int64_t end = w->low, begin = w->high; /* the last of the first stretch, the first of the second */
+    int64_t end = w->low, begin = w->high; /* the last of the first stretch, the first of the second
+                                            */
     int width = c->target->lanes, map[CG_MAX_LANES];
     for (int d = 0; d < w->distinct; d++)
         if (w->at[d] - w->low < width && w->at[d] > end) end = w->at[d];
@@ -114,7 +119,8 @@ LLVMValueRef cg_gather_const(cg *c, const cg_mem *m, const cg_val *index)
     bool fits = w.high - low < 2 * (int64_t)width && low >= 0;
     if (!m->tile && index->v) fits = w.high - low < 2 * (int64_t)width;
     if (m->tile && index->v && low < 0) fits = false;
-    if (fits && (w.distinct > 2 || m->tile || w.high - w.low < 4)) return through_window(c, m, index, &w);
+    if (fits && (w.distinct > 2 || m->tile || w.high - w.low < 4))
+        return through_window(c, m, index, &w);
     LLVMValueRef two = m->tile || w.distinct <= 4 ? NULL : through_two(c, m, index, &w);
     if (two) return two;
     if (w.distinct <= 4 || m->tile || !c->target->masks || gn_elem_size(m->elem) < 4)
@@ -144,7 +150,8 @@ LLVMValueRef cg_gather(cg *c, const cg_mem *m, const cg_val *index)
 {
     LLVMValueRef p = lane_pointers(c, m, index);
     LLVMTypeRef t = cg_vec(cg_storage(c, m->elem), c->lanes), over[] = {t, LLVMTypeOf(p)};
-    LLVMValueRef args[] = {p, cg_i32(c, (int64_t)gn_elem_size(m->elem)), running(c), LLVMConstNull(t)};
+    LLVMValueRef args[] = {p, cg_i32(c, (int64_t)gn_elem_size(m->elem)), running(c),
+                           LLVMConstNull(t)};
     cg_watch_lanes(c, m, p, args[2], false);
     return cg_mark(c, m, cg_intrinsic(c, "llvm.masked.gather", over, 2, args, 4));
 }
@@ -160,7 +167,7 @@ void cg_scatter(cg *c, const cg_mem *m, const cg_val *index, LLVMValueRef raw)
     cg_mark(c, m, cg_intrinsic(c, "llvm.masked.scatter", over, 2, args, 4));
 }
 
-/* Bounds ------------------------------------------------------------------------------------------------------------ */
+/* Bounds --------------------------------------------------------------------------------------- */
 
 static LLVMValueRef buffer_size(cg *c, const kir_buffer *b)
 {
@@ -169,9 +176,13 @@ static LLVMValueRef buffer_size(cg *c, const kir_buffer *b)
     return LLVMBuildAdd(c->b, n, cg_i64(c, b->size.plus), "");
 }
 
-static LLVMValueRef string(cg *c, const char *s) { return LLVMBuildGlobalStringPtr(c->b, s, "name"); }
+static LLVMValueRef string(cg *c, const char *s)
+{
+    return LLVMBuildGlobalStringPtr(c->b, s, "name");
+}
 
-static void fault_unless(cg *c, LLVMValueRef bad, const kir_buffer *b, LLVMValueRef index, LLVMValueRef size)
+static void fault_unless(cg *c, LLVMValueRef bad, const kir_buffer *b, LLVMValueRef index,
+                         LLVMValueRef size)
 {
     LLVMBasicBlockRef fault = cg_new_block(c, "fault"), fine = cg_new_block(c, "fine");
     LLVMBuildCondBr(c->b, bad, fault, fine);
@@ -181,7 +192,8 @@ static void fault_unless(cg *c, LLVMValueRef bad, const kir_buffer *b, LLVMValue
     LLVMValueRef f = LLVMGetNamedFunction(c->mod, "gn_kernel_fault");
     if (!f) f = LLVMAddFunction(c->mod, "gn_kernel_fault", t);
     if (!c->fault_name) c->fault_name = string(c, c->k->name ? c->k->name : "?");
-    LLVMBuildCall2(c->b, t, f, (LLVMValueRef[]){c->fault_name, string(c, b->name), index, size}, 4, "");
+    LLVMBuildCall2(c->b, t, f, (LLVMValueRef[]){c->fault_name, string(c, b->name), index, size}, 4,
+                   "");
     LLVMBuildBr(c->b, fine);
     LLVMPositionBuilderAtEnd(c->b, fine);
 }
@@ -203,7 +215,11 @@ void cg_check_bounds(cg *c, const cg_mem *m, const cg_val *index)
     if (index->kind == CG_INT && c->mask.kind != CG_VECTOR) {
         window w = look(c, index);
         for (int i = 0; i < 2; i++) {
-            cg_val end = {.kind = CG_INT, .elem = GN_I64, .v = index->v, .mult = index->mult, .c = i ? w.high : w.low};
+            cg_val end = {.kind = CG_INT,
+                          .elem = GN_I64,
+                          .v = index->v,
+                          .mult = index->mult,
+                          .c = i ? w.high : w.low};
             check_scalar(c, b, size, cg_scalar(c, &end));
         }
         return;

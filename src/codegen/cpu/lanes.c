@@ -1,10 +1,11 @@
-/* The algebra of lane values: integers stay `base + c + off[lane]` as long as that is possible, so that what depends on
- * the induction variable alone is known at compile time and addresses are scalar. */
+/* The algebra of lane values: integers stay `base + c + off[lane]` as long as that is possible, so
+ * that what depends on the induction variable alone is known at compile time and addresses are
+ * scalar. */
 #include "codegen/cpu/emit_llvm.h"
 
 #include <string.h>
 
-/* Makers ------------------------------------------------------------------------------------------------------------ */
+/* Makers --------------------------------------------------------------------------------------- */
 
 cg_val cg_int(int64_t imm) { return (cg_val){.kind = CG_INT, .elem = GN_I64, .c = imm}; }
 
@@ -25,7 +26,10 @@ cg_val cg_uniform(gn_elem e, LLVMValueRef v)
     return (cg_val){.kind = CG_UNIFORM, .elem = (uint8_t)e, .v = v};
 }
 
-cg_val cg_vector(gn_elem e, LLVMValueRef v) { return (cg_val){.kind = CG_VECTOR, .elem = (uint8_t)e, .v = v}; }
+cg_val cg_vector(gn_elem e, LLVMValueRef v)
+{
+    return (cg_val){.kind = CG_VECTOR, .elem = (uint8_t)e, .v = v};
+}
 
 cg_val cg_result(cg *c, gn_elem e, bool flat, LLVMValueRef v)
 {
@@ -45,7 +49,7 @@ cg_val cg_lanes_const(cg *c, gn_elem e, const int64_t *per_lane)
     return v;
 }
 
-/* Questions --------------------------------------------------------------------------------------------------------- */
+/* Questions ------------------------------------------------------------------------------------ */
 
 bool cg_flat(const cg_val *v) { return v->kind == CG_UNIFORM || (v->kind == CG_INT && !v->off); }
 bool cg_const(const cg_val *v) { return v->kind == CG_INT && !v->v; }
@@ -58,7 +62,10 @@ const int64_t *cg_offsets(cg *c, const cg_val *v)
     return o;
 }
 
-static LLVMValueRef nsw_add(cg *c, LLVMValueRef a, LLVMValueRef b) { return LLVMBuildNSWAdd(c->b, a, b, ""); }
+static LLVMValueRef nsw_add(cg *c, LLVMValueRef a, LLVMValueRef b)
+{
+    return LLVMBuildNSWAdd(c->b, a, b, "");
+}
 
 LLVMValueRef cg_scalar(cg *c, const cg_val *v)
 {
@@ -77,9 +84,12 @@ LLVMValueRef cg_as_vector(cg *c, const cg_val *v)
     return v->v ? nsw_add(c, cg_splat(c, v->v, c->lanes), off) : off;
 }
 
-LLVMValueRef cg_operand(cg *c, const cg_val *v, bool flat) { return flat ? cg_scalar(c, v) : cg_as_vector(c, v); }
+LLVMValueRef cg_operand(cg *c, const cg_val *v, bool flat)
+{
+    return flat ? cg_scalar(c, v) : cg_as_vector(c, v);
+}
 
-/* Integers ---------------------------------------------------------------------------------------------------------- */
+/* Integers ------------------------------------------------------------------------------------- */
 
 int64_t cg_gcd(int64_t a, int64_t b)
 {
@@ -177,7 +187,8 @@ cg_val cg_imul(cg *c, const cg_val *a, const cg_val *b)
 
 static int64_t floor_div(int64_t a, int64_t d) { return a / d - (a % d != 0 && a < 0); }
 
-/* A divisor d that divides the base: (base + o) / d = base / d + floor(o / d), and the remainder forgets the base. */
+/* A divisor d that divides the base: (base + o) / d = base / d + floor(o / d), and the remainder
+ * forgets the base. */
 static cg_val divmod_split(cg *c, const cg_val *a, int64_t d, bool mod)
 {
     int64_t p[CG_MAX_LANES];
@@ -192,8 +203,8 @@ static cg_val divmod_split(cg *c, const cg_val *a, int64_t d, bool mod)
     return r;
 }
 
-/* base + off[lane] by a constant: one scalar division, then the lanes in 32 bits, where the quotient is 0 or 1 when the
- * lanes span less than the divisor. */
+/* base + off[lane] by a constant: one scalar division, then the lanes in 32 bits, where the
+ * quotient is 0 or 1 when the lanes span less than the divisor. */
 static cg_val divmod_lanes(cg *c, const cg_val *a, int64_t d, bool mod)
 {
     int64_t o[CG_MAX_LANES], low = INT64_MAX, high = INT64_MIN;
@@ -208,7 +219,8 @@ static cg_val divmod_lanes(cg *c, const cg_val *a, int64_t d, bool mod)
     first.c += low;
     LLVMValueRef x = cg_scalar(c, &first), div = cg_i64(c, d);
     LLVMValueRef q, r;
-    if (c->mask.kind == CG_NONE || (c->mask_tail && a->off[0] == low)) { /* the lowest lane runs: x is not negative */
+    /* the lowest lane runs: x is not negative */
+    if (c->mask.kind == CG_NONE || (c->mask_tail && a->off[0] == low)) {
         q = LLVMBuildUDiv(c->b, x, div, "");
         r = LLVMBuildURem(c->b, x, div, "");
     } else {
@@ -254,9 +266,12 @@ cg_val cg_idivmod(cg *c, const cg_val *a, const cg_val *b, bool mod)
         LLVMValueRef x = cg_scalar(c, a), y = cg_scalar(c, b);
         return cg_int_value(mod ? LLVMBuildURem(c->b, x, y, "") : LLVMBuildUDiv(c->b, x, y, ""), 1);
     }
-    LLVMValueRef x = cg_as_vector(c, a), y = cg_as_vector(c, b), run = by_const ? NULL : cg_mask_vector(c);
-    if (run && c->lanes > 1) y = cg_sel(c, run, y, cg_const_i(LLVMTypeOf(y), 1)); /* lanes that do not run hold zeros */
-    return cg_result(c, GN_I64, false, mod ? LLVMBuildURem(c->b, x, y, "") : LLVMBuildUDiv(c->b, x, y, ""));
+    LLVMValueRef x = cg_as_vector(c, a), y = cg_as_vector(c, b),
+                 run = by_const ? NULL : cg_mask_vector(c);
+    if (run && c->lanes > 1)
+        y = cg_sel(c, run, y, cg_const_i(LLVMTypeOf(y), 1)); /* lanes that do not run hold zeros */
+    return cg_result(c, GN_I64, false,
+                     mod ? LLVMBuildURem(c->b, x, y, "") : LLVMBuildUDiv(c->b, x, y, ""));
 }
 
 cg_val cg_iminmax(cg *c, const cg_val *a, const cg_val *b, bool max)
@@ -278,7 +293,10 @@ cg_val cg_iminmax(cg *c, const cg_val *a, const cg_val *b, bool max)
     return cg_result(c, GN_I64, flat, cg_binary(c, name, x, y));
 }
 
-static bool compare(kir_op op, int64_t x, int64_t y) { return op == KIR_ILT ? x < y : op == KIR_ILE ? x <= y : x == y; }
+static bool compare(kir_op op, int64_t x, int64_t y)
+{
+    return op == KIR_ILT ? x < y : op == KIR_ILE ? x <= y : x == y;
+}
 
 cg_val cg_icompare(cg *c, kir_op op, const cg_val *a, const cg_val *b)
 {
@@ -293,7 +311,7 @@ cg_val cg_icompare(cg *c, kir_op op, const cg_val *a, const cg_val *b)
     return cg_result(c, GN_BOOL, flat, LLVMBuildICmp(c->b, how, x, y, ""));
 }
 
-/* Choices and bools ------------------------------------------------------------------------------------------------- */
+/* Choices and bools ---------------------------------------------------------------------------- */
 
 cg_val cg_select(cg *c, const cg_val *cond, const cg_val *a, const cg_val *b)
 {
@@ -315,7 +333,10 @@ cg_val cg_select(cg *c, const cg_val *cond, const cg_val *a, const cg_val *b)
     return cg_result(c, a->elem, false, cg_sel(c, cg_as_vector(c, cond), x, y));
 }
 
-static bool logic(kir_op op, bool x, bool y) { return op == KIR_NOT ? !x : op == KIR_AND ? x && y : x || y; }
+static bool logic(kir_op op, bool x, bool y)
+{
+    return op == KIR_NOT ? !x : op == KIR_AND ? x && y : x || y;
+}
 
 cg_val cg_logic(cg *c, kir_op op, const cg_val *a, const cg_val *b)
 {

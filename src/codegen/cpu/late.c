@@ -1,12 +1,14 @@
 /* Stores of loops that are written out, behind their loads.
  *
- * A vector that is stored under a mask is a whole one to the processor's buffer of stores: a load of what lies behind it, the next
- * row where rows are no whole vectors, waits until the store has reached the cache, twenty cycles, though they share no element.
- * Rows that are written over what they are made of (compile/reuse.c) would do so one after another.  Iterations of a loop
- * whose race is `none` or `reduce` meet in no buffer, so all may load before the first one stores.
+ * A vector that is stored under a mask is a whole one to the processor's buffer of stores: a load
+ * of what lies behind it, the next row where rows are no whole vectors, waits until the store has
+ * reached the cache, twenty cycles, though they share no element. Rows that are written over what
+ * they are made of (compile/reuse.c) would do so one after another.  Iterations of a loop whose
+ * race is `none` or `reduce` meet in no buffer, so all may load before the first one stores.
  *
- * Declines where a buffer is loaded behind its store, where what is stored fills vectors, where not all is one straight
- * line of code, and for machines without masks, which store a part of a vector as parts that are whole. */
+ * Declines where a buffer is loaded behind its store, where what is stored fills vectors, where not
+ * all is one straight line of code, and for machines without masks, which store a part of a vector
+ * as parts that are whole. */
 #include "codegen/cpu/emit_llvm.h"
 
 enum { MAX_VECTORS = 8 }; /* of a vector loop */
@@ -21,12 +23,16 @@ typedef struct finding {
 static int64_t trips(const cg *c, const kir_inst *loop)
 {
     const kir_inst *lo = kir_at(c->k, loop->a), *hi = kir_at(c->k, loop->b);
-    if (lo->op != KIR_CONST || hi->op != KIR_CONST || hi->imm <= lo->imm || loop->imm <= 0) return 0;
+    if (lo->op != KIR_CONST || hi->op != KIR_CONST || hi->imm <= lo->imm || loop->imm <= 0)
+        return 0;
     return (hi->imm - lo->imm + loop->imm - 1) / loop->imm;
 }
 
 /* Do its iterations meet in no buffer, and in no tile but to add to it? */
-static bool is_free(const kir_inst *loop) { return loop->race == KIR_NONE || loop->race == KIR_REDUCE; }
+static bool is_free(const kir_inst *loop)
+{
+    return loop->race == KIR_NONE || loop->race == KIR_REDUCE;
+}
 
 static void look(cg *c, finding *f, kir_id first)
 {
@@ -42,7 +48,8 @@ static void look(cg *c, finding *f, kir_id first)
             f->declined = true;
         } else if (in->op == KIR_FOR) {
             int64_t n = trips(c, in), lanes = c->target->lanes;
-            bool straight = in->unit == KIR_VECTOR && n > 0 && n <= MAX_VECTORS * lanes && is_free(in);
+            bool straight = in->unit == KIR_VECTOR && n > 0 && n <= MAX_VECTORS * lanes &&
+                            is_free(in);
             finding inner = *f;
             inner.odd = n % lanes != 0;
             inner.declined = !straight;
@@ -69,7 +76,8 @@ bool cg_late_store(cg *c, int buffer, const cg_val *index, const cg_val *value)
 {
     if (!c->late.loop || !c->late.buffer[buffer]) return false;
     cg_waiting *w = GN_NEW(c->arena, cg_waiting);
-    *w = (cg_waiting){.buffer = buffer, .index = *index, .value = *value, .lanes = c->lanes, .mask = c->mask};
+    *w = (cg_waiting){
+        .buffer = buffer, .index = *index, .value = *value, .lanes = c->lanes, .mask = c->mask};
     w->mask_tail = c->mask_tail;
     *c->late.end = w;
     c->late.end = &w->next;

@@ -7,12 +7,14 @@
 static void attribute(cg *c, LLVMValueRef f, const char *name)
 {
     unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
-    LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(c->ctx, kind, 0));
+    LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex,
+                            LLVMCreateEnumAttribute(c->ctx, kind, 0));
 }
 
 static void text_attribute(cg *c, LLVMValueRef f, const char *key, const char *value)
 {
-    LLVMAttributeRef a = LLVMCreateStringAttribute(c->ctx, key, (unsigned)strlen(key), value, (unsigned)strlen(value));
+    LLVMAttributeRef a = LLVMCreateStringAttribute(c->ctx, key, (unsigned)strlen(key), value,
+                                                   (unsigned)strlen(value));
     LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex, a);
 }
 
@@ -37,15 +39,23 @@ static void init_types(cg *c)
     c->empty_node = LLVMMetadataAsValue(c->ctx, LLVMMDNodeInContext2(c->ctx, NULL, 0));
 }
 
-static LLVMMetadataRef text_node(cg *c, const char *s) { return LLVMMDStringInContext2(c->ctx, s, strlen(s)); }
+static LLVMMetadataRef text_node(cg *c, const char *s)
+{
+    return LLVMMDStringInContext2(c->ctx, s, strlen(s));
+}
 
-static LLVMMetadataRef node(cg *c, LLVMMetadataRef *of, unsigned n) { return LLVMMDNodeInContext2(c->ctx, of, n); }
+static LLVMMetadataRef node(cg *c, LLVMMetadataRef *of, unsigned n)
+{
+    return LLVMMDNodeInContext2(c->ctx, of, n);
+}
 
-/* "Two buffers never overlap" in LLVM's words: each has a scope, and what is in one scope is in no other. */
+/* "Two buffers never overlap" in LLVM's words: each has a scope, and what is in one scope is in no
+ * other. */
 static void alias_scopes(cg *c)
 {
     unsigned n = c->k->buffers.n;
-    LLVMMetadataRef domain = text_node(c, "buffers"), *scope = GN_NEW_N(c->arena, LLVMMetadataRef, n + 1),
+    LLVMMetadataRef domain = text_node(c, "buffers"),
+                    *scope = GN_NEW_N(c->arena, LLVMMetadataRef, n + 1),
                     *others = GN_NEW_N(c->arena, LLVMMetadataRef, n + 1);
     c->scope_kind = LLVMGetMDKindIDInContext(c->ctx, "alias.scope", 11);
     c->noalias_kind = LLVMGetMDKindIDInContext(c->ctx, "noalias", 7);
@@ -67,30 +77,34 @@ static void alias_scopes(cg *c)
 
 static LLVMValueRef load_argument(cg *c, unsigned param, unsigned i, LLVMTypeRef t)
 {
-    LLVMValueRef at = cg_i64(c, i), p = LLVMBuildGEP2(c->entry, t, LLVMGetParam(c->fn, param), &at, 1, "");
+    LLVMValueRef at = cg_i64(c, i),
+                 p = LLVMBuildGEP2(c->entry, t, LLVMGetParam(c->fn, param), &at, 1, "");
     LLVMValueRef v = LLVMBuildLoad2(c->entry, t, p, "");
     LLVMSetMetadata(v, c->invariant_kind, c->empty_node);
     return v;
 }
 
-/* void symbol(ptr buf, ptr sym, i64 lo, i64 hi): gn_kernel_fn.  Pointers and symbols are loaded on entry. */
+/* void symbol(ptr buf, ptr sym, i64 lo, i64 hi): gn_kernel_fn.  Pointers and symbols are loaded on
+ * entry. */
 static void begin_function(cg *c, const char *symbol)
 {
     LLVMTypeRef params[] = {c->ptr, c->ptr, c->i64, c->i64};
-    c->fn = LLVMAddFunction(c->mod, symbol, LLVMFunctionType(LLVMVoidTypeInContext(c->ctx), params, 4, false));
+    c->fn = LLVMAddFunction(c->mod, symbol,
+                            LLVMFunctionType(LLVMVoidTypeInContext(c->ctx), params, 4, false));
     attributes(c, c->fn);
     LLVMPositionBuilderAtEnd(c->entry, LLVMAppendBasicBlockInContext(c->ctx, c->fn, "entry"));
     LLVMPositionBuilderAtEnd(c->b, cg_new_block(c, "body"));
     c->buffer = GN_NEW_N(c->arena, cg_pointer, c->k->buffers.n + 1);
     c->sym = GN_NEW_N(c->arena, LLVMValueRef, c->k->syms.n + 1);
-    for (unsigned i = 0; i < c->k->buffers.n; i++) c->buffer[i].ptr = load_argument(c, 0, i, c->ptr);
+    for (unsigned i = 0; i < c->k->buffers.n; i++)
+        c->buffer[i].ptr = load_argument(c, 0, i, c->ptr);
     for (unsigned i = 0; i < c->k->syms.n; i++) c->sym[i] = load_argument(c, 1, i, c->i64);
     alias_scopes(c);
     cg_watch_arguments(c);
 }
 
-const char *cg_kernel(gn_arena *a, LLVMModuleRef mod, const cg_target *t, const kir_kernel *k, const char *symbol,
-                      const gn_codegen_options *opt)
+const char *cg_kernel(gn_arena *a, LLVMModuleRef mod, const cg_target *t, const kir_kernel *k,
+                      const char *symbol, const gn_codegen_options *opt)
 {
     cg *c = GN_NEW(a, cg);
     c->arena = a;

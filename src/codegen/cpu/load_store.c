@@ -1,17 +1,27 @@
-/* Loads and stores of a lane index: contiguous lanes become one vector access, equal lanes a scalar one; the other shapes
- * are in gather.c.  Buffers are never touched outside the elements that running lanes name.  Tiles are padded, so a
- * tile may be read past its elements and, where nothing lives behind them, written. */
+/* Loads and stores of a lane index: contiguous lanes become one vector access, equal lanes a scalar
+ * one; the other shapes are in gather.c.  Buffers are never touched outside the elements that
+ * running lanes name.  Tiles are padded, so a tile may be read past its elements and, where nothing
+ * lives behind them, written. */
 #include "codegen/cpu/emit_llvm.h"
 
 cg_mem cg_buffer(cg *c, int number)
 {
     const kir_buffer *b = &c->k->buffers.p[number];
-    return (cg_mem){.ptr = c->buffer[number].ptr, .elem = b->elem, .invariant = !c->written[number], .number = number};
+    return (cg_mem){.ptr = c->buffer[number].ptr,
+                    .elem = b->elem,
+                    .invariant = !c->written[number],
+                    .number = number};
 }
 
-bool cg_lane_runs(const cg *c, int lane) { return c->mask.kind != CG_INT || cg_lane(&c->mask, lane) != 0; }
+bool cg_lane_runs(const cg *c, int lane)
+{
+    return c->mask.kind != CG_INT || cg_lane(&c->mask, lane) != 0;
+}
 
-LLVMValueRef cg_mask_vector(cg *c) { return c->mask.kind == CG_NONE ? NULL : cg_as_vector(c, &c->mask); }
+LLVMValueRef cg_mask_vector(cg *c)
+{
+    return c->mask.kind == CG_NONE ? NULL : cg_as_vector(c, &c->mask);
+}
 
 LLVMValueRef cg_address(cg *c, const cg_mem *m, LLVMValueRef base, int64_t offset)
 {
@@ -23,7 +33,8 @@ LLVMValueRef cg_address(cg *c, const cg_mem *m, LLVMValueRef base, int64_t offse
     return LLVMBuildGEP2(c->b, t, p, &at, 1, "");
 }
 
-/* What is known of the alignment of element base + offset.  Buffers promise no more than their elements' own. */
+/* What is known of the alignment of element base + offset.  Buffers promise no more than their
+ * elements' own. */
 static unsigned alignment(const cg_mem *m, int64_t mult, int64_t offset)
 {
     unsigned size = (unsigned)gn_elem_size(m->elem);
@@ -64,7 +75,8 @@ static LLVMValueRef masked_load(cg *c, const cg_mem *m, LLVMValueRef ptr, LLVMVa
     return cg_mark(c, m, cg_intrinsic(c, "llvm.masked.load", over, 2, args, 4));
 }
 
-static void masked_store(cg *c, const cg_mem *m, LLVMValueRef ptr, LLVMValueRef mask, LLVMValueRef v)
+static void masked_store(cg *c, const cg_mem *m, LLVMValueRef ptr, LLVMValueRef mask,
+                         LLVMValueRef v)
 {
     LLVMTypeRef over[] = {LLVMTypeOf(v), c->ptr};
     LLVMValueRef args[] = {v, ptr, cg_i32(c, (int64_t)gn_elem_size(m->elem)), mask};
@@ -72,7 +84,8 @@ static void masked_store(cg *c, const cg_mem *m, LLVMValueRef ptr, LLVMValueRef 
     cg_mark(c, m, cg_intrinsic(c, "llvm.masked.store", over, 2, args, 4));
 }
 
-/* Do the running lanes name consecutive elements?  *start: the element of lane 0, whether it runs or not. */
+/* Do the running lanes name consecutive elements?  *start: the element of lane 0, whether it runs
+ * or not. */
 static bool contiguous(const cg *c, const cg_val *index, int64_t *start)
 {
     int first = -1;
@@ -134,12 +147,14 @@ static int running_lanes(const cg *c)
     return n;
 }
 
-static void store_contiguous(cg *c, const cg_mem *m, const cg_val *index, int64_t start, LLVMValueRef raw)
+static void store_contiguous(cg *c, const cg_mem *m, const cg_val *index, int64_t start,
+                             LLVMValueRef raw)
 {
     LLVMValueRef p = cg_address(c, m, index->v, start), mask = cg_mask_vector(c);
     unsigned align = alignment(m, index->mult, start);
     if (mask && tile_open(c, m, index, start)) {
-        bool behind = c->mask_tail && c->mask.kind == CG_INT && !index->v && start + running_lanes(c) >= m->elems;
+        bool behind = c->mask_tail && c->mask.kind == CG_INT && !index->v &&
+                      start + running_lanes(c) >= m->elems;
         if (!behind) {
             LLVMValueRef old = cg_load_raw(c, m, p, c->lanes);
             LLVMSetAlignment(old, align);
@@ -181,12 +196,14 @@ void cg_store(cg *c, const cg_mem *m, const cg_val *index, const cg_val *value)
     int64_t start = 0;
     cg_check_bounds(c, m, index);
     if (cg_flat(index) && (cg_flat(value) || c->lanes == 1 || c->mask.kind != CG_VECTOR)) {
-        LLVMValueRef v = cg_flat(value) ? cg_scalar(c, value) : cg_extract(c, cg_as_vector(c, value), last_lane(c));
+        LLVMValueRef v = cg_flat(value) ? cg_scalar(c, value)
+                                        : cg_extract(c, cg_as_vector(c, value), last_lane(c));
         v = cg_narrow(c, m->elem, v);
         cg_store_raw(c, m, cg_address(c, m, index->v, index->c), v);
         return;
     }
-    LLVMValueRef v = cg_as_vector(c, value), raw = m->tile ? cg_narrow_tile(c, m->elem, v) : cg_narrow(c, m->elem, v);
+    LLVMValueRef v = cg_as_vector(c, value),
+                 raw = m->tile ? cg_narrow_tile(c, m->elem, v) : cg_narrow(c, m->elem, v);
     if (contiguous(c, index, &start)) {
         store_contiguous(c, m, index, start, raw);
         return;
@@ -204,7 +221,8 @@ void cg_store(cg *c, const cg_mem *m, const cg_val *index, const cg_val *value)
     cg_scatter(c, m, index, raw);
 }
 
-/* To the second-level cache: the first has too few lines for what is asked for ahead, and too few buffers for misses. */
+/* To the second-level cache: the first has too few lines for what is asked for ahead, and too few
+ * buffers for misses. */
 void cg_prefetch(cg *c, int buffer, const cg_val *index)
 {
     cg_mem m = cg_buffer(c, buffer);
@@ -216,7 +234,8 @@ void cg_prefetch(cg *c, int buffer, const cg_val *index)
     }
     int lines = 0;
     for (int64_t at = low; at <= high && lines < 4; at += 64 / size, lines++) {
-        LLVMValueRef args[] = {cg_address(c, &m, index->v, at), cg_i32(c, 0), cg_i32(c, 2), cg_i32(c, 1)};
+        LLVMValueRef args[] = {cg_address(c, &m, index->v, at), cg_i32(c, 0), cg_i32(c, 2),
+                               cg_i32(c, 1)};
         cg_intrinsic(c, "llvm.prefetch", &c->ptr, 1, args, 4);
     }
 }

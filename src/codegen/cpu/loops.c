@@ -16,7 +16,10 @@ void cg_fail(cg *c, const char *fmt, ...)
     c->fail = gn_arena_strdup(c->arena, text);
 }
 
-LLVMBasicBlockRef cg_new_block(cg *c, const char *name) { return LLVMAppendBasicBlockInContext(c->ctx, c->fn, name); }
+LLVMBasicBlockRef cg_new_block(cg *c, const char *name)
+{
+    return LLVMAppendBasicBlockInContext(c->ctx, c->fn, name);
+}
 
 void cg_goto(cg *c, LLVMBasicBlockRef to)
 {
@@ -58,7 +61,8 @@ int64_t cg_weight(const cg *c, kir_id first)
         } else if (in->op == KIR_IF) {
             sum += 4 + cg_weight(c, in->body);
         } else if (in->op != KIR_CONST && in->op != KIR_SYM && in->op != KIR_TILE) {
-            bool function = in->op == KIR_FPOW || (in->op >= KIR_EXP && in->op <= KIR_ERF) || in->op == KIR_RANDOM;
+            bool function = in->op == KIR_FPOW || (in->op >= KIR_EXP && in->op <= KIR_ERF) ||
+                            in->op == KIR_RANDOM;
             sum += function ? 30 : 1;
         }
     }
@@ -77,15 +81,18 @@ typedef struct counted {
     int64_t step, mult, scale; /* of the counter; the induction variable is scale times as much */
 } counted;
 
-/* for i = lo; i < hi; i += copies * step, tested at the bottom behind a test before.  Returns where i ended. */
+/* for i = lo; i < hi; i += copies * step, tested at the bottom behind a test before.  Returns where
+ * i ended. */
 static LLVMValueRef loop_of_copies(cg *c, const counted *l, LLVMValueRef hi, int copies)
 {
-    LLVMBasicBlockRef before = LLVMGetInsertBlock(c->b), body = cg_new_block(c, "loop"), after = cg_new_block(c, "end");
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(c->b), body = cg_new_block(c, "loop"),
+                      after = cg_new_block(c, "end");
     LLVMBuildCondBr(c->b, LLVMBuildICmp(c->b, LLVMIntSLT, l->lo, hi, ""), body, after);
     LLVMPositionBuilderAtEnd(c->b, body);
     LLVMValueRef at = LLVMBuildPhi(c->b, c->i64, "");
     for (int n = 0; n < copies && !c->fail; n++) {
-        cg_val iv = cg_int_value(at, l->mult), ahead = cg_int(n * l->step), scale = cg_int(l->scale);
+        cg_val iv = cg_int_value(at, l->mult), ahead = cg_int(n * l->step),
+               scale = cg_int(l->scale);
         iv = cg_iadd(c, &iv, &ahead);
         c->val[l->loop] = cg_imul(c, &iv, &scale);
         cg_block(c, l->body);
@@ -100,26 +107,30 @@ static LLVMValueRef loop_of_copies(cg *c, const counted *l, LLVMValueRef hi, int
     return end;
 }
 
-/* The most iterations of a loop from 0 that ends at a remainder, or at a minimum with a constant. */
+/* The most iterations of a loop from 0 that ends at a remainder, or at a minimum with a
+ * constant. */
 int64_t cg_most_iterations(const cg *c, const kir_inst *loop)
 {
-    const kir_inst *end = kir_at(c->k, loop->b), *x = kir_at(c->k, end->a), *y = kir_at(c->k, end->b);
-    if (kir_at(c->k, loop->a)->op != KIR_CONST || kir_at(c->k, loop->a)->imm != 0 || loop->imm != 1) return INT64_MAX;
+    const kir_inst *end = kir_at(c->k, loop->b), *x = kir_at(c->k, end->a),
+                   *y = kir_at(c->k, end->b);
+    if (kir_at(c->k, loop->a)->op != KIR_CONST || kir_at(c->k, loop->a)->imm != 0 || loop->imm != 1)
+        return INT64_MAX;
     if (end->op == KIR_IMOD && y->op == KIR_CONST) return y->imm - 1;
     if (end->op == KIR_IMIN && y->op == KIR_CONST) return y->imm;
     if (end->op == KIR_IMIN && x->op == KIR_CONST) return x->imm;
     return INT64_MAX;
 }
 
-/* Loops with a short body go round several iterations at a time: fewer branches, and the rows of a sparse matrix end in
- * fewer places that have to be predicted. */
+/* Loops with a short body go round several iterations at a time: fewer branches, and the rows of a
+ * sparse matrix end in fewer places that have to be predicted. */
 static void serial_loop(cg *c, counted l)
 {
     const kir_inst *in = kir_at(c->k, l.loop);
     int copies = in->unit == KIR_THREAD ? 1 : cg_copies(c, l.body);
     if (cg_most_iterations(c, in) <= SHORT_LOOP) copies = 1;
     if (copies > 1)
-        l.lo = loop_of_copies(c, &l, LLVMBuildNSWSub(c->b, l.hi, cg_i64(c, (copies - 1) * l.step), ""), copies);
+        l.lo = loop_of_copies(
+            c, &l, LLVMBuildNSWSub(c->b, l.hi, cg_i64(c, (copies - 1) * l.step), ""), copies);
     loop_of_copies(c, &l, l.hi, 1);
 }
 
@@ -171,12 +182,14 @@ static bool only_tests(const cg *c, kir_id loop)
     const kir_inst *in = kir_at(c->k, loop);
     if (!gn_is_on(c->off, GN_DO_HOIST_TESTS) || in->race != KIR_NONE || !in->body) return false;
     for (kir_id i = in->body; i; i = kir_at(c->k, i)->next)
-        if (kir_at(c->k, i)->op != KIR_IF || c->val[kir_at(c->k, i)->a].kind != CG_UNIFORM) return false;
+        if (kir_at(c->k, i)->op != KIR_IF || c->val[kir_at(c->k, i)->a].kind != CG_UNIFORM)
+            return false;
     return true;
 }
 
-/* Iterations have nothing to do with each other, so each test may have a loop of its own: no row asks what is known before
- * all of them, and what one of them holds in registers the others' does not drive out. */
+/* Iterations have nothing to do with each other, so each test may have a loop of its own: no row
+ * asks what is known before all of them, and what one of them holds in registers the others' does
+ * not drive out. */
 static void thread_loop(cg *c, kir_id loop)
 {
     const kir_inst *in = kir_at(c->k, loop);

@@ -9,17 +9,19 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Names that --cpu takes besides the host's. Lanes follow from the widest registers that a name promises. */
+/* Names that --cpu takes besides the host's. Lanes follow from the widest registers that a name
+ * promises. */
 static const struct {
     const char *name;
     int lanes;
     bool pairs; /* products of two bf16 at a time */
 } named[] = {
-    {"x86-64-v2", 4, false},       {"x86-64-v3", 8, false},       {"x86-64-v4", 16, false},   {"nehalem", 4, false},
-    {"haswell", 8, false},         {"broadwell", 8, false},       {"skylake", 8, false},      {"alderlake", 8, false},
-    {"znver1", 8, false},          {"znver2", 8, false},          {"znver3", 8, false},       {"znver4", 16, true},
-    {"znver5", 16, true},          {"skylake-avx512", 16, false}, {"cascadelake", 16, false}, {"cooperlake", 16, true},
-    {"icelake-server", 16, false}, {"sapphirerapids", 16, true},
+    {"x86-64-v2", 4, false},  {"x86-64-v3", 8, false},       {"x86-64-v4", 16, false},
+    {"nehalem", 4, false},    {"haswell", 8, false},         {"broadwell", 8, false},
+    {"skylake", 8, false},    {"alderlake", 8, false},       {"znver1", 8, false},
+    {"znver2", 8, false},     {"znver3", 8, false},          {"znver4", 16, true},
+    {"znver5", 16, true},     {"skylake-avx512", 16, false}, {"cascadelake", 16, false},
+    {"cooperlake", 16, true}, {"icelake-server", 16, false}, {"sapphirerapids", 16, true},
 };
 
 /* Set once, then read only: what the host is, which asks the processor and does not start LLVM. */
@@ -49,11 +51,12 @@ static bool has(const char *features, const char *name)
     return false;
 }
 
-/* LLVM lists some ninety features, each of which costs time whenever a machine is made. Those that decide about our
- * instructions stay. */
+/* LLVM lists some ninety features, each of which costs time whenever a machine is made. Those that
+ * decide about our instructions stay. */
 static char *relevant(const char *all)
 {
-    static const char *const kept[] = {"sse", "avx", "fma", "f16c", "bmi", "lzcnt", "popcnt", "movbe", "evex512"};
+    static const char *const kept[] = {"sse",   "avx",    "fma",   "f16c",   "bmi",
+                                       "lzcnt", "popcnt", "movbe", "evex512"};
     char *out = strdup(all), *to = out;
     if (!out) return NULL;
     for (const char *p = all; *p;) {
@@ -72,8 +75,12 @@ static char *relevant(const char *all)
     return out;
 }
 
-/* Zen 4 multiplies, loads and permutes 32 bytes at a time; names that several machines share say nothing. */
-static bool takes_halves(const char *cpu, int lanes) { return lanes == 16 && !strcmp(cpu, "znver4"); }
+/* Zen 4 multiplies, loads and permutes 32 bytes at a time; names that several machines share say
+ * nothing. */
+static bool takes_halves(const char *cpu, int lanes)
+{
+    return lanes == 16 && !strcmp(cpu, "znver4");
+}
 
 static void find_host(void)
 {
@@ -83,13 +90,17 @@ static void find_host(void)
     t->features = few ? few : "";
     LLVMDisposeMessage(all);
     const char *f = t->features;
-    t->masks = has(f, "+avx512f") && has(f, "+avx512vl") && has(f, "+avx512dq") && has(f, "+avx512bw");
+    t->masks = has(f, "+avx512f") && has(f, "+avx512vl") && has(f, "+avx512dq") &&
+               has(f, "+avx512bw");
     t->fma = has(f, "+fma");
     t->f16c = has(f, "+f16c");
     t->pairs = t->masks && has(f, "+avx512bf16");
     t->lanes = t->masks ? 16 : has(f, "+avx2") && t->fma ? 8 : 4;
     t->halves = takes_halves(t->cpu, t->lanes);
-    snprintf(host.name, sizeof host.name, "%s %s", t->cpu, t->masks ? "+avx512" : t->lanes == 8 ? "+avx2" : "+sse4.2");
+    snprintf(host.name, sizeof host.name, "%s %s", t->cpu,
+             t->masks        ? "+avx512"
+             : t->lanes == 8 ? "+avx2"
+                             : "+sse4.2");
 #if !defined(__x86_64__)
     host.error = "the back end loads code for x86-64 only";
 #else
@@ -118,16 +129,18 @@ gn_status *cg_target_find(const char *cpu, cg_target *out)
                            .features = ""};
         return NULL;
     }
-    GN_FAIL(GN_ERR_BACKEND,
-            "unknown cpu '%s': x86-64-v2, x86-64-v3, x86-64-v4, native, or one of LLVM's names such as "
-            "skylake-avx512",
-            cpu);
+    GN_FAIL(
+        GN_ERR_BACKEND,
+        "unknown cpu '%s': x86-64-v2, x86-64-v3, x86-64-v4, native, or one of LLVM's names such as "
+        "skylake-avx512",
+        cpu);
 }
 
 gn_status *cg_target_machine(const cg_target *t, int opt_level, LLVMTargetMachineRef *out)
 {
     pthread_once(&registered.once, register_target);
-    if (registered.failed) GN_FAIL(GN_ERR_BACKEND, "no CPU back end: LLVM was built without this machine's target");
+    if (registered.failed)
+        GN_FAIL(GN_ERR_BACKEND, "no CPU back end: LLVM was built without this machine's target");
     char *triple = LLVMGetDefaultTargetTriple(), *error = NULL;
     LLVMTargetRef target = NULL;
     if (LLVMGetTargetFromTriple(triple, &target, &error)) {
@@ -139,7 +152,8 @@ gn_status *cg_target_machine(const cg_target *t, int opt_level, LLVMTargetMachin
     LLVMCodeGenOptLevel level = opt_level <= 0   ? LLVMCodeGenLevelLess
                                 : opt_level == 1 ? LLVMCodeGenLevelDefault
                                                  : LLVMCodeGenLevelAggressive;
-    *out = LLVMCreateTargetMachine(target, triple, t->cpu, t->features, level, LLVMRelocPIC, LLVMCodeModelSmall);
+    *out = LLVMCreateTargetMachine(target, triple, t->cpu, t->features, level, LLVMRelocPIC,
+                                   LLVMCodeModelSmall);
     LLVMDisposeMessage(triple);
     if (!*out) GN_FAIL(GN_ERR_BACKEND, "LLVM has no machine for cpu '%s'", t->cpu);
     return NULL;
@@ -181,8 +195,9 @@ gn_status *gn_cpu_describe(const char *cpu, gn_buf *out)
     unsigned v[3]; /* a shared LLVM may be newer than its headers */
     LLVMGetVersion(&v[0], &v[1], &v[2]);
     char *triple = LLVMGetDefaultTargetTriple();
-    gn_buf_printf(out, "%s cpu %s features %s lanes %d fma %d masks %d f16c %d pairs %d LLVM %u.%u.%u", triple, t.cpu,
-                  t.features, t.lanes, t.fma, t.masks, t.f16c, t.pairs, v[0], v[1], v[2]);
+    gn_buf_printf(
+        out, "%s cpu %s features %s lanes %d fma %d masks %d f16c %d pairs %d LLVM %u.%u.%u",
+        triple, t.cpu, t.features, t.lanes, t.fma, t.masks, t.f16c, t.pairs, v[0], v[1], v[2]);
     LLVMDisposeMessage(triple);
     return NULL;
 }

@@ -18,7 +18,8 @@ typedef struct cg_target {
     const char *cpu, *features; /* LLVM's words; live as long as the process */
 } cg_target;
 
-/* `cpu` NULL: this host.  GN_ERR_BACKEND for a name that LLVM does not know or a machine without a back end. */
+/* `cpu` NULL: this host.  GN_ERR_BACKEND for a name that LLVM does not know or a machine without a
+ * back end. */
 gn_status *cg_target_find(const char *cpu, cg_target *out);
 gn_status *cg_target_machine(const cg_target *t, int opt_level, LLVMTargetMachineRef *out);
 

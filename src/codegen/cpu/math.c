@@ -1,9 +1,11 @@
 /* Elementary functions of f32, as straight-line IR for scalars and vectors of any length.
  *
- * The schemes are the classic ones: reduction by multiples of ln 2 and of pi/2 in parts (Cody and Waite, "Software Manual
- * for the Elementary Functions", 1980), a short polynomial, and the exponent put back by integer arithmetic; log1p's
- * correction term is fdlibm's.  sin and cos are in math_trig.c, pow in math_pow.c.  Coefficients are Chebyshev fits of the functions named beside them, made for this file
- * with mpmath at 40 digits.  tests/unit/test_codegen_math.c measures the errors.  f64 goes to libm, lane by lane. */
+ * The schemes are the classic ones: reduction by multiples of ln 2 and of pi/2 in parts (Cody and
+ * Waite, "Software Manual for the Elementary Functions", 1980), a short polynomial, and the
+ * exponent put back by integer arithmetic; log1p's correction term is fdlibm's.  sin and cos are in
+ * math_trig.c, pow in math_pow.c.  Coefficients are Chebyshev fits of the functions named beside
+ * them, made for this file with mpmath at 40 digits.  tests/unit/test_codegen_math.c measures the
+ * errors.  f64 goes to libm, lane by lane. */
 #include "codegen/cpu/emit_llvm.h"
 
 #include <stdio.h>
@@ -32,11 +34,13 @@ LLVMValueRef cg_libm(cg *c, const char *name, gn_elem e, LLVMValueRef *args, uns
     LLVMValueRef f = LLVMGetNamedFunction(c->mod, full);
     if (!f) {
         f = LLVMAddFunction(c->mod, full, type);
-        /* nobuiltin: or LLVM makes calls of others, pow(0.5, x) of exp2, sin and cos of sincos, that no loader knows. */
+        /* nobuiltin: or LLVM makes calls of others, pow(0.5, x) of exp2, sin and cos of sincos,
+         * that no loader knows. */
         static const char *const attributes[] = {"memory", "nounwind", "nobuiltin"};
         for (int k = 0; k < COUNT(attributes); k++) {
             unsigned kind = LLVMGetEnumAttributeKindForName(attributes[k], strlen(attributes[k]));
-            LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(c->ctx, kind, 0));
+            LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex,
+                                    LLVMCreateEnumAttribute(c->ctx, kind, 0));
         }
     }
     int lanes = cg_width(args[0]);
@@ -50,8 +54,14 @@ LLVMValueRef cg_libm(cg *c, const char *name, gn_elem e, LLVMValueRef *args, uns
     return r;
 }
 
-static LLVMValueRef bits(cg *c, LLVMValueRef x) { return LLVMBuildBitCast(c->b, x, cg_like(c->i32, x), ""); }
-static LLVMValueRef from_bits(cg *c, LLVMValueRef x) { return LLVMBuildBitCast(c->b, x, cg_like(c->f32, x), ""); }
+static LLVMValueRef bits(cg *c, LLVMValueRef x)
+{
+    return LLVMBuildBitCast(c->b, x, cg_like(c->i32, x), "");
+}
+static LLVMValueRef from_bits(cg *c, LLVMValueRef x)
+{
+    return LLVMBuildBitCast(c->b, x, cg_like(c->f32, x), "");
+}
 
 /* 2^n for an integer vector n within the normal range */
 static LLVMValueRef power_of_two(cg *c, LLVMValueRef n)
@@ -87,14 +97,18 @@ static LLVMValueRef reduced_expm1(cg *c, LLVMValueRef x, LLVMValueRef *whole)
     return cg_muladd(c, MUL(r, r), q, r);
 }
 
-static LLVMValueRef as_int(cg *c, LLVMValueRef k) { return LLVMBuildFPToSI(c->b, k, cg_like(c->i32, k), ""); }
+static LLVMValueRef as_int(cg *c, LLVMValueRef k)
+{
+    return LLVMBuildFPToSI(c->b, k, cg_like(c->i32, k), "");
+}
 
 /* The first n lanes of v, or v and lanes of no value. */
 static LLVMValueRef with_lanes(cg *c, LLVMValueRef v, int n)
 {
     int map[CG_MAX_LANES], have = cg_width(v);
     if (have == 1)
-        return LLVMBuildInsertElement(c->b, LLVMGetPoison(LLVMVectorType(c->f32, (unsigned)n)), v, cg_i32(c, 0), "");
+        return LLVMBuildInsertElement(c->b, LLVMGetPoison(LLVMVectorType(c->f32, (unsigned)n)), v,
+                                      cg_i32(c, 0), "");
     for (int l = 0; l < n; l++) map[l] = l < have ? l : 0;
     return cg_shuffle(c, v, NULL, map, n);
 }
@@ -106,7 +120,8 @@ static LLVMValueRef scale_by_power(cg *c, LLVMValueRef y, LLVMValueRef k)
     if (!c->target->masks || have > 16) return NULL;
     LLVMValueRef a = have == n ? y : with_lanes(c, y, n), b = have == n ? k : with_lanes(c, k, n);
     LLVMTypeRef v = LLVMTypeOf(a), mask = LLVMIntTypeInContext(c->ctx, n == 16 ? 16 : 8);
-    LLVMTypeRef params[] = {v, v, v, mask, c->i32}, type = LLVMFunctionType(v, params, n == 16 ? 5 : 4, false);
+    LLVMTypeRef params[] = {v, v, v, mask, c->i32},
+                type = LLVMFunctionType(v, params, n == 16 ? 5 : 4, false);
     const char *name = n == 16  ? "llvm.x86.avx512.mask.scalef.ps.512"
                        : n == 8 ? "llvm.x86.avx512.mask.scalef.ps.256"
                                 : "llvm.x86.avx512.mask.scalef.ps.128";
@@ -124,7 +139,8 @@ static LLVMValueRef emit_exp(cg *c, LLVMValueRef x_)
     LLVMValueRef y = ADD(reduced_expm1(c, x, &k), CONST(1.0)), scaled = scale_by_power(c, y, k);
     if (scaled) return scaled;
     LLVMValueRef n = as_int(c, k);
-    LLVMValueRef half = LLVMBuildAShr(c->b, n, cg_const_i(LLVMTypeOf(n), 1), ""); /* two steps: 2^n may be subnormal */
+    /* two steps: 2^n may be subnormal */
+    LLVMValueRef half = LLVMBuildAShr(c->b, n, cg_const_i(LLVMTypeOf(n), 1), "");
     y = MUL(y, power_of_two(c, half));
     return MUL(y, power_of_two(c, LLVMBuildSub(c->b, n, half, "")));
 }
@@ -133,7 +149,8 @@ static LLVMValueRef emit_exp(cg *c, LLVMValueRef x_)
 static LLVMValueRef expm1_of_parts(cg *c, LLVMValueRef p, LLVMValueRef n)
 {
     LLVMValueRef x_ = p, one = cg_const_i(LLVMTypeOf(n), 1);
-    LLVMValueRef s = power_of_two(c, LLVMBuildSub(c->b, n, one, "")); /* 2^(n-1): 2^128 has no f32 */
+    /* 2^(n-1): 2^128 has no f32 */
+    LLVMValueRef s = power_of_two(c, LLVMBuildSub(c->b, n, one, ""));
     LLVMValueRef y = cg_muladd(c, s, p, SUB(s, CONST(0.5)));
     y = ADD(y, y);
     return cg_sel(c, LLVMBuildICmp(c->b, LLVMIntEQ, n, LLVMConstNull(LLVMTypeOf(n)), ""), p, y);
@@ -143,21 +160,25 @@ static LLVMValueRef expm1_of_parts(cg *c, LLVMValueRef p, LLVMValueRef n)
 static LLVMValueRef emit_expm1(cg *c, LLVMValueRef x_)
 {
     LLVMValueRef x = at_least(c, at_most(c, x_, 89.0), -18.0), k;
-    LLVMValueRef p = reduced_expm1(c, x, &k), one = CONST(1.0), t = scale_by_power(c, one, LLVMBuildFNeg(c->b, k, ""));
+    LLVMValueRef p = reduced_expm1(c, x, &k), one = CONST(1.0),
+                 t = scale_by_power(c, one, LLVMBuildFNeg(c->b, k, ""));
     if (t) return scale_by_power(c, ADD(p, SUB(one, t)), k);
     return expm1_of_parts(c, p, as_int(c, k));
 }
 
-/* x = 2^e m with m in [sqrt(1/2), sqrt(2)); x positive and finite. Returns m - 1 and e as a float. */
+/* x = 2^e m with m in [sqrt(1/2), sqrt(2)); x positive and finite. Returns m - 1 and e as a
+ * float. */
 static LLVMValueRef split(cg *c, LLVMValueRef x_, LLVMValueRef *e)
 {
     LLVMValueRef tiny = LESS(x_, CONST(0x1p-126));
     LLVMValueRef x = cg_sel(c, tiny, MUL(x_, CONST(0x1p23)), x_);
     LLVMValueRef b = bits(c, x);
     LLVMTypeRef t = LLVMTypeOf(b);
-    LLVMValueRef up = LLVMBuildSub(c->b, b, cg_const_i(t, 0x3f3504f3), ""); /* bits of sqrt(1/2) */
+    /* bits of sqrt(1/2) */
+    LLVMValueRef up = LLVMBuildSub(c->b, b, cg_const_i(t, 0x3f3504f3), "");
     LLVMValueRef k = LLVMBuildAShr(c->b, up, cg_const_i(t, 23), "");
-    LLVMValueRef m = from_bits(c, LLVMBuildSub(c->b, b, LLVMBuildShl(c->b, k, cg_const_i(t, 23), ""), ""));
+    LLVMValueRef m = from_bits(
+        c, LLVMBuildSub(c->b, b, LLVMBuildShl(c->b, k, cg_const_i(t, 23), ""), ""));
     LLVMValueRef scaled = cg_sel(c, tiny, CONST(23.0), CONST(0.0));
     *e = SUB(LLVMBuildSIToFP(c->b, k, LLVMTypeOf(x_), ""), scaled);
     return SUB(m, CONST(1.0));
@@ -166,8 +187,9 @@ static LLVMValueRef split(cg *c, LLVMValueRef x_, LLVMValueRef *e)
 /* log(1 + f) + e ln 2 + small, from f - f^2/2 + f^3 q(f) */
 static LLVMValueRef log_sum(cg *c, LLVMValueRef x_, LLVMValueRef e, LLVMValueRef small)
 {
-    static const double q[] = {0.06972518634, -0.1148121206, 0.1168578472,  -0.1242552336, 0.1424900724,
-                               -0.1666780713, 0.2000071721,  -0.2499999693, 0.3333333117};
+    static const double q[] = {0.06972518634, -0.1148121206, 0.1168578472,
+                               -0.1242552336, 0.1424900724,  -0.1666780713,
+                               0.2000071721,  -0.2499999693, 0.3333333117};
     LLVMValueRef f = x_, z = MUL(f, f);
     LLVMValueRef y = cg_poly(c, f, q, COUNT(q));
     y = MUL(MUL(z, f), y);
@@ -181,7 +203,8 @@ static LLVMValueRef log_sum(cg *c, LLVMValueRef x_, LLVMValueRef e, LLVMValueRef
 static LLVMValueRef log_edges(cg *c, LLVMValueRef x_, LLVMValueRef y)
 {
     LLVMValueRef inf = CONST(__builtin_inf()), zero = LLVMConstNull(LLVMTypeOf(x_));
-    y = cg_sel(c, LLVMBuildFCmp(c->b, LLVMRealULT, x_, inf, ""), y, x_); /* inf; true for a NaN, which y is already */
+    /* inf; true for a NaN, which y is already */
+    y = cg_sel(c, LLVMBuildFCmp(c->b, LLVMRealULT, x_, inf, ""), y, x_);
     y = cg_sel(c, LLVMBuildFCmp(c->b, LLVMRealOEQ, x_, zero, ""), CONST(-__builtin_inf()), y);
     return cg_sel(c, LLVMBuildFCmp(c->b, LLVMRealUGE, x_, zero, ""), y, CONST(__builtin_nan("")));
 }
@@ -224,13 +247,18 @@ static LLVMValueRef emit_tanh(cg *c, LLVMValueRef x_)
 static LLVMValueRef emit_erf(cg *c, LLVMValueRef x_)
 {
     static const double near[] = {7.875875063e-5, -0.0008016864287, 0.005189087423, -0.02685421201,
-                                  0.1128359472,   -0.3761262667,    0.1283791658}; /* erf(x)/x - 1 in x^2, x <= 1 */
-    static const double far[] = {
-        1.638637325e-6, -4.608744729e-5, 0.0005970529461, -0.004760747711, 0.02642437093,
-        -0.1100856803,  -0.6318202468,   -1.130236723,    0.000320914383}; /* log erfc, 1 .. 4 */
+                                  0.1128359472,   -0.3761262667,    0.1283791658}; /* erf(x)/x - 1
+                                                                                      in x^2, x <= 1
+                                                                                    */
+    static const double far[] = {1.638637325e-6, -4.608744729e-5, 0.0005970529461, -0.004760747711,
+                                 0.02642437093,  -0.1100856803,   -0.6318202468,   -1.130236723,
+                                 0.000320914383}; /* log erfc, 1 ..
+                                                   * 4
+                                                   */
     LLVMValueRef t = cg_unary(c, "llvm.fabs", x_), s = MUL(x_, x_);
     LLVMValueRef low = cg_muladd(c, cg_poly(c, s, near, COUNT(near)), x_, x_);
-    LLVMValueRef high = SUB(CONST(1.0), emit_exp(c, cg_poly(c, at_most(c, t, 4.0), far, COUNT(far))));
+    LLVMValueRef high = SUB(CONST(1.0),
+                            emit_exp(c, cg_poly(c, at_most(c, t, 4.0), far, COUNT(far))));
     high = copy_sign(c, high, x_);
     return cg_sel(c, LESS(CONST(1.0), t), high, low);
 }

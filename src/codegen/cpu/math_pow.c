@@ -1,5 +1,6 @@
-/* pow of f32, computed in f64: log of the magnitude, times y, exp.  A series for each is enough, since f64 has 29 bits more
- * than the result: 2 atanh(s) with s = (m - 1) / (m + 1) for log m, Taylor's for e^r. */
+/* pow of f32, computed in f64: log of the magnitude, times y, exp.  A series for each is enough,
+ * since f64 has 29 bits more than the result: 2 atanh(s) with s = (m - 1) / (m + 1) for log m,
+ * Taylor's for e^r. */
 #include "codegen/cpu/emit_llvm.h"
 
 #define CONST(x) cg_const_f(td, x)
@@ -13,12 +14,14 @@ static LLVMValueRef as(cg *c, LLVMValueRef x, LLVMTypeRef scalar)
 /* log of a positive finite f64 that is not subnormal (an f32 widened never is) */
 static LLVMValueRef log64(cg *c, LLVMValueRef x)
 {
-    static const double series[] = {1 / 17.0, 1 / 15.0, 1 / 13.0, 1 / 11.0, 1 / 9.0, 1 / 7.0, 1 / 5.0, 1 / 3.0, 1.0};
+    static const double series[] = {1 / 17.0, 1 / 15.0, 1 / 13.0, 1 / 11.0, 1 / 9.0,
+                                    1 / 7.0,  1 / 5.0,  1 / 3.0,  1.0};
     LLVMTypeRef td = LLVMTypeOf(x);
     LLVMValueRef b = as(c, x, c->i64);
     LLVMTypeRef ti = LLVMTypeOf(b);
     LLVMValueRef up = LLVMBuildSub(c->b, b, cg_const_i(ti, 0x3fe6a09e667f3bcdll), "");
-    LLVMValueRef high = LLVMBuildTrunc(c->b, LLVMBuildLShr(c->b, up, cg_const_i(ti, 32), ""), cg_like(c->i32, x), "");
+    LLVMValueRef high = LLVMBuildTrunc(c->b, LLVMBuildLShr(c->b, up, cg_const_i(ti, 32), ""),
+                                       cg_like(c->i32, x), "");
     LLVMValueRef k = LLVMBuildAShr(c->b, high, cg_const_i(LLVMTypeOf(high), 20), "");
     LLVMValueRef wide = LLVMBuildShl(c->b, LLVMBuildSExt(c->b, k, ti, ""), cg_const_i(ti, 52), "");
     LLVMValueRef m = as(c, LLVMBuildSub(c->b, b, wide, ""), c->f64), one = CONST(1.0);
@@ -37,23 +40,29 @@ static LLVMValueRef exp64(cg *c, LLVMValueRef x)
                                     1 / 24.0,     1 / 6.0,     0.5,        1.0,       1.0};
     LLVMTypeRef td = LLVMTypeOf(x), t32 = cg_like(c->i32, x), t64 = cg_like(c->i64, x);
     LLVMValueRef nan = LLVMBuildFCmp(c->b, LLVMRealUNO, x, x, "");
-    LLVMValueRef k = cg_unary(c, "llvm.roundeven", LLVMBuildFMul(c->b, x, CONST(1.4426950408889634074), ""));
+    LLVMValueRef k = cg_unary(c, "llvm.roundeven",
+                              LLVMBuildFMul(c->b, x, CONST(1.4426950408889634074), ""));
     LLVMValueRef r = cg_muladd(c, k, CONST(-0.693147180369123816490), x);
     r = cg_muladd(c, k, CONST(-1.90821492927058770002e-10), r);
     LLVMValueRef n = LLVMBuildFPToSI(c->b, cg_sel(c, nan, LLVMConstNull(td), k), t32, "");
     n = LLVMBuildAdd(c->b, n, cg_const_i(t32, 1023), "");
-    LLVMValueRef scale = LLVMBuildShl(c->b, LLVMBuildZExt(c->b, n, t64, ""), cg_const_i(t64, 52), "");
+    LLVMValueRef scale = LLVMBuildShl(c->b, LLVMBuildZExt(c->b, n, t64, ""), cg_const_i(t64, 52),
+                                      "");
     scale = as(c, scale, c->f64);
     return LLVMBuildFMul(c->b, cg_poly(c, r, taylor, COUNT(taylor)), scale, "");
 }
 
-static LLVMValueRef equal(cg *c, LLVMValueRef a, LLVMValueRef b) { return LLVMBuildFCmp(c->b, LLVMRealOEQ, a, b, ""); }
+static LLVMValueRef equal(cg *c, LLVMValueRef a, LLVMValueRef b)
+{
+    return LLVMBuildFCmp(c->b, LLVMRealOEQ, a, b, "");
+}
 
 /* |x|^y, edges included, before signs. */
 static LLVMValueRef magnitude(cg *c, LLVMValueRef a, LLVMValueRef y)
 {
     LLVMTypeRef td = LLVMTypeOf(a);
-    LLVMValueRef inf = CONST(__builtin_inf()), l = log64(c, a), zero = LLVMConstNull(td), one = CONST(1.0);
+    LLVMValueRef inf = CONST(__builtin_inf()), l = log64(c, a), zero = LLVMConstNull(td),
+                 one = CONST(1.0);
     l = cg_sel(c, equal(c, a, zero), CONST(-__builtin_inf()), l);
     l = cg_sel(c, LLVMBuildFCmp(c->b, LLVMRealUEQ, a, inf, ""), a, l);
     LLVMValueRef p = LLVMBuildFMul(c->b, y, l, "");

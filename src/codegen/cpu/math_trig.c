@@ -1,9 +1,10 @@
 /* sin and cos of f32 (math.c says how functions are made).
  *
- * Arguments are reduced by pi/2 in f64, in three parts.  Where a lane's is too large for that, all lanes go another way besides:
- * x is m 2^e, m of 24 bits, and of 2/pi only the 96 bits from those on that m 2^e does not make whole turns of are multiplied by m
- * (Payne and Hanek, "Radian reduction for trigonometric functions", SIGNUM Newsletter 18, 1983).  What is between 2^-62 and 2^-94
- * of a quarter turn is lost; no float32 is nearer than 2^-29 to a multiple of pi/2 but 0. */
+ * Arguments are reduced by pi/2 in f64, in three parts.  Where a lane's is too large for that, all
+ * lanes go another way besides: x is m 2^e, m of 24 bits, and of 2/pi only the 96 bits from those
+ * on that m 2^e does not make whole turns of are multiplied by m (Payne and Hanek, "Radian
+ * reduction for trigonometric functions", SIGNUM Newsletter 18, 1983).  What is between 2^-62 and
+ * 2^-94 of a quarter turn is lost; no float32 is nearer than 2^-29 to a multiple of pi/2 but 0. */
 #include "codegen/cpu/emit_llvm.h"
 
 #define MUL(p_, q_) LLVMBuildFMul(c->b, p_, q_, "")
@@ -15,20 +16,24 @@ typedef struct turns {
     LLVMValueRef n, rest; /* i32, f64 */
 } turns;
 
-/* Up to which |x| three parts of pi/2 are enough: their products with the number of turns are exact, or rounded once. */
+/* Up to which |x| three parts of pi/2 are enough: their products with the number of turns are
+ * exact, or rounded once. */
 static double most_in_parts(const cg *c) { return c->target->fma ? 0x1p30 : 0x1p19; }
 
 static turns by_parts(cg *c, LLVMValueRef x, LLVMValueRef large)
 {
-    static const double part[] = {1.57079632673412561417e+00, 6.07710050630396597660e-11, 2.02226624879595063154e-21};
+    static const double part[] = {1.57079632673412561417e+00, 6.07710050630396597660e-11,
+                                  2.02226624879595063154e-21};
     LLVMValueRef none = LLVMConstNull(LLVMTypeOf(x));
-    LLVMValueRef d = LLVMBuildFPExt(c->b, cg_sel(c, large, none, x), cg_like(c->f64, x), ""), x_ = d;
+    LLVMValueRef d = LLVMBuildFPExt(c->b, cg_sel(c, large, none, x), cg_like(c->f64, x), ""),
+                 x_ = d;
     LLVMValueRef q = cg_unary(c, "llvm.roundeven", MUL(d, CONST(0.63661977236758134308))), r = d;
     for (int i = 0; i < 3; i++) r = cg_muladd(c, q, CONST(-part[i]), r);
     return (turns){LLVMBuildFPToSI(c->b, q, cg_like(c->i32, x), ""), r};
 }
 
-/* 32 bits of 2/pi from the bit that `index` words and `shift` bits lie behind the first, in the lower half of 64. */
+/* 32 bits of 2/pi from the bit that `index` words and `shift` bits lie behind the first, in the
+ * lower half of 64. */
 static LLVMValueRef word_of_two_over_pi(cg *c, LLVMValueRef index, LLVMValueRef shift, int ahead)
 {
     static const uint32_t bits[] = {0,          /* what is above the point */ 0xa2f9836e,
@@ -52,9 +57,12 @@ static turns by_bits(cg *c, LLVMValueRef x)
 {
     LLVMTypeRef t = cg_like(c->i32, x), w = cg_like(c->i64, x), f64 = cg_like(c->f64, x);
     LLVMValueRef b = LLVMBuildBitCast(c->b, x, t, ""), field = cg_const_i(t, 0x7f800000);
-    LLVMValueRef exponent = LLVMBuildLShr(c->b, LLVMBuildAnd(c->b, b, field, ""), cg_const_i(t, 23), "");
-    LLVMValueRef m = LLVMBuildOr(c->b, LLVMBuildAnd(c->b, b, cg_const_i(t, 0x7fffff), ""), cg_const_i(t, 0x800000), "");
-    /* |x| = m 2^(exponent - 150); the two bits above the point of the product with 2/pi are the first that count */
+    LLVMValueRef exponent = LLVMBuildLShr(c->b, LLVMBuildAnd(c->b, b, field, ""), cg_const_i(t, 23),
+                                          "");
+    LLVMValueRef m = LLVMBuildOr(c->b, LLVMBuildAnd(c->b, b, cg_const_i(t, 0x7fffff), ""),
+                                 cg_const_i(t, 0x800000), "");
+    /* |x| = m 2^(exponent - 150); the two bits above the point of the product with 2/pi are the
+     * first that count */
     LLVMValueRef at = LLVMBuildSub(c->b, exponent, cg_const_i(t, 150 + 2 - 32), "");
     LLVMValueRef index = LLVMBuildAShr(c->b, at, cg_const_i(t, 5), "");
     LLVMValueRef shift = LLVMBuildZExt(c->b, LLVMBuildAnd(c->b, at, cg_const_i(t, 31), ""), w, "");
@@ -69,7 +77,8 @@ static turns by_bits(cg *c, LLVMValueRef x)
     LLVMValueRef n = LLVMBuildTrunc(c->b, LLVMBuildLShr(c->b, up, cg_const_i(w, 62), ""), t, "");
     LLVMValueRef part = LLVMBuildAnd(c->b, up, cg_const_i(w, (INT64_C(1) << 62) - 1), "");
     part = LLVMBuildSub(c->b, part, cg_const_i(w, INT64_C(1) << 61), "");
-    LLVMValueRef x_ = LLVMBuildSIToFP(c->b, part, f64, ""), r = MUL(x_, CONST(0x1p-62 * 1.57079632679489661923));
+    LLVMValueRef x_ = LLVMBuildSIToFP(c->b, part, f64, ""),
+                 r = MUL(x_, CONST(0x1p-62 * 1.57079632679489661923));
     LLVMValueRef minus = LLVMBuildICmp(c->b, LLVMIntSLT, b, LLVMConstNull(t), "");
     LLVMValueRef no_number = LLVMBuildICmp(c->b, LLVMIntEQ, exponent, cg_const_i(t, 255), "");
     r = cg_sel(c, no_number, CONST(__builtin_nan("")), r);
@@ -82,7 +91,8 @@ static LLVMValueRef any_lane(cg *c, LLVMValueRef mask)
     int lanes = cg_width(mask);
     if (lanes == 1) return mask;
     LLVMTypeRef whole = LLVMIntTypeInContext(c->ctx, (unsigned)lanes);
-    return LLVMBuildICmp(c->b, LLVMIntNE, LLVMBuildBitCast(c->b, mask, whole, ""), LLVMConstNull(whole), "");
+    return LLVMBuildICmp(c->b, LLVMIntNE, LLVMBuildBitCast(c->b, mask, whole, ""),
+                         LLVMConstNull(whole), "");
 }
 
 static LLVMValueRef joined(cg *c, LLVMValueRef one, LLVMBasicBlockRef from, LLVMValueRef other,
@@ -96,7 +106,11 @@ static LLVMValueRef joined(cg *c, LLVMValueRef one, LLVMBasicBlockRef from, LLVM
 static turns reduced(cg *c, LLVMValueRef x)
 {
     LLVMValueRef x_ = x, size = cg_unary(c, "llvm.fabs", x);
-    LLVMValueRef large = LLVMBuildFCmp(c->b, LLVMRealUGT, size, CONST(most_in_parts(c)), ""); /* or no number */
+    LLVMValueRef large = LLVMBuildFCmp(c->b, LLVMRealUGT, size, CONST(most_in_parts(c)),
+                                       ""); /* or
+                                               no
+                                               number
+                                             */
     turns few = by_parts(c, x, large);
     LLVMBasicBlockRef before = LLVMGetInsertBlock(c->b), many = cg_new_block(c, "turns"),
                       after = cg_new_block(c, "turned");
@@ -126,8 +140,8 @@ LLVMValueRef cg_sincos(cg *c, LLVMValueRef x, bool is_cos)
     cosine = cg_muladd(c, MUL(z, z), quartic, cosine);
     LLVMValueRef odd = LLVMBuildTrunc(c->b, n, cg_like(c->i1, x), "");
     LLVMValueRef y = LLVMBuildBitCast(c->b, cg_sel(c, odd, cosine, sine), ti, "");
-    LLVMValueRef minus =
-        LLVMBuildAnd(c->b, LLVMBuildShl(c->b, n, cg_const_i(ti, 30), ""), cg_const_i(ti, INT32_MIN), "");
+    LLVMValueRef minus = LLVMBuildAnd(c->b, LLVMBuildShl(c->b, n, cg_const_i(ti, 30), ""),
+                                      cg_const_i(ti, INT32_MIN), "");
     y = LLVMBuildBitCast(c->b, LLVMBuildXor(c->b, y, minus, ""), t, "");
     if (is_cos) return y;
     return cg_sel(c, LLVMBuildFCmp(c->b, LLVMRealOEQ, x, LLVMConstNull(t), ""), x, y); /* -0 */

@@ -1,6 +1,6 @@
-/* Kernels to modules, modules to object code: one LLVM context a worker.  Its kernels are one module, and the workers'
- * objects are put one after another (runtime/load/loader.h takes them so); or each kernel is a module and an object of its own,
- * to be kept. */
+/* Kernels to modules, modules to object code: one LLVM context a worker.  Its kernels are one
+ * module, and the workers' objects are put one after another (runtime/load/loader.h takes them so);
+ * or each kernel is a module and an object of its own, to be kept. */
 #include "base/clock.h"
 #include "base/mutex.h"
 #include "codegen/backend.h"
@@ -17,19 +17,22 @@
 
 enum { MAX_THREADS = 64, OBJECT_ALIGN = 64 };
 
-/* sroa takes tiles apart into registers; early-cse shares addresses and loads; licm brings invariant ones out of loops;
- * instcombine folds shuffles and conversions. The rest of LLVM's pipelines costs more time than it gives back. */
+/* sroa takes tiles apart into registers; early-cse shares addresses and loads; licm brings
+ * invariant ones out of loops; instcombine folds shuffles and conversions. The rest of LLVM's
+ * pipelines costs more time than it gives back. */
 #define COMBINE "instcombine<no-verify-fixpoint>"
 static const char *const pipeline[3] = {
     "function(sroa,early-cse)",
     "function(sroa,early-cse," COMBINE ",simplifycfg,loop-mssa(licm),early-cse<memssa>)",
-    "function(sroa,early-cse<memssa>," COMBINE ",simplifycfg,loop-mssa(licm),gvn," COMBINE ",loop-mssa(licm))",
+    "function(sroa,early-cse<memssa>," COMBINE ",simplifycfg,loop-mssa(licm),gvn," COMBINE
+    ",loop-mssa(licm))",
 };
 
 typedef struct job {
     const kir_kernel *const *kernels;
     int n, first, stride;    /* kernels first, first + stride, ... */
-    gn_code_object *objects; /* not NULL: an object a kernel, by its number; `next` says whose turn it is */
+    gn_code_object *objects; /* not NULL: an object a kernel, by its number; `next` says whose turn
+                                it is */
     atomic_int *next;
     const gn_codegen_options *opt;
     gn_emit what;
@@ -55,7 +58,8 @@ static gn_status *build_one(job *j, gn_arena *a, LLVMModuleRef mod, int k, int n
     char symbol[32];
     snprintf(symbol, sizeof symbol, "gn_kernel_%d", number);
     const char *why = cg_kernel(a, mod, j->target, j->kernels[k], symbol, j->opt);
-    if (why) GN_FAIL(GN_ERR_BACKEND, "kernel %s: the CPU back end has no %s", j->kernels[k]->name, why);
+    if (why)
+        GN_FAIL(GN_ERR_BACKEND, "kernel %s: the CPU back end has no %s", j->kernels[k]->name, why);
     return NULL;
 }
 
@@ -121,7 +125,8 @@ static gn_status *write_code(job *j, LLVMModuleRef mod, LLVMTargetMachineRef mac
 }
 
 /* All kernels of the job in one module, or kernel `only`. */
-static gn_status *steps(job *j, gn_arena *a, LLVMModuleRef mod, LLVMTargetMachineRef machine, int only)
+static gn_status *steps(job *j, gn_arena *a, LLVMModuleRef mod, LLVMTargetMachineRef machine,
+                        int only)
 {
     LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(machine);
     char *triple = LLVMGetTargetMachineTriple(machine);
@@ -143,7 +148,8 @@ static gn_status *steps(job *j, gn_arena *a, LLVMModuleRef mod, LLVMTargetMachin
     return NULL;
 }
 
-static gn_status *module(job *j, gn_arena *a, LLVMContextRef ctx, LLVMTargetMachineRef machine, int only)
+static gn_status *module(job *j, gn_arena *a, LLVMContextRef ctx, LLVMTargetMachineRef machine,
+                         int only)
 {
     LLVMModuleRef mod = LLVMModuleCreateWithNameInContext("gnnc", ctx);
     jmp_buf oom;
@@ -160,7 +166,8 @@ static gn_status *module(job *j, gn_arena *a, LLVMContextRef ctx, LLVMTargetMach
 }
 
 /* LLVM has locks of its own, which a fork is to find open. */
-static gn_status *whole_module(job *j, gn_arena *a, LLVMContextRef ctx, LLVMTargetMachineRef machine, int only)
+static gn_status *whole_module(job *j, gn_arena *a, LLVMContextRef ctx,
+                               LLVMTargetMachineRef machine, int only)
 {
     gn_brief_begin();
     gn_status *s = module(j, a, ctx, machine, only);
@@ -222,7 +229,8 @@ static gn_status *run_jobs(job *jobs, int n)
 
 static size_t round_up(size_t n) { return (n + OBJECT_ALIGN - 1) / OBJECT_ALIGN * OBJECT_ALIGN; }
 
-/* What the jobs wrote in one piece: objects begin at multiples of OBJECT_ALIGN; nothing follows the last. */
+/* What the jobs wrote in one piece: objects begin at multiples of OBJECT_ALIGN; nothing follows the
+ * last. */
 static gn_status *join(job *jobs, int n, unsigned char **out, size_t *out_n)
 {
     size_t total = 0, at = 0;
@@ -255,24 +263,30 @@ static void finish(job *jobs, int n, gn_codegen_stats *stats)
     }
 }
 
-static gn_status *generate(const kir_kernel *const *kernels, int n, const gn_codegen_options *opt, gn_emit what,
-                           unsigned char **out, size_t *out_n, gn_codegen_stats *stats)
+static gn_status *generate(const kir_kernel *const *kernels, int n, const gn_codegen_options *opt,
+                           gn_emit what, unsigned char **out, size_t *out_n,
+                           gn_codegen_stats *stats)
 {
     job jobs[MAX_THREADS];
     cg_target target;
     GN_TRY(cg_target_find(opt->cpu, &target));
     int threads = what == GN_EMIT_OBJ ? workers(opt, n) : 1; /* texts do not join */
     for (int i = 0; i < threads; i++)
-        jobs[i] = (job){
-            .kernels = kernels, .n = n, .first = i, .stride = threads, .opt = opt, .what = what, .target = &target};
+        jobs[i] = (job){.kernels = kernels,
+                        .n = n,
+                        .first = i,
+                        .stride = threads,
+                        .opt = opt,
+                        .what = what,
+                        .target = &target};
     gn_status *s = run_jobs(jobs, threads);
     if (!s) s = join(jobs, threads, out, out_n);
     finish(jobs, threads, stats);
     return s;
 }
 
-gn_status *gn_cpu_objects(const kir_kernel *const *kernels, int n, const gn_codegen_options *opt, gn_code_object *out,
-                          gn_codegen_stats *stats)
+gn_status *gn_cpu_objects(const kir_kernel *const *kernels, int n, const gn_codegen_options *opt,
+                          gn_code_object *out, gn_codegen_stats *stats)
 {
     job jobs[MAX_THREADS];
     cg_target target;
@@ -297,8 +311,8 @@ gn_status *gn_cpu_objects(const kir_kernel *const *kernels, int n, const gn_code
     return s;
 }
 
-gn_status *gn_cpu_compile(const kir_kernel *const *kernels, int n, const gn_codegen_options *opt, gn_image **out,
-                          gn_codegen_stats *stats)
+gn_status *gn_cpu_compile(const kir_kernel *const *kernels, int n, const gn_codegen_options *opt,
+                          gn_image **out, gn_codegen_stats *stats)
 {
     static const gn_codegen_options usual = {.opt_level = 1};
     gn_codegen_stats own = {0};
@@ -310,8 +324,8 @@ gn_status *gn_cpu_compile(const kir_kernel *const *kernels, int n, const gn_code
     return NULL;
 }
 
-gn_status *gn_cpu_emit(const kir_kernel *const *kernels, int n, const gn_codegen_options *opt, gn_emit what,
-                       gn_buf *out)
+gn_status *gn_cpu_emit(const kir_kernel *const *kernels, int n, const gn_codegen_options *opt,
+                       gn_emit what, gn_buf *out)
 {
     static const gn_codegen_options usual = {.opt_level = 1};
     unsigned char *bytes = NULL;

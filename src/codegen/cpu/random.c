@@ -15,11 +15,20 @@ static LLVMValueRef shift(cg *c, LLVMValueRef x, int n)
     return LLVMBuildLShr(c->b, x, cg_const_i(LLVMTypeOf(x), n), "");
 }
 
-static LLVMValueRef times(cg *c, LLVMValueRef a, LLVMValueRef b) { return LLVMBuildMul(c->b, a, b, ""); }
-static LLVMValueRef plus(cg *c, LLVMValueRef a, LLVMValueRef b) { return LLVMBuildAdd(c->b, a, b, ""); }
+static LLVMValueRef times(cg *c, LLVMValueRef a, LLVMValueRef b)
+{
+    return LLVMBuildMul(c->b, a, b, "");
+}
+static LLVMValueRef plus(cg *c, LLVMValueRef a, LLVMValueRef b)
+{
+    return LLVMBuildAdd(c->b, a, b, "");
+}
 
 /* z ^ z >> n */
-static LLVMValueRef folded(cg *c, LLVMValueRef z, int n) { return LLVMBuildXor(c->b, z, shift(c, z, n), ""); }
+static LLVMValueRef folded(cg *c, LLVMValueRef z, int n)
+{
+    return LLVMBuildXor(c->b, z, shift(c, z, n), "");
+}
 
 /* (z ^ z >> n) * m */
 static LLVMValueRef round_of(cg *c, LLVMValueRef z, int n, uint64_t m)
@@ -54,7 +63,8 @@ static LLVMValueRef words(cg *c, LLVMValueRef key, LLVMValueRef element, bool na
         inner = plus(c, inner, high);
         x = plus(c, x, round_of(c, high, 16, GN_DRAW_HIGH2));
     }
-    LLVMValueRef first = round_of(c, x, 17, GN_DRAW_M1), last = plus(c, round_of(c, first, 11, GN_DRAW_M2), inner);
+    LLVMValueRef first = round_of(c, x, 17, GN_DRAW_M1),
+                 last = plus(c, round_of(c, first, 11, GN_DRAW_M2), inner);
     return plus(c, folded(c, round_of(c, last, 15, GN_DRAW_M3), 14), first);
 }
 
@@ -88,8 +98,9 @@ bool cg_compares_draw(const cg *c, const kir_inst *in)
     return (is_draw(c, in->a) && is_number(c, in->b)) || (is_number(c, in->a) && is_draw(c, in->b));
 }
 
-/* A draw is (word >> 8) 2^-24, so p <= draw where word >= ceil(p 2^24) 2^8, and p < draw where word >= (floor(p 2^24) + 1) 2^8:
- * exactly, and without the three instructions that make a float of the word.  What is left is one or the other, or neither. */
+/* A draw is (word >> 8) 2^-24, so p <= draw where word >= ceil(p 2^24) 2^8, and p < draw where word
+ * >= (floor(p 2^24) + 1) 2^8: exactly, and without the three instructions that make a float of the
+ * word.  What is left is one or the other, or neither. */
 cg_val cg_compare_draw(cg *c, const kir_inst *in)
 {
     bool right = is_draw(c, in->b);
@@ -107,7 +118,8 @@ typedef struct words_of { /* in the lower halves of 64-bit lanes; the upper halv
     LLVMValueRef w0, w1;
 } words_of;
 
-/* The rounds as a loop: keys are made once a call, and ten rounds cost more to compile than to run. */
+/* The rounds as a loop: keys are made once a call, and ten rounds cost more to compile than to
+ * run. */
 static words_of philox_loop(cg *c, LLVMValueRef c0, LLVMValueRef c1, LLVMValueRef key)
 {
     LLVMTypeRef t = LLVMTypeOf(c0);
@@ -121,9 +133,11 @@ static words_of philox_loop(cg *c, LLVMValueRef c0, LLVMValueRef c1, LLVMValueRe
     next[1] = p;
     next[2] = LLVMBuildAdd(c->b, at[2], cg_const_i(t, GN_PHILOX_W), "");
     next[3] = LLVMBuildAdd(c->b, at[3], cg_i64(c, 1), "");
-    LLVMBuildCondBr(c->b, LLVMBuildICmp(c->b, LLVMIntULT, next[3], cg_i64(c, GN_PHILOX_ROUNDS), ""), round, after);
+    LLVMBuildCondBr(c->b, LLVMBuildICmp(c->b, LLVMIntULT, next[3], cg_i64(c, GN_PHILOX_ROUNDS), ""),
+                    round, after);
     for (int i = 0; i < 4; i++)
-        LLVMAddIncoming(at[i], (LLVMValueRef[]){start[i], next[i]}, (LLVMBasicBlockRef[]){before, round}, 2);
+        LLVMAddIncoming(at[i], (LLVMValueRef[]){start[i], next[i]},
+                        (LLVMBasicBlockRef[]){before, round}, 2);
     LLVMPositionBuilderAtEnd(c->b, after);
     return (words_of){next[0], next[1]};
 }

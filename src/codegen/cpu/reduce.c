@@ -1,5 +1,6 @@
-/* Lane reductions.  The order is fixed by the width of the machine alone: every lane combines its own iterations in
- * order, the lanes are combined as a binary tree (lane l with lane l + n/2), the result goes into the tile. */
+/* Lane reductions.  The order is fixed by the width of the machine alone: every lane combines its
+ * own iterations in order, the lanes are combined as a binary tree (lane l with lane l + n/2), the
+ * result goes into the tile. */
 #include "codegen/cpu/emit_llvm.h"
 
 #include <math.h>
@@ -13,8 +14,10 @@ LLVMValueRef cg_identity(LLVMTypeRef t, gn_elem e, int red)
 LLVMValueRef cg_combine(cg *c, gn_elem e, int red, LLVMValueRef a, LLVMValueRef b)
 {
     if (e == GN_I64)
-        return red == 0 ? LLVMBuildAdd(c->b, a, b, "") : cg_binary(c, red == 1 ? "llvm.smax" : "llvm.smin", a, b);
-    /* What is new comes first: it alone is asked whether it is a NaN, which the chain of maxima does not wait for. */
+        return red == 0 ? LLVMBuildAdd(c->b, a, b, "")
+                        : cg_binary(c, red == 1 ? "llvm.smax" : "llvm.smin", a, b);
+    /* What is new comes first: it alone is asked whether it is a NaN, which the chain of maxima
+     * does not wait for. */
     return red == 0 ? LLVMBuildFAdd(c->b, a, b, "") : cg_fminmax(c, b, a, red == 1);
 }
 
@@ -81,12 +84,13 @@ void cg_reduce_into(cg *c, const cg_mem *m, const cg_val *index, int red, LLVMVa
     if (at && mask) at = cg_sel(c, mask, at, LLVMConstNull(LLVMTypeOf(at)));
     for (int l = 0; l < c->lanes; l++) {
         if (!cg_lane_runs(c, l)) continue;
-        LLVMValueRef p = at ? cg_address(c, m, cg_extract(c, at, l), 0) : cg_address(c, m, index->v, cg_lane(index, l));
+        LLVMValueRef p = at ? cg_address(c, m, cg_extract(c, at, l), 0)
+                            : cg_address(c, m, index->v, cg_lane(index, l));
         acc_scalar(c, m, p, red, cg_extract(c, v, l));
     }
 }
 
-/* Reductions carried through a loop --------------------------------------------------------------------------------- */
+/* Reductions carried through a loop ------------------------------------------------------------ */
 
 /* Do two instructions name different elements of their tile for certain? */
 static bool apart(const cg *c, const kir_inst *a, const kir_inst *b)
@@ -101,8 +105,8 @@ static bool only_reduced(const cg *c, kir_id first, const kir_inst *acc, int red
     for (kir_id i = first; i; i = kir_at(c->k, i)->next) {
         const kir_inst *in = kir_at(c->k, i);
         if (in->body && !only_reduced(c, in->body, acc, red)) return false;
-        bool tile_op = in->op == KIR_TLOAD || in->op == KIR_TSTORE || in->op == KIR_TACC || in->op == KIR_TFMA ||
-                       in->op == KIR_TDOT;
+        bool tile_op = in->op == KIR_TLOAD || in->op == KIR_TSTORE || in->op == KIR_TACC ||
+                       in->op == KIR_TFMA || in->op == KIR_TDOT;
         if (!tile_op || in->ref != acc->ref || apart(c, in, acc)) continue;
         bool same = (in->op == KIR_TACC && (int)in->imm == red) || (in->op == KIR_TFMA && red == 0);
         if (!same) return false;
@@ -115,7 +119,8 @@ static int red_of(const kir_inst *in) { return in->op == KIR_TFMA ? 0 : (int)in-
 static bool can_defer(const cg *c, kir_id loop, const kir_inst *in)
 {
     if (in->op != KIR_TACC && in->op != KIR_TFMA) return false;
-    if (c->loop_of[in->ref] || kir_at(c->k, loop)->race == KIR_PRIVATE) return false; /* a copy a lane */
+    if (c->loop_of[in->ref] || kir_at(c->k, loop)->race == KIR_PRIVATE)
+        return false; /* a copy a lane */
     return only_reduced(c, kir_at(c->k, loop)->body, in, red_of(in));
 }
 
@@ -130,14 +135,15 @@ static cg_defer *defer_new(cg *c, kir_id inst, const cg_val *index)
     d->inst = inst;
     d->index = *index;
     d->run = cg_flat(index) ? 0 : run_length(c, index);
-    d->acc = cg_alloca(c, cg_vec(cg_type(c, tile_elem(c, kir_at(c->k, inst))), c->reduce.lanes), 64);
+    d->acc = cg_alloca(c, cg_vec(cg_type(c, tile_elem(c, kir_at(c->k, inst))), c->reduce.lanes),
+                       64);
     d->next = c->reduce.list;
     c->reduce.list = d;
     return d;
 }
 
-/* Called before the loop. Where the loop is written out, accumulators are made at their first use; a loop that stays
- * a loop needs them before, so their index must be known there. */
+/* Called before the loop. Where the loop is written out, accumulators are made at their first use;
+ * a loop that stays a loop needs them before, so their index must be known there. */
 void cg_defer_begin(cg *c, kir_id loop, bool written_out, int lanes)
 {
     c->reduce = (cg_reduce_loop){.loop = loop, .written_out = written_out, .lanes = lanes};
@@ -181,10 +187,13 @@ static cg_defer *accumulator(cg *c, kir_id id, const cg_val *index, bool *first)
     }
     if (!cg_const(index) && c->loop_of[in->a]) return NULL;
     int run = cg_flat(index) ? 0 : run_length(c, index);
-    while (d && (d->inst != id || d->index.c != index->c || d->index.v != index->v || d->run != run)) d = d->next;
+    while (d &&
+           (d->inst != id || d->index.c != index->c || d->index.v != index->v || d->run != run))
+        d = d->next;
     if (d) return d;
     bool own = false; /* directly in the loop's body */
-    for (kir_id i = kir_at(c->k, c->reduce.loop)->body; i && !own; i = kir_at(c->k, i)->next) own = i == id;
+    for (kir_id i = kir_at(c->k, c->reduce.loop)->body; i && !own; i = kir_at(c->k, i)->next)
+        own = i == id;
     if (!own || !can_defer(c, c->reduce.loop, in)) return NULL;
     *first = true;
     return defer_new(c, id, index);
@@ -204,7 +213,9 @@ bool cg_defer_acc(cg *c, kir_id id, const cg_val *index)
 {
     const kir_inst *in = kir_at(c->k, id);
     bool first;
-    if (!c->reduce.loop || (!cg_flat(index) && !in_runs(c, index)) || (c->lanes == 1 && c->varies[in->a])) return false;
+    if (!c->reduce.loop || (!cg_flat(index) && !in_runs(c, index)) ||
+        (c->lanes == 1 && c->varies[in->a]))
+        return false;
     cg_defer *d = accumulator(c, id, index, &first);
     if (!d) return false;
     gn_elem e = tile_elem(c, in);
@@ -216,7 +227,9 @@ bool cg_defer_acc(cg *c, kir_id id, const cg_val *index)
         LLVMValueRef none = LLVMConstNull(t), w = place(c, cg_as_vector(c, &c->val[in->c]), none);
         LLVMValueRef sum = cg_fma(c, place(c, v, none), w, acc);
         if (!mask && c->lanes < c->reduce.lanes) mask = cg_const_i(cg_vec(c->i1, c->lanes), 1);
-        if (mask) sum = cg_sel(c, place(c, mask, LLVMConstNull(cg_vec(c->i1, c->reduce.lanes))), sum, acc);
+        if (mask)
+            sum = cg_sel(c, place(c, mask, LLVMConstNull(cg_vec(c->i1, c->reduce.lanes))), sum,
+                         acc);
         LLVMBuildStore(c->b, sum, d->acc);
         return true;
     }
@@ -227,9 +240,13 @@ bool cg_defer_acc(cg *c, kir_id id, const cg_val *index)
     return true;
 }
 
-static int elements(const cg *c, const cg_defer *d) { return d->run ? c->reduce.lanes / d->run : 1; }
+static int elements(const cg *c, const cg_defer *d)
+{
+    return d->run ? c->reduce.lanes / d->run : 1;
+}
 
-/* How many accumulators from this one on end in one vector of elements that follow each other: a power of two. */
+/* How many accumulators from this one on end in one vector of elements that follow each other: a
+ * power of two. */
 static int together(const cg *c, const cg_defer *first)
 {
     int length = first->run ? first->run : c->reduce.lanes, n = 0, all = 1;
@@ -251,7 +268,8 @@ static cg_defer *end_together(cg *c, cg_defer *first)
     int n = together(c, first), lanes = c->reduce.lanes, red = red_of(in);
     LLVMValueRef v[CG_MAX_LANES], at = cg_address(c, &m, index.v, index.c);
     cg_defer *d = first;
-    for (int i = 0; i < n; i++, d = d->next) v[i] = LLVMBuildLoad2(c->b, cg_vec(cg_type(c, e), lanes), d->acc, "");
+    for (int i = 0; i < n; i++, d = d->next)
+        v[i] = LLVMBuildLoad2(c->b, cg_vec(cg_type(c, e), lanes), d->acc, "");
     int width = n * elements(c, first);
     if (width == 1) {
         acc_scalar(c, &m, at, red, cg_tree(c, e, red, v[0]));

@@ -12,21 +12,25 @@ static bool value_type(int e) { return e == GN_F32 || e == GN_F64 || e == GN_I64
 static const char *check_inst(const kir_kernel *k, kir_id id, int64_t *stack)
 {
     const kir_inst *in = kir_at(k, id);
-    if (in->op == KIR_INVALID || in->op >= KIR_OP_COUNT) return "an instruction that is not in the table";
+    if (in->op == KIR_INVALID || in->op >= KIR_OP_COUNT)
+        return "an instruction that is not in the table";
     if (in->op == KIR_MMA || in->op == KIR_ROUND) return "a product of fragments";
     if (in->op == KIR_FOR) {
         if (!unit_known(in->unit)) return "a loop over blocks, warps or lanes";
-        if (in->unit == KIR_THREAD && id != kir_thread_loop(k)) return "a thread loop that does not close the kernel";
+        if (in->unit == KIR_THREAD && id != kir_thread_loop(k))
+            return "a thread loop that does not close the kernel";
         if (in->imm <= 0) return "a loop whose step is not positive";
     }
     if (in->op == KIR_TILE) {
         if (!value_type(in->elem) && !kir_is_narrow((gn_elem)in->elem))
             return "tiles of a type that exists in buffers only";
         *stack += in->imm * (int64_t)gn_elem_size((gn_elem)in->elem);
-        if (in->imm <= 0 || in->imm > 64 * 1024 || *stack > 256 * 1024) return "tiles of more than 256 KB";
+        if (in->imm <= 0 || in->imm > 64 * 1024 || *stack > 256 * 1024)
+            return "tiles of more than 256 KB";
     }
     bool is_value = kir_ops[in->op].cls != KIR_CLASS_STMT;
-    if (is_value && in->op != KIR_CONST && !value_type(in->elem)) return "a value of a type that exists in memory only";
+    if (is_value && in->op != KIR_CONST && !value_type(in->elem))
+        return "a value of a type that exists in memory only";
     if ((in->op == KIR_LOAD || in->op == KIR_STORE || in->op == KIR_PREFETCH) &&
         (in->imm < 0 || in->imm >= (int64_t)k->buffers.n))
         return "a buffer that is not there";

@@ -1,5 +1,6 @@
-/* Tiles: padded arrays on the stack.  Where every index is a constant after writing out, LLVM's SROA takes them apart
- * into registers; nothing here has to know.  A tile declared inside a vector loop has a copy a lane, lanes innermost. */
+/* Tiles: padded arrays on the stack.  Where every index is a constant after writing out, LLVM's
+ * SROA takes them apart into registers; nothing here has to know.  A tile declared inside a vector
+ * loop has a copy a lane, lanes innermost. */
 #include "codegen/cpu/emit_llvm.h"
 
 enum { STACK_LIMIT = 256 * 1024 };
@@ -25,7 +26,10 @@ void cg_tile_declare(cg *c, kir_id id)
 cg_mem cg_tile_mem(cg *c, kir_id tile, cg_val *index)
 {
     cg_tile *t = &c->tile[tile];
-    cg_mem m = {.ptr = t->ptr, .elem = (gn_elem)kir_at(c->k, tile)->elem, .tile = true, .elems = t->elems * t->lanes};
+    cg_mem m = {.ptr = t->ptr,
+                .elem = (gn_elem)kir_at(c->k, tile)->elem,
+                .tile = true,
+                .elems = t->elems * t->lanes};
     if (t->lanes > 1 && t->lanes == c->lanes) {
         int64_t lane[CG_MAX_LANES];
         for (int l = 0; l < c->lanes; l++) lane[l] = l;
@@ -57,7 +61,8 @@ static bool distinct(const cg *c, const cg_val *index)
     if (index->kind != CG_INT || !index->off) return false;
     for (int l = 0; l < c->lanes; l++)
         for (int i = 0; i < l; i++)
-            if (cg_lane_runs(c, l) && cg_lane_runs(c, i) && cg_lane(index, l) == cg_lane(index, i)) return false;
+            if (cg_lane_runs(c, l) && cg_lane_runs(c, i) && cg_lane(index, l) == cg_lane(index, i))
+                return false;
     return true;
 }
 
@@ -80,7 +85,8 @@ void cg_tile_acc(cg *c, kir_id id)
     const kir_inst *in = kir_at(c->k, id);
     cg_val index = c->val[in->a];
     cg_mem m = cg_tile_mem(c, in->ref, &index);
-    bool alone = c->lanes == 1 && c->reduce.loop && !c->varies[in->a]; /* the last iteration, left over from chunks */
+    /* the last iteration, left over from chunks */
+    bool alone = c->lanes == 1 && c->reduce.loop && !c->varies[in->a];
     if (distinct(c, &index) && !(alone && cg_defer_acc(c, id, &index))) {
         acc_each(c, &m, in, &index);
         return;
@@ -95,7 +101,7 @@ void cg_tile_acc(cg *c, kir_id id)
     cg_reduce_into(c, &m, &index, red, v);
 }
 
-/* Products of pairs ------------------------------------------------------------------------------------------------- */
+/* Products of pairs ---------------------------------------------------------------------------- */
 
 /* Two bf16 of each lane, in 32 bits: the even one in the lower half. */
 static LLVMValueRef pairs(cg *c, kir_id tile, cg_val index)
@@ -128,7 +134,8 @@ static LLVMValueRef half_of(cg *c, LLVMValueRef words, bool upper)
     return LLVMBuildBitCast(c->b, bits, cg_like(c->f32, words), "");
 }
 
-/* The instruction adds as TDOT says (AVX512-BF16; measured: bit for bit), so without it two multiply-adds do the same. */
+/* The instruction adds as TDOT says (AVX512-BF16; measured: bit for bit), so without it two
+ * multiply-adds do the same. */
 static LLVMValueRef dot(cg *c, LLVMValueRef sum, LLVMValueRef x, LLVMValueRef y)
 {
     const char *name = c->lanes == 16  ? "llvm.x86.avx512bf16.dpbf16ps.512"

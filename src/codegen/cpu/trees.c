@@ -1,9 +1,10 @@
-/* Trees of many lane reductions at once.  A vector holds one run of lanes a reduction, or several; every level of the
- * trees halves all runs, so that two vectors become one and no lane is idle.  The order of each tree is that of cg_tree
- * (lane l with lane l + n/2), whatever comes beside it: bits do not change.
+/* Trees of many lane reductions at once.  A vector holds one run of lanes a reduction, or several;
+ * every level of the trees halves all runs, so that two vectors become one and no lane is idle.
+ * The order of each tree is that of cg_tree (lane l with lane l + n/2), whatever comes beside it:
+ * bits do not change.
  *
- * Runs lie wherever shuffles are cheap: x86 permutes within 16 bytes, and moves whole 16 bytes, faster than it does
- * anything else.  They are put in order at the end. */
+ * Runs lie wherever shuffles are cheap: x86 permutes within 16 bytes, and moves whole 16 bytes,
+ * faster than it does anything else.  They are put in order at the end. */
 #include "codegen/cpu/emit_llvm.h"
 
 enum { CHEAP_BYTES = 16 };
@@ -12,11 +13,12 @@ typedef struct runs {
     LLVMValueRef *v;         /* [n] */
     int n, width;            /* vectors; their lanes */
     int length;              /* lanes of a run */
-    int owner[CG_MAX_LANES]; /* [width / length]: which of a vector's reductions has the run; the same in all vectors */
+    int owner[CG_MAX_LANES]; /* [width / length]: which of a vector's reductions has the run; the
+                                same in all vectors */
 } runs;
 
-static LLVMValueRef combine_halves(cg *c, const runs *r, gn_elem e, int red, LLVMValueRef a, LLVMValueRef b,
-                                   const int *low, int width)
+static LLVMValueRef combine_halves(cg *c, const runs *r, gn_elem e, int red, LLVMValueRef a,
+                                   LLVMValueRef b, const int *low, int width)
 {
     int high[CG_MAX_LANES];
     for (int l = 0; l < width; l++) high[l] = low[l] + r->length / 2;
@@ -39,7 +41,8 @@ static int lower_halves(const runs *r, bool second, int from, int to, int at, in
 static void halve_pairs(cg *c, runs *r, gn_elem e, int red)
 {
     int low[CG_MAX_LANES], owner[CG_MAX_LANES], at = 0, block = CHEAP_BYTES / (int)gn_elem_size(e);
-    if (block > r->width || r->length > block) block = r->width; /* all of one, then all of the other */
+    if (block > r->width || r->length > block)
+        block = r->width; /* all of one, then all of the other */
     for (int from = 0; from < r->width; from += block) {
         at = lower_halves(r, false, from, from + block, at, low, owner);
         at = lower_halves(r, true, from, from + block, at, low, owner);

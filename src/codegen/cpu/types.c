@@ -42,7 +42,10 @@ gn_elem cg_value_elem(gn_elem stored)
     }
 }
 
-LLVMTypeRef cg_vec(LLVMTypeRef t, int lanes) { return lanes == 1 ? t : LLVMVectorType(t, (unsigned)lanes); }
+LLVMTypeRef cg_vec(LLVMTypeRef t, int lanes)
+{
+    return lanes == 1 ? t : LLVMVectorType(t, (unsigned)lanes);
+}
 
 static int type_width(LLVMTypeRef t)
 {
@@ -55,7 +58,10 @@ static LLVMTypeRef scalar_type(LLVMTypeRef t)
 }
 
 int cg_width(LLVMValueRef v) { return type_width(LLVMTypeOf(v)); }
-LLVMTypeRef cg_like(LLVMTypeRef scalar, LLVMValueRef shape) { return cg_vec(scalar, cg_width(shape)); }
+LLVMTypeRef cg_like(LLVMTypeRef scalar, LLVMValueRef shape)
+{
+    return cg_vec(scalar, cg_width(shape));
+}
 
 LLVMValueRef cg_i64(cg *c, int64_t x) { return LLVMConstInt(c->i64, (unsigned long long)x, true); }
 LLVMValueRef cg_i32(cg *c, int64_t x) { return LLVMConstInt(c->i32, (unsigned long long)x, true); }
@@ -102,7 +108,9 @@ LLVMValueRef cg_extract(cg *c, LLVMValueRef v, int lane)
 LLVMValueRef cg_shuffle(cg *c, LLVMValueRef a, LLVMValueRef b, const int *map, int n)
 {
     int w = cg_width(a);
-    if (n == 1) return map[0] < w ? cg_extract(c, a, map[0] < 0 ? 0 : map[0]) : cg_extract(c, b, map[0] - w);
+    if (n == 1)
+        return map[0] < w ? cg_extract(c, a, map[0] < 0 ? 0 : map[0])
+                          : cg_extract(c, b, map[0] - w);
     if (w == 1) {
         LLVMValueRef v = cg_splat(c, a, n);
         for (int i = 0; i < n && b; i++)
@@ -114,10 +122,12 @@ LLVMValueRef cg_shuffle(cg *c, LLVMValueRef a, LLVMValueRef b, const int *map, i
     if (same) return a;
     LLVMValueRef m[CG_MAX_LANES];
     for (int i = 0; i < n; i++) m[i] = map[i] < 0 ? LLVMGetPoison(c->i32) : cg_i32(c, map[i]);
-    return LLVMBuildShuffleVector(c->b, a, b ? b : LLVMGetPoison(LLVMTypeOf(a)), LLVMConstVector(m, (unsigned)n), "");
+    return LLVMBuildShuffleVector(c->b, a, b ? b : LLVMGetPoison(LLVMTypeOf(a)),
+                                  LLVMConstVector(m, (unsigned)n), "");
 }
 
-LLVMValueRef cg_intrinsic(cg *c, const char *name, LLVMTypeRef *over, unsigned n_over, LLVMValueRef *args, unsigned n)
+LLVMValueRef cg_intrinsic(cg *c, const char *name, LLVMTypeRef *over, unsigned n_over,
+                          LLVMValueRef *args, unsigned n)
 {
     unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
     LLVMValueRef f = LLVMGetIntrinsicDeclaration(c->mod, id, over, n_over);
@@ -144,7 +154,8 @@ LLVMValueRef cg_fma(cg *c, LLVMValueRef a, LLVMValueRef b, LLVMValueRef d)
 
 LLVMValueRef cg_muladd(cg *c, LLVMValueRef a, LLVMValueRef b, LLVMValueRef d)
 {
-    return c->target->fma ? cg_fma(c, a, b, d) : LLVMBuildFAdd(c->b, LLVMBuildFMul(c->b, a, b, ""), d, "");
+    return c->target->fma ? cg_fma(c, a, b, d)
+                          : LLVMBuildFAdd(c->b, LLVMBuildFMul(c->b, a, b, ""), d, "");
 }
 
 LLVMValueRef cg_sel(cg *c, LLVMValueRef cond, LLVMValueRef a, LLVMValueRef b)
@@ -152,8 +163,9 @@ LLVMValueRef cg_sel(cg *c, LLVMValueRef cond, LLVMValueRef a, LLVMValueRef b)
     return LLVMBuildSelect(c->b, cond, a, b, "");
 }
 
-/* x86's max(a, b) is `a > b ? a : b`: the second when either is NaN.  With the operand that may be NaN second, that is
- * one instruction; otherwise a NaN in the first is put back. Which zero is the larger is left open. */
+/* x86's max(a, b) is `a > b ? a : b`: the second when either is NaN.  With the operand that may be
+ * NaN second, that is one instruction; otherwise a NaN in the first is put back. Which zero is the
+ * larger is left open. */
 LLVMValueRef cg_fminmax(cg *c, LLVMValueRef a, LLVMValueRef b, bool max)
 {
     if (LLVMIsConstant(b)) {
@@ -161,7 +173,8 @@ LLVMValueRef cg_fminmax(cg *c, LLVMValueRef a, LLVMValueRef b, bool max)
         a = b;
         b = t;
     }
-    if (LLVMIsConstant(a)) { /* constants come from numbers of the program; a NaN among them is not worth a compare */
+    if (LLVMIsConstant(a)) { /* constants come from numbers of the program; a NaN among them is not
+                                worth a compare */
         LLVMValueRef one = cg_extract(c, a, 0);
         LLVMBool loses = 0;
         double x = LLVMIsAConstantFP(one) ? LLVMConstRealGetDouble(one, &loses) : 0.0;

@@ -5,8 +5,10 @@ typedef LLVMValueRef (*build_binary)(LLVMBuilderRef, LLVMValueRef, LLVMValueRef,
 
 static cg_val float_op(cg *c, const kir_inst *in, const cg_val *a, const cg_val *b)
 {
-    static const build_binary build[KIR_OP_COUNT] = {
-        [KIR_FADD] = LLVMBuildFAdd, [KIR_FSUB] = LLVMBuildFSub, [KIR_FMUL] = LLVMBuildFMul, [KIR_FDIV] = LLVMBuildFDiv};
+    static const build_binary build[KIR_OP_COUNT] = {[KIR_FADD] = LLVMBuildFAdd,
+                                                     [KIR_FSUB] = LLVMBuildFSub,
+                                                     [KIR_FMUL] = LLVMBuildFMul,
+                                                     [KIR_FDIV] = LLVMBuildFDiv};
     bool flat = cg_flat(a) && cg_flat(b);
     LLVMValueRef x = cg_operand(c, a, flat), y = cg_operand(c, b, flat), v;
     if (in->op == KIR_FPOW)

@@ -1,7 +1,7 @@
-/* VECTOR loops: chunks of the machine's lanes.  Constant bounds are written out chunk after chunk while that is short;
- * the rest below a chunk is one chunk of the next power of two under a constant mask, or without masks in the
- * instruction set, chunks of falling powers of two.  Other bounds are a loop over whole chunks, then one masked chunk, or
- * a loop over masked chunks. */
+/* VECTOR loops: chunks of the machine's lanes.  Constant bounds are written out chunk after chunk
+ * while that is short; the rest below a chunk is one chunk of the next power of two under a
+ * constant mask, or without masks in the instruction set, chunks of falling powers of two.  Other
+ * bounds are a loop over whole chunks, then one masked chunk, or a loop over masked chunks. */
 #include "codegen/cpu/emit_llvm.h"
 
 enum { MAX_CHUNKS = 32, LONG_LOOP = 16, TWICE_LIMIT = 64 };
@@ -27,7 +27,10 @@ static bool uses_f64(const cg *c, kir_id first)
     return false;
 }
 
-static bool writes_tile(kir_op op) { return op == KIR_TSTORE || op == KIR_TACC || op == KIR_TFMA || op == KIR_TDOT; }
+static bool writes_tile(kir_op op)
+{
+    return op == KIR_TSTORE || op == KIR_TACC || op == KIR_TFMA || op == KIR_TDOT;
+}
 
 static void find_scratch(const cg *c, vloop *v, kir_id first)
 {
@@ -51,7 +54,10 @@ static void copy_tile(cg *c, kir_id tile, cg_tile own)
     }
     c->tile[tile] = (cg_tile){0};
     cg_tile_declare(c, tile);
-    cg_mem from = {.ptr = own.ptr, .elem = (gn_elem)kir_at(c->k, tile)->elem, .tile = true, .elems = own.elems};
+    cg_mem from = {.ptr = own.ptr,
+                   .elem = (gn_elem)kir_at(c->k, tile)->elem,
+                   .tile = true,
+                   .elems = own.elems};
     cg_mem to = from;
     to.ptr = c->tile[tile].ptr;
     for (int64_t i = 0; i < own.elems; i++) {
@@ -115,7 +121,8 @@ static void rest(cg *c, vloop *v, int64_t from, int n)
     }
 }
 
-/* A loop over whole chunks from iteration `from` up to `to`, a multiple of the chunks' width; returns where it ended. */
+/* A loop over whole chunks from iteration `from` up to `to`, a multiple of the chunks' width;
+ * returns where it ended. */
 static LLVMValueRef chunks_at_once(cg *c, vloop *v, LLVMValueRef from, LLVMValueRef to, int copies)
 {
     LLVMBasicBlockRef before = LLVMGetInsertBlock(c->b), body = cg_new_block(c, "chunk"),
@@ -124,7 +131,8 @@ static LLVMValueRef chunks_at_once(cg *c, vloop *v, LLVMValueRef from, LLVMValue
     LLVMPositionBuilderAtEnd(c->b, body);
     LLVMValueRef n = LLVMBuildPhi(c->b, c->i64, "");
     for (int i = 0; i < copies && !c->fail; i++) {
-        cg_val at = cg_int_value(n, v->width), ahead = cg_int(i * v->width), step = cg_int(v->in->imm);
+        cg_val at = cg_int_value(n, v->width), ahead = cg_int(i * v->width),
+               step = cg_int(v->in->imm);
         at = cg_iadd(c, &at, &ahead);
         at = cg_imul(c, &at, &step);
         at = cg_iadd(c, &v->lo, &at);
@@ -210,7 +218,8 @@ static void masked_loop(cg *c, vloop *v, LLVMValueRef n)
     LLVMValueRef next = LLVMBuildNSWAdd(c->b, done, cg_i64(c, v->width), "");
     LLVMBasicBlockRef latch = LLVMGetInsertBlock(c->b);
     LLVMBuildCondBr(c->b, LLVMBuildICmp(c->b, LLVMIntSLT, next, n, ""), body, after);
-    LLVMAddIncoming(done, (LLVMValueRef[]){cg_i64(c, 0), next}, (LLVMBasicBlockRef[]){before, latch}, 2);
+    LLVMAddIncoming(done, (LLVMValueRef[]){cg_i64(c, 0), next},
+                    (LLVMBasicBlockRef[]){before, latch}, 2);
     LLVMPositionBuilderAtEnd(c->b, after);
 }
 
@@ -221,12 +230,13 @@ static bool is_long(const cg *c, const vloop *v)
     return from->op == KIR_FOR && from->imm >= LONG_LOOP * (int64_t)v->width * v->in->imm;
 }
 
-/* Masks cost little, so a long body is not written twice, which would take twice as long to compile: unless the loop is long
- * as well, and the body not all too long. */
+/* Masks cost little, so a long body is not written twice, which would take twice as long to
+ * compile: unless the loop is long as well, and the body not all too long. */
 static bool once(const cg *c, const vloop *v)
 {
     if (!c->target->masks || cg_copies(c, v->in->body) > 1) return false;
-    return !gn_is_on(c->off, GN_DO_WHOLE_CHUNKS) || !is_long(c, v) || cg_weight(c, v->in->body) > TWICE_LIMIT;
+    return !gn_is_on(c->off, GN_DO_WHOLE_CHUNKS) || !is_long(c, v) ||
+           cg_weight(c, v->in->body) > TWICE_LIMIT;
 }
 
 static void runtime_trip(cg *c, vloop *v, const cg_val *hi)
@@ -246,7 +256,11 @@ static void runtime_trip(cg *c, vloop *v, const cg_val *hi)
 void cg_vector_loop(cg *c, kir_id id)
 {
     const kir_inst *in = kir_at(c->k, id);
-    vloop v = {.id = id, .in = in, .lo = c->val[in->a], .width = c->target->lanes, .wide = cg_wide_new(c, in->body)};
+    vloop v = {.id = id,
+               .in = in,
+               .lo = c->val[in->a],
+               .width = c->target->lanes,
+               .wide = cg_wide_new(c, in->body)};
     cg_val hi = c->val[in->b];
     if (v.width > 2 && uses_f64(c, in->body)) v.width /= 2;
     cg_val length = cg_isub(c, &hi, &v.lo);

@@ -1,6 +1,7 @@
-/* Code that tells ThreadSanitizer which elements of buffers it is about to touch, where it is asked to: what LLVM's own
- * pass does, which leaves vectors of more than 16 bytes, masked accesses and gathers out.  It is said where an access is
- * emitted, of all lanes that run, so what later passes merge or take out of a loop has been told of. */
+/* Code that tells ThreadSanitizer which elements of buffers it is about to touch, where it is asked
+ * to: what LLVM's own pass does, which leaves vectors of more than 16 bytes, masked accesses and
+ * gathers out.  It is said where an access is emitted, of all lanes that run, so what later passes
+ * merge or take out of a loop has been told of. */
 #include "codegen/cpu/emit_llvm.h"
 
 static void tell(cg *c, const char *name, LLVMValueRef *args, unsigned n)
@@ -37,7 +38,8 @@ void cg_watch_lanes(cg *c, const cg_mem *m, LLVMValueRef ptr, LLVMValueRef mask,
     }
     if (!c->watch_list) c->watch_list = cg_alloca(c, cg_vec(c->ptr, CG_MAX_LANES), 64);
     LLVMSetAlignment(LLVMBuildStore(c->b, ptr, c->watch_list), 8);
-    LLVMValueRef bits = LLVMBuildBitCast(c->b, mask, LLVMIntTypeInContext(c->ctx, (unsigned)lanes), "");
+    LLVMValueRef bits = LLVMBuildBitCast(c->b, mask, LLVMIntTypeInContext(c->ctx, (unsigned)lanes),
+                                         "");
     LLVMValueRef args[] = {c->watch_list, cg_i64(c, (int64_t)gn_elem_size(m->elem)),
                            LLVMBuildZExt(c->b, bits, c->i64, ""), cg_i64(c, write)};
     tell(c, "gn_kernel_touch_lanes", args, 4);
@@ -46,6 +48,8 @@ void cg_watch_lanes(cg *c, const cg_mem *m, LLVMValueRef ptr, LLVMValueRef mask,
 void cg_watch_arguments(cg *c)
 {
     if (!c->watch) return;
-    if (c->k->buffers.n) tell_bytes(c, LLVMGetParam(c->fn, 0), (int64_t)(c->k->buffers.n * sizeof(void *)), false);
-    if (c->k->syms.n) tell_bytes(c, LLVMGetParam(c->fn, 1), (int64_t)(c->k->syms.n * sizeof(int64_t)), false);
+    if (c->k->buffers.n)
+        tell_bytes(c, LLVMGetParam(c->fn, 0), (int64_t)(c->k->buffers.n * sizeof(void *)), false);
+    if (c->k->syms.n)
+        tell_bytes(c, LLVMGetParam(c->fn, 1), (int64_t)(c->k->syms.n * sizeof(int64_t)), false);
 }

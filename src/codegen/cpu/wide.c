@@ -1,10 +1,12 @@
-/* Functions of short vectors, several at once.  A row with eight numbers fills half of a register of sixteen lanes, and an
- * exponential of it takes as many instructions as one of sixteen.  Where the body of a vector loop takes one function of
- * several values that do not depend on each other, their lanes are put side by side and it is evaluated once.  Every lane
- * is computed as it was, so bits do not change.
+/* Functions of short vectors, several at once.  A row with eight numbers fills half of a register
+ * of sixteen lanes, and an exponential of it takes as many instructions as one of sixteen.  Where
+ * the body of a vector loop takes one function of several values that do not depend on each other,
+ * their lanes are put side by side and it is evaluated once.  Every lane is computed as it was, so
+ * bits do not change.
  *
- * What the later ones are functions of is emitted before its place in the body.  Declines where that cannot be: it depends
- * on the first one or on another function, or reads memory that something in between may write. */
+ * What the later ones are functions of is emitted before its place in the body.  Declines where
+ * that cannot be: it depends on the first one or on another function, or reads memory that
+ * something in between may write. */
 #include "codegen/cpu/emit_llvm.h"
 
 struct cg_wide {
@@ -16,7 +18,10 @@ struct cg_wide {
     bool again; /* a chunk before has left what does not vary */
 };
 
-static bool is_function(const kir_inst *in) { return in->elem == GN_F32 && in->op >= KIR_EXP && in->op <= KIR_ERF; }
+static bool is_function(const kir_inst *in)
+{
+    return in->elem == GN_F32 && in->op >= KIR_EXP && in->op <= KIR_ERF;
+}
 
 cg_wide *cg_wide_new(cg *c, kir_id body)
 {
@@ -49,7 +54,8 @@ static bool is_there(const cg *c, const cg_wide *w, kir_id id)
     return w->again && !c->varies[id] && c->val[id].kind != CG_NONE;
 }
 
-/* Can the value be emitted now, before instruction `now`?  Where one answer is no, it is the last. */
+/* Can the value be emitted now, before instruction `now`?  Where one answer is no, it is the
+ * last. */
 static bool can_come(const cg *c, cg_wide *w, kir_id id, kir_id now)
 {
     if (is_there(c, w, id) || w->seen[id] == w->question) return true;
@@ -89,15 +95,18 @@ static int find(cg *c, cg_wide *w, kir_id first, int most, kir_id *found)
     return n;
 }
 
-/* Lane l of value k is lane k * lanes + l; where n is no power of two the rest is filled with the first. */
+/* Lane l of value k is lane k * lanes + l; where n is no power of two the rest is filled with the
+ * first. */
 static LLVMValueRef side_by_side(cg *c, const kir_id *found, int n, int all)
 {
     LLVMValueRef v[CG_MAX_LANES];
     int map[CG_MAX_LANES];
-    for (int k = 0; k < all; k++) v[k] = cg_as_vector(c, &c->val[kir_at(c->k, found[k < n ? k : 0])->a]);
+    for (int k = 0; k < all; k++)
+        v[k] = cg_as_vector(c, &c->val[kir_at(c->k, found[k < n ? k : 0])->a]);
     for (int lanes = c->lanes; all > 1; lanes *= 2, all /= 2) {
         for (int l = 0; l < 2 * lanes; l++) map[l] = l;
-        for (int k = 0; k < all / 2; k++) v[k] = cg_shuffle(c, v[2 * k], v[2 * k + 1], map, 2 * lanes);
+        for (int k = 0; k < all / 2; k++)
+            v[k] = cg_shuffle(c, v[2 * k], v[2 * k + 1], map, 2 * lanes);
     }
     return v[0];
 }

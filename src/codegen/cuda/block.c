@@ -33,7 +33,7 @@ static void close_brace(cu *c)
     cu_line(c, "}");
 }
 
-/* Barriers ------------------------------------------------------------------------------------------------------------ */
+/* Barriers ------------------------------------------------------------------------------------- */
 
 static void barrier(cu *c)
 {
@@ -45,10 +45,13 @@ static void barrier(cu *c)
     c->lanes = c->alone = (cu_touched){0, 0};
 }
 
-static cu_touched both(cu_touched a, cu_touched b) { return (cu_touched){a.read | b.read, a.written | b.written}; }
+static cu_touched both(cu_touched a, cu_touched b)
+{
+    return (cu_touched){a.read | b.read, a.written | b.written};
+}
 
-/* Lanes of a group run ahead of each other.  What one writes another may read, and the reverse, only when they have met.
- * Among the LANE loops of a block the loop IR says where that is. */
+/* Lanes of a group run ahead of each other.  What one writes another may read, and the reverse,
+ * only when they have met. Among the LANE loops of a block the loop IR says where that is. */
 void cu_meet(cu *c, cu_touched now, bool spread)
 {
     cu_touched before = both(c->block && spread ? (cu_touched){0, 0} : c->lanes, c->alone);
@@ -58,7 +61,7 @@ void cu_meet(cu *c, cu_touched now, bool spread)
     *t = both(*t, now);
 }
 
-/* Straight-line code -------------------------------------------------------------------------------------------------- */
+/* Straight-line code --------------------------------------------------------------------------- */
 
 /* Four neighbours at once; those of narrow types are widened one by one. */
 static void four_loaded(cu *c, kir_id i)
@@ -66,7 +69,8 @@ static void four_loaded(cu *c, kir_id i)
     const kir_inst *in = kir_at(c->k, i);
     gn_elem e = c->k->buffers.p[in->imm].elem;
     const char *type = cu_vector(e), *name = e == GN_F32 ? "x" : "four";
-    cu_line(c, "const %s %s%u = gn_load_%s(%s + %s);", type, name, i, type, c->buffer[in->imm], cu_ref(c, in->a, 0));
+    cu_line(c, "const %s %s%u = gn_load_%s(%s + %s);", type, name, i, type, c->buffer[in->imm],
+            cu_ref(c, in->a, 0));
     for (int q = 0; q < 4 && e != GN_F32; q++)
         cu_line(c, "const %s x%u_%d = %s;", cu_type(c, i), i, q,
                 cu_loaded(c, e, gn_arena_printf(c->arena, "four%u.%c", i, "xyzw"[q])));
@@ -77,7 +81,8 @@ static void one_value(cu *c, kir_id i)
     const kir_inst *in = kir_at(c->k, i);
     bool tile = in->op == KIR_TLOAD;
     if (!(c->wide && c->varies[i])) {
-        cu_line(c, "const %s x%u = %s;", cu_type(c, i), i, tile ? cu_tile_value(c, i, 0) : cu_value(c, i, 0));
+        cu_line(c, "const %s x%u = %s;", cu_type(c, i), i,
+                tile ? cu_tile_value(c, i, 0) : cu_value(c, i, 0));
         return;
     }
     if (in->op == KIR_LOAD && cu_is_vector_access(c, i)) {
@@ -85,7 +90,8 @@ static void one_value(cu *c, kir_id i)
         return;
     }
     for (int q = 0; q < (c->once[i] ? 1 : c->vec); q++)
-        cu_line(c, "const %s x%u_%d = %s;", cu_type(c, i), i, q, tile ? cu_tile_value(c, i, q) : cu_value(c, i, q));
+        cu_line(c, "const %s x%u_%d = %s;", cu_type(c, i), i, q,
+                tile ? cu_tile_value(c, i, q) : cu_value(c, i, q));
 }
 
 static void store(cu *c, kir_id i)
@@ -95,8 +101,9 @@ static void store(cu *c, kir_id i)
     int b = (int)in->imm;
     if (c->wide && cu_is_vector_access(c, i)) {
         const char *type = cu_vector(c->k->buffers.p[in->imm].elem);
-        cu_line(c, "gn_store_%s(%s + %s, %s, %s, %s, %s);", type, name, cu_ref(c, in->a, 0), cu_stored(c, b, in->b, 0),
-                cu_stored(c, b, in->b, 1), cu_stored(c, b, in->b, 2), cu_stored(c, b, in->b, 3));
+        cu_line(c, "gn_store_%s(%s + %s, %s, %s, %s, %s);", type, name, cu_ref(c, in->a, 0),
+                cu_stored(c, b, in->b, 0), cu_stored(c, b, in->b, 1), cu_stored(c, b, in->b, 2),
+                cu_stored(c, b, in->b, 3));
         return;
     }
     const char *one = !c->spread && c->width > 1 ? "if (lane == 0) " : "";
@@ -113,14 +120,17 @@ static void tile_write(cu *c, kir_id i)
     if (one) close_brace(c);
 }
 
-/* A tile that begins where another one lay: nobody touches that any more.  The loop IR does not know of it. */
+/* A tile that begins where another one lay: nobody touches that any more.  The loop IR does not
+ * know of it. */
 static void take_over(cu *c, const cu_tile *t)
 {
-    uint64_t others = 0, touched = c->lanes.read | c->lanes.written | c->alone.read | c->alone.written;
+    uint64_t others = 0,
+             touched = c->lanes.read | c->lanes.written | c->alone.read | c->alone.written;
     for (kir_id i = 1; i < c->k->insts.n; i++) {
         const cu_tile *o = &c->tile[i];
         if (kir_at(c->k, i)->op != KIR_TILE || o == t || !cu_is_shared(c, i)) continue;
-        if (o->offset < t->offset + t->bytes && t->offset < o->offset + o->bytes) others |= UINT64_C(1) << o->bit;
+        if (o->offset < t->offset + t->bytes && t->offset < o->offset + o->bytes)
+            others |= UINT64_C(1) << o->bit;
     }
     if (touched & others) barrier(c);
 }
@@ -133,13 +143,13 @@ static void declare_tile(cu *c, kir_id i)
     const char *type = kir_is_narrow(e) ? cu_storage_type(e) : cu_elem_type(e);
     if (t->place == CU_SHARED_TILE) take_over(c, t);
     if (t->place == CU_SHARED_TILE)
-        cu_line(c, "%s *const tile%u = (%s *)(shared + %lld); /* %lld elements */", type, i, type, (long long)t->offset,
-                (long long)in->imm);
+        cu_line(c, "%s *const tile%u = (%s *)(shared + %lld); /* %lld elements */", type, i, type,
+                (long long)t->offset, (long long)in->imm);
     else
         cu_line(c, "%s tile%u[%lld];", type, i, (long long)t->regs);
 }
 
-/* Loops --------------------------------------------------------------------------------------------------------------- */
+/* Loops ---------------------------------------------------------------------------------------- */
 
 static void statement(cu *c, kir_id i);
 
@@ -170,7 +180,8 @@ static void copy_loop(cu *c, kir_id i, kir_id store)
     const kir_inst *in = kir_at(c->k, i);
     int64_t trips = cu_trips(c->k, in);
     if (trips > 4) cu_line(c, "GN_UNROLL");
-    const char *head = gn_arena_printf(c->arena, "for (int i%u = 0; i%u < %lld; i%u += 4)", i, i, (long long)trips, i);
+    const char *head = gn_arena_printf(c->arena, "for (int i%u = 0; i%u < %lld; i%u += 4)", i, i,
+                                       (long long)trips, i);
     open_brace(c, trips > 4 ? head : "");
     if (trips == 4) cu_line(c, "const int i%u = 0;", i);
     for (kir_id v = in->body; v != store; v = kir_at(c->k, v)->next)
@@ -201,8 +212,9 @@ static void count_round(const cu *c, kir_id first, int64_t each, round_cost *r)
     }
 }
 
-/* Sums over rows that edges gather, or a lane's over partial sums: loads of several rounds need not wait for each other, and are
- * added in order.  A multiprocessor of an H200 has to have some 40 KB on their way, which one row a warp is not. */
+/* Sums over rows that edges gather, or a lane's over partial sums: loads of several rounds need not
+ * wait for each other, and are added in order.  A multiprocessor of an H200 has to have some 40 KB
+ * on their way, which one row a warp is not. */
 static const char *rounds_of_sum(const cu *c, const kir_inst *loop)
 {
     enum { FEW = 4, SOME = 12, SHORT = 40 };
@@ -210,31 +222,39 @@ static const char *rounds_of_sum(const cu *c, const kir_inst *loop)
     count_round(c, loop->body, 1, &r);
     const kir_inst *lo = kir_at(c->k, loop->a);
     bool partial = c->width == 1 && r.all == 1 && lo->op == KIR_CONST;
-    if (!r.sums || r.more || loop->imm != 1 || r.instructions > SHORT || r.gathered > SOME) return "GN_ROLL";
+    if (!r.sums || r.more || loop->imm != 1 || r.instructions > SHORT || r.gathered > SOME)
+        return "GN_ROLL";
     if (partial) return "GN_UNROLL8";
-    if (c->width == 1 ? r.all < 2 : !r.gathered || r.all == r.gathered) return "GN_ROLL"; /* nothing says which row */
+    if (c->width == 1 ? r.all < 2 : !r.gathered || r.all == r.gathered)
+        return "GN_ROLL"; /* nothing says which row */
     return r.gathered > FEW ? "GN_EDGES2" : "GN_EDGES4";
 }
 
-/* What lanes do serially for themselves is unrolled a little: the loads of several rounds are under way at once.  Where a
- * round has work enough to wait for the next one's loads, two of them are, in fewer registers. */
+/* What lanes do serially for themselves is unrolled a little: the loads of several rounds are under
+ * way at once.  Where a round has work enough to wait for the next one's loads, two of them are, in
+ * fewer registers. */
 static void serial_loop(cu *c, kir_id i)
 {
     const kir_inst *in = kir_at(c->k, i);
     int64_t trips = cu_trips(c->k, in);
     cu_touched lanes = c->lanes, alone = c->alone;
-    bool unroll = trips >= 0 && (in->unit == KIR_UNROLL || (in->unit == KIR_VECTOR && trips <= UNROLL_MOST));
+    bool unroll = trips >= 0 &&
+                  (in->unit == KIR_UNROLL || (in->unit == KIR_VECTOR && trips <= UNROLL_MOST));
     if (!c->spread) { /* what the last round left */
         cu_effects(c, in->body, true, &c->lanes);
         cu_effects(c, in->body, false, &c->alone);
     }
-    bool some = !unroll && c->block && c->spread && trips > 4 && trips % 4 == 0 && !has_branch(c, in->body);
-    const char *rounds = !some ? "GN_ROLL" : products(c, in->body) >= ENOUGH ? "GN_UNROLL2" : "GN_UNROLL4";
+    bool some = !unroll && c->block && c->spread && trips > 4 && trips % 4 == 0 &&
+                !has_branch(c, in->body);
+    const char *rounds = !some                             ? "GN_ROLL"
+                         : products(c, in->body) >= ENOUGH ? "GN_UNROLL2"
+                                                           : "GN_UNROLL4";
     if (trips < 0 && !c->block && !c->spread) rounds = rounds_of_sum(c, in);
     if (trips != 1) cu_line(c, "%s", unroll ? "GN_UNROLL" : rounds);
     const char *t = cu_type(c, i);
-    open_brace(c, gn_arena_printf(c->arena, "for (%s i%u = %s; i%u < %s; i%u += %s)", t, i, cu_ref(c, in->a, 0), i,
-                                  cu_ref(c, in->b, 0), i, cu_integer(c, in->imm)));
+    open_brace(c, gn_arena_printf(c->arena, "for (%s i%u = %s; i%u < %s; i%u += %s)", t, i,
+                                  cu_ref(c, in->a, 0), i, cu_ref(c, in->b, 0), i,
+                                  cu_integer(c, in->imm)));
     cu_block(c, in->body);
     close_brace(c);
     c->lanes = both(c->lanes, lanes);
@@ -249,7 +269,8 @@ static void find_once(cu *c, kir_id loop)
         const kir_inst *in = kir_at(c->k, i);
         if (c->loop_of[i] != loop) continue;
         bool access = (in->op == KIR_LOAD || in->op == KIR_STORE) && cu_is_vector_access(c, i);
-        bool all = many[i] || kir_ops[in->op].cls == KIR_CLASS_STMT || in->op == KIR_LOAD || in->op == KIR_TLOAD;
+        bool all = many[i] || kir_ops[in->op].cls == KIR_CLASS_STMT || in->op == KIR_LOAD ||
+                   in->op == KIR_TLOAD;
         c->once[i] = !all;
         int n = kir_ops[in->op].n_in;
         if (n > 0 && all && !access) many[in->a] = true;
@@ -274,31 +295,40 @@ static void spread_constant(cu *c, kir_id i, int64_t trips)
 {
     const kir_inst *in = kir_at(c->k, i);
     int vec = cu_vec(c, i);
-    int64_t all = (int64_t)c->width * vec, chunks = (trips + all - 1) / all, lo = kir_at(c->k, in->a)->imm;
-    bool plain = lo == 0 && in->imm == 1, whole = trips % all == 0, quads = vec > 1 && !c->simple[i];
+    int64_t all = (int64_t)c->width * vec, chunks = (trips + all - 1) / all,
+            lo = kir_at(c->k, in->a)->imm;
+    bool plain = lo == 0 && in->imm == 1, whole = trips % all == 0,
+         quads = vec > 1 && !c->simple[i];
     int braces = 1;
     if (chunks > 1) {
         cu_line(c, chunks <= UNROLL_MOST ? "GN_UNROLL" : "GN_ROLL");
-        open_brace(c, gn_arena_printf(c->arena, "for (int c%u = 0; c%u < %lld; c%u++)", i, i, (long long)chunks, i));
+        open_brace(c, gn_arena_printf(c->arena, "for (int c%u = 0; c%u < %lld; c%u++)", i, i,
+                                      (long long)chunks, i));
     } else {
         open_brace(c, "");
     }
-    const char *lanes = chunks > 1 ? gn_arena_printf(c->arena, "c%u * %d + lane", i, c->width) : "lane";
-    if (vec > 1) lanes = gn_arena_printf(c->arena, chunks > 1 ? "(%s) * %d" : "%s * %d", lanes, vec);
+    const char *lanes = chunks > 1 ? gn_arena_printf(c->arena, "c%u * %d + lane", i, c->width)
+                                   : "lane";
+    if (vec > 1)
+        lanes = gn_arena_printf(c->arena, chunks > 1 ? "(%s) * %d" : "%s * %d", lanes, vec);
     cu_line(c, "const int %c%u = %s;", plain && !quads ? 'i' : 'm', i, lanes);
     cu_segments_begin(c, i);
     if (!whole) {
-        open_brace(c, gn_arena_printf(c->arena, "if (%c%u < %lld)", plain && !quads ? 'i' : 'm', i, (long long)trips));
+        open_brace(c, gn_arena_printf(c->arena, "if (%c%u < %lld)", plain && !quads ? 'i' : 'm', i,
+                                      (long long)trips));
         braces++;
     }
     if (quads) {
         cu_line(c, "GN_UNROLL");
-        open_brace(c, gn_arena_printf(c->arena, "for (int q%u = 0; q%u < %d; q%u++)", i, i, vec, i));
+        open_brace(c,
+                   gn_arena_printf(c->arena, "for (int q%u = 0; q%u < %d; q%u++)", i, i, vec, i));
         braces++;
     }
     if (!plain || quads) {
-        const char *m = quads ? gn_arena_printf(c->arena, "(m%u + q%u)", i, i) : gn_arena_printf(c->arena, "m%u", i);
-        cu_line(c, "const gn_i64 i%u = %s + (gn_i64)%s * %s;", i, cu_integer(c, lo), m, cu_integer(c, in->imm));
+        const char *m = quads ? gn_arena_printf(c->arena, "(m%u + q%u)", i, i)
+                              : gn_arena_printf(c->arena, "m%u", i);
+        cu_line(c, "const gn_i64 i%u = %s + (gn_i64)%s * %s;", i, cu_integer(c, lo), m,
+                cu_integer(c, in->imm));
     }
     spread_body(c, i);
     for (; braces > 1; braces--) close_brace(c);
@@ -309,12 +339,17 @@ static void spread_constant(cu *c, kir_id i, int64_t trips)
 static void spread_runtime(cu *c, kir_id i)
 {
     const kir_inst *in = kir_at(c->k, i);
-    const char *t =
-        cu_is_int(c, i) && c->facts.range.p[in->b].hi < INT32_MAX - CU_MAX_THREADS * in->imm ? "int" : "gn_i64";
-    const char *lane = in->imm == 1 ? "lane" : gn_arena_printf(c->arena, "(gn_i64)lane * %s", cu_integer(c, in->imm));
+    const char *t = cu_is_int(c, i) &&
+                            c->facts.range.p[in->b].hi < INT32_MAX - CU_MAX_THREADS * in->imm
+                        ? "int"
+                        : "gn_i64";
+    const char *lane = in->imm == 1
+                           ? "lane"
+                           : gn_arena_printf(c->arena, "(gn_i64)lane * %s", cu_integer(c, in->imm));
     cu_line(c, "GN_ROLL");
-    open_brace(c, gn_arena_printf(c->arena, "for (%s i%u = %s + %s; i%u < %s; i%u += %s)", t, i, cu_ref(c, in->a, 0),
-                                  lane, i, cu_ref(c, in->b, 0), i, cu_integer(c, (int64_t)c->width * in->imm)));
+    open_brace(c, gn_arena_printf(c->arena, "for (%s i%u = %s + %s; i%u < %s; i%u += %s)", t, i,
+                                  cu_ref(c, in->a, 0), lane, i, cu_ref(c, in->b, 0), i,
+                                  cu_integer(c, (int64_t)c->width * in->imm)));
     spread_body(c, i);
     close_brace(c);
 }
@@ -343,7 +378,8 @@ static void warp_loop(cu *c, kir_id i)
     cu_touched now = {0, 0};
     cu_effects(c, in->body, true, &now);
     cu_meet(c, now, true);
-    open_brace(c, lanes < c->width ? gn_arena_printf(c->arena, "if (lane < %lld)", (long long)lanes) : "");
+    open_brace(c, lanes < c->width ? gn_arena_printf(c->arena, "if (lane < %lld)", (long long)lanes)
+                                   : "");
     cu_line(c, "const int i%u = lane / %d;", i, CU_WARP);
     spread_body(c, i);
     close_brace(c);
@@ -369,11 +405,16 @@ static void phase_loop(cu *c, kir_id i)
         cu_effects(c, in->body, false, &c->alone);
     }
     cu_line(c, "GN_ROLL");
-    const char *first = in->imm == 1 ? "" : gn_arena_printf(c->arena, " * %s", cu_integer(c, in->imm));
-    open_brace(c, gn_arena_printf(c->arena, "for (gn_i64 i%u = iteration%s; i%u < %s; i%u += (gn_i64)gridDim.x * %s)",
-                                  i, first, i, cu_ref(c, in->b, 0), i, cu_integer(c, c->per_block * in->imm)));
+    const char *first = in->imm == 1 ? ""
+                                     : gn_arena_printf(c->arena, " * %s", cu_integer(c, in->imm));
+    open_brace(c, gn_arena_printf(
+                      c->arena,
+                      "for (gn_i64 i%u = iteration%s; i%u < %s; i%u += (gn_i64)gridDim.x * %s)", i,
+                      first, i, cu_ref(c, in->b, 0), i, cu_integer(c, c->per_block * in->imm)));
     cu_block(c, in->body);
-    if (c->block) barrier(c); /* its LANE loops wait for each other where the loop IR says, which knows of one round */
+    if (c->block)
+        barrier(c); /* its LANE loops wait for each other where the loop IR says, which knows of one
+                       round */
     close_brace(c);
 }
 

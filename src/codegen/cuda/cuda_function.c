@@ -11,27 +11,30 @@ const char *gn_cuda_prelude(void) { return (const char *)gn_embedded_prelude_cuh
 gn_limits gn_cuda_limits(void)
 {
     return (gn_limits){.lanes = CU_WARP,
-                       .vector_registers = 24, /* of a lane: more accumulators than that fill its registers */
+                       .vector_registers = 24, /* of a lane: more accumulators than that fill its
+                                                  registers */
                        .l1_bytes = 32 * 1024,
                        .l2_bytes = 1024 * 1024,
                        .shared_bytes = CU_SHARED,
                        .max_threads = CU_MAX_THREADS,
                        .blocks = CU_PROCESSORS,
                        .fast_functions = true,
-                       .units = 1 << KIR_SERIAL | 1 << KIR_UNROLL | 1 << KIR_VECTOR | 1 << KIR_THREAD | 1 << KIR_BLOCK |
-                                1 << KIR_WARP | 1 << KIR_LANE,
+                       .units = 1 << KIR_SERIAL | 1 << KIR_UNROLL | 1 << KIR_VECTOR |
+                                1 << KIR_THREAD | 1 << KIR_BLOCK | 1 << KIR_WARP | 1 << KIR_LANE,
                        .fragments = 1 << KIR_KIND_TF32 | 1 << KIR_KIND_BF16 |
-                                    1 << KIR_KIND_F16}; /* of every architecture that there is code for */
+                                    1 << KIR_KIND_F16}; /* of every architecture that there is code
+                                                           for */
 }
 
-/* Support ------------------------------------------------------------------------------------------------------------- */
+/* Support -------------------------------------------------------------------------------------- */
 
 /* Warps make products of fragments, and what that needs. */
 static bool only_fragments(const kir_kernel *k, kir_id first)
 {
     for (kir_id i = first; i; i = kir_at(k, i)->next) {
         const kir_inst *in = kir_at(k, i);
-        bool loop = in->op == KIR_FOR && in->unit <= KIR_UNROLL, value = kir_ops[in->op].cls == KIR_CLASS_VALUE;
+        bool loop = in->op == KIR_FOR && in->unit <= KIR_UNROLL,
+             value = kir_ops[in->op].cls == KIR_CLASS_VALUE;
         if (!loop && !value && in->op != KIR_MMA) return false;
         if (loop && !only_fragments(k, in->body)) return false;
     }
@@ -41,14 +44,16 @@ static bool only_fragments(const kir_kernel *k, kir_id first)
 static bool is_warp_loop(const kir_kernel *k, const kir_inst *in)
 {
     int64_t trips = cu_trips(k, in);
-    bool plain = trips > 0 && trips <= CU_MAX_THREADS / CU_WARP && kir_at(k, in->a)->imm == 0 && in->imm == 1;
+    bool plain = trips > 0 && trips <= CU_MAX_THREADS / CU_WARP && kir_at(k, in->a)->imm == 0 &&
+                 in->imm == 1;
     return plain && only_fragments(k, in->body);
 }
 
 static const char *unsupported(const kir_kernel *k, kir_id i, int64_t *bytes)
 {
     const kir_inst *in = kir_at(k, i);
-    if (in->op == KIR_INVALID || in->op >= KIR_OP_COUNT) return "an instruction that is not in the table";
+    if (in->op == KIR_INVALID || in->op >= KIR_OP_COUNT)
+        return "an instruction that is not in the table";
     if (in->op == KIR_FOR && in->unit == KIR_WARP && !is_warp_loop(k, in))
         return "loops over warps that do more than multiply fragments";
     if (in->op == KIR_TDOT) return "products of pairs";
@@ -89,9 +94,10 @@ static const char *prepare(cu *c, gn_arena *a, const kir_kernel *k, int phase)
     return cu_plan(c);
 }
 
-/* Names --------------------------------------------------------------------------------------------------------------- */
+/* Names ---------------------------------------------------------------------------------------- */
 
-/* Of temporaries, inputs, states and arrays of graphs, which are made by the lowering; others might be anything. */
+/* Of temporaries, inputs, states and arrays of graphs, which are made by the lowering; others might
+ * be anything. */
 static bool is_made(const char *name)
 {
     static const char *const prefix[] = {"in.", "state.", "partial_", "old."};
@@ -100,7 +106,8 @@ static bool is_made(const char *name)
     return (name[0] == 'v' || name[0] == 'g') && isdigit((unsigned char)name[1]);
 }
 
-static const char *plain(cu *c, const char *prefix, const char *name, const char **earlier, uint32_t n)
+static const char *plain(cu *c, const char *prefix, const char *name, const char **earlier,
+                         uint32_t n)
 {
     char *word = gn_arena_printf(c->arena, "%s%s", prefix, name);
     for (char *p = word; *p; p++)
@@ -118,10 +125,11 @@ static void name_all(cu *c)
         const char *name = c->k->buffers.p[b].name;
         c->buffer[b] = plain(c, is_made(name) ? "" : "out_", name, c->buffer, b);
     }
-    for (uint32_t s = 0; s < c->k->syms.n; s++) c->sym[s] = plain(c, "n_", c->k->syms.p[s], c->sym, s);
+    for (uint32_t s = 0; s < c->k->syms.n; s++)
+        c->sym[s] = plain(c, "n_", c->k->syms.p[s], c->sym, s);
 }
 
-/* Text ---------------------------------------------------------------------------------------------------------------- */
+/* Text ----------------------------------------------------------------------------------------- */
 
 static void write_comment(gn_buf *out, const char *text)
 {
@@ -129,7 +137,8 @@ static void write_comment(gn_buf *out, const char *text)
         size_t n = strcspn(text, "\n");
         gn_buf_add(out, "// ");
         gn_buf_addn(out, text, n);
-        while (out->n && out->p[out->n - 1] == '\\') out->n--; /* a backslash would continue the line */
+        while (out->n && out->p[out->n - 1] == '\\')
+            out->n--; /* a backslash would continue the line */
         gn_buf_add(out, "\n");
         text += n + (text[n] == '\n');
     }
@@ -174,8 +183,8 @@ static void write_begin(cu *c, const gn_cuda_geometry *g)
     if (!c->phase)
         cu_line(c, "const gn_i64 iteration = GN_GROUP(%d);", c->width);
     else
-        cu_line(c, "const gn_i64 iteration = (gn_i64)block * %lld + threadIdx.x / %d;", (long long)g->per_block,
-                c->width);
+        cu_line(c, "const gn_i64 iteration = (gn_i64)block * %lld + threadIdx.x / %d;",
+                (long long)g->per_block, c->width);
     if (!c->thread) cu_line(c, "if (iteration > 0) return;");
     cu_line(c, "(void)iteration;");
 }
@@ -201,7 +210,8 @@ static gn_cuda_geometry geometry_of(const cu *c)
     return g;
 }
 
-static gn_status *plan(cu *c, gn_arena *a, const kir_kernel *k, int phase, gn_cuda_geometry *geometry)
+static gn_status *plan(cu *c, gn_arena *a, const kir_kernel *k, int phase,
+                       gn_cuda_geometry *geometry)
 {
     const char *why = prepare(c, a, k, phase);
     if (!why && phase && c->width > phase) why = "phases of blocks that large";
@@ -222,8 +232,8 @@ gn_status *cu_geometry(gn_arena *a, const kir_kernel *k, int phase, gn_cuda_geom
     return plan(&c, a, k, phase, geometry);
 }
 
-gn_status *cu_function(const kir_kernel *k, const char *symbol, const char *origin, int phase, gn_buf *out,
-                       gn_cuda_geometry *geometry)
+gn_status *cu_function(const kir_kernel *k, const char *symbol, const char *origin, int phase,
+                       gn_buf *out, gn_cuda_geometry *geometry)
 {
     cu c;
     GN_TRY(plan(&c, out->arena, k, phase, geometry));

@@ -1,8 +1,8 @@
 /* plan: how many lanes run an iteration, and where its tiles live (emit.h).
  *
- * Widths are tried from the one that fits the kernel's vector loops best to one lane, which can run anything: its tiles are
- * arrays of its own, its loops serial.  A width is refused where lanes would have to meet in the middle of a loop, or
- * where tiles do not fit in shared memory. */
+ * Widths are tried from the one that fits the kernel's vector loops best to one lane, which can run
+ * anything: its tiles are arrays of its own, its loops serial.  A width is refused where lanes
+ * would have to meet in the middle of a loop, or where tiles do not fit in shared memory. */
 #include "codegen/cuda/emit_cuda.h"
 
 #include <string.h>
@@ -32,7 +32,8 @@ int cu_vec(const cu *c, kir_id loop)
 
 static bool is_tile_access(const kir_inst *in)
 {
-    return in->op == KIR_TLOAD || in->op == KIR_TSTORE || in->op == KIR_TACC || in->op == KIR_TFMA || in->op == KIR_MMA;
+    return in->op == KIR_TLOAD || in->op == KIR_TSTORE || in->op == KIR_TACC ||
+           in->op == KIR_TFMA || in->op == KIR_MMA;
 }
 
 static bool is_operand(const kir_inst *in, kir_id tile)
@@ -43,7 +44,8 @@ static bool is_operand(const kir_inst *in, kir_id tile)
 static bool any_varies(const cu *c, const kir_inst *in)
 {
     int n = kir_ops[in->op].n_in;
-    return (n > 0 && c->varies[in->a]) || (n > 1 && c->varies[in->b]) || (n > 2 && c->varies[in->c]);
+    return (n > 0 && c->varies[in->a]) || (n > 1 && c->varies[in->b]) ||
+           (n > 2 && c->varies[in->c]);
 }
 
 /* What varies, and what stands in which spread loop. */
@@ -55,10 +57,12 @@ static void analyse(cu *c, kir_id first, kir_id loop)
         c->loop_of[i] = loop;
         c->varies[i] = opens || (loop && any_varies(c, in));
         if (loop && in->op == KIR_FOR) c->varies[i] = false; /* bounds are the same for all lanes */
-        if (loop && (in->op == KIR_TLOAD || in->op == KIR_LOAD || in->op == KIR_TILE)) c->varies[i] = true;
+        if (loop && (in->op == KIR_TLOAD || in->op == KIR_LOAD || in->op == KIR_TILE))
+            c->varies[i] = true;
         if (loop && (in->body || in->op == KIR_TILE)) c->simple[loop] = false;
         /* copies of a private loop's instructions would share the lane's scratch */
-        if (opens) c->simple[i] = in->imm == 1 && cu_trips(c->k, in) >= 0 && in->race != KIR_PRIVATE;
+        if (opens)
+            c->simple[i] = in->imm == 1 && cu_trips(c->k, in) >= 0 && in->race != KIR_PRIVATE;
         if (in->body) analyse(c, in->body, opens ? i : loop);
     }
 }
@@ -93,7 +97,8 @@ static bool is_unrolled(const cu *c, const kir_sum *s)
 {
     for (int i = 0; i < s->n; i++) {
         const kir_inst *in = kir_at(c->k, s->t[i].v);
-        if (in->op != KIR_FOR || (in->unit != KIR_UNROLL && in->unit != KIR_VECTOR) || cu_trips(c->k, in) < 0)
+        if (in->op != KIR_FOR || (in->unit != KIR_UNROLL && in->unit != KIR_VECTOR) ||
+            cu_trips(c->k, in) < 0)
             return false;
     }
     return true;
@@ -111,7 +116,8 @@ int64_t cu_segment(const cu *c, kir_id inst)
 {
     const kir_inst *in = kir_at(c->k, inst);
     kir_id loop = c->loop_of[inst];
-    if ((in->op != KIR_TACC && in->op != KIR_TFMA) || !loop || c->block || c->loop_of[in->ref]) return 0;
+    if ((in->op != KIR_TACC && in->op != KIR_TFMA) || !loop || c->block || c->loop_of[in->ref])
+        return 0;
     const kir_inst *l = kir_at(c->k, loop), *lo = kir_at(c->k, l->a), *at = kir_at(c->k, in->a);
     if (l->race != KIR_REDUCE || !c->simple[loop] || lo->op != KIR_CONST || lo->imm != 0) return 0;
     if (at->op != KIR_IDIV || at->a != loop || kir_at(c->k, at->b)->op != KIR_CONST) return 0;
@@ -122,7 +128,7 @@ int64_t cu_segment(const cu *c, kir_id inst)
 
 bool cu_is_shared(const cu *c, kir_id tile) { return c->tile[tile].place == CU_SHARED_TILE; }
 
-/* Tiles --------------------------------------------------------------------------------------------------------------- */
+/* Tiles ---------------------------------------------------------------------------------------- */
 
 /* Are the fragments that warps add to those that their lanes hold? */
 static bool fragments_are_held(const cu *c, kir_id i, const cu_tile *t)
@@ -130,7 +136,8 @@ static bool fragments_are_held(const cu *c, kir_id i, const cu_tile *t)
     const kir_inst *in = kir_at(c->k, i), *loop = kir_at(c->k, c->loop_of[i]);
     int64_t coef, held = KIR_WARP_LANES * t->stride;
     kir_sum rest;
-    if (kir_mma_of(in->imm).lane != t->stride || !cu_affine(c, in->a, &coef, &rest) || !is_unrolled(c, &rest))
+    if (kir_mma_of(in->imm).lane != t->stride || !cu_affine(c, in->a, &coef, &rest) ||
+        !is_unrolled(c, &rest))
         return false;
     kir_range r = kir_sum_range(&c->facts, &rest);
     bool lone = cu_trips(c->k, loop) == 1;
@@ -149,7 +156,9 @@ static bool comes_from_holder(const cu *c, kir_id i, const cu_tile *t)
     const kir_inst *l = kir_at(c->k, loop), *lo = kir_at(c->k, l->a);
     if (lo->op != KIR_CONST || lo->imm != 0 || l->imm != 1) return false;
     int64_t vec = cu_vec(c, loop);
-    if (!c->block) return coef == 1 && cu_trips(c->k, l) >= 0 && vec == t->stride && divides(&rest, c->width * vec);
+    if (!c->block)
+        return coef == 1 && cu_trips(c->k, l) >= 0 && vec == t->stride &&
+               divides(&rest, c->width * vec);
     kir_range r = kir_sum_range(&c->facts, &rest);
     int64_t trips = cu_trips(c->k, l);
     return coef == t->stride && r.lo >= 0 && r.hi < coef && trips >= 0 && trips <= c->width;
@@ -172,7 +181,8 @@ static int64_t lane_stride(const cu *c, kir_id tile)
         kir_sum rest;
         const kir_inst *in = kir_at(c->k, i);
         bool by_lane = is_tile_access(in) && in->op != KIR_MMA;
-        if (by_lane && in->ref == tile && cu_affine(c, in->a, &coef, &rest) && coef > 0) return coef;
+        if (by_lane && in->ref == tile && cu_affine(c, in->a, &coef, &rest) && coef > 0)
+            return coef;
     }
     return 1;
 }
@@ -194,8 +204,9 @@ static void place_tile(cu *c, kir_id tile)
     const kir_inst *decl = kir_at(c->k, tile);
     cu_tile *t = &c->tile[tile];
     bool local = true, spread = true;
-    *t = (cu_tile){
-        .place = CU_LOCAL, .regs = decl->imm, .stride = c->block ? lane_stride(c, tile) : row_stride(c, tile)};
+    *t = (cu_tile){.place = CU_LOCAL,
+                   .regs = decl->imm,
+                   .stride = c->block ? lane_stride(c, tile) : row_stride(c, tile)};
     if (c->width == 1 || c->loop_of[tile]) return;
     for (kir_id i = 1; i < c->k->insts.n; i++) {
         const kir_inst *in = kir_at(c->k, i);
@@ -215,19 +226,21 @@ static void place_tile(cu *c, kir_id tile)
     t->bytes = (decl->imm * (int64_t)gn_elem_size((gn_elem)decl->elem) + 15) / 16 * 16;
 }
 
-/* The instruction from which on nobody touches a tile of a block that ends before `end`: behind the statement of its block with
- * the last access.  Instructions are numbered as they stand. */
+/* The instruction from which on nobody touches a tile of a block that ends before `end`: behind the
+ * statement of its block with the last access.  Instructions are numbered as they stand. */
 static kir_id end_of_life(const cu *c, kir_id tile, kir_id end)
 {
     kir_id last = tile, at = tile;
     for (kir_id i = tile; i < c->k->insts.n; i++)
-        if ((is_tile_access(kir_at(c->k, i)) && kir_at(c->k, i)->ref == tile) || is_operand(kir_at(c->k, i), tile))
+        if ((is_tile_access(kir_at(c->k, i)) && kir_at(c->k, i)->ref == tile) ||
+            is_operand(kir_at(c->k, i), tile))
             last = i;
     while (kir_at(c->k, at)->next && kir_at(c->k, at)->next <= last) at = kir_at(c->k, at)->next;
     return kir_at(c->k, at)->next ? kir_at(c->k, at)->next : end;
 }
 
-/* May a tile take over the memory of one before it?  Where nobody touches that any more, and lanes meet in between anyway. */
+/* May a tile take over the memory of one before it?  Where nobody touches that any more, and lanes
+ * meet in between anyway. */
 static bool may_take_over(const cu *c, kir_id tile, kir_id before)
 {
     kir_id end = c->tile[before].end;
@@ -242,14 +255,17 @@ static int64_t find_room(const cu *c, kir_id tile)
         was = at;
         for (kir_id i = 1; i < tile; i++) {
             const cu_tile *o = &c->tile[i];
-            if (kir_at(c->k, i)->op != KIR_TILE || !cu_is_shared(c, i) || may_take_over(c, tile, i)) continue;
-            if (at < o->offset + o->bytes && o->offset < at + c->tile[tile].bytes) at = o->offset + o->bytes;
+            if (kir_at(c->k, i)->op != KIR_TILE || !cu_is_shared(c, i) || may_take_over(c, tile, i))
+                continue;
+            if (at < o->offset + o->bytes && o->offset < at + c->tile[tile].bytes)
+                at = o->offset + o->bytes;
         }
     } while (at != was);
     return at;
 }
 
-/* The tiles of a block and of the blocks in it; groups of a kernel without blocks have one behind the other. */
+/* The tiles of a block and of the blocks in it; groups of a kernel without blocks have one behind
+ * the other. */
 static void lay_out(cu *c, kir_id first, kir_id end)
 {
     for (kir_id i = first; i; i = kir_at(c->k, i)->next) {
@@ -285,7 +301,7 @@ static bool lanes_meet(const cu *c, kir_id i)
     return kir_at(c->k, loop)->race == KIR_REDUCE && !apart;
 }
 
-/* Memories ------------------------------------------------------------------------------------------------------------ */
+/* Memories ------------------------------------------------------------------------------------- */
 
 /* How often an element of each buffer may be written, and not by one lane: 2 stands for more. */
 static void count_stores(const cu *c, kir_id first, int each, int *stores)
@@ -320,9 +336,12 @@ static void number_memories(cu *c)
 void cu_effect(const cu *c, kir_id i, cu_touched *t)
 {
     const kir_inst *in = kir_at(c->k, i);
-    if (in->op == KIR_LOAD && c->buffer_bit[in->imm] >= 0) t->read |= UINT64_C(1) << c->buffer_bit[in->imm];
-    if (in->op == KIR_STORE && c->buffer_bit[in->imm] >= 0) t->written |= UINT64_C(1) << c->buffer_bit[in->imm];
-    if (in->op == KIR_MMA) t->read |= UINT64_C(1) << c->tile[in->left].bit | UINT64_C(1) << c->tile[in->right].bit;
+    if (in->op == KIR_LOAD && c->buffer_bit[in->imm] >= 0)
+        t->read |= UINT64_C(1) << c->buffer_bit[in->imm];
+    if (in->op == KIR_STORE && c->buffer_bit[in->imm] >= 0)
+        t->written |= UINT64_C(1) << c->buffer_bit[in->imm];
+    if (in->op == KIR_MMA)
+        t->read |= UINT64_C(1) << c->tile[in->left].bit | UINT64_C(1) << c->tile[in->right].bit;
     if (!is_tile_access(in) || !cu_is_shared(c, in->ref)) return;
     uint64_t bit = UINT64_C(1) << c->tile[in->ref].bit;
     *(in->op == KIR_TLOAD ? &t->read : &t->written) |= bit;
@@ -347,14 +366,15 @@ static void find_used(cu *c)
         int n = kir_ops[in->op].n_in;
         bool needed = c->used[i] || kir_ops[in->op].cls == KIR_CLASS_STMT;
         if (!needed || in->op == KIR_PREFETCH) continue;
-        bool register_index = is_tile_access(in) && !c->loop_of[in->ref] && c->tile[in->ref].place == CU_SPREAD;
+        bool register_index = is_tile_access(in) && !c->loop_of[in->ref] &&
+                              c->tile[in->ref].place == CU_SPREAD;
         if (n > 0 && !register_index && !cu_segment(c, i)) c->used[in->a] = true;
         if (n > 1) c->used[in->b] = true;
         if (n > 2) c->used[in->c] = true;
     }
 }
 
-/* Widths -------------------------------------------------------------------------------------------------------------- */
+/* Widths --------------------------------------------------------------------------------------- */
 
 bool cu_is_vector_access(const cu *c, kir_id i)
 {
@@ -362,7 +382,9 @@ bool cu_is_vector_access(const cu *c, kir_id i)
     kir_id loop = c->loop_of[i];
     int64_t coef;
     kir_sum rest;
-    if ((in->op != KIR_LOAD && in->op != KIR_STORE) || !loop || !c->simple[loop] || cu_vec(c, loop) != 4) return false;
+    if ((in->op != KIR_LOAD && in->op != KIR_STORE) || !loop || !c->simple[loop] ||
+        cu_vec(c, loop) != 4)
+        return false;
     if (!cu_vector((gn_elem)c->k->buffers.p[in->imm].elem)) return false;
     if (!cu_affine(c, in->a, &coef, &rest)) return false;
     return coef == 1 && divides(&rest, 4) && kir_at(c->k, kir_at(c->k, loop)->a)->imm % 4 == 0;
@@ -375,7 +397,8 @@ static bool try_width(cu *c, int width, int vec, int *shared_tiles)
     c->width = width;
     c->vec = vec;
     c->shared = 0;
-    c->scratch = width > CU_WARP ? (8 * width / CU_WARP + 15) / 16 * 16 : 0; /* tiles behind it are aligned */
+    /* tiles behind it are aligned */
+    c->scratch = width > CU_WARP ? (8 * width / CU_WARP + 15) / 16 * 16 : 0;
     memset(c->varies, 0, n * sizeof *c->varies);
     memset(c->simple, 0, n * sizeof *c->simple);
     analyse(c, c->k->top, 0);
@@ -445,7 +468,8 @@ static int runtime_width(const cu *c)
     return (int)w;
 }
 
-/* The width that the kernel asks for, where it can have that: for rows that share blocks, and lanes over columns. */
+/* The width that the kernel asks for, where it can have that: for rows that share blocks, and lanes
+ * over columns. */
 static bool choose_hint(cu *c, const shape *s)
 {
     int width = 1, shared;
@@ -456,7 +480,8 @@ static bool choose_hint(cu *c, const shape *s)
     return false;
 }
 
-/* Tiles in registers before tiles in shared memory, vectors of four before single elements, wide before narrow. */
+/* Tiles in registers before tiles in shared memory, vectors of four before single elements, wide
+ * before narrow. */
 static const char *choose(cu *c)
 {
     shape s = shape_of(c);
@@ -466,16 +491,20 @@ static const char *choose(cu *c)
     if (s.runtime) widths[n++] = runtime_width(c);
     if (s.runtime && widths[0] > CU_WARP) widths[n++] = CU_WARP;
     if (!s.runtime && s.widest > 1) widths[n++] = power_up(s.fours ? s.widest / 4 : s.widest);
-    if (!s.runtime && s.widest > 1 && s.fours && power_up(s.widest) > widths[n - 1]) widths[n++] = power_up(s.widest);
-    if (!s.runtime && !c->thread &&
-        s.widest > CU_WARP) { /* one row: nothing but its own lanes hides what it waits for */
-        widths[n++] = s.widest > 4 * CU_WARP ? 8 * CU_WARP : s.widest > 2 * CU_WARP ? 4 * CU_WARP : 2 * CU_WARP;
+    if (!s.runtime && s.widest > 1 && s.fours && power_up(s.widest) > widths[n - 1])
+        widths[n++] = power_up(s.widest);
+    /* one row: nothing but its own lanes hides what it waits for */
+    if (!s.runtime && !c->thread && s.widest > CU_WARP) {
+        widths[n++] = s.widest > 4 * CU_WARP   ? 8 * CU_WARP
+                      : s.widest > 2 * CU_WARP ? 4 * CU_WARP
+                                               : 2 * CU_WARP;
         s.fours = false;
         widths[0] = widths[n - 1];
     }
     for (int k = 0; k < n; k++)
         for (int vec = s.fours && !s.runtime ? 4 : 1; vec >= 1; vec -= 3) {
-            if (widths[k] < 2 || !try_width(c, widths[k], vec, &shared) || shared >= fewest) continue;
+            if (widths[k] < 2 || !try_width(c, widths[k], vec, &shared) || shared >= fewest)
+                continue;
             fewest = shared;
             best_width = widths[k];
             best_vec = vec;

@@ -13,8 +13,8 @@ static const char *bind(void *ctx, void *library)
     gn_nvrtc *n = ctx;
     void *at;
     n->library = library;
-#define NV(name, types)                                                                                                \
-    if (!(at = dlsym(library, "nvrtc" #name))) return "no symbol nvrtc" #name;                                         \
+#define NV(name, types)                                                                            \
+    if (!(at = dlsym(library, "nvrtc" #name))) return "no symbol nvrtc" #name;                     \
     memcpy(&n->name, &at, sizeof at);
 #include "codegen/cuda/nvrtc.def"
 #undef NV
@@ -38,19 +38,22 @@ gn_status *gn_nvrtc_open(gn_nvrtc *out)
     memcpy(out->path, found.path, sizeof out->path);
     if (there) return NULL;
     GN_FAIL(GN_ERR_BACKEND,
-            "no NVRTC, which CUDA code is compiled with; looked for:%s\nit comes with the CUDA toolkit 12 or 13, or "
+            "no NVRTC, which CUDA code is compiled with; looked for:%s\nit comes with the CUDA "
+            "toolkit 12 or 13, or "
             "from PyPI: pip install nvidia-cuda-nvrtc; GNNC_NVRTC=FILE names it",
             found.tried);
 }
 
-/* Compiling ----------------------------------------------------------------------------------------------------------- */
+/* Compiling ------------------------------------------------------------------------------------ */
 
 enum { MOST_ARCHS = 64 };
 
 static int archs_of(const gn_nvrtc *n, int *arch)
 {
     int count = 0;
-    if (n->GetNumSupportedArchs(&count) || count < 0 || count > MOST_ARCHS || n->GetSupportedArchs(arch)) return 0;
+    if (n->GetNumSupportedArchs(&count) || count < 0 || count > MOST_ARCHS ||
+        n->GetSupportedArchs(arch))
+        return 0;
     return count;
 }
 
@@ -78,9 +81,13 @@ static char *words_of(const gn_nvrtc *n, void *program)
     return text;
 }
 
-static bool is_ptx(gn_nvrtc_output what) { return what == GN_NVRTC_PTX || what == GN_NVRTC_QUICK_PTX; }
+static bool is_ptx(gn_nvrtc_output what)
+{
+    return what == GN_NVRTC_PTX || what == GN_NVRTC_QUICK_PTX;
+}
 
-static gn_status *take(const gn_nvrtc *n, void *program, gn_nvrtc_output what, unsigned char **bytes, size_t *size)
+static gn_status *take(const gn_nvrtc *n, void *program, gn_nvrtc_output what,
+                       unsigned char **bytes, size_t *size)
 {
     bool ptx = is_ptx(what);
     int e = ptx ? n->GetPTXSize(program, size) : n->GetCUBINSize(program, size);
@@ -94,16 +101,18 @@ static gn_status *take(const gn_nvrtc *n, void *program, gn_nvrtc_output what, u
     GN_FAIL(GN_ERR_INTERNAL, "NVRTC %d.%d: %s", n->major, n->minor, n->error_string(e));
 }
 
-static gn_status *compile(const gn_nvrtc *n, void *program, int arch, gn_nvrtc_output what, unsigned char **bytes,
-                          size_t *size, char **log)
+static gn_status *compile(const gn_nvrtc *n, void *program, int arch, gn_nvrtc_output what,
+                          unsigned char **bytes, size_t *size, char **log)
 {
     char target[48];
-    snprintf(target, sizeof target, "--gpu-architecture=%s_%d", is_ptx(what) ? "compute" : "sm", arch);
+    snprintf(target, sizeof target, "--gpu-architecture=%s_%d", is_ptx(what) ? "compute" : "sm",
+             arch);
     bool quick = what != GN_NVRTC_CUBIN && what != GN_NVRTC_PTX;
     const char *options[12] = {target, "--fmad=false", "--std=c++17", "-w"};
     int count = 4;
     if (!is_ptx(what)) options[count++] = "--ptxas-options=-v";
-    if (n->major >= 13) options[count++] = "--minimal"; /* leaves out what kernels do not use; 5 ms a program */
+    if (n->major >= 13)
+        options[count++] = "--minimal"; /* leaves out what kernels do not use; 5 ms a program */
     if (what == GN_NVRTC_QUICK_PIECE) options[count++] = "--relocatable-device-code=true";
     if (n->major >= 13 && quick) {
         options[count++] = "--Ofast-compile=min";
@@ -112,7 +121,8 @@ static gn_status *compile(const gn_nvrtc *n, void *program, int arch, gn_nvrtc_o
     int e = n->CompileProgram(program, count, options);
     *log = words_of(n, program);
     if (!e) return take(n, program, what, bytes, size);
-    GN_FAIL(GN_ERR_INTERNAL, "NVRTC %d.%d: %s: %.1200s", n->major, n->minor, n->error_string(e), *log ? *log : "");
+    GN_FAIL(GN_ERR_INTERNAL, "NVRTC %d.%d: %s: %.1200s", n->major, n->minor, n->error_string(e),
+            *log ? *log : "");
 }
 
 gn_status *gn_nvrtc_compile(const gn_nvrtc *n, const char *source, int arch, gn_nvrtc_output what,
@@ -123,7 +133,8 @@ gn_status *gn_nvrtc_compile(const gn_nvrtc *n, const char *source, int arch, gn_
     *log = NULL;
     if (!gn_nvrtc_makes(n, arch))
         GN_FAIL(GN_ERR_BACKEND,
-                "NVRTC %d.%d (%s) makes no code for sm_%d; gnnc doctor says for what it does, and another one may: pip "
+                "NVRTC %d.%d (%s) makes no code for sm_%d; gnnc doctor says for what it does, and "
+                "another one may: pip "
                 "install nvidia-cuda-nvrtc; GNNC_NVRTC=FILE names it",
                 n->major, n->minor, n->path, arch);
     int e = n->CreateProgram(&program, source, "gnnc.cu", 0, NULL, NULL);

@@ -15,8 +15,8 @@ typedef struct gn_nvrtc {
     const char *(*error_string)(int);
 } gn_nvrtc;
 
-/* $GNNC_NVRTC, or what is found in the usual places (base/library.h).  GN_ERR_BACKEND names what was tried and how to get
- * it.  The library stays in memory. Thread-safe. */
+/* $GNNC_NVRTC, or what is found in the usual places (base/library.h).  GN_ERR_BACKEND names what
+ * was tried and how to get it.  The library stays in memory. Thread-safe. */
 GN_NODISCARD gn_status *gn_nvrtc_open(gn_nvrtc *out);
 
 /* Can it make code for sm_<arch>? */
@@ -32,10 +32,12 @@ typedef enum gn_nvrtc_output {
     GN_NVRTC_QUICK_PTX
 } gn_nvrtc_output;
 
-/* Compiles a program.  *bytes and *log are malloc'd: code, and what the compiler says (of a cubin the resources of each
- * kernel), which is there on failure too; either may be NULL.  GN_ERR_BACKEND: an architecture that this NVRTC does not know;
- * GN_ERR_INTERNAL: with its words. */
-GN_NODISCARD gn_status *gn_nvrtc_compile(const gn_nvrtc *n, const char *source, int arch, gn_nvrtc_output what,
-                                         unsigned char **bytes, size_t *size, char **log);
+/* Compiles a program.  *bytes and *log are malloc'd: code, and what the compiler says (of a cubin
+ * the resources of each kernel), which is there on failure too; either may be NULL.
+ * GN_ERR_BACKEND: an architecture that this NVRTC does not know; GN_ERR_INTERNAL: with its
+ * words. */
+GN_NODISCARD gn_status *gn_nvrtc_compile(const gn_nvrtc *n, const char *source, int arch,
+                                         gn_nvrtc_output what, unsigned char **bytes, size_t *size,
+                                         char **log);
 
 #endif

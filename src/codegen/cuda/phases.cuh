@@ -1,4 +1,5 @@
-/* What a program in one kernel uses besides: its kernels are functions, phases, that all blocks of the grid call in order. */
+/* What a program in one kernel uses besides: its kernels are functions, phases, that all blocks of
+ * the grid call in order. */
 #ifdef __CUDACC_RTC__
 #define GN_CALLED static __device__ __noinline__
 #define GN_LINKED extern "C" __device__ __noinline__
@@ -17,9 +18,9 @@
 #define GN_PHASE GN_CALLED void
 #endif
 
-/* All blocks of the grid meet, which are all running: the launch is cooperative.  Each adds one to *gate, the first one what
- * takes the sum to the next multiple of 2^31: the top bit turns when all have come, and the others are 0 again.  What was written
- * before is seen after. */
+/* All blocks of the grid meet, which are all running: the launch is cooperative.  Each adds one to
+ * *gate, the first one what takes the sum to the next multiple of 2^31: the top bit turns when all
+ * have come, and the others are 0 again.  What was written before is seen after. */
 GN_CALLED void gn_meet(gn_u32 *gate)
 {
     __syncthreads();
@@ -32,9 +33,10 @@ GN_CALLED void gn_meet(gn_u32 *gate)
     __syncthreads();
 }
 
-/* `turn` says of a phase: 1 that it runs, 2 that the grid meets before, and times 4 the block that takes its first part, so
- * that small phases that need not wait for each other run side by side.  This block's part; -1: the phase does not run.  Called,
- * since there is one before each phase, and all of them inlined take as long to compile as a phase. */
+/* `turn` says of a phase: 1 that it runs, 2 that the grid meets before, and times 4 the block that
+ * takes its first part, so that small phases that need not wait for each other run side by side.
+ * This block's part; -1: the phase does not run.  Called, since there is one before each phase, and
+ * all of them inlined take as long to compile as a phase. */
 GN_CALLED int gn_begins(const gn_i64 turn, gn_u32 *gate)
 {
     if (!(turn & 1)) return -1;
@@ -52,5 +54,7 @@ GN_CALLED void gn_copy(const int block, void *to, const void *from, const gn_i64
     const gn_i64 k = (gn_i64)block * blockDim.x + threadIdx.x, last = words * 4 + k;
     if (to == from) return;
     for (gn_i64 w = k; w < words; w += all) ((gn_u32 *)to)[w] = ((const gn_u32 *)from)[w];
-    if (last < bytes) ((gn_u8 *)to)[last] = ((const gn_u8 *)from)[last]; /* three at most, and a block has more threads */
+    if (last < bytes)
+        ((gn_u8 *)to)[last] = ((const gn_u8 *)from)[last]; /* three at most, and a block has more
+                                                              threads */
 }

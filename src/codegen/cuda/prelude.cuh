@@ -1,6 +1,8 @@
-/* What every generated kernel uses.  A subset of C that CUDA C++ has too, so that tests can run the same text on a CPU. */
+/* What every generated kernel uses.  A subset of C that CUDA C++ has too, so that tests can run the
+ * same text on a CPU. */
 #ifdef __CUDACC_RTC__
-/* One block a multiprocessor at least: what is asked for more, the assembler pays for with spills. */
+/* One block a multiprocessor at least: what is asked for more, the assembler pays for with
+ * spills. */
 #define GN_KERNEL(threads) extern "C" __global__ void __launch_bounds__(threads, 1)
 #define GN_DEVICE static __device__ __forceinline__
 #define GN_SHARED(bytes) __shared__ __align__(16) unsigned char gn_shared[bytes]
@@ -19,7 +21,8 @@
 #define GN_ALIGNED(p, bytes) ((void)0)
 #define GN_PAIRED(p) ((void)0)
 
-/* Tensor cores: what differs from kind to kind of operands.  Rounded to nearest, ties away from zero. */
+/* Tensor cores: what differs from kind to kind of operands.  Rounded to nearest, ties away from
+ * zero. */
 static __device__ __forceinline__ float gn_round_tf32(float x)
 {
     unsigned r;
@@ -29,20 +32,23 @@ static __device__ __forceinline__ float gn_round_tf32(float x)
 /* c += a * b, of the warp's lanes together: the lane's part of a is 4 numbers, of b 2, of c 4. */
 static __device__ __forceinline__ void gn_warp_mma_tf32(float *c, const float *a, const float *b)
 {
-    asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+    asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+        "{%8, %9}, "
         "{%0, %1, %2, %3};"
         : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
         : "r"(__float_as_uint(a[0])), "r"(__float_as_uint(a[1])), "r"(__float_as_uint(a[2])),
           "r"(__float_as_uint(a[3])), "r"(__float_as_uint(b[0])), "r"(__float_as_uint(b[1])));
 }
 /* The same of pairs of 16 bits. */
-#define GN_WARP_MMA16(kind)                                                                                            \
-    static __device__ __forceinline__ void gn_warp_mma_##kind(float *c, const unsigned *a, const unsigned *b)          \
-    {                                                                                                                  \
-        asm("mma.sync.aligned.m16n8k16.row.col.f32." #kind "." #kind ".f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "       \
-            "{%8, %9}, {%0, %1, %2, %3};"                                                                              \
-            : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])                                                           \
-            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));                                       \
+#define GN_WARP_MMA16(kind)                                                                        \
+    static __device__ __forceinline__ void gn_warp_mma_##kind(float *c, const unsigned *a,         \
+                                                              const unsigned *b)                   \
+    {                                                                                              \
+        asm("mma.sync.aligned.m16n8k16.row.col.f32." #kind "." #kind                               \
+            ".f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "                                            \
+            "{%8, %9}, {%0, %1, %2, %3};"                                                          \
+            : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])                                       \
+            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));                   \
     }
 GN_WARP_MMA16(bf16)
 GN_WARP_MMA16(f16)
@@ -56,7 +62,8 @@ static __device__ __forceinline__ double gn_about_reciprocal(double x)
 #define GN_BARRIER(threads) asm volatile("bar.sync 1, %0;" ::"r"(threads) : "memory")
 #endif
 
-/* A group of more than a warp meets: it is the block, or in a phase (phases.cuh) its first threads. */
+/* A group of more than a warp meets: it is the block, or in a phase (phases.cuh) its first
+ * threads. */
 #ifdef GN_PHASES
 #define GN_SYNC(width) GN_BARRIER(width)
 #else
@@ -74,26 +81,29 @@ typedef unsigned char gn_u8;
 #define GN_INF64 __longlong_as_double(0x7ff0000000000000LL)
 #define GN_NAN64 __longlong_as_double(0x7fffffffffffffffLL)
 
-/* The lanes that run one iteration: `width` of them side by side in a warp, a power of two, or the whole block. */
+/* The lanes that run one iteration: `width` of them side by side in a warp, a power of two, or the
+ * whole block. */
 #define GN_LANE(width) ((int)(threadIdx.x % (width)))
 #define GN_GROUP(width) ((gn_i64)blockIdx.x * (blockDim.x / (width)) + threadIdx.x / (width))
-#define GN_MASK(width) ((width) >= 32 ? 0xffffffffu : ((1u << ((width) % 32)) - 1u) << (threadIdx.x % 32 / (width) * (width)))
+#define GN_MASK(width)                                                                             \
+    ((width) >= 32 ? 0xffffffffu                                                                   \
+                   : ((1u << ((width) % 32)) - 1u) << (threadIdx.x % 32 / (width) * (width)))
 
-/* Memory ----------------------------------------------------------------------------------------------------------- */
+/* Memory --------------------------------------------------------------------------------------- */
 
 /* Four neighbours: gn_load_float4(p), gn_store_float4(p, x, y, z, w). */
-#define GN_FOUR(type, vector)                                                                                          \
-    GN_DEVICE vector gn_load_##vector(const type *p)                                                                   \
-    {                                                                                                                  \
-        GN_ALIGNED(p, sizeof(vector));                                                                                 \
-        return *(const vector *)p;                                                                                     \
-    }                                                                                                                  \
-    GN_DEVICE void gn_store_##vector(type *p, type x, type y, type z, type w)                                          \
-    {                                                                                                                  \
-        vector v;                                                                                                      \
-        v.x = x, v.y = y, v.z = z, v.w = w;                                                                            \
-        GN_ALIGNED(p, sizeof(vector));                                                                                 \
-        *(vector *)p = v;                                                                                              \
+#define GN_FOUR(type, vector)                                                                      \
+    GN_DEVICE vector gn_load_##vector(const type *p)                                               \
+    {                                                                                              \
+        GN_ALIGNED(p, sizeof(vector));                                                             \
+        return *(const vector *)p;                                                                 \
+    }                                                                                              \
+    GN_DEVICE void gn_store_##vector(type *p, type x, type y, type z, type w)                      \
+    {                                                                                              \
+        vector v;                                                                                  \
+        v.x = x, v.y = y, v.z = z, v.w = w;                                                        \
+        GN_ALIGNED(p, sizeof(vector));                                                             \
+        *(vector *)p = v;                                                                          \
     }
 GN_FOUR(float, float4)
 GN_FOUR(gn_u16, ushort4) /* bf16 and f16 */
@@ -140,12 +150,13 @@ GN_DEVICE gn_u16 gn_to_f16(float x)
     u &= 0x7fffffffu;
     if (u > 0x7f800000u) return (gn_u16)(sign | 0x7e00u | (u >> 13 & 0x3ffu));
     if (u >= 0x477ff000u) return (gn_u16)(sign | 0x7c00u);
-    if (u < 0x38800000u) return (gn_u16)(sign | (__float_as_uint(__uint_as_float(u) + 0.5f) - 0x3f000000u));
+    if (u < 0x38800000u)
+        return (gn_u16)(sign | (__float_as_uint(__uint_as_float(u) + 0.5f) - 0x3f000000u));
     return (gn_u16)(sign | (u - 0x38000000u + 0xfffu + (u >> 13 & 1u)) >> 13);
 #endif
 }
 
-/* Numbers ---------------------------------------------------------------------------------------------------------- */
+/* Numbers -------------------------------------------------------------------------------------- */
 
 /* NaN if either is; +0 is more than -0. */
 GN_DEVICE float gn_max_f32(float a, float b)
@@ -199,14 +210,17 @@ GN_DEVICE gn_i64 gn_to_i64(double x)
     return (gn_i64)x;
 }
 
-/* a / b as IEEE 754 rounds it.  The compiler's own is a subroutine for each kernel, which takes it as long as 15 instructions of loop
- * IR.  Code that is made quickly has the quotient of doubles instead, by Newton's steps: it is off by less than what tells it from
- * where floats are rounded the other way, and exact where it can be.  b of 0 or infinity, or no number: a times the reciprocal. */
+/* a / b as IEEE 754 rounds it.  The compiler's own is a subroutine for each kernel, which takes it
+ * as long as 15 instructions of loop IR.  Code that is made quickly has the quotient of doubles
+ * instead, by Newton's steps: it is off by less than what tells it from where floats are rounded
+ * the other way, and exact where it can be.  b of 0 or infinity, or no number: a times the
+ * reciprocal. */
 GN_DEVICE float gn_div(float a, float b)
 {
 #ifdef GN_QUICK
     const double x = b, about = gn_about_reciprocal(x);
-    const double better = fma(about, fma(-x, about, 1.0), about), best = fma(better, fma(-x, better, 1.0), better);
+    const double better = fma(about, fma(-x, about, 1.0), about),
+                 best = fma(better, fma(-x, better, 1.0), better);
     const double r = best == best ? best : about, q = a * r, rest = fma(-q, x, (double)a);
     return (float)(fabs(rest) > 0.0 ? fma(r, rest, q) : q);
 #else
@@ -214,8 +228,8 @@ GN_DEVICE float gn_div(float a, float b)
 #endif
 }
 
-/* A positive constant to the power of x, its binary logarithm being high + low: within 4 ulp where the result is a normal number.  What
- * x * high leaves of the product makes up for its rounding. */
+/* A positive constant to the power of x, its binary logarithm being high + low: within 4 ulp where
+ * the result is a normal number.  What x * high leaves of the product makes up for its rounding. */
 GN_DEVICE double gn_power(double high, double low, double x)
 {
     const double p = x * high, e = exp2(p), rest = fma(x, high, -p) + x * low;
@@ -250,29 +264,32 @@ GN_DEVICE gn_u64 gn_draw_key(gn_u64 key, gn_u32 site)
 GN_DEVICE float gn_random(gn_i64 key, gn_i64 element, gn_u32 site)
 {
     gn_u64 k = gn_draw_key((gn_u64)key, site), i = (gn_u64)element;
-    gn_u32 high = (gn_u32)(i >> 32) * 0x9E3779B9u, x = (gn_u32)i + (gn_u32)k + (high ^ high >> 16) * 0x85EBCA6Bu;
+    gn_u32 high = (gn_u32)(i >> 32) * 0x9E3779B9u,
+           x = (gn_u32)i + (gn_u32)k + (high ^ high >> 16) * 0x85EBCA6Bu;
     gn_u32 first = (x ^ x >> 17) * 0xED5AD4BBu;
     gn_u32 last = (first ^ first >> 11) * 0xAC4C1B51u + ((gn_u32)(k >> 32) + high);
     last = (last ^ last >> 15) * 0x31848BABu;
     return (float)(((last ^ last >> 14) + first) >> 8) * 5.9604644775390625e-8f; /* 2^-24 */
 }
 
-/* Lanes ------------------------------------------------------------------------------------------------------------ */
+/* Lanes ---------------------------------------------------------------------------------------- */
 
-/* Reductions over the lanes of a group: a butterfly, so every lane holds the same bits, in an order that the width alone
- * fixes.  Groups of more than a warp go on through `scratch`, which the whole block shares: 8 bytes a warp. */
-#define GN_REDUCE(name, type)                                                                                          \
-    GN_DEVICE type gn_reduce_##name(type v, int width, gn_u32 mask, void *scratch)                                     \
-    {                                                                                                                  \
-        for (int d = (width < 32 ? width : 32) / 2; d > 0; d /= 2) v = gn_##name(v, __shfl_xor_sync(mask, v, d, 32));  \
-        if (width <= 32) return v;                                                                                     \
-        type *part = (type *)scratch;                                                                                  \
-        GN_SYNC(width);                                                                                                \
-        if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = v;                                                         \
-        GN_SYNC(width);                                                                                                \
-        v = part[0];                                                                                                   \
-        for (int w = 1; w < width / 32; w++) v = gn_##name(v, part[w]);                                                \
-        return v;                                                                                                      \
+/* Reductions over the lanes of a group: a butterfly, so every lane holds the same bits, in an order
+ * that the width alone fixes.  Groups of more than a warp go on through `scratch`, which the whole
+ * block shares: 8 bytes a warp. */
+#define GN_REDUCE(name, type)                                                                      \
+    GN_DEVICE type gn_reduce_##name(type v, int width, gn_u32 mask, void *scratch)                 \
+    {                                                                                              \
+        for (int d = (width < 32 ? width : 32) / 2; d > 0; d /= 2)                                 \
+            v = gn_##name(v, __shfl_xor_sync(mask, v, d, 32));                                     \
+        if (width <= 32) return v;                                                                 \
+        type *part = (type *)scratch;                                                              \
+        GN_SYNC(width);                                                                            \
+        if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = v;                                     \
+        GN_SYNC(width);                                                                            \
+        v = part[0];                                                                               \
+        for (int w = 1; w < width / 32; w++) v = gn_##name(v, part[w]);                            \
+        return v;                                                                                  \
     }
 GN_REDUCE(sum_f32, float)
 GN_REDUCE(max_f32, float)
@@ -284,12 +301,14 @@ GN_REDUCE(sum_i64, gn_i64)
 GN_REDUCE(max_i64, gn_i64)
 GN_REDUCE(min_i64, gn_i64)
 
-/* Fragments -------------------------------------------------------------------------------------------------------- */
+/* Fragments ------------------------------------------------------------------------------------ */
 
-/* A product of 16 x 8 by 8 x 8, of the lanes of a warp together; element (r, s) of the left operand is a[r * row + s * term],
- * (s, c) of the right one b[c * col + s * of_b].  Lane l has rows l / 4 and 8 more, terms l % 4 and 4 more, column l / 4 of the
- * right operand, and of the result columns l % 4 * 2 and the next (PTX ISA, "Matrix Fragments for mma.m16n8k8"). */
-GN_DEVICE void gn_mma_tf32(float *c, const float *a, int row, int term, const float *b, int col, int of_b)
+/* A product of 16 x 8 by 8 x 8, of the lanes of a warp together; element (r, s) of the left operand
+ * is a[r * row + s * term], (s, c) of the right one b[c * col + s * of_b].  Lane l has rows l / 4
+ * and 8 more, terms l % 4 and 4 more, column l / 4 of the right operand, and of the result columns
+ * l % 4 * 2 and the next (PTX ISA, "Matrix Fragments for mma.m16n8k8"). */
+GN_DEVICE void gn_mma_tf32(float *c, const float *a, int row, int term, const float *b, int col,
+                           int of_b)
 {
     const int high = threadIdx.x % 32 / 4, low = threadIdx.x % 4;
     float x[4], y[2];
@@ -308,19 +327,20 @@ GN_DEVICE gn_u32 gn_pair(const gn_u16 *p, int term)
     return *(const gn_u32 *)p;
 }
 
-/* A product of 16 x 16 by 16 x 8.  Lane l has terms l % 4 * 2 and the next, both and 8 more; the rest is as above ("Matrix
- * Fragments for mma.m16n8k16 with floating point type"). */
-#define GN_MMA16(kind)                                                                                                 \
-    GN_DEVICE void gn_mma_##kind(float *c, const gn_u16 *a, int row, int term, const gn_u16 *b, int col, int of_b)     \
-    {                                                                                                                  \
-        const int high = threadIdx.x % 32 / 4, low = threadIdx.x % 4 * 2;                                              \
-        gn_u32 x[4], y[2];                                                                                             \
-        a += high * row + low * term;                                                                                  \
-        b += high * col + low * of_b;                                                                                  \
-        x[0] = gn_pair(a, term), x[1] = gn_pair(a + 8 * row, term);                                                    \
-        x[2] = gn_pair(a + 8 * term, term), x[3] = gn_pair(a + 8 * row + 8 * term, term);                              \
-        y[0] = gn_pair(b, of_b), y[1] = gn_pair(b + 8 * of_b, of_b);                                                   \
-        gn_warp_mma_##kind(c, x, y);                                                                                   \
+/* A product of 16 x 16 by 16 x 8.  Lane l has terms l % 4 * 2 and the next, both and 8 more; the
+ * rest is as above ("Matrix Fragments for mma.m16n8k16 with floating point type"). */
+#define GN_MMA16(kind)                                                                             \
+    GN_DEVICE void gn_mma_##kind(float *c, const gn_u16 *a, int row, int term, const gn_u16 *b,    \
+                                 int col, int of_b)                                                \
+    {                                                                                              \
+        const int high = threadIdx.x % 32 / 4, low = threadIdx.x % 4 * 2;                          \
+        gn_u32 x[4], y[2];                                                                         \
+        a += high * row + low * term;                                                              \
+        b += high * col + low * of_b;                                                              \
+        x[0] = gn_pair(a, term), x[1] = gn_pair(a + 8 * row, term);                                \
+        x[2] = gn_pair(a + 8 * term, term), x[3] = gn_pair(a + 8 * row + 8 * term, term);          \
+        y[0] = gn_pair(b, of_b), y[1] = gn_pair(b + 8 * of_b, of_b);                               \
+        gn_warp_mma_##kind(c, x, y);                                                               \
     }
 GN_MMA16(bf16)
 GN_MMA16(f16)

@@ -1,4 +1,5 @@
-/* program: several kernels to one text, to PTX, or to an object: a cubin with what a launch needs. */
+/* program: several kernels to one text, to PTX, or to an object: a cubin with what a launch
+ * needs. */
 #include "codegen/cuda/cuda.h"
 #include "codegen/cuda/emit_cuda.h"
 #include "codegen/cuda/nvjitlink.h"
@@ -16,8 +17,8 @@ int gn_cuda_arch(const char *name)
     return *name >= '0' && *name <= '9' && !*end && v >= 80 && v < 1000 ? (int)v : 0;
 }
 
-gn_status *gn_cuda_source(int n, const kir_kernel *const *kernels, const char *const *origin, gn_buf *out,
-                          gn_cuda_geometry *geometry)
+gn_status *gn_cuda_source(int n, const kir_kernel *const *kernels, const char *const *origin,
+                          gn_buf *out, gn_cuda_geometry *geometry)
 {
     char symbol[32];
     gn_buf_add(out, gn_cuda_prelude());
@@ -28,7 +29,7 @@ gn_status *gn_cuda_source(int n, const kir_kernel *const *kernels, const char *c
     return NULL;
 }
 
-/* Objects ------------------------------------------------------------------------------------------------------------- */
+/* Objects -------------------------------------------------------------------------------------- */
 
 typedef struct header {
     char magic[8];
@@ -52,7 +53,8 @@ static void add_frames(const char *log, struct gn_cuda_entry *e)
         const char *line = p;
         int stack = 0, stores = 0, loads = 0;
         while (line > log && line[-1] != ' ') line--;
-        sscanf(line, "%d bytes stack frame, %d bytes spill stores, %d bytes spill loads", &stack, &stores, &loads);
+        sscanf(line, "%d bytes stack frame, %d bytes spill stores, %d bytes spill loads", &stack,
+               &stores, &loads);
         e->stack += stack;
         e->spill_stores += stores;
         e->spill_loads += loads;
@@ -81,8 +83,9 @@ static void read_usage(const char *log, int k, struct gn_cuda_entry *e)
     free(part);
 }
 
-gn_status *gn_cuda_object_pack(int n, int arch, int made_by, const gn_cuda_geometry *g, const void *cubin, size_t bytes,
-                               const char *log, gn_code_object *out)
+gn_status *gn_cuda_object_pack(int n, int arch, int made_by, const gn_cuda_geometry *g,
+                               const void *cubin, size_t bytes, const char *log,
+                               gn_code_object *out)
 {
     size_t table = (size_t)n * sizeof(struct gn_cuda_entry);
     header h = {.n = n, .arch = arch, .made_by = made_by, .cubin_bytes = (int64_t)bytes};
@@ -110,11 +113,13 @@ gn_status *gn_cuda_object_view(const gn_code_object *object, gn_cuda_view *out)
     if (object->n < sizeof h) GN_FAIL(GN_ERR_DATA, "%zu bytes are no CUDA object", object->n);
     memcpy(&h, object->bytes, sizeof h);
     size_t rest = object->n - sizeof h;
-    if (memcmp(h.magic, magic, sizeof magic) || h.n < 0 || (size_t)h.n > rest / sizeof(struct gn_cuda_entry))
+    if (memcmp(h.magic, magic, sizeof magic) || h.n < 0 ||
+        (size_t)h.n > rest / sizeof(struct gn_cuda_entry))
         GN_FAIL(GN_ERR_DATA, "no CUDA object");
     rest -= (size_t)h.n * sizeof(struct gn_cuda_entry);
     if (h.cubin_bytes < 0 || (uint64_t)h.cubin_bytes != rest)
-        GN_FAIL(GN_ERR_DATA, "a CUDA object of %zu bytes of code says %lld", rest, (long long)h.cubin_bytes);
+        GN_FAIL(GN_ERR_DATA, "a CUDA object of %zu bytes of code says %lld", rest,
+                (long long)h.cubin_bytes);
     *out = (gn_cuda_view){.n = h.n,
                           .arch = h.arch,
                           .made_by = h.made_by,
@@ -125,8 +130,9 @@ gn_status *gn_cuda_object_view(const gn_code_object *object, gn_cuda_view *out)
         gn_cuda_geometry g;
         gn_cuda_usage u;
         gn_cuda_view_kernel(out, k, &g, &u);
-        bool fair = g.threads >= 1 && g.threads <= 1024 && g.group >= 1 && g.group <= g.threads && g.per_block >= 1 &&
-                    g.per_block <= g.threads && g.shared_bytes >= 0 && g.shared_bytes <= 256 * 1024;
+        bool fair = g.threads >= 1 && g.threads <= 1024 && g.group >= 1 && g.group <= g.threads &&
+                    g.per_block >= 1 && g.per_block <= g.threads && g.shared_bytes >= 0 &&
+                    g.shared_bytes <= 256 * 1024;
         if (!fair) GN_FAIL(GN_ERR_DATA, "a CUDA object whose kernel %d cannot be launched", k);
     }
     return NULL;
@@ -136,8 +142,10 @@ void gn_cuda_view_kernel(const gn_cuda_view *v, int k, gn_cuda_geometry *g, gn_c
 {
     struct gn_cuda_entry e;
     memcpy(&e, (const unsigned char *)v->entry + (size_t)k * sizeof e, sizeof e);
-    *g = (gn_cuda_geometry){
-        .threads = e.threads, .group = e.group, .per_block = e.per_block, .shared_bytes = e.shared_bytes};
+    *g = (gn_cuda_geometry){.threads = e.threads,
+                            .group = e.group,
+                            .per_block = e.per_block,
+                            .shared_bytes = e.shared_bytes};
     *u = (gn_cuda_usage){.registers = e.registers,
                          .stack = e.stack,
                          .spill_stores = e.spill_stores,
@@ -145,7 +153,7 @@ void gn_cuda_view_kernel(const gn_cuda_view *v, int k, gn_cuda_geometry *g, gn_c
                          .shared_bytes = e.assembled_shared};
 }
 
-/* Pieces -------------------------------------------------------------------------------------------------------------- */
+/* Pieces --------------------------------------------------------------------------------------- */
 
 /* An object's entries are as it was packed: of one that was, entry 0. */
 static struct gn_cuda_entry first_entry(const gn_code_object *o)
@@ -160,7 +168,8 @@ static void set_first_entry(gn_code_object *o, const struct gn_cuda_entry *e)
     memcpy(o->bytes + sizeof(header), e, sizeof *e);
 }
 
-/* Of a piece its functions' frames alone are known: how many registers a kernel takes the linker says. */
+/* Of a piece its functions' frames alone are known: how many registers a kernel takes the linker
+ * says. */
 static void set_usage_of_piece(gn_code_object *piece, const char *log)
 {
     struct gn_cuda_entry e = first_entry(piece);
@@ -172,15 +181,17 @@ static void set_usage_of_piece(gn_code_object *piece, const char *log)
 /* "used 244 registers, used 2 barriers, 376 stack, ..." */
 static void read_linked(const char *log, struct gn_cuda_entry *e)
 {
-    const char *at = log ? strstr(log, "'gn_kernel_0'") : NULL, *used = at ? strstr(at, "used ") : NULL;
+    const char *at = log ? strstr(log, "'gn_kernel_0'") : NULL,
+               *used = at ? strstr(at, "used ") : NULL;
     const char *stack = used ? strstr(used, " stack") : NULL;
     if (used) sscanf(used, "used %d registers", &e->registers);
     while (stack && stack > used && stack[-1] != ' ') stack--;
     if (stack) sscanf(stack, "%d stack", &e->stack);
 }
 
-static gn_status *link_pieces(const gn_nvjitlink *linker, int n, const gn_cuda_view *v, const void *const *cubin,
-                              const size_t *bytes, const gn_code_object *first, gn_code_object *out)
+static gn_status *link_pieces(const gn_nvjitlink *linker, int n, const gn_cuda_view *v,
+                              const void *const *cubin, const size_t *bytes,
+                              const gn_code_object *first, gn_code_object *out)
 {
     unsigned char *code;
     size_t size, before = first->n - v[0].cubin_bytes;
@@ -243,7 +254,7 @@ gn_status *gn_cuda_linker(gn_buf *out)
     return NULL;
 }
 
-/* Compiling ----------------------------------------------------------------------------------------------------------- */
+/* Compiling ------------------------------------------------------------------------------------ */
 
 typedef struct compiled { /* malloc'd */
     unsigned char *bytes;
@@ -260,9 +271,10 @@ static void drop(compiled *c)
 
 static int version_of(const gn_nvrtc *n) { return 1000 * n->major + 10 * n->minor; }
 
-/* The arena is asked for nothing any more when there is something to be freed: it would jump past that. */
-static gn_status *compile(gn_arena *a, const cu_source *s, int arch, gn_nvrtc_output what, gn_cuda_geometry *g,
-                          compiled *out)
+/* The arena is asked for nothing any more when there is something to be freed: it would jump past
+ * that. */
+static gn_status *compile(gn_arena *a, const cu_source *s, int arch, gn_nvrtc_output what,
+                          gn_cuda_geometry *g, compiled *out)
 {
     gn_nvrtc nvrtc;
     gn_buf text = {.arena = a};
@@ -272,7 +284,8 @@ static gn_status *compile(gn_arena *a, const cu_source *s, int arch, gn_nvrtc_ou
     return gn_nvrtc_compile(&nvrtc, text.p, arch, what, &out->bytes, &out->size, &out->log);
 }
 
-static gn_status *make_object(gn_arena *a, const cu_source *from, int arch, gn_nvrtc_output what, gn_code_object *out)
+static gn_status *make_object(gn_arena *a, const cu_source *from, int arch, gn_nvrtc_output what,
+                              gn_code_object *out)
 {
     compiled c = {0};
     gn_cuda_geometry *g = GN_NEW_N(a, gn_cuda_geometry, from->n + 1);
@@ -318,7 +331,8 @@ gn_status *cu_ptx(const cu_source *from, int arch, bool quick, gn_buf *out)
 {
     compiled c = {0};
     gn_cuda_geometry *g = GN_NEW_N(out->arena, gn_cuda_geometry, from->n + 1);
-    gn_status *s = compile(out->arena, from, arch, quick ? GN_NVRTC_QUICK_PTX : GN_NVRTC_PTX, g, &c);
+    gn_status *s = compile(out->arena, from, arch, quick ? GN_NVRTC_QUICK_PTX : GN_NVRTC_PTX, g,
+                           &c);
     size_t n = !s && c.size && !c.bytes[c.size - 1] ? c.size - 1 : c.size;
     if (!s) s = append(out, (const char *)c.bytes, n);
     drop(&c);
@@ -336,7 +350,8 @@ static gn_status *write_kernels(const void *of, gn_buf *text, gn_cuda_geometry *
     return gn_cuda_source(k->n, k->of, NULL, text, g);
 }
 
-gn_status *gn_cuda_object(int n, const kir_kernel *const *of, int arch, bool quick, gn_code_object *out)
+gn_status *gn_cuda_object(int n, const kir_kernel *const *of, int arch, bool quick,
+                          gn_code_object *out)
 {
     return cu_object(&(cu_source){&(kernels){n, of}, n, write_kernels}, arch,
                      quick ? GN_NVRTC_QUICK_CUBIN : GN_NVRTC_CUBIN, out);
@@ -367,11 +382,12 @@ int gn_cuda_nvrtc_version(void)
 bool gn_cuda_too_new(int made_by, int driver, char why[GN_CUDA_WHY])
 {
     int major = made_by / 1000, served = driver / 1000;
-    (void)snprintf(
-        why, GN_CUDA_WHY,
-        "the driver is for CUDA %d.%d and older, and NVRTC %d.%d makes code for drivers of CUDA %d and newer: "
-        "update the driver, or name a libnvrtc.so.%d in GNNC_NVRTC (pip install nvidia-cuda-nvrtc-cu%d)",
-        served, driver % 1000 / 10, major, made_by % 1000 / 10, major, served, served);
+    (void)snprintf(why, GN_CUDA_WHY,
+                   "the driver is for CUDA %d.%d and older, and NVRTC %d.%d makes code for drivers "
+                   "of CUDA %d and newer: "
+                   "update the driver, or name a libnvrtc.so.%d in GNNC_NVRTC (pip install "
+                   "nvidia-cuda-nvrtc-cu%d)",
+                   served, driver % 1000 / 10, major, made_by % 1000 / 10, major, served, served);
     return major > served;
 }
 

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-/* A sum over constants and variables of loops that are unrolled, divided by what divides each term. */
+/* A sum over constants and variables of loops that are unrolled, divided by what divides each
+ * term. */
 static const char *quotient(const cu *c, const kir_sum *s, int64_t by)
 {
     gn_buf b = {.arena = c->arena};
@@ -12,13 +13,15 @@ static const char *quotient(const cu *c, const kir_sum *s, int64_t by)
         if (coef == 1)
             gn_buf_printf(&b, "%s%s", b.n ? " + " : "", cu_ref(c, s->t[i].v, 0));
         else
-            gn_buf_printf(&b, "%s%s * %s", b.n ? " + " : "", cu_ref(c, s->t[i].v, 0), cu_integer(c, coef));
+            gn_buf_printf(&b, "%s%s * %s", b.n ? " + " : "", cu_ref(c, s->t[i].v, 0),
+                          cu_integer(c, coef));
     }
     if (s->c / by || !b.n) gn_buf_printf(&b, "%s%lld", b.n ? " + " : "", (long long)(s->c / by));
     return b.p;
 }
 
-/* Element (chunk * width + lane) * vec + q of a group lies in lane `lane`, register chunk * vec + q. */
+/* Element (chunk * width + lane) * vec + q of a group lies in lane `lane`, register chunk * vec +
+ * q. */
 static const char *spread_element(const cu *c, const kir_inst *in, kir_id loop, int copy)
 {
     int vec = loop ? cu_vec(c, loop) : c->vec;
@@ -31,7 +34,8 @@ static const char *spread_element(const cu *c, const kir_inst *in, kir_id loop, 
     gn_buf_printf(&b, "tile%u[", in->ref);
     size_t begin = b.n;
     if (trips > all) gn_buf_printf(&b, vec > 1 ? "c%u * %d" : "c%u", loop, vec);
-    if (rest.n || rest.c) gn_buf_printf(&b, "%s%s", b.n > begin ? " + " : "", quotient(c, &rest, c->width));
+    if (rest.n || rest.c)
+        gn_buf_printf(&b, "%s%s", b.n > begin ? " + " : "", quotient(c, &rest, c->width));
     if (vec > 1 && !c->wide) gn_buf_printf(&b, "%sq%u", b.n > begin ? " + " : "", loop);
     if (c->wide && copy) gn_buf_printf(&b, "%s%d", b.n > begin ? " + " : "", copy);
     if (b.n == begin) gn_buf_add(&b, "0");
@@ -54,9 +58,13 @@ const char *cu_tile_value(const cu *c, kir_id inst, int copy)
     return kir_is_narrow(e) ? cu_widened(c, e, x) : x;
 }
 
-static const char *const red_name[] = {[KIR_SUM] = "sum", [KIR_RED_MAX] = "max", [KIR_RED_MIN] = "min"};
+static const char *const red_name[] = {
+    [KIR_SUM] = "sum", [KIR_RED_MAX] = "max", [KIR_RED_MIN] = "min"};
 
-static const char *bits_name(gn_elem e) { return e == GN_F32 ? "f32" : e == GN_F64 ? "f64" : "i64"; }
+static const char *bits_name(gn_elem e)
+{
+    return e == GN_F32 ? "f32" : e == GN_F64 ? "f64" : "i64";
+}
 
 static int red_of(const kir_inst *in) { return in->op == KIR_TFMA ? KIR_SUM : (int)in->imm; }
 
@@ -65,7 +73,8 @@ static void accumulate(cu *c, const char *to, const kir_inst *in, int copy)
     gn_elem e = (gn_elem)kir_at(c->k, in->ref)->elem;
     const char *x = cu_ref(c, in->b, copy);
     if (in->op == KIR_TFMA)
-        cu_line(c, "%s = fma%s(%s, %s, %s);", to, e == GN_F32 ? "f" : "", x, cu_ref(c, in->c, copy), to);
+        cu_line(c, "%s = fma%s(%s, %s, %s);", to, e == GN_F32 ? "f" : "", x, cu_ref(c, in->c, copy),
+                to);
     else if (red_of(in) == KIR_SUM)
         cu_line(c, "%s = %s + %s;", to, to, x);
     else
@@ -82,12 +91,13 @@ void cu_tile_write(cu *c, kir_id inst, int copy)
     }
     const char *to = cu_element(c, inst, copy);
     if (in->op == KIR_TSTORE)
-        cu_line(c, "%s = %s;", to, cu_narrowed(c, (gn_elem)kir_at(c->k, in->ref)->elem, cu_ref(c, in->b, copy)));
+        cu_line(c, "%s = %s;", to,
+                cu_narrowed(c, (gn_elem)kir_at(c->k, in->ref)->elem, cu_ref(c, in->b, copy)));
     else
         accumulate(c, to, in, copy);
 }
 
-/* Copies -------------------------------------------------------------------------------------------------------------- */
+/* Copies --------------------------------------------------------------------------------------- */
 
 /* Is the index the loop's variable and what `by` divides? */
 static bool runs_along(const cu *c, kir_id index, kir_id loop, int64_t by)
@@ -122,7 +132,9 @@ kir_id cu_copied(const cu *c, kir_id loop)
     bool out = cu_is_shared(c, to->ref), in = cu_is_shared(c, from->ref);
     bool floats = kir_at(c->k, from->ref)->elem == GN_F32 && kir_at(c->k, to->ref)->elem == GN_F32;
     if (out == in || !floats) return 0;
-    return runs_along(c, from->a, loop, in ? 4 : 1) && runs_along(c, to->a, loop, out ? 4 : 1) ? store : 0;
+    return runs_along(c, from->a, loop, in ? 4 : 1) && runs_along(c, to->a, loop, out ? 4 : 1)
+               ? store
+               : 0;
 }
 
 /* The q'th element after the one that inst names. */
@@ -137,10 +149,12 @@ void cu_copy(cu *c, kir_id store)
     const kir_inst *to = kir_at(c->k, store), *from = kir_at(c->k, to->b);
     if (cu_is_shared(c, to->ref)) {
         cu_line(c, "gn_store_float4(tile%u + %s, %s, %s, %s, %s);", to->ref, cu_ref(c, to->a, 0),
-                cu_element(c, to->b, 0), after(c, to->b, 1), after(c, to->b, 2), after(c, to->b, 3));
+                cu_element(c, to->b, 0), after(c, to->b, 1), after(c, to->b, 2),
+                after(c, to->b, 3));
         return;
     }
-    cu_line(c, "const float4 x%u = gn_load_float4(tile%u + %s);", to->b, from->ref, cu_ref(c, from->a, 0));
+    cu_line(c, "const float4 x%u = gn_load_float4(tile%u + %s);", to->b, from->ref,
+            cu_ref(c, from->a, 0));
     for (int q = 0; q < 4; q++) cu_line(c, "%s = x%u.%c;", after(c, store, q), to->b, "xyzw"[q]);
 }
 
@@ -153,17 +167,23 @@ void cu_fragments(cu *c, kir_id inst)
     if (c->tile[in->ref].place == CU_SPREAD)
         to = gn_arena_printf(c->arena, "&%s", cu_element(c, inst, 0));
     else
-        to = gn_arena_printf(c->arena, "tile%u + %s + lane %% %d * %d", in->ref, cu_ref(c, in->a, 0), CU_WARP, m.lane);
-    cu_line(c, "gn_mma_%s(%s, tile%u + %s, %d, %d, tile%u + %s, %d, %d);", kir_kinds[m.kind].text, to, in->left,
-            cu_ref(c, in->b, 0), m.left_row, m.left_term, in->right, cu_ref(c, in->c, 0), m.right_col, m.right_term);
+        to = gn_arena_printf(c->arena, "tile%u + %s + lane %% %d * %d", in->ref,
+                             cu_ref(c, in->a, 0), CU_WARP, m.lane);
+    cu_line(c, "gn_mma_%s(%s, tile%u + %s, %d, %d, tile%u + %s, %d, %d);", kir_kinds[m.kind].text,
+            to, in->left, cu_ref(c, in->b, 0), m.left_row, m.left_term, in->right,
+            cu_ref(c, in->c, 0), m.right_col, m.right_term);
 }
 
-/* Reductions ---------------------------------------------------------------------------------------------------------- */
+/* Reductions ----------------------------------------------------------------------------------- */
 
 static const char *identity(const cu *c, gn_elem e, int red)
 {
-    if (e == GN_I64) return cu_integer(c, red == KIR_SUM ? 0 : red == KIR_RED_MAX ? INT64_MIN : INT64_MAX);
-    return cu_number(c, e, red == KIR_SUM ? -0.0 : red == KIR_RED_MAX ? -__builtin_inf() : __builtin_inf());
+    if (e == GN_I64)
+        return cu_integer(c, red == KIR_SUM ? 0 : red == KIR_RED_MAX ? INT64_MIN : INT64_MAX);
+    return cu_number(c, e,
+                     red == KIR_SUM       ? -0.0
+                     : red == KIR_RED_MAX ? -__builtin_inf()
+                                          : __builtin_inf());
 }
 
 static void each_deferred(cu *c, kir_id first, void (*f)(cu *, kir_id))
@@ -189,7 +209,8 @@ static void end(cu *c, kir_id i)
     bool shared = cu_is_shared(c, in->ref);
     cu_touched now = {0, 0};
     const char *name = red_name[red_of(in)], *bits = bits_name(e);
-    cu_line(c, "r%u = gn_reduce_%s_%s(r%u, %d, mask, %s);", i, name, bits, i, c->width, c->scratch ? "gn_shared" : "0");
+    cu_line(c, "r%u = gn_reduce_%s_%s(r%u, %d, mask, %s);", i, name, bits, i, c->width,
+            c->scratch ? "gn_shared" : "0");
     cu_effect(c, i, &now);
     cu_meet(c, now, false);
     const char *to = gn_arena_printf(c->arena, "tile%u[%s]", in->ref, cu_ref(c, in->a, 0));
@@ -203,7 +224,7 @@ static void end(cu *c, kir_id i)
 void cu_reduce_begin(cu *c, kir_id loop) { each_deferred(c, kir_at(c->k, loop)->body, begin); }
 void cu_reduce_end(cu *c, kir_id loop) { each_deferred(c, kir_at(c->k, loop)->body, end); }
 
-/* Segments ------------------------------------------------------------------------------------------------------------ */
+/* Segments ------------------------------------------------------------------------------------- */
 
 void cu_segments_begin(cu *c, kir_id loop)
 {
@@ -219,14 +240,19 @@ static void end_segment(cu *c, kir_id i, kir_id loop, int64_t n, int64_t limit)
     const char *name = red_name[red_of(in)], *bits = bits_name(e);
     long long lanes = n / cu_vec(c, loop);
     const char *first = lanes > 1 ? gn_arena_printf(c->arena, "lane %% %lld == 0", lanes) : "";
-    const char *within = limit ? gn_arena_printf(c->arena, "i%u < %lld", loop, (long long)limit) : "";
-    if (lanes > 1) cu_line(c, "r%u = gn_reduce_%s_%s(r%u, %lld, mask, 0);", i, name, bits, i, lanes);
-    const char *to = gn_arena_printf(c->arena, "tile%u[(gn_u32)i%u / %lld]", in->ref, loop, (long long)n);
-    if (*first || *within) cu_line(c, "if (%s%s%s)", first, *first && *within ? " && " : "", within);
+    const char *within = limit ? gn_arena_printf(c->arena, "i%u < %lld", loop, (long long)limit)
+                               : "";
+    if (lanes > 1)
+        cu_line(c, "r%u = gn_reduce_%s_%s(r%u, %lld, mask, 0);", i, name, bits, i, lanes);
+    const char *to = gn_arena_printf(c->arena, "tile%u[(gn_u32)i%u / %lld]", in->ref, loop,
+                                     (long long)n);
+    if (*first || *within)
+        cu_line(c, "if (%s%s%s)", first, *first && *within ? " && " : "", within);
     if (red_of(in) == KIR_SUM)
         cu_line(c, "%s%s = %s + r%u;", *first || *within ? "    " : "", to, to, i);
     else
-        cu_line(c, "%s%s = gn_%s_%s(r%u, %s);", *first || *within ? "    " : "", to, name, bits, i, to);
+        cu_line(c, "%s%s = gn_%s_%s(r%u, %s);", *first || *within ? "    " : "", to, name, bits, i,
+                to);
 }
 
 void cu_segments_end(cu *c, kir_id loop, int64_t limit)

@@ -1,9 +1,9 @@
 /* value: instructions that have a value, as expressions.
  *
- * Integers of the loop IR have 64 bits; what its facts say to fit in 32 is an int.  Nothing is contracted or reordered: the
- * compiler runs without --fmad, and FMA is fmaf.  The functions are CUDA's own, which keep the bounds of kir.def: at most
- * 2 ulp for expf, sinf, cosf, erff and tanhf, 1 for logf, log1pf and expm1f (CUDA C++ Programming Guide, "Mathematical
- * Functions"). */
+ * Integers of the loop IR have 64 bits; what its facts say to fit in 32 is an int.  Nothing is
+ * contracted or reordered: the compiler runs without --fmad, and FMA is fmaf.  The functions are
+ * CUDA's own, which keep the bounds of kir.def: at most 2 ulp for expf, sinf, cosf, erff and tanhf,
+ * 1 for logf, log1pf and expm1f (CUDA C++ Programming Guide, "Mathematical Functions"). */
 #include "codegen/cuda/emit_cuda.h"
 
 #include <math.h>
@@ -37,8 +37,9 @@ const char *cu_type(const cu *c, kir_id v)
 const char *cu_storage_type(gn_elem e)
 {
     static const char *const name[GN_ELEM_COUNT] = {
-        [GN_F32] = "float",  [GN_F64] = "double", [GN_BF16] = "gn_u16", [GN_F16] = "gn_u16", [GN_I32] = "int",
-        [GN_I64] = "gn_i64", [GN_U32] = "gn_u32", [GN_U8] = "gn_u8",    [GN_BOOL] = "gn_u8"};
+        [GN_F32] = "float",  [GN_F64] = "double", [GN_BF16] = "gn_u16",
+        [GN_F16] = "gn_u16", [GN_I32] = "int",    [GN_I64] = "gn_i64",
+        [GN_U32] = "gn_u32", [GN_U8] = "gn_u8",   [GN_BOOL] = "gn_u8"};
     return name[e];
 }
 
@@ -49,12 +50,13 @@ const char *cu_vector(gn_elem e)
     return name[e];
 }
 
-/* Leaves -------------------------------------------------------------------------------------------------------------- */
+/* Leaves --------------------------------------------------------------------------------------- */
 
 const char *cu_integer(const cu *c, int64_t i)
 {
     if (i == INT64_MIN) return "(-0x7fffffffffffffffLL - 1)";
-    if (i >= INT32_MIN && i <= INT32_MAX) return gn_arena_printf(c->arena, i < 0 ? "(%lld)" : "%lld", (long long)i);
+    if (i >= INT32_MIN && i <= INT32_MAX)
+        return gn_arena_printf(c->arena, i < 0 ? "(%lld)" : "%lld", (long long)i);
     return gn_arena_printf(c->arena, i < 0 ? "(%lldLL)" : "%lldLL", (long long)i);
 }
 
@@ -63,7 +65,8 @@ const char *cu_number(const cu *c, gn_elem e, double f)
     bool wide = e == GN_F64;
     if (!wide) f = (double)(float)f;
     if (isnan(f)) return wide ? "GN_NAN64" : "GN_NAN";
-    if (isinf(f)) return gn_arena_printf(c->arena, f < 0 ? "(-%s)" : "%s", wide ? "GN_INF64" : "GN_INF");
+    if (isinf(f))
+        return gn_arena_printf(c->arena, f < 0 ? "(-%s)" : "%s", wide ? "GN_INF64" : "GN_INF");
     char text[48];
     snprintf(text, sizeof text, wide ? "%.17g" : "%.9g", f);
     for (int digits = 1; digits < (wide ? 17 : 9); digits++) { /* the shortest that reads back */
@@ -75,7 +78,8 @@ const char *cu_number(const cu *c, gn_elem e, double f)
         break;
     }
     const char *point = strpbrk(text, ".e") ? "" : ".0";
-    return gn_arena_printf(c->arena, signbit(f) ? "(%s%s%s)" : "%s%s%s", text, point, wide ? "" : "f");
+    return gn_arena_printf(c->arena, signbit(f) ? "(%s%s%s)" : "%s%s%s", text, point,
+                           wide ? "" : "f");
 }
 
 static const char *constant(const cu *c, const kir_inst *in)
@@ -101,7 +105,7 @@ const char *cu_ref(const cu *c, kir_id v, int copy)
     return gn_arena_printf(c->arena, "x%u_%d", v, copy);
 }
 
-/* Memory -------------------------------------------------------------------------------------------------------------- */
+/* Memory --------------------------------------------------------------------------------------- */
 
 const char *cu_widened(const cu *c, gn_elem e, const char *x)
 {
@@ -143,7 +147,7 @@ const char *cu_stored(const cu *c, int buffer, kir_id v, int copy)
     }
 }
 
-/* Arithmetic ---------------------------------------------------------------------------------------------------------- */
+/* Arithmetic ----------------------------------------------------------------------------------- */
 
 /* The operation is done in 64 bits where its operands or its result need them. */
 static const char *sum(const cu *c, kir_id v, char op, int copy)
@@ -152,7 +156,8 @@ static const char *sum(const cu *c, kir_id v, char op, int copy)
     const char *a = cu_ref(c, in->a, copy), *b = cu_ref(c, in->b, copy);
     bool narrow = cu_is_int(c, in->a) && cu_is_int(c, in->b);
     if (cu_is_int(c, v) && !narrow) return gn_arena_printf(c->arena, "(int)(%s %c %s)", a, op, b);
-    return gn_arena_printf(c->arena, "%s%s %c %s", narrow && !cu_is_int(c, v) ? "(gn_i64)" : "", a, op, b);
+    return gn_arena_printf(c->arena, "%s%s %c %s", narrow && !cu_is_int(c, v) ? "(gn_i64)" : "", a,
+                           op, b);
 }
 
 static const char *integers(const cu *c, kir_id v, int copy)
@@ -160,13 +165,16 @@ static const char *integers(const cu *c, kir_id v, int copy)
     const kir_inst *in = kir_at(c->k, v);
     const char *a = cu_ref(c, in->a, copy), *b = cu_ref(c, in->b, copy);
     bool narrow = cu_is_int(c, in->a) && cu_is_int(c, in->b);
-    const char *to = cu_is_int(c, v) && !narrow ? "(int)" : "", *sign = narrow ? "gn_u32" : "gn_u64";
+    const char *to = cu_is_int(c, v) && !narrow ? "(int)" : "",
+               *sign = narrow ? "gn_u32" : "gn_u64";
     switch (in->op) {
     case KIR_IADD: return sum(c, v, '+', copy);
     case KIR_ISUB: return sum(c, v, '-', copy);
     case KIR_IMUL: return sum(c, v, '*', copy);
-    case KIR_IDIV: return gn_arena_printf(c->arena, "(%s)((%s)%s / (%s)%s)", cu_type(c, v), sign, a, sign, b);
-    case KIR_IMOD: return gn_arena_printf(c->arena, "(%s)((%s)%s %% (%s)%s)", cu_type(c, v), sign, a, sign, b);
+    case KIR_IDIV:
+        return gn_arena_printf(c->arena, "(%s)((%s)%s / (%s)%s)", cu_type(c, v), sign, a, sign, b);
+    case KIR_IMOD:
+        return gn_arena_printf(c->arena, "(%s)((%s)%s %% (%s)%s)", cu_type(c, v), sign, a, sign, b);
     case KIR_IMIN: return gn_arena_printf(c->arena, "%s(%s < %s ? %s : %s)", to, a, b, a, b);
     case KIR_IMAX: return gn_arena_printf(c->arena, "%s(%s > %s ? %s : %s)", to, a, b, a, b);
     case KIR_ILT: return gn_arena_printf(c->arena, "%s < %s", a, b);
@@ -183,7 +191,8 @@ static const char *cast(const cu *c, kir_id v, int copy)
     if (from == to) return x;
     if (to == GN_BOOL) return gn_arena_printf(c->arena, "%s != 0", x);
     if (from == GN_BOOL)
-        return gn_arena_printf(c->arena, "%s ? %s : %s", x, to == GN_I64 ? "1" : cu_number(c, to, 1),
+        return gn_arena_printf(c->arena, "%s ? %s : %s", x,
+                               to == GN_I64 ? "1" : cu_number(c, to, 1),
                                to == GN_I64 ? "0" : cu_number(c, to, 0));
     if (to == GN_I64) return gn_arena_printf(c->arena, "gn_to_i64(%s)", x);
     return gn_arena_printf(c->arena, "(%s)%s", cu_elem_type(to), x);
@@ -208,16 +217,18 @@ static const char *function_name(kir_op op)
     }
 }
 
-/* A double's power of a constant is 2^(x log2 a), a fifth of the code of pow; NULL: it is not such a one.  The logarithm goes with
- * 64 digits, as two doubles. */
+/* A double's power of a constant is 2^(x log2 a), a fifth of the code of pow; NULL: it is not such
+ * a one.  The logarithm goes with 64 digits, as two doubles. */
 static const char *power_of_constant(const cu *c, const kir_inst *in, const char *x)
 {
     const kir_inst *base = kir_at(c->k, in->a);
-    bool fits = in->elem == GN_F64 && base->op == KIR_CONST && base->fimm > 0 && isfinite(base->fimm);
+    bool fits = in->elem == GN_F64 && base->op == KIR_CONST && base->fimm > 0 &&
+                isfinite(base->fimm);
     if (!fits || base->fimm == 1) return NULL;
     long double log = log2l((long double)base->fimm);
     double high = (double)log, low = (double)(log - (long double)high);
-    return gn_arena_printf(c->arena, "gn_power(%s, %s, %s)", cu_number(c, GN_F64, high), cu_number(c, GN_F64, low), x);
+    return gn_arena_printf(c->arena, "gn_power(%s, %s, %s)", cu_number(c, GN_F64, high),
+                           cu_number(c, GN_F64, low), x);
 }
 
 static const char *floats(const cu *c, kir_id v, int copy)
@@ -230,8 +241,10 @@ static const char *floats(const cu *c, kir_id v, int copy)
     case KIR_FADD: return gn_arena_printf(c->arena, "%s + %s", a, b);
     case KIR_FSUB: return gn_arena_printf(c->arena, "%s - %s", a, b);
     case KIR_FMUL: return gn_arena_printf(c->arena, "%s * %s", a, b);
-    case KIR_FDIV: return gn_arena_printf(c->arena, in->elem == GN_F32 ? "gn_div(%s, %s)" : "%s / %s", a, b);
-    case KIR_FMA: return gn_arena_printf(c->arena, "fma%s(%s, %s, %s)", f, a, b, cu_ref(c, in->c, copy));
+    case KIR_FDIV:
+        return gn_arena_printf(c->arena, in->elem == GN_F32 ? "gn_div(%s, %s)" : "%s / %s", a, b);
+    case KIR_FMA:
+        return gn_arena_printf(c->arena, "fma%s(%s, %s, %s)", f, a, b, cu_ref(c, in->c, copy));
     case KIR_FMIN: return gn_arena_printf(c->arena, "gn_min_%s(%s, %s)", bits, a, b);
     case KIR_FMAX: return gn_arena_printf(c->arena, "gn_max_%s(%s, %s)", bits, a, b);
     case KIR_FNEG: return gn_arena_printf(c->arena, "-%s", a);
@@ -253,17 +266,23 @@ const char *cu_value(const cu *c, kir_id v, int copy)
     switch (in->op) {
     case KIR_LOAD: return load(c, in, copy);
     case KIR_NOT: return gn_arena_printf(c->arena, "!%s", cu_ref(c, in->a, copy));
-    case KIR_AND: return gn_arena_printf(c->arena, "%s && %s", cu_ref(c, in->a, copy), cu_ref(c, in->b, copy));
-    case KIR_OR: return gn_arena_printf(c->arena, "%s || %s", cu_ref(c, in->a, copy), cu_ref(c, in->b, copy));
+    case KIR_AND:
+        return gn_arena_printf(c->arena, "%s && %s", cu_ref(c, in->a, copy),
+                               cu_ref(c, in->b, copy));
+    case KIR_OR:
+        return gn_arena_printf(c->arena, "%s || %s", cu_ref(c, in->a, copy),
+                               cu_ref(c, in->b, copy));
     case KIR_SELECT:
-        return gn_arena_printf(c->arena, "%s ? %s : %s", cu_ref(c, in->a, copy), cu_ref(c, in->b, copy),
-                               cu_ref(c, in->c, copy));
+        return gn_arena_printf(c->arena, "%s ? %s : %s", cu_ref(c, in->a, copy),
+                               cu_ref(c, in->b, copy), cu_ref(c, in->c, copy));
     case KIR_CAST: return cast(c, v, copy);
     case KIR_RANDOM:
-        return gn_arena_printf(c->arena, in->narrow ? "gn_random(%s, (gn_u32)%s, %uu)" : "gn_random(%s, %s, %uu)",
-                               cu_ref(c, in->a, copy), cu_ref(c, in->b, copy), (unsigned)in->imm);
+        return gn_arena_printf(
+            c->arena, in->narrow ? "gn_random(%s, (gn_u32)%s, %uu)" : "gn_random(%s, %s, %uu)",
+            cu_ref(c, in->a, copy), cu_ref(c, in->b, copy), (unsigned)in->imm);
     case KIR_RNGKEY:
-        return gn_arena_printf(c->arena, "gn_rng_key(%s, %s)", cu_ref(c, in->a, copy), cu_ref(c, in->b, copy));
+        return gn_arena_printf(c->arena, "gn_rng_key(%s, %s)", cu_ref(c, in->a, copy),
+                               cu_ref(c, in->b, copy));
     default: break;
     }
     if (in->op >= KIR_IADD && in->op <= KIR_IEQ) return integers(c, v, copy);

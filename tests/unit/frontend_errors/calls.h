@@ -1,4 +1,5 @@
-/* Of calls, arguments, what layers and models take and give.  Elements of an array: see ../frontend_errors.h. */
+/* Of calls, arguments, what layers and models take and give.  Elements of an array: see
+ * ../frontend_errors.h. */
 /* clang-format off */
     {"call_number",
      "model M() (g: graph, x: node[F]) -> node[F] {\n"
@@ -115,7 +116,8 @@
          "  y = l(g, e)\n"
          "  return x\n"
          "}\n",
-     "m.gnn:4:12: error: input `x` of `GCNConv` is `node[in]`, this is edge[1433]; `sum(u -> v in g: ...)` takes edges to nodes\n"
+     "m.gnn:4:12: error: input `x` of `GCNConv` is `node[in]`, this is edge[1433]; `sum(u -> v in "
+     "g: ...)` takes edges to nodes\n"
          "    4 |   y = l(g, e)\n"
          "      |            ^"},
     {"space_of_nothing",
@@ -125,7 +127,8 @@
      "m.gnn:2:35: error: `space` takes values of nodes or edges, not [1]\n"
          "    2 |   return x + mean(x, over = space(tensor([1.0])))\n"
          "      |                                   ^~~~~~~~~~~~~"},
-    {"input_no_space", /* no message makes edges of what has no rows, nor another number of dimensions */
+    /* no message makes edges of what has no rows, nor another number of dimensions */
+    {"input_no_space",
      "layer L() (e: edge[a]) -> edge[a] { return e }\n"
          "layer N() (x: node[a]) -> node[a] { return x }\n"
          "model M() (g: graph, x: node[F]) -> node[F] {\n"
@@ -137,7 +140,8 @@
      "m.gnn:4:11: error: input `e` of `L` is `edge[a]`, this is [1]\n"
          "    4 |   a = L()(tensor([1.0]))\n"
          "      |           ^~~~~~~~~~~~~\n"
-         "m.gnn:5:11: error: input `e` of `L` is `edge[a]`, this is node[1433]; `edge(u -> v in g: x[u])` takes nodes to edges\n"
+         "m.gnn:5:11: error: input `e` of `L` is `edge[a]`, this is node[1433]; `edge(u -> v in "
+         "g: x[u])` takes nodes to edges\n"
          "    5 |   b = L()(x)\n"
          "      |           ^\n"
          "m.gnn:6:11: error: input `x` of `N` is `node[a]`, this is edge[1, 1433]\n"
@@ -234,7 +238,8 @@
          "  l = Linear(4)\n"
          "  return x\n"
          "}\n",
-     "m.gnn:3:3: error: `l` already names a layer with weights: give this one another name; several of a kind are a list, `[... for i in 0..n]`\n"
+     "m.gnn:3:3: error: `l` already names a layer with weights: give this one another name; "
+     "several of a kind are a list, `[... for i in 0..n]`\n"
          "    3 |   l = Linear(4)\n"
          "      |   ^"},
     {"too_long",
@@ -259,16 +264,20 @@
          "  y = c(g, x)\n"
          "  return x\n"
          "}\n",
-     "stdlib/conv.gnn:5:10: error: `aggr` is \"sum\", \"mean\", \"max\" or \"min\"; here `aggr` is \"median\"\n"
-         "    5 |   assert aggr == \"sum\" or aggr == \"add\" or aggr == \"mean\" or aggr == \"max\" or aggr == \"min\",\n"
-         "      |          ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n"
+     "stdlib/conv.gnn:5:10: error: `aggr` is \"sum\", \"mean\", \"max\" or \"min\"; here `aggr` "
+     "is \"median\"\n"
+         "    5 |   assert aggr == \"sum\" or aggr == \"add\" or aggr == \"mean\" or aggr == "
+         "\"max\" or aggr == \"min\",\n"
+         "      |          "
+         "^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n"
          "stdlib/conv.gnn:46:13: note: in `aggregate`, called here\n"
          "   46 |   h = lin_l(aggregate(g, x, aggr))\n"
          "      |             ^~~~~~~~~\n"
          "m.gnn:3:7: note: in `SAGEConv`, applied here\n"
          "    3 |   y = c(g, x)\n"
          "      |       ^"},
-    {"assertion_sides", /* of what decided alone; what is written as it is has no need of its value */
+    /* of what decided alone; what is written as it is has no need of its value */
+    {"assertion_sides",
      "model M(n = 2 + 1, w = none) (g: graph, x: node[F]) -> node[F] {\n"
          "  assert n * 2 == dim(x) - 1, \"no\"\n"
          "  assert F > -1 and not (n != 4 and n < 2e9), \"no\"\n"

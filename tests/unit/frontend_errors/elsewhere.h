@@ -1,5 +1,5 @@
-/* What is written as elsewhere: Python, PyTorch, PyTorch Geometric; and graphs and ends of edges taken for what they are not.
- * Elements of an array: see ../frontend_errors.h. */
+/* What is written as elsewhere: Python, PyTorch, PyTorch Geometric; and graphs and ends of edges
+ * taken for what they are not. Elements of an array: see ../frontend_errors.h. */
 /* clang-format off */
     {"self_field",
      "model M(hidden = 16) (g: graph, x: node[F]) -> node[C] {\n"
@@ -7,27 +7,32 @@
          "  self.conv2 = GCNConv(16)\n"
          "  return conv(g, x)\n"
          "}\n",
-     "m.gnn:3:7: error: expected `=` after the name, found `.`; a layer of the model has a name of its own: `conv = GCNConv(16)`, then `conv(g, x)`\n"
+     "m.gnn:3:7: error: expected `=` after the name, found `.`; a layer of the model has a name "
+     "of its own: `conv = GCNConv(16)`, then `conv(g, x)`\n"
          "    3 |   self.conv2 = GCNConv(16)\n"
          "      |       ^"},
     {"import",
      "import torch\n",
-     "m.gnn:1:1: error: expected `layer`, `model`, `fn` or `train`, found `import`; nothing is imported: layers and functions of the standard library are there\n"
+     "m.gnn:1:1: error: expected `layer`, `model`, `fn` or `train`, found `import`; nothing is "
+     "imported: layers and functions of the standard library are there\n"
          "    1 | import torch\n"
          "      | ^~~~~~"},
     {"from_import",
      "from torch_geometric.nn import GCNConv\n",
-     "m.gnn:1:1: error: expected `layer`, `model`, `fn` or `train`, found `from`; nothing is imported: layers and functions of the standard library are there\n"
+     "m.gnn:1:1: error: expected `layer`, `model`, `fn` or `train`, found `from`; nothing is "
+     "imported: layers and functions of the standard library are there\n"
          "    1 | from torch_geometric.nn import GCNConv\n"
          "      | ^~~~"},
     {"python_class",
      "class GCN(torch.nn.Module):\n",
-     "m.gnn:1:1: error: expected `layer`, `model`, `fn` or `train`, found `class`; a network is a `model NAME(hidden = 16) (g: graph, x: node[F]) -> node[C] { ... }`\n"
+     "m.gnn:1:1: error: expected `layer`, `model`, `fn` or `train`, found `class`; a network is a "
+     "`model NAME(hidden = 16) (g: graph, x: node[F]) -> node[C] { ... }`\n"
          "    1 | class GCN(torch.nn.Module):\n"
          "      | ^~~~~"},
     {"def",
      "def f(x):\n",
-     "m.gnn:1:1: error: expected `layer`, `model`, `fn` or `train`, found `def`; a function is `fn NAME(x) { ... }`, a network a `model`\n"
+     "m.gnn:1:1: error: expected `layer`, `model`, `fn` or `train`, found `def`; a function is "
+     "`fn NAME(x) { ... }`, a network a `model`\n"
          "    1 | def f(x):\n"
          "      | ^~~"},
     {"augmented",
@@ -45,7 +50,8 @@
          "  conv(g, x)\n"
          "  return conv(g, x)\n"
          "}\n",
-     "m.gnn:3:7: error: expected `=` after the name, found `(`; what a call gives is named, `h = f(x)`, or returned, `return f(x)`\n"
+     "m.gnn:3:7: error: expected `=` after the name, found `(`; what a call gives is named, `h = "
+     "f(x)`, or returned, `return f(x)`\n"
          "    3 |   conv(g, x)\n"
          "      |       ^"},
     {"python_for",
@@ -54,7 +60,8 @@
          "  for i in 0..2:\n"
          "  return conv(g, x)\n"
          "}\n",
-     "m.gnn:3:16: error: expected `{` before the statements, found `:`; blocks stand in braces, `for i in 0..n { ... }`\n"
+     "m.gnn:3:16: error: expected `{` before the statements, found `:`; blocks stand in braces, "
+     "`for i in 0..n { ... }`\n"
          "    3 |   for i in 0..2:\n"
          "      |                ^"},
     {"tuple",
@@ -65,7 +72,8 @@
          "train M {\n"
          "  optimizer = adam(betas = (0.9, 0.999))\n"
          "}\n",
-     "m.gnn:6:32: error: expected `)` to close the parenthesis, found `,`; `betas` are `beta1 = 0.9, beta2 = 0.999` here\n"
+     "m.gnn:6:32: error: expected `)` to close the parenthesis, found `,`; `betas` are `beta1 = "
+     "0.9, beta2 = 0.999` here\n"
          "    6 |   optimizer = adam(betas = (0.9, 0.999))\n"
          "      |                                ^"},
     {"tuple_of_others",
@@ -74,7 +82,8 @@
          "  h = (x, x)\n"
          "  return conv(g, x)\n"
          "}\n",
-     "m.gnn:3:9: error: expected `)` to close the parenthesis, found `,`; there are no tuples: a list is `[a, b]`\n"
+     "m.gnn:3:9: error: expected `)` to close the parenthesis, found `,`; there are no tuples: a "
+     "list is `[a, b]`\n"
          "    3 |   h = (x, x)\n"
          "      |         ^"},
     {"columns",
@@ -94,10 +103,14 @@
          "train M {\n"
          "  loss = cross_entropy(M(g, x)[train_mask], y[train_mask])\n"
          "}\n",
-     "m.gnn:6:32: error: a tensor is indexed by an end of an edge or an integer, not by node of bool: a loss takes its rows by `over`, as `loss = cross_entropy(M(g, x), y) over train_mask`\n"
+     "m.gnn:6:32: error: a tensor is indexed by an end of an edge or an integer, not by node of "
+     "bool: a loss takes its rows by `over`, as `loss = cross_entropy(M(g, x), y) over "
+     "train_mask`\n"
          "    6 |   loss = cross_entropy(M(g, x)[train_mask], y[train_mask])\n"
          "      |                                ^~~~~~~~~~\n"
-         "m.gnn:6:47: error: a tensor is indexed by an end of an edge or an integer, not by node of bool: a loss takes its rows by `over`, as `loss = cross_entropy(M(g, x), y) over train_mask`\n"
+         "m.gnn:6:47: error: a tensor is indexed by an end of an edge or an integer, not by node "
+         "of bool: a loss takes its rows by `over`, as `loss = cross_entropy(M(g, x), y) over "
+         "train_mask`\n"
          "    6 |   loss = cross_entropy(M(g, x)[train_mask], y[train_mask])\n"
          "      |                                               ^~~~~~~~~~"},
     {"torch_loss",
@@ -108,7 +121,8 @@
          "train M {\n"
          "  loss = CrossEntropyLoss(M(g, x), y)\n"
          "}\n",
-     "m.gnn:6:10: error: nothing is named `CrossEntropyLoss` here; the loss is `cross_entropy(M(g, x), y) over train_mask`\n"
+     "m.gnn:6:10: error: nothing is named `CrossEntropyLoss` here; the loss is "
+     "`cross_entropy(M(g, x), y) over train_mask`\n"
          "    6 |   loss = CrossEntropyLoss(M(g, x), y)\n"
          "      |          ^~~~~~~~~~~~~~~~"},
     {"torch_optimizer",
@@ -132,7 +146,8 @@
          "  loss = cross_entropy(M(g, x), y) over train_mask\n"
          "  optimizer = adam(learning_rate = 0.01)\n"
          "}\n",
-     "m.gnn:7:20: error: `adam` takes no `learning_rate`; it is the optimizer's `lr`: `optimizer = adam(lr = 0.01)`\n"
+     "m.gnn:7:20: error: `adam` takes no `learning_rate`; it is the optimizer's `lr`: `optimizer "
+     "= adam(lr = 0.01)`\n"
          "    7 |   optimizer = adam(learning_rate = 0.01)\n"
          "      |                    ^~~~~~~~~~~~~"},
     {"lr_of_block",
@@ -144,7 +159,8 @@
          "  loss = cross_entropy(M(g, x), y) over train_mask\n"
          "  lr = 0.01\n"
          "}\n",
-     "m.gnn:7:3: error: a train block has no `lr`; it is the optimizer's: `optimizer = adam(lr = 0.01)`\n"
+     "m.gnn:7:3: error: a train block has no `lr`; it is the optimizer's: `optimizer = adam(lr = "
+     "0.01)`\n"
          "    7 |   lr = 0.01\n"
          "      |   ^~"},
     {"scheduler",
@@ -186,7 +202,8 @@
          "  h = conv(x, edge_index)\n"
          "  return conv(g, x)\n"
          "}\n",
-     "m.gnn:3:15: error: nothing is named `edge_index` here; the graph is `g`, an input `g: graph`\n"
+     "m.gnn:3:15: error: nothing is named `edge_index` here; the graph is `g`, an input `g: "
+     "graph`\n"
          "    3 |   h = conv(x, edge_index)\n"
          "      |               ^~~~~~~~~~\n"
          "m.gnn:3:12: error: input `g` of `GCNConv` is `graph`, this is node[1433]\n"
@@ -207,7 +224,8 @@
          "  h = torch.relu(x)\n"
          "  return conv(g, x)\n"
          "}\n",
-     "m.gnn:3:7: error: nothing is named `torch` here; functions are called by themselves: `relu(x)`, `concat(a, b)`\n"
+     "m.gnn:3:7: error: nothing is named `torch` here; functions are called by themselves: "
+     "`relu(x)`, `concat(a, b)`\n"
          "    3 |   h = torch.relu(x)\n"
          "      |       ^~~~~"},
     {"method",
@@ -243,7 +261,8 @@
          "  h = x.shape\n"
          "  return conv(g, x)\n"
          "}\n",
-     "m.gnn:3:9: error: node[1433] has no field `shape`; a width is `dim(x)`, the number of rows `rows(x)`\n"
+     "m.gnn:3:9: error: node[1433] has no field `shape`; a width is `dim(x)`, the number of rows "
+     "`rows(x)`\n"
          "    3 |   h = x.shape\n"
          "      |         ^~~~~"},
     {"module_list",
@@ -252,7 +271,8 @@
          "  h = ModuleList([conv])\n"
          "  return conv(g, x)\n"
          "}\n",
-     "m.gnn:3:7: error: nothing is named `ModuleList` here; a list of layers is `[GCNConv(hidden) for i in 0..layers]`\n"
+     "m.gnn:3:7: error: nothing is named `ModuleList` here; a list of layers is `[GCNConv(hidden) "
+     "for i in 0..layers]`\n"
          "    3 |   h = ModuleList([conv])\n"
          "      |       ^~~~~~~~~~"},
     {"sequential",
@@ -261,7 +281,8 @@
          "  h = Sequential(conv)\n"
          "  return conv(g, x)\n"
          "}\n",
-     "m.gnn:3:7: error: nothing is named `Sequential` here; layers are applied one after another: `h = second(relu(first(h)))`\n"
+     "m.gnn:3:7: error: nothing is named `Sequential` here; layers are applied one after another: "
+     "`h = second(relu(first(h)))`\n"
          "    3 |   h = Sequential(conv)\n"
          "      |       ^~~~~~~~~~"},
     {"batch_norm_1d",
@@ -270,7 +291,8 @@
          "  h = BatchNorm1d(16)\n"
          "  return conv(g, x)\n"
          "}\n",
-     "m.gnn:3:7: error: nothing is named `BatchNorm1d` here; did you mean `BatchNorm`?  It takes no width\n"
+     "m.gnn:3:7: error: nothing is named `BatchNorm1d` here; did you mean `BatchNorm`?  It takes "
+     "no width\n"
          "    3 |   h = BatchNorm1d(16)\n"
          "      |       ^~~~~~~~~~~"},
     {"layer_elsewhere",
@@ -297,7 +319,8 @@
          "  h = torch.cat([x, x])\n"
          "  return conv(g, x)\n"
          "}\n",
-     "m.gnn:3:7: error: nothing is named `torch` here; functions are called by themselves: `relu(x)`, `concat(a, b)`\n"
+     "m.gnn:3:7: error: nothing is named `torch` here; functions are called by themselves: "
+     "`relu(x)`, `concat(a, b)`\n"
          "    3 |   h = torch.cat([x, x])\n"
          "      |       ^~~~~"},
     {"cat_name",
@@ -333,7 +356,8 @@
          "  h = GCNConv(in_channels = 16, out = 3)\n"
          "  return conv(g, x)\n"
          "}\n",
-     "m.gnn:3:15: error: `GCNConv` takes no `in_channels`; the width that comes in is its input's, and not given; the number of features is `F`\n"
+     "m.gnn:3:15: error: `GCNConv` takes no `in_channels`; the width that comes in is its "
+     "input's, and not given; the number of features is `F`\n"
          "    3 |   h = GCNConv(in_channels = 16, out = 3)\n"
          "      |               ^~~~~~~~~~~"},
     {"true_of_python",
@@ -351,7 +375,8 @@
          "  h = x[train_mask]\n"
          "  return conv(g, x)\n"
          "}\n",
-     "m.gnn:3:9: error: nothing is named `train_mask` here; a model gives all nodes, and the loss takes its own: `loss = cross_entropy(M(g, x), y) over train_mask`\n"
+     "m.gnn:3:9: error: nothing is named `train_mask` here; a model gives all nodes, and the loss "
+     "takes its own: `loss = cross_entropy(M(g, x), y) over train_mask`\n"
          "    3 |   h = x[train_mask]\n"
          "      |         ^~~~~~~~~~"},
     {"choice_of_python",
@@ -360,7 +385,8 @@
          "  h = x if hidden > 3 else x\n"
          "  return conv(g, x)\n"
          "}\n",
-     "m.gnn:3:9: error: expected the end of the line, found `if`, a word of the language; a choice between values is `condition ? a : b`\n"
+     "m.gnn:3:9: error: expected the end of the line, found `if`, a word of the language; a "
+     "choice between values is `condition ? a : b`\n"
          "    3 |   h = x if hidden > 3 else x\n"
          "      |         ^~"},
     {"global_pool",
@@ -376,17 +402,20 @@
      "model M() (g: graph, h: graph, x: node[F]) -> node[F] {\n"
          "  return sum(u -> v in h: x[u])\n"
          "}\n",
-     "m.gnn:1:22: error: the data have one graph, `g`, and nothing for the input `h`: take the graph once, as `g: graph`, and derive others from it\n"
+     "m.gnn:1:22: error: the data have one graph, `g`, and nothing for the input `h`: take the "
+     "graph once, as `g: graph`, and derive others from it\n"
          "    1 | model M() (g: graph, h: graph, x: node[F]) -> node[F] {\n"
          "      |                      ^"},
     {"two_graphs_none_g",
      "model M() (a: graph, b: graph, x: node[F]) -> node[F] {\n"
          "  return x\n"
          "}\n",
-     "m.gnn:1:12: error: the data have one graph, `g`, and nothing for the input `a`: take the graph once, as `g: graph`, and derive others from it\n"
+     "m.gnn:1:12: error: the data have one graph, `g`, and nothing for the input `a`: take the "
+     "graph once, as `g: graph`, and derive others from it\n"
          "    1 | model M() (a: graph, b: graph, x: node[F]) -> node[F] {\n"
          "      |            ^\n"
-         "m.gnn:1:22: error: the data have one graph, `g`, and nothing for the input `b`: take the graph once, as `g: graph`, and derive others from it\n"
+         "m.gnn:1:22: error: the data have one graph, `g`, and nothing for the input `b`: take "
+         "the graph once, as `g: graph`, and derive others from it\n"
          "    1 | model M() (a: graph, b: graph, x: node[F]) -> node[F] {\n"
          "      |                      ^"},
     {"ends_ordered",
@@ -431,7 +460,8 @@
          "  h = sum(u -> v in g: sum(a -> b in g: x[u])[v])\n"
          "  return conv(g, x)\n"
          "}\n",
-     "m.gnn:3:43: error: the end of another message's edge: `edge(...)` takes a value of those edges, before this message\n"
+     "m.gnn:3:43: error: the end of another message's edge: `edge(...)` takes a value of those "
+     "edges, before this message\n"
          "    3 |   h = sum(u -> v in g: sum(a -> b in g: x[u])[v])\n"
          "      |                                           ^"},
     {"no_edge_features",

@@ -1,4 +1,5 @@
-/* Of parameters and buffers, and what operators on tensors take.  Elements of an array: see ../frontend_errors.h. */
+/* Of parameters and buffers, and what operators on tensors take.  Elements of an array: see
+ * ../frontend_errors.h. */
 /* clang-format off */
     {"param_in_function",
      "fn f() {\n"
@@ -52,7 +53,8 @@
          "  param w: [3] = \"zeros\"\n"
          "  return x\n"
          "}\n",
-     "m.gnn:2:18: error: a parameter begins with a number or an initialiser such as `glorot_uniform`, not with \"zeros\"\n"
+     "m.gnn:2:18: error: a parameter begins with a number or an initialiser such as "
+     "`glorot_uniform`, not with \"zeros\"\n"
          "    2 |   param w: [3] = \"zeros\"\n"
          "      |                  ^~~~~~~"},
     {"param_init_name",
@@ -156,15 +158,20 @@
          "    2 |   y = dropout(x, 1.5)\n"
          "      |                  ^~~"},
     {"concat_spaces",
-     "model M() (g: graph, x: node[F]) -> node[...] { return concat(x, edge(u -> v in g: x[u])) }\n",
-     "m.gnn:1:56: error: `concat` along axis 0 does not fit node[1433] and edge[1433]: in a message `x[u]` and `x[v]` take a node's value to the edge\n"
-         "    1 | model M() (g: graph, x: node[F]) -> node[...] { return concat(x, edge(u -> v in g: x[u])) }\n"
+     "model M() (g: graph, x: node[F]) -> node[...] { return concat(x, edge(u -> v in g: x[u])) "
+     "}\n",
+     "m.gnn:1:56: error: `concat` along axis 0 does not fit node[1433] and edge[1433]: in a "
+     "message `x[u]` and `x[v]` take a node's value to the edge\n"
+         "    1 | model M() (g: graph, x: node[F]) -> node[...] { return concat(x, edge(u -> v in "
+         "g: x[u])) }\n"
          "      |                                                        ^~~~~~"},
     {"concat_many",
      "model M() (g: graph, x: node[F]) -> node[...] { return concat(x, x, x, x, x, x, x, x) }\n",
      "m.gnn:1:84: error: too many arguments: `concat` takes 7, or a list of any length: `[a, b]`\n"
-         "    1 | model M() (g: graph, x: node[F]) -> node[...] { return concat(x, x, x, x, x, x, x, x) }\n"
-         "      |                                                                                    ^"},
+         "    1 | model M() (g: graph, x: node[F]) -> node[...] { return concat(x, x, x, x, x, x, "
+         "x, x) }\n"
+         "      |                                                                                 "
+         "   ^"},
     {"concat_dims",
      "model M() (g: graph, x: node[F]) -> node[F] {\n"
          "  param w: [3, 4] = zeros\n"
@@ -204,7 +211,8 @@
          "  y = self_loops(g).attr\n"
          "  return x\n"
          "}\n",
-     "m.gnn:2:21: error: a derived graph has no attributes: `carry(g.attr, derived, fill)` takes them there\n"
+     "m.gnn:2:21: error: a derived graph has no attributes: `carry(g.attr, derived, fill)` takes "
+     "them there\n"
          "    2 |   y = self_loops(g).attr\n"
          "      |                     ^~~~"},
     {"softmax_over",
@@ -213,8 +221,10 @@
          "  y = softmax(e, over = src)\n"
          "  return x\n"
          "}\n",
-     "stdlib/functions.gnn:32:10: error: `softmax` goes along an axis, or over `dst`: the edges into a node; here `over` is src\n"
-         "   32 |   assert over == dst, \"`softmax` goes along an axis, or over `dst`: the edges into a node\"\n"
+     "stdlib/functions.gnn:32:10: error: `softmax` goes along an axis, or over `dst`: the edges "
+     "into a node; here `over` is src\n"
+         "   32 |   assert over == dst, \"`softmax` goes along an axis, or over `dst`: the edges "
+         "into a node\"\n"
          "      |          ^~~~~~~~~~~\n"
          "m.gnn:3:7: note: in `softmax`, called here\n"
          "    3 |   y = softmax(e, over = src)\n"

@@ -13,7 +13,8 @@
          "train M {\n"
          "loss = cross_entropy(M(g, x), y) over train_mask; lr = 0.1\n"
          "}\n",
-     "m.gnn:3:51: error: a train block has no `lr`; it is the optimizer's: `optimizer = adam(lr = 0.01)`\n"
+     "m.gnn:3:51: error: a train block has no `lr`; it is the optimizer's: `optimizer = adam(lr = "
+     "0.01)`\n"
          "    3 | loss = cross_entropy(M(g, x), y) over train_mask; lr = 0.1\n"
          "      |                                                   ^~"},
     {"train_select_word",
@@ -85,7 +86,8 @@
          "  loss = cross_entropy(M(g, x), y) over train_mask\n"
          "  optimizer = adam(rate = 0.1)\n"
          "}\n",
-     "m.gnn:7:20: error: `adam` takes no `rate`; it takes `lr`, `beta1`, `beta2`, `eps`, `weight_decay`\n"
+     "m.gnn:7:20: error: `adam` takes no `rate`; it takes `lr`, `beta1`, `beta2`, `eps`, "
+     "`weight_decay`\n"
          "    7 |   optimizer = adam(rate = 0.1)\n"
          "      |                    ^~~~"},
     {"train_over_too_much",
@@ -96,7 +98,8 @@
          "train M {\n"
          "  loss = cross_entropy(M(g, x), y) over train_mask + mean(x)\n"
          "}\n",
-     "m.gnn:6:52: error: all that follows `over` is the mask; a loss of several terms gives masks by name: "
+     "m.gnn:6:52: error: all that follows `over` is the mask; a loss of several terms gives masks "
+     "by name: "
          "`cross_entropy(..., mask = train_mask) + ...`\n"
          "    6 |   loss = cross_entropy(M(g, x), y) over train_mask + mean(x)\n"
          "      |                                                    ^"},
@@ -206,7 +209,8 @@
          "  loss = cross_entropy(M(g, x), y) over train_mask\n"
          "  schedule = steps(period = 2)\n"
          "}\n",
-     "m.gnn:7:14: error: the schedule is `constant`, `step`, `exponential`, `cosine` or `linear`; did you mean `step`?\n"
+     "m.gnn:7:14: error: the schedule is `constant`, `step`, `exponential`, `cosine` or `linear`; "
+     "did you mean `step`?\n"
          "    7 |   schedule = steps(period = 2)\n"
          "      |              ^~~~~"},
     {"train_schedule_period",

@@ -1,4 +1,5 @@
-/* Of names, and operators on values that do not go together.  Elements of an array: see ../frontend_errors.h. */
+/* Of names, and operators on values that do not go together.  Elements of an array: see
+ * ../frontend_errors.h. */
 /* clang-format off */
     {"unknown_name",
      "model M() (g: graph, x: node[F]) -> node[F] {\n"
@@ -37,7 +38,8 @@
          "  l = GCNConv(F, 16)\n"
          "  return x\n"
          "}\n",
-     "m.gnn:2:18: error: `bias` is true or false, not 16; the width that comes in is its input's, and not given: `GCNConv(out)`\n"
+     "m.gnn:2:18: error: `bias` is true or false, not 16; the width that comes in is its input's, "
+     "and not given: `GCNConv(out)`\n"
          "    2 |   l = GCNConv(F, 16)\n"
          "      |                  ^~"},
     {"widths_of_torch_by_name",
@@ -45,7 +47,8 @@
          "  l = GATConv(F, 16)\n"
          "  return x\n"
          "}\n",
-     "m.gnn:2:18: error: `GATConv` takes `heads` by its name, `heads = ...`; the width that comes in is its input's, and not given: `GATConv(out)`\n"
+     "m.gnn:2:18: error: `GATConv` takes `heads` by its name, `heads = ...`; the width that comes "
+     "in is its input's, and not given: `GATConv(out)`\n"
          "    2 |   l = GATConv(F, 16)\n"
          "      |                  ^~"},
     {"by_name_alone",
@@ -62,7 +65,8 @@
          "  y = concat(x, x)\n"
          "  return x\n"
          "}\n",
-     "m.gnn:2:7: error: `concat` is true here, which cannot be called, and hides the function of that name\n"
+     "m.gnn:2:7: error: `concat` is true here, which cannot be called, and hides the function of "
+     "that name\n"
          "    2 |   y = concat(x, x)\n"
          "      |       ^~~~~~"},
     {"dims_at_the_end",
@@ -86,7 +90,8 @@
     {"name_of_no_data",
      "model M() (g: graph, x: node[F]) -> node[F] { return x }\n"
          "train M { loss = mean(M(g, x), edges) }\n",
-     "m.gnn:2:32: error: nothing is named `edges` here; the data are `g`, `x`, `y`, `attr`, `train_mask`, `val_mask`, `test_mask`, and what an `input` declares\n"
+     "m.gnn:2:32: error: nothing is named `edges` here; the data are `g`, `x`, `y`, `attr`, "
+     "`train_mask`, `val_mask`, `test_mask`, and what an `input` declares\n"
          "    2 | train M { loss = mean(M(g, x), edges) }\n"
          "      |                                ^~~~~"},
     {"no_method",
@@ -125,7 +130,8 @@
          "  y = edge(u -> v in g: x[u] + x)\n"
          "  return x\n"
          "}\n",
-     "m.gnn:2:30: error: `+` does not fit edge[1433] and node[1433]: in a message `x[u]` and `x[v]` take a node's value to the edge\n"
+     "m.gnn:2:30: error: `+` does not fit edge[1433] and node[1433]: in a message `x[u]` and "
+     "`x[v]` take a node's value to the edge\n"
          "    2 |   y = edge(u -> v in g: x[u] + x)\n"
          "      |                              ^"},
     {"dims_differ",
@@ -144,7 +150,8 @@
          "  y = e + f\n"
          "  return x\n"
          "}\n",
-     "m.gnn:5:9: error: `+` does not fit edge and edge: they are edges of two graphs; `carry` takes values to a derived graph\n"
+     "m.gnn:5:9: error: `+` does not fit edge and edge: they are edges of two graphs; `carry` "
+     "takes values to a derived graph\n"
          "    5 |   y = e + f\n"
          "      |         ^"},
     {"two_graphs_message",
@@ -154,7 +161,8 @@
          "  y = sum(u -> v in a: e)\n"
          "  return x\n"
          "}\n",
-     "m.gnn:4:24: error: a value of the edges of another graph; `carry(value, g, fill)` takes it to a derived graph\n"
+     "m.gnn:4:24: error: a value of the edges of another graph; `carry(value, g, fill)` takes it "
+     "to a derived graph\n"
          "    4 |   y = sum(u -> v in a: e)\n"
          "      |                        ^"},
     {"elements_differ",
@@ -162,7 +170,8 @@
          "train M {\n"
          "  loss = mean(M(x) * y)\n"
          "}\n",
-     "m.gnn:3:20: error: `*` takes tensors of one element type, not node[1433] and node of i32; `float(x)` makes floats\n"
+     "m.gnn:3:20: error: `*` takes tensors of one element type, not node[1433] and node of i32; "
+     "`float(x)` makes floats\n"
          "    3 |   loss = mean(M(x) * y)\n"
          "      |                    ^"},
     {"mask_arithmetic",
@@ -178,7 +187,8 @@
          "  y = iota(3) * 0.5\n"
          "  return x\n"
          "}\n",
-     "m.gnn:2:15: error: `*` takes whole numbers with [3] of i32, not 0.5; `float(x)` makes floats\n"
+     "m.gnn:2:15: error: `*` takes whole numbers with [3] of i32, not 0.5; `float(x)` makes "
+     "floats\n"
          "    2 |   y = iota(3) * 0.5\n"
          "      |               ^"},
     {"integers_divided",
@@ -211,7 +221,8 @@
          "  y = x @ w\n"
          "  return x\n"
          "}\n",
-     "m.gnn:3:9: error: `@` does not fit node[1433] and [3, 4]: the last dimension meets the first of what has no rows\n"
+     "m.gnn:3:9: error: `@` does not fit node[1433] and [3, 4]: the last dimension meets the "
+     "first of what has no rows\n"
          "    3 |   y = x @ w\n"
          "      |         ^"},
     {"matmul_number",
@@ -243,7 +254,8 @@
          "  if x > 0 { y = 1 }\n"
          "  return x\n"
          "}\n",
-     "m.gnn:2:6: error: `if` decides at compile time, and node[1433] of bool is known only at run time: use `a ? b : c`\n"
+     "m.gnn:2:6: error: `if` decides at compile time, and node[1433] of bool is known only at run "
+     "time: use `a ? b : c`\n"
          "    2 |   if x > 0 { y = 1 }\n"
          "      |      ^~~~~"},
     {"if_number",
@@ -341,7 +353,8 @@
          "  y = median(u -> v in g: x[u])\n"
          "  return x\n"
          "}\n",
-     "m.gnn:2:7: error: messages go into `sum`, `mean`, `max`, `min` or `edge`, not into `median`; did you mean `mean`?\n"
+     "m.gnn:2:7: error: messages go into `sum`, `mean`, `max`, `min` or `edge`, not into "
+     "`median`; did you mean `mean`?\n"
          "    2 |   y = median(u -> v in g: x[u])\n"
          "      |       ^~~~~~"},
     {"message_mask",
@@ -349,7 +362,8 @@
          "  y = sum(u -> v in g: x[u] > 0)\n"
          "  return x\n"
          "}\n",
-     "m.gnn:2:7: error: `sum` takes messages of floats, not edge[1433] of bool; `float(x)` makes floats\n"
+     "m.gnn:2:7: error: `sum` takes messages of floats, not edge[1433] of bool; `float(x)` makes "
+     "floats\n"
          "    2 |   y = sum(u -> v in g: x[u] > 0)\n"
          "      |       ^~~"},
     {"message_list",
@@ -366,7 +380,8 @@
          "  y = sum(u -> v in g: e[u])\n"
          "  return x\n"
          "}\n",
-     "m.gnn:3:26: error: edge[1433] has no value at a node: it is one of the edge, and used without an end\n"
+     "m.gnn:3:26: error: edge[1433] has no value at a node: it is one of the edge, and used "
+     "without an end\n"
          "    3 |   y = sum(u -> v in g: e[u])\n"
          "      |                          ^"},
     {"gather_none",
