@@ -110,8 +110,9 @@ static gn_status *emit_stages(const gn_cli *cli, const gn_session *s, gn_buf *ou
 static void report_unit(const gn_named_program *u, const gn_instance *in)
 {
     const gn_compiled *c = u->code;
-    printf("%s: %u operators in %u regions, %d kernels; passes %.1f ms, lowering %.1f ms", u->name,
-           c->gir->nodes.n - 1, c->f->regions.n, c->n_kernels, c->pass_ms, c->lower_ms);
+    printf("%s: %u operators in %u region%s, %d kernel%s; passes %.1f ms, lowering %.1f ms",
+           u->name, c->gir->nodes.n - 1, c->f->regions.n, c->f->regions.n == 1 ? "" : "s",
+           c->n_kernels, c->n_kernels == 1 ? "" : "s", c->pass_ms, c->lower_ms);
     if (in) printf("; %" PRId64 " bytes planned", gn_instance_arena_bytes(in));
     printf("\n");
 }

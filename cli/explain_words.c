@@ -33,7 +33,7 @@ const char *gn_cli_amount(gn_arena *a, double x, const char *unit)
  * a label. */
 void gn_cli_print_words(const char *label, const char *text)
 {
-    enum { INDENT = 16 };
+    enum { INDENT = 17 };
     int at = printf("     %-*s", INDENT - 5, label);
     for (bool first = true; *text; first = false) {
         size_t n = strcspn(text, " ");

@@ -144,8 +144,12 @@ static gn_status *check_one(const char *path, const gn_tensor_file *f, const gn_
         char want[160], have[160];
         shape_text(want, sizeof want, p->file_rank, p->file_dim);
         shape_text(have, sizeof have, t->rank, t->dim);
-        GN_FAIL(GN_ERR_DATA, "%s: tensor '%s' is %s %s, expected f32 %s", path, name,
-                gn_elem_name(t->elem), have, want);
+        bool sizes = t->rank == p->file_rank && t->elem == GN_F32;
+        GN_FAIL(GN_ERR_DATA, "%s: tensor '%s' is %s %s, expected f32 %s%s", path, name,
+                gn_elem_name(t->elem), have, want,
+                sizes ? "; sizes come of the data and of hyperparameters (-D), which training had "
+                        "others of"
+                      : "");
     }
     return NULL;
 }
