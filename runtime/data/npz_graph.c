@@ -1,18 +1,18 @@
 /* Graphs in .npz files, in five layouts:
  *
  * gnn-benchmark  adj_{data,indices,indptr,shape}, attr_{...}, labels: as
- * torch_geometric.io.read_npz reads it: loops
- *                removed, both directions, features above 0 become 1.  Without attr_* and labels it
- *                is a bare adjacency matrix: direction, loops and weights are kept.
+ *                torch_geometric.io.read_npz reads it: loops removed, both directions, features
+ *                above 0 become 1.  Without attr_* and labels it is a bare adjacency matrix:
+ *                direction, loops and weights are kept.
  * heterophilous  node_features, node_labels, edges, {train,val,test}_masks [splits, nodes]: both
- * directions. plain          edge_index [2, E] or edges [E, 2], or src and dst, or row and col, and
- * any of x, y, edge_weight,
- *                edge_attr, num_nodes and {train,val,test}_mask or {train,valid,test}_idx: kept as
- *                stored.
+ *                directions.
+ * plain          edge_index [2, E] or edges [E, 2], or src and dst, or row and col, and any of x,
+ *                y, edge_weight, edge_attr, num_nodes and {train,val,test}_mask or
+ *                {train,valid,test}_idx: kept as stored.
  * matrix         adj_matrix, adjacency, adj or A, dense or a pickled matrix of scipy, and what
- * plain has: kept as stored. scipy          indices, indptr, shape, format (csr, csc), or row, col,
- * shape, and data: what scipy.sparse.save_npz
- *                writes, as a bare adjacency matrix.
+ *                plain has: kept as stored.
+ * scipy          indices, indptr, shape, format (csr, csc), or row, col, shape, and data: what
+ *                scipy.sparse.save_npz writes, as a bare adjacency matrix.
  *
  * Arrays of other names are kept as they are.
  *
