@@ -47,6 +47,7 @@ void gn_dataset_free(gn_dataset *d)
     free(d->more);
     for (int k = 0; k < d->n_remarks; k++) free(d->remark[k]);
     free(d->remark);
+    gn_tables_free(d);
     free(d);
 }
 
@@ -86,11 +87,12 @@ void gn_dataset_drop_edges(gn_dataset *d, bool features)
 
 gn_status *gn_dataset_labels(gn_dataset *d)
 {
-    GN_MEM(d->y, d->n_nodes);
-    for (int64_t i = 0; i < d->n_nodes; i++) d->y[i] = -1;
-    GN_MEM(d->train_mask, d->n_nodes);
-    GN_MEM(d->val_mask, d->n_nodes);
-    GN_MEM(d->test_mask, d->n_nodes);
+    int64_t rows = gn_dataset_labelled(d);
+    GN_MEM(d->y, rows);
+    for (int64_t i = 0; i < rows; i++) d->y[i] = -1;
+    GN_MEM(d->train_mask, rows);
+    GN_MEM(d->val_mask, rows);
+    GN_MEM(d->test_mask, rows);
     return NULL;
 }
 
@@ -120,17 +122,17 @@ static void draw_class(gn_dataset *d, int64_t *node, int64_t n, uint32_t key, ui
 
 gn_status *gn_dataset_draw_split(gn_dataset *d, uint64_t seed)
 {
-    int64_t *start = gn_mem_alloc(d->n_classes + 2, sizeof *start),
-            *node = gn_mem_alloc(d->n_nodes, sizeof *node);
+    int64_t rows = gn_dataset_labelled(d), *start = gn_mem_alloc(d->n_classes + 2, sizeof *start),
+            *node = gn_mem_alloc(rows, sizeof *node);
     if (!start || !node) {
         free(start);
         free(node);
-        GN_FAIL(GN_ERR_NOMEM, "out of memory: a split of %lld nodes", (long long)d->n_nodes);
+        GN_FAIL(GN_ERR_NOMEM, "out of memory: a split of %lld nodes", (long long)rows);
     }
-    for (int64_t i = 0; i < d->n_nodes; i++)
+    for (int64_t i = 0; i < rows; i++)
         if (d->y[i] >= 0) start[d->y[i] + 2]++;
     for (int64_t c = 0; c < d->n_classes; c++) start[c + 2] += start[c + 1];
-    for (int64_t i = 0; i < d->n_nodes; i++)
+    for (int64_t i = 0; i < rows; i++)
         if (d->y[i] >= 0) node[start[d->y[i] + 1]++] = i;
     uint32_t key = gn_rng_key(seed, 0);
     uint64_t drawn = 0;
@@ -209,7 +211,7 @@ static gn_status *check_features(const gn_dataset *d)
 
 static gn_status *check_mask(const gn_dataset *d, const uint8_t *mask)
 {
-    for (int64_t i = 0; mask && i < d->n_nodes; i++)
+    for (int64_t i = 0; mask && i < gn_dataset_labelled(d); i++)
         if (mask[i] > 1)
             GN_FAIL(GN_ERR_DATA, "%s: a mask has %d for node %lld: expected 0 or 1", name_of(d),
                     mask[i], (long long)i);
@@ -220,13 +222,14 @@ gn_status *gn_dataset_check(const gn_dataset *d)
 {
     GN_TRY(check_edges(d));
     GN_TRY(check_features(d));
-    for (int64_t i = 0; d->y && i < d->n_nodes; i++)
+    for (int64_t i = 0; d->y && i < gn_dataset_labelled(d); i++)
         if (d->y[i] < -1 || d->y[i] >= d->n_classes)
             GN_FAIL(GN_ERR_DATA, "%s: node %lld has class %d, but there are %lld classes",
                     name_of(d), (long long)i, d->y[i], (long long)d->n_classes);
     GN_TRY(check_mask(d, d->train_mask));
     GN_TRY(check_mask(d, d->val_mask));
-    return check_mask(d, d->test_mask);
+    GN_TRY(check_mask(d, d->test_mask));
+    return gn_tables_check(d);
 }
 
 gn_status *gn_reading_check_split(const gn_reading *r)

@@ -146,9 +146,10 @@ static gn_status *finish(gn_dataset *d, const gn_data_options *opt, const gn_rea
     if (opt->classes > 0) d->n_classes = opt->classes;
     GN_TRY(gn_dataset_check(d));
     if (d->y && !d->train_mask) {
-        GN_MEM(d->train_mask, d->n_nodes);
-        GN_MEM(d->val_mask, d->n_nodes);
-        GN_MEM(d->test_mask, d->n_nodes);
+        int64_t rows = gn_dataset_labelled(d);
+        GN_MEM(d->train_mask, rows);
+        GN_MEM(d->val_mask, rows);
+        GN_MEM(d->test_mask, rows);
         GN_TRY(gn_dataset_draw_split(d, opt->seed));
     }
     return NULL;
