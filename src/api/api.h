@@ -196,8 +196,8 @@ void api_release_state(gnnc_state *s);
 /* api_context.c: a text of the caller's. */
 GN_NODISCARD gn_status *api_give_text(const gn_buf *b, char **text);
 
-/* api_state.c: on a device, the state's tensors are there as they are here; and the other way.  Nothing
- * where there is none. */
+/* api_state.c: on a device, the state's tensors are there as they are here; and the other way.
+ * Nothing where there is none. */
 GN_NODISCARD gn_status *api_send_state(gnnc_state *s);
 GN_NODISCARD gn_status *api_fetch_state(gnnc_state *s);
 
@@ -213,12 +213,12 @@ GN_NODISCARD gn_status *api_bind_unit(const gnnc_run *r, gn_unit *u, const gn_st
 /* Of the graph as programs see it: with what its bucket adds. */
 gn_sizes api_sizes(const gnnc_run *r);
 
-/* api_tune.c: sees that schedules were chosen for a unit of the run's program, whose data is arranged.
- * Where the choice is another program the run is unbound, and *again true. */
+/* api_tune.c: sees that schedules were chosen for a unit of the run's program, whose data is
+ * arranged. Where the choice is another program the run is unbound, and *again true. */
 GN_NODISCARD gn_status *api_tune(gnnc_run *r, int which, bool *again);
 
-/* api_pad.c: makes the graph, masks and rows that the bucket of the bound graph asks for; *sizes are
- * those of the bucket. Nothing where the executable has no buckets. */
+/* api_pad.c: makes the graph, masks and rows that the bucket of the bound graph asks for; *sizes
+ * are those of the bucket. Nothing where the executable has no buckets. */
 GN_NODISCARD gn_status *api_pad(gnnc_run *r, gn_sizes *sizes);
 /* Data as instances read it: on edges in the graph's order, with rows for what was added.  What is
  * borrowed may have changed since, and is copied again.  GN_ERR_DATA: not as many rows as the graph
@@ -248,8 +248,8 @@ const char *api_own_name(const gnnc_run *r, const char *data);
 enum { API_NAMES = 64 };
 GN_NODISCARD gn_status *api_no_such(const gn_model *m, const char *what, const char *name, int n,
                                     const char *const *names);
-/* api_data.c: what the model says of an input, in *in (NULL: it has none of that name); what is bound
- * to it (NULL: never was anything); binds it, and takes now->own. */
+/* api_data.c: what the model says of an input, in *in (NULL: it has none of that name); what is
+ * bound to it (NULL: never was anything); binds it, and takes now->own. */
 const gir_node *api_find_input(const gnnc_run *r, const char *name, const gir_program **in);
 api_data *api_find_data(gnnc_run *r, const char *name);
 GN_NODISCARD gn_status *api_note_data(gnnc_run *r, const char *name, api_data *now);
