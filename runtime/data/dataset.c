@@ -80,6 +80,11 @@ void gn_dataset_drop_edges(gn_dataset *d, bool features)
     d->edge_weight = d->edge_attr = NULL;
     for (int k = 0; k < d->n_more; k++)
         if (d->more[k].on_edges) gn_data_array_drop(&d->more[k]);
+    for (int k = 0; k < d->n_relations; k++) {
+        free(d->relations[k].from);
+        free(d->relations[k].to);
+        d->relations[k].from = d->relations[k].to = NULL;
+    }
     if (!features) return;
     gn_csr_free(d->x_csr);
     d->x_csr = NULL;

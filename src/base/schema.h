@@ -15,7 +15,8 @@
 
 enum { GN_COLUMN_RANK = 7 };
 
-#define GN_SPACE_NODE "node" /* of data whose nodes are of one type */
+#define GN_SPACE_NODE "node"   /* of data whose nodes are of one type */
+#define GN_SPACE_GRAPH "graph" /* of data of many graphs */
 
 typedef struct gn_schema_space {
     const char *name; /* "paper"; a model says `node.paper`, and `node` or `graph` for those two */

@@ -1,6 +1,7 @@
 /* Graphs and messages: what is derived from a graph, values at the ends of edges, sums over edges.
  * Keeps: a value of edges is one of the edges of one graph. */
 #include "frontend/elab.h"
+#include "base/data_name.h"
 
 #include <string.h>
 
@@ -9,7 +10,8 @@ const el_graph *el_graph_of_space(elab *E, gir_space_id s)
     el_graph *g = GN_NEW(E->arena, el_graph);
     g->id = E->prog->spaces.p[s].graph;
     g->name = "its graph";
-    if (E->graph && g->id == E->graph->id) return E->graph;
+    for (int k = 0; k < E->schema->n_relations; k++)
+        if (E->relation[k] && g->id == E->relation[k]->id) return E->relation[k];
     return g;
 }
 
@@ -44,6 +46,7 @@ const el_graph *el_derive(elab *E, gn_span at, gir_op op, const el_graph *g)
     el_graph *d = GN_NEW(E->arena, el_graph);
     d->id = id;
     d->name = g->name;
+    d->key = g->key;
     if (g->weight) { /* a new loop weighs 1 */
         el_locate(E, at);
         gir_type t = gir_tensor(GN_F32, gir_type_of(E->prog, g->id)->dst, 0, NULL);
@@ -80,23 +83,44 @@ gir_id el_carry(elab *E, gn_span at, const el_graph *to, value e, value fill)
     return e.id;
 }
 
+static value rows_at(elab *E, const el_graph *g, int end)
+{
+    const gir_type *t = gir_type_of(E->prog, g->id);
+    return (value){.kind = VAL_ROWS, .id = end == GIR_SRC ? t->src : t->dst};
+}
+
+/* The place in the schema of a column that lies on the relation's edges; -1: there is none. */
+static int column_of(elab *E, const el_graph *g, const char *name)
+{
+    if (!g->key || E->relation[g->key - 1] != g) return -1;
+    const char *relation = E->schema->relation[g->key - 1].name;
+    return gn_schema_find_column(E->schema, gn_arena_printf(E->arena, "%s.%s", relation, name));
+}
+
 value el_graph_field(elab *E, const ast_expr *e, value v)
 {
-    static const char *const fields[] = {"weight", "weighted", "attr"};
+    static const char *const fields[] = {"weight", "weighted", "attr", "src", "dst", "name"};
     const el_graph *g = v.graph;
     el_locate(E, e->mark);
+    int column = column_of(E, g, e->name);
     if (strcmp(e->name, "weighted") == 0) return val_bool(g->weight != 0);
     if (strcmp(e->name, "weight") == 0)
         return val_tensor(g->weight ? g->weight : el_edge_ones(E, g), NULL);
+    if (strcmp(e->name, "src") == 0) return rows_at(E, g, GIR_SRC);
+    if (strcmp(e->name, "dst") == 0) return rows_at(E, g, GIR_DST);
+    if (strcmp(e->name, "name") == 0) return val_string(g->name);
+    bool first = E->graph && g->id == E->graph->id;
+    if (column >= 0 && !(first && strcmp(e->name, GN_WORD_ATTR) == 0)) return el_column(E, column);
     if (strcmp(e->name, "attr") == 0) {
-        if (g->id != E->graph->id)
+        if (g->key && E->relation[g->key - 1] == g && !first) return NONE;
+        if (!first)
             return el_error(E, e->mark,
                             "a derived graph has no attributes: `carry(g.attr, derived, fill)` "
                             "takes them there");
         return el_input(E, "attr", e->mark);
     }
     return el_error(E, e->mark, "a graph has no field `%s`%s", e->name,
-                    gn_diag_suggest(E->arena, e->name, fields, 3));
+                    gn_diag_suggest(E->arena, e->name, fields, 6));
 }
 
 static bool is_inner(elab *E, gn_span at, value end)

@@ -20,8 +20,9 @@ int64_t gn_session_classes(const gn_session *s)
     const gir_program *p = s->model->eval;
     const gir_type *t = type_of(p, "out");
     int64_t classes = s->data->n_classes;
-    bool fits = t && p->spaces.p[t->space].kind == GIR_NODE && t->elem == GN_F32 && t->rank == 1 &&
-                t->dim[0] == classes;
+    const char *labelled = gn_dataset_space(s->data, s->data->labelled);
+    bool fits = t && !strcmp(p->spaces.p[t->space].name, labelled) && t->elem == GN_F32 &&
+                t->rank == 1 && t->dim[0] == classes;
     /* learned from something else */
     bool others = s->model->loss && !gn_program_reads(s->model->loss, GN_NAME_Y);
     return fits && classes > 1 && !others ? classes : 0;

@@ -85,6 +85,9 @@ typedef struct gn_session {
     gn_graph *graph, *x_pattern;
     float *x_dense, *edge_weight, *edge_attr; /* owned copies: dense features, edge data in CSR
                                                  order */
+    gn_graph **relation;                      /* [data->n_relations] */
+    void **column; /* [data->n_columns] a column as programs read it; NULL: as the data have it */
+    gn_schema schema;
     float **edge_input; /* [data->n_more] the same of inputs on edges that the model declares; NULL:
                            of nothing */
     gn_tensor_file *weights; /* what opt.resume has, or opt.weights; NULL: none */
