@@ -65,6 +65,7 @@ ROOMS = (
     ("runtime/data/metrics", (("test_data_metrics", {}),), False),
     ("runtime/data/ranking", (("test_data_ranking", {}),), False),
     ("runtime/data/known", (("test_data_ranking", {}), ("test_data_splits", {})), False),
+    ("runtime/data/splits", (("test_data_splits", {}),), False),
     ("src/build/state_file", (("test_api_state", {}), *RESUMED), True),
     *((room, RESULTS, True) for room in ("src/session/result", "src/session/inputs", "src/frontend/elab_input",
                                          "runtime/data/renumber", "runtime/data/features")),
