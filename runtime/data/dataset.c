@@ -5,6 +5,7 @@
 #include "runtime/data/csr.h"
 #include "runtime/data/mem.h"
 #include "runtime/data/readers.h"
+#include "runtime/data/splits.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -113,13 +114,8 @@ static void draw_class(gn_dataset *d, int64_t *node, int64_t n, uint32_t key, ui
         train = (n + 2) / 3;
         val = n / 3;
     }
+    gn_shuffle(node, n, key, SPLIT_SITE, drawn);
     for (int64_t i = 0; i < n; i++) {
-        uint64_t r = gn_random_u32(key, SPLIT_SITE, *drawn) |
-                     (uint64_t)gn_random_u32(key, SPLIT_SITE, *drawn + 1) << 32;
-        *drawn += 2;
-        int64_t j = i + (int64_t)(r % (uint64_t)(n - i)), t = node[i];
-        node[i] = node[j];
-        node[j] = t;
         uint8_t *mask = i < train ? d->train_mask : i < train + val ? d->val_mask : d->test_mask;
         mask[node[i]] = 1;
     }
