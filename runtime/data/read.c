@@ -112,6 +112,8 @@ static const struct folder_format {
 } folder_formats[] = {
     {"ind.*.graph", gn_planetoid_read, "ind.NAME.graph of Planetoid"},
     {"*_A.txt", gn_tu_read, "NAME_A.txt of the TU collection"},
+    {"triples.int.csv", gn_kgbench_read, "triples.int.csv of kgbench"},
+    {"train.txt", gn_triples_read, "train.txt of triples"},
 };
 enum { FOLDER_FORMATS = sizeof folder_formats / sizeof *folder_formats };
 
