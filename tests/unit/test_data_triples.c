@@ -2,6 +2,8 @@
 /* links: runtime base */
 #include "data_parts.h"
 
+#include "runtime/data/summary.h"
+
 static const gn_data_options plain = {.normalize_rows = -1, .undirected = -1};
 
 static const char *const good[GN_TRIPLES_PARTS] = {
@@ -181,6 +183,27 @@ START_TEST(folders_are_recognised)
 }
 END_TEST
 
+/* Few relations are named, the others counted. */
+START_TEST(summary_names_kinds)
+{
+    const char *const text[GN_TRIPLES_PARTS] = {
+        "a b c\na c c\na d c\na e c\na f c\na h c\na i c\na j c\n"};
+    char *said = NULL;
+    size_t n;
+    FILE *f = open_memstream(&said, &n);
+    gn_dataset *d = parse(text);
+    must(gn_dataset_split_kinds(d, false));
+    ck_assert_ptr_nonnull(f);
+    gn_dataset_summary(d, f);
+    fclose(f);
+    ck_assert_ptr_nonnull(strstr(said, "g: node -> node, 8 edges, kind of 8, train_mask, val_mask, "
+                                       "test_mask\nb: node -> node, 1 edges; c: "));
+    ck_assert_ptr_nonnull(strstr(said, "; h: node -> node, 1 edges; 2 more relations, 2 edges\n"));
+    free(said);
+    gn_dataset_free(d);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("triples");
@@ -194,6 +217,7 @@ int main(void)
     tcase_add_test(t, kinds_become_relations);
     tcase_add_test(t, relations_get_clean_names);
     tcase_add_test(t, edges_without_kinds_are_not_split);
+    tcase_add_test(t, summary_names_kinds);
     tcase_add_test(t, folders_are_recognised);
     suite_add_tcase(s, t);
     return suite_run(s);

@@ -3,6 +3,8 @@
 /* links: runtime base */
 #include "data_parts.h"
 
+#include "runtime/data/summary.h"
+
 static const gn_data_options plain = {.normalize_rows = -1, .undirected = -1};
 
 /* Three graphs of 3, 2 and 1 nodes; labels from 2 to 4, two attributes. */
@@ -241,6 +243,23 @@ START_TEST(features_of_edges_stay_directed)
 }
 END_TEST
 
+START_TEST(summary_names_graphs)
+{
+    char *text = NULL;
+    size_t n;
+    FILE *f = open_memstream(&text, &n);
+    gn_dataset *d = parse(good, &plain);
+    ck_assert_ptr_nonnull(f);
+    gn_dataset_summary(d, f);
+    fclose(f);
+    ck_assert_str_eq(text, "graph: 3 rows, labelled, 2 classes, attr[1]; member: node -> graph, 6 "
+                           "edges\n");
+    ck_assert_str_eq(gn_dataset_rows_name(d).s, "graphs");
+    free(text);
+    gn_dataset_free(d);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("tu");
@@ -254,6 +273,7 @@ int main(void)
     tcase_add_test(t, refuses_what_does_not_fit);
     tcase_add_test(t, graphs_without_labels_are_counted_with_sense);
     tcase_add_test(t, survives_changes);
+    tcase_add_test(t, summary_names_graphs);
     tcase_add_test(t, renumbers_members);
     tcase_add_test(t, folders_are_recognised);
     tcase_add_test(t, features_of_edges_stay_directed);
