@@ -204,10 +204,13 @@ static gn_status *finish(gn_dataset *d, const gn_data_options *opt, const gn_rea
         gn_edges_give(&e, d);
         GN_TRY(s);
     }
+    if (opt->features && d->typed)
+        GN_FAIL(GN_ERR_USAGE, "%s: --features %s makes those of nodes, and these data have types",
+                r->origin, gn_features_name[opt->features]);
     if (opt->features) GN_TRY(gn_features_make(d, opt->features));
     bool normalize = opt->normalize_rows < 0 ? r->normalize_default && !opt->features
                                              : opt->normalize_rows == 1;
-    if (normalize) GN_TRY(gn_features_normalize(d));
+    if (normalize && d->n_features > 0) GN_TRY(gn_features_normalize(d));
     d->normalized = normalize && d->n_features > 0;
     if (opt->classes > 0 && opt->classes < d->n_classes)
         GN_FAIL(GN_ERR_USAGE, "%s: %lld classes are asked for, but the labels have %lld", r->origin,
