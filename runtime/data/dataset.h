@@ -73,8 +73,10 @@ struct gn_dataset {
                       without a full stop */
 
     /* Rows of other types than nodes, what relates them, what lies on them (tables.h). */
-    bool typed;   /* all rows are those of tables: no nodes, edges and features beside them */
-    int labelled; /* the space that y and the masks are over; 0: nodes */
+    bool typed;       /* all rows are those of tables: no nodes, edges and features beside them */
+    int labelled;     /* the space that y and the masks are over; 0: nodes */
+    bool kinds_split; /* relations have the edges of g by kind, and a model of all relations is to
+                         leave g out */
     int n_tables, n_relations, n_columns;
     gn_table *tables;
     gn_relation *relations;
@@ -102,8 +104,8 @@ typedef struct gn_data_options {
     gn_features features;
     int64_t classes; /* how many there are; 0: as labels say.  GN_ERR_USAGE where there is a label
                         above */
-    int split; /* which of several given splits (heterophilous: 0..9); 0 where there is one, or one
-                  is drawn */
+    int split; /* which of several splits (heterophilous, ten folds of TU: 0..9); 0 where there is
+                  one, or one is drawn */
     int normalize_rows; /* -1: the format's default (on for Planetoid, off elsewhere and for
                            features that are made up), 0 off, 1 on */
     int undirected; /* -1: the format's default (on for gnn-benchmark and heterophilous .npz), 0: as
@@ -122,6 +124,13 @@ void gn_dataset_free(gn_dataset *d); /* NULL is fine */
  * order of edges stays. GN_ERR_NOMEM: the dataset is as it was or renumbered in part, and of no
  * use. */
 GN_NODISCARD gn_status *gn_dataset_renumber(gn_dataset *d, const int64_t *to);
+
+/* A relation from nodes to nodes for each number below the classes of the column g.kind: its edges
+ * in the order of g, of g.train_mask alone where there is one.  Its name is what the column's
+ * `names` has for it, cut and cleaned to a name of the language, else rel_<number>; `inverse`: each
+ * is followed by its reverse, <name>_inv.  g and its columns stay.  Once; GN_ERR_DATA where edges
+ * have no kinds. */
+GN_NODISCARD gn_status *gn_dataset_split_kinds(gn_dataset *d, bool inverse);
 
 /* Notes what a reader met that is legal and probably not meant.  GN_ERR_NOMEM. */
 GN_NODISCARD gn_status *gn_dataset_remark(gn_dataset *d, const char *fmt, ...) GN_PRINTF(2, 3);

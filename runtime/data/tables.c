@@ -120,13 +120,26 @@ static gn_status *add_column(gn_dataset *d, const char *column, const gn_table_c
     return NULL;
 }
 
+static void free_column(const gn_table_column *c)
+{
+    for (int64_t k = 0; c->names && k < c->classes; k++) free(c->names[k]);
+    free(c->names);
+    free(c->data);
+    gn_csr_free(c->csr);
+}
+
 gn_status *gn_dataset_add_column(gn_dataset *d, const char *column, const gn_table_column *of)
 {
     gn_status *s = add_column(d, column, of);
-    if (!s) return NULL;
-    free(of->data);
-    gn_csr_free(of->csr);
+    if (s) free_column(of);
     return s;
+}
+
+const gn_table_column *gn_dataset_column(const gn_dataset *d, const char *name)
+{
+    for (int k = 0; k < d->n_columns; k++)
+        if (!strcmp(d->columns[k].name, name)) return &d->columns[k];
+    return NULL;
 }
 
 void gn_tables_free(gn_dataset *d)
@@ -139,8 +152,7 @@ void gn_tables_free(gn_dataset *d)
     }
     for (int k = 0; k < d->n_columns; k++) {
         free(d->columns[k].name);
-        free(d->columns[k].data);
-        gn_csr_free(d->columns[k].csr);
+        free_column(&d->columns[k]);
     }
     free(d->tables);
     free(d->relations);
@@ -187,6 +199,11 @@ static gn_status *check_column(const gn_dataset *d, const gn_table_column *c)
     for (int64_t i = 0; b && i < n; i++)
         if (b[i] > 1)
             GN_FAIL(GN_ERR_DATA, "%s: %s: %d: expected 0 or 1", name_of(d), c->name, b[i]);
+    const int32_t *v = c->elem == GN_I32 && c->classes > 0 ? c->data : NULL;
+    for (int64_t i = 0; v && i < n; i++)
+        if (v[i] < -1 || v[i] >= c->classes)
+            GN_FAIL(GN_ERR_DATA, "%s: %s: number %lld is %d, but there are %lld", name_of(d),
+                    c->name, (long long)i, v[i], (long long)c->classes);
     return NULL;
 }
 
@@ -204,19 +221,21 @@ typedef struct maker {
     GN_VEC(gn_schema_column) columns;
 } maker;
 
-static void put(maker *m, const char *name, bool on_edges, int over, gn_elem elem, int64_t dim)
+static gn_schema_column *put(maker *m, const char *name, bool on_edges, int over, gn_elem elem,
+                             int64_t dim)
 {
     gn_schema_column c = {.name = name, .on_edges = on_edges, .over = over, .elem = elem};
     c.rank = dim > 0;
     c.dim[0] = dim;
     GN_PUSH(m->arena, m->columns, c);
+    return &m->columns.p[m->columns.n - 1];
 }
 
 /* What the dataset has under the names of data_name.h. */
 static void put_known(maker *m, const gn_dataset *d)
 {
     if (d->n_features > 0) put(m, GN_NAME_X, false, 0, GN_F32, d->n_features);
-    if (d->y) put(m, GN_NAME_Y, false, d->labelled, GN_I32, 0);
+    if (d->y) put(m, GN_NAME_Y, false, d->labelled, GN_I32, 0)->classes = d->n_classes;
     if (d->train_mask) put(m, GN_NAME_TRAIN_MASK, false, d->labelled, GN_BOOL, 0);
     if (d->val_mask) put(m, GN_NAME_VAL_MASK, false, d->labelled, GN_BOOL, 0);
     if (d->test_mask) put(m, GN_NAME_TEST_MASK, false, d->labelled, GN_BOOL, 0);
@@ -239,7 +258,12 @@ gn_schema gn_dataset_schema(gn_arena *a, const gn_dataset *d)
     put_known(&m, d);
     for (int k = 0; k < d->n_columns; k++) {
         const gn_table_column *c = &d->columns[k];
-        gn_schema_column s = {c->name, c->on_edges, c->over, c->elem, c->rank, {0}};
+        gn_schema_column s = {.name = c->name,
+                              .on_edges = c->on_edges,
+                              .over = c->over,
+                              .elem = c->elem,
+                              .rank = c->rank,
+                              .classes = c->classes};
         memcpy(s.dim, c->dim, sizeof s.dim);
         GN_PUSH(a, m.columns, s);
     }

@@ -33,8 +33,10 @@ typedef struct gn_table_column {
     gn_elem elem; /* F32, I32 or BOOL */
     int rank;     /* of a row */
     int64_t dim[GN_COLUMN_RANK];
-    void *data;  /* [rows, dims]; NULL: sparse */
-    gn_csr *csr; /* F32 of rank 1: the same, sparse */
+    int64_t classes; /* I32: numbers lie below it; 0: nobody knows */
+    char **names;    /* [classes] what the numbers stand for, or NULL */
+    void *data;      /* [rows, dims]; NULL: sparse */
+    gn_csr *csr;     /* F32 of rank 1: the same, sparse */
 } gn_table_column;
 
 /* GN_ERR_NOMEM; GN_ERR_DATA: a name that is taken, or that the language cannot say. */
@@ -43,9 +45,12 @@ GN_NODISCARD gn_status *gn_dataset_add_table(gn_dataset *d, const char *name, in
 GN_NODISCARD gn_status *gn_dataset_add_relation(gn_dataset *d, const char *name, int src, int dst,
                                                 int64_t n_edges, int64_t *from, int64_t *to,
                                                 int *relation);
-/* `column`: its name alone, "x"; the dataset keeps "paper.x".  Owned: data and csr. */
+/* `column`: its name alone, "x"; the dataset keeps "paper.x".  Owned: data, csr and names. */
 GN_NODISCARD gn_status *gn_dataset_add_column(gn_dataset *d, const char *column,
                                               const gn_table_column *of);
+
+/* The column of this full name, "g.kind"; NULL: there is none. */
+const gn_table_column *gn_dataset_column(const gn_dataset *d, const char *name);
 
 int64_t gn_dataset_rows(const gn_dataset *d, int space);
 int64_t gn_dataset_edges(const gn_dataset *d, int relation);
@@ -54,7 +59,7 @@ const char *gn_dataset_relation(const gn_dataset *d, int relation);
 /* Rows that y and the masks are over. */
 int64_t gn_dataset_labelled(const gn_dataset *d);
 
-/* Ends in range, finite numbers, truths 0 or 1.  gn_dataset_check calls it. */
+/* Ends in range, finite numbers, truths 0 or 1, classes.  gn_dataset_check calls it. */
 GN_NODISCARD gn_status *gn_tables_check(const gn_dataset *d);
 void gn_tables_free(gn_dataset *d);
 

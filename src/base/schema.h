@@ -36,6 +36,7 @@ typedef struct gn_schema_column {
     gn_elem elem;
     int rank; /* of a row */
     int64_t dim[GN_COLUMN_RANK];
+    int64_t classes; /* I32: numbers lie below it; 0: nobody knows */
 } gn_schema_column;
 
 typedef struct gn_schema {

@@ -4,6 +4,7 @@
 #include "build/tuned.h"
 #include "session/session_impl.h"
 #include "runtime/memory.h"
+#include "runtime/data/summary.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -418,11 +419,21 @@ gn_session *gn_session_open(gn_arena *a, const gn_session_options *opt)
     return s;
 }
 
+/* Models read labels of nodes as yet. */
+static gn_status *check_rows(const gn_session *s)
+{
+    const gn_dataset *d = s->data;
+    if (!d->typed && d->labelled == 0) return NULL;
+    GN_FAIL(GN_ERR_USAGE, "%s: its labels are of %s, and models read those of nodes",
+            d->name ? d->name : "data", gn_dataset_rows_name(d).s);
+}
+
 gn_status *gn_session_read(gn_session *s)
 {
     double t0 = gn_now_ms();
     gn_memory_huge_pages(gn_is_on(s->opt.without.decisions, GN_DO_HUGE_PAGES));
     GN_TRY(gn_dataset_read(&s->opt.data, &s->data));
+    GN_TRY(check_rows(s));
     GN_TRY(make_graph(s));
     GN_TRY(gn_session_make_relations(s));
     s->schema = gn_dataset_schema(s->arena, s->data);
