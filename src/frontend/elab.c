@@ -49,6 +49,7 @@ static void begin(elab *E, gn_arena *a, gn_diags *d, const gn_ast *ast, const gn
     E->shape = shape;
     E->schema = el_schema(shape);
     E->typed = shape->typed;
+    E->kinds = shape->kinds;
     gn_diags_init(d, a);
     d->listener = ast->listener;
     gn_map_init(&E->file_decls, a);
@@ -75,6 +76,16 @@ static const ast_decl *declared(const gn_ast *ast, ast_decl_kind kind, const cha
         if (d->kind == kind && (!name || strcmp(d->name.text, name) == 0)) found = d;
     }
     return found;
+}
+
+bool gn_ast_takes_relations(const gn_ast *ast)
+{
+    for (uint32_t i = 0; i < ast->decls.n; i++) {
+        const ast_decl *d = ast->decls.p[i];
+        for (uint32_t k = 0; d->kind == DECL_MODEL && k < d->inputs.n; k++)
+            if (d->inputs.p[k].type.each && d->inputs.p[k].type.is_graph) return true;
+    }
+    return false;
 }
 
 static gn_status *choose(elab *E, const char *name, plan *p)

@@ -157,6 +157,8 @@ bool el_match(elab *E, const ast_type *t, value *v, const char *what, frame *rep
 {
     if (v->kind == VAL_POISON) return false;
     if (t->each) return match_each(E, t, v, what, report, at, remember);
+    bool rows = v->kind == VAL_ROWS && !t->is_graph && !t->any_dims && !t->dims.n && !t->has_elem;
+    if (rows && el_rows_fit(E, &t->rows, (gir_space_id)v->id)) return true;
     int errors = E->diags->errors;
     bool fits = t->is_graph ? relation_fits(E, t, v) : v->kind == VAL_TENSOR, reported = false;
     if (fits && !t->is_graph) {

@@ -25,6 +25,8 @@ GN_NODISCARD gn_status *gn_parse(gn_arena *a, const char *text, size_t n, const 
 GN_NODISCARD gn_status *gn_parse_heard(gn_arena *a, const char *text, size_t n, const char *file,
                                        const gn_listener *listener, gn_ast **out);
 void gn_ast_print(const gn_ast *ast, gn_buf *out); /* --emit=ast */
+/* Does a model take all relations that there are, as `each graph`? */
+bool gn_ast_takes_relations(const gn_ast *ast);
 
 /* What the data gives: binds the dims F (n_features), C (n_classes), D (edge_dim) and tells which
  * inputs exist. */
@@ -34,6 +36,7 @@ typedef struct gn_data_shape {
      * first space without rows of its own (`typed`) is none. */
     const gn_schema *schema;
     bool typed;
+    bool kinds;                      /* the relations behind the first are its edges by kind */
     bool has_edge_weight, has_masks; /* masks: without labels too */
     /* a split lists some node twice or more: "train_mask.times", ... */
     bool train_repeats, val_repeats, test_repeats;

@@ -4,7 +4,6 @@
 #include "build/tuned.h"
 #include "session/session_impl.h"
 #include "runtime/memory.h"
-#include "runtime/data/summary.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -55,6 +54,7 @@ gn_data_shape gn_session_shape(const gn_session *s)
     return (gn_data_shape){.n_features = d->n_features,
                            .schema = &s->schema,
                            .typed = d->typed,
+                           .kinds = d->kinds_split,
                            .n_classes = d->n_classes,
                            .edge_dim = d->edge_dim,
                            .has_edge_weight = d->edge_weight != NULL,
@@ -104,6 +104,17 @@ static gn_status *check_repeats(const gn_session *s, const gir_program *p)
     return NULL;
 }
 
+/* Where edges have kinds, a model of all relations has one of each kind. */
+static gn_status *read_schema(gn_session *s)
+{
+    bool kinds = gn_dataset_column(s->data, GN_NAME_G ".kind") != NULL;
+    if (kinds && !s->data->n_relations && gn_ast_takes_relations(s->ast))
+        GN_TRY(gn_dataset_split_kinds(s->data, false));
+    GN_TRY(gn_session_make_relations(s));
+    s->schema = gn_dataset_schema(s->arena, s->data);
+    return NULL;
+}
+
 static gn_status *front_end(gn_session *s)
 {
     const char *text;
@@ -111,6 +122,7 @@ static gn_status *front_end(gn_session *s)
     double t0 = gn_now_ms();
     GN_TRY(read_text(s, &text, &n));
     GN_TRY(gn_parse(s->arena, text, n, s->opt.path ? s->opt.path : "<model>", &s->ast));
+    GN_TRY(read_schema(s));
     const char *weights = s->opt.resume ? s->opt.resume : s->opt.weights;
     if (weights) GN_TRY(gn_safetensors_read(weights, &s->weights));
     gn_session_find_classes(s);
@@ -419,24 +431,12 @@ gn_session *gn_session_open(gn_arena *a, const gn_session_options *opt)
     return s;
 }
 
-/* Models read labels of nodes as yet. */
-static gn_status *check_rows(const gn_session *s)
-{
-    const gn_dataset *d = s->data;
-    if (!d->typed && d->labelled == 0) return NULL;
-    GN_FAIL(GN_ERR_USAGE, "%s: its labels are of %s, and models read those of nodes",
-            d->name ? d->name : "data", gn_dataset_rows_name(d).s);
-}
-
 gn_status *gn_session_read(gn_session *s)
 {
     double t0 = gn_now_ms();
     gn_memory_huge_pages(gn_is_on(s->opt.without.decisions, GN_DO_HUGE_PAGES));
     GN_TRY(gn_dataset_read(&s->opt.data, &s->data));
-    GN_TRY(check_rows(s));
     GN_TRY(make_graph(s));
-    GN_TRY(gn_session_make_relations(s));
-    s->schema = gn_dataset_schema(s->arena, s->data);
     s->read_ms = gn_now_ms() - t0;
     GN_TRY(front_end(s));
     s->unbalanced = gn_session_classes(s) == 2 && gn_two_unbalanced(s->data);
