@@ -46,7 +46,8 @@ static gn_status *rows_of_nodes(const gn_session *s, size_t row, gn_result *r)
 static int64_t added_loops(const gn_artifact *a, int graph)
 {
     int64_t n = 0;
-    for (; !a->graphs[graph].name; graph = a->graphs[graph].parent) {
+    for (; !a->graphs[graph].name && a->graphs[graph].how <= GN_REVERSE;
+         graph = a->graphs[graph].parent) {
         n += a->graphs[graph].how == GN_SELF_LOOPS || a->graphs[graph].how == GN_REMAINING_LOOPS;
         if (a->graphs[graph].how == GN_REMAINING_LOOPS || a->graphs[graph].how == GN_REMOVE_LOOPS)
             break;
