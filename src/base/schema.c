@@ -22,3 +22,10 @@ int gn_schema_find_column(const gn_schema *s, const char *name)
         if (!strcmp(s->column[k].name, name)) return k;
     return -1;
 }
+
+int64_t gn_schema_rows(const gn_schema *s, const char *name)
+{
+    int k = gn_schema_find_space(s, name), c = gn_schema_find_column(s, name);
+    if (k >= 0) return s->space[k].rows;
+    return c >= 0 && s->column[c].classes > 0 ? s->column[c].classes : -1;
+}

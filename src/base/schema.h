@@ -51,5 +51,8 @@ typedef struct gn_schema {
 int gn_schema_find_space(const gn_schema *s, const char *name);
 int gn_schema_find_relation(const gn_schema *s, const char *name);
 int gn_schema_find_column(const gn_schema *s, const char *name);
+/* Rows of the space of this name, or numbers that the column of this name may have; -1: not
+ * known. */
+int64_t gn_schema_rows(const gn_schema *s, const char *name);
 
 #endif

@@ -188,9 +188,9 @@ static gn_status *add_program(const gn_model *m, const gir_program *p, gn_state 
         if (n->op != GIR_STATE || gn_state_find(s, n->attr.name)) continue;
         int64_t rows = 1;
         if (n->type.space) {
-            int k = gn_schema_find_space(m->schema, p->spaces.p[n->type.space].name);
-            if (k < 0) GN_FAIL(GN_ERR_INTERNAL, "state '%s' is over unknown rows", n->attr.name);
-            rows = m->schema->space[k].rows;
+            const char *over = p->spaces.p[n->type.space].name;
+            rows = gn_schema_rows(m->schema, over);
+            if (rows < 0) GN_FAIL(GN_ERR_INTERNAL, "state '%s' is over unknown rows", n->attr.name);
         }
         GN_TRY(gn_state_add(s, n->attr.name, (gn_elem)n->type.elem, rows, gir_row_elems(&n->type)));
     }

@@ -166,10 +166,12 @@ typedef struct elab {
     const el_graph *graph; /* NULL where they are */
     gir_space_id *space;   /* [schema->n_spaces]; 0: not made yet */
     const el_graph **relation;
-    gir_id rng;     /* key of this step's draws */
-    int64_t sites;  /* of random draws */
-    gn_map leaves;  /* inputs and states by name */
-    gn_map derived; /* "op id" -> derived graph */
+    gir_space_id *value_space; /* [schema->n_columns] a row for each number that a column may have
+                                */
+    gir_id rng;                /* key of this step's draws */
+    int64_t sites;             /* of random draws */
+    gn_map leaves;             /* inputs and states by name */
+    gn_map derived;            /* "op id" -> derived graph */
     GN_VEC(el_buffer) buffers;
     gn_map buffer_index;
     value output; /* of the model's last application */
@@ -278,6 +280,10 @@ value el_gather(elab *E, gn_span at, value x, value end);
 value el_end_number(elab *E, gn_span at, value end); /* of the node at that end: edge of int */
 value el_graph_field(elab *E, const ast_expr *e, value g);
 const el_graph *el_derive(elab *E, gn_span at, gir_op op, const el_graph *g);
+/* of another value, and with attributes: drawn anew wherever it stands */
+const el_graph *el_derive_with(elab *E, gn_span at, gir_op op, const el_graph *g, gir_id with,
+                               const gir_attr *attr);
+value el_look_up(elab *E, gn_span at, value x, value rows); /* x[i], i integers */
 const el_graph *el_graph_of_space(elab *E, gir_space_id s);
 gir_id el_carry(elab *E, gn_span at, const el_graph *to, value e, value fill);
 gir_id el_edge_ones(elab *E, const el_graph *g);
@@ -331,7 +337,9 @@ int el_find_relation(elab *E, const char *name, gn_span at);  /* -1: reported */
 const char *el_space_text(elab *E, gir_space_id s);           /* "node.paper" */
 const char *el_relation_text(elab *E, const gir_type *g);     /* "node.author -> node.paper" */
 bool el_rows_fit(elab *E, const ast_rows *r, gir_space_id s); /* binds variables */
-int el_rows_of(elab *E, const ast_rows *r); /* their place in the schema; -1: reported */
+/* Rows that a parameter may have one of each: their name, and how many; false: reported. */
+bool el_rows_of(elab *E, const ast_rows *r, const char **name, int64_t *rows);
+gir_space_id el_space_named(elab *E, const char *name); /* by the name that el_rows_of gave */
 value el_input_relation(elab *E, const ast_formal *f);
 value el_input_family(elab *E, const ast_formal *f);
 int el_input_column(elab *E, const ast_formal *f, bool only); /* -1: none */

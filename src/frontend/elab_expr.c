@@ -283,6 +283,8 @@ static value eval_index(elab *E, const ast_expr *e)
     if (a.kind == VAL_LIST) return take(E, e, a, b);
     if (b.kind == VAL_END) return el_gather(E, e->mark, a, b);
     if (a.kind == VAL_TENSOR && b.kind == VAL_INT) return slice_one(E, e, a, b.u.i);
+    gn_elem by = a.kind == VAL_TENSOR && b.kind == VAL_TENSOR ? (gn_elem)val_type(E, &b)->elem : 0;
+    if (by == GN_I32 || by == GN_I64) return el_look_up(E, e->mark, a, b);
     if (a.kind == VAL_TENSOR)
         return el_error(
             E, e->mark, "a tensor is indexed by an end of an edge or an integer, not by %s%s",

@@ -23,25 +23,30 @@ gir_id el_edge_ones(elab *E, const el_graph *g)
 
 /* One derived graph for one derivation, so that values of its edges go together wherever they were
  * made. */
-static gir_id derive_id(elab *E, gn_span at, gir_op op, gir_id g)
+static gir_id derive_id(elab *E, gn_span at, gir_op op, int n, const gir_id *in,
+                        const gir_attr *attr)
 {
     enum { MAX_DERIVED = 256 };
-    const char *key = gn_arena_printf(E->arena, "%d %u", (int)op, (unsigned)g);
-    const uint32_t *known = gn_map_find(&E->derived, key);
+    const char *key = gn_arena_printf(E->arena, "%d %u %u", (int)op, (unsigned)in[0],
+                                      n > 1 ? (unsigned)in[1] : 0);
+    const uint32_t *known = attr ? NULL : gn_map_find(&E->derived, key);
     if (known) return *known;
     if (E->derived.n == MAX_DERIVED) {
         el_error(E, at, "more than %d derived graphs", (int)MAX_DERIVED);
         return 0;
     }
     el_locate(E, at);
-    gir_id id = el_make(E, at, op, 1, &g, NULL, NULL);
+    gir_id id = el_make(E, at, op, n, in, attr, NULL);
+    if (id && attr) key = gn_arena_printf(E->arena, "%u", (unsigned)id);
     if (id) gn_map_put(&E->derived, key, id);
     return id;
 }
 
-const el_graph *el_derive(elab *E, gn_span at, gir_op op, const el_graph *g)
+const el_graph *el_derive_with(elab *E, gn_span at, gir_op op, const el_graph *g, gir_id with,
+                               const gir_attr *attr)
 {
-    gir_id id = derive_id(E, at, op, g->id);
+    gir_id in[2] = {g->id, with};
+    gir_id id = derive_id(E, at, op, with ? 2 : 1, in, attr);
     if (!id) return NULL;
     el_graph *d = GN_NEW(E->arena, el_graph);
     d->id = id;
@@ -50,10 +55,15 @@ const el_graph *el_derive(elab *E, gn_span at, gir_op op, const el_graph *g)
     if (g->weight) { /* a new loop weighs 1 */
         el_locate(E, at);
         gir_type t = gir_tensor(GN_F32, gir_type_of(E->prog, g->id)->dst, 0, NULL);
-        gir_id in[4] = {id, g->id, g->weight, gir_const(E->prog, &t, 1.0)};
-        d->weight = el_make(E, at, GIR_CARRY, 4, in, NULL, NULL);
+        gir_id carried[4] = {id, g->id, g->weight, gir_const(E->prog, &t, 1.0)};
+        d->weight = el_make(E, at, GIR_CARRY, 4, carried, NULL, NULL);
     }
     return d;
+}
+
+const el_graph *el_derive(elab *E, gn_span at, gir_op op, const el_graph *g)
+{
+    return el_derive_with(E, at, op, g, 0, NULL);
 }
 
 /* Takes a value of g's edges to `to`, which was derived from g in one or more steps. */
@@ -160,6 +170,24 @@ value el_gather(elab *E, gn_span at, value x, value end)
     gir_id in[2] = {end.graph->id, x.id};
     return val_tensor(el_make(E, at, GIR_GATHER, 2, in, &(gir_attr){.i = {end.u.i}}, NULL),
                       x.u.axes);
+}
+
+value el_look_up(elab *E, gn_span at, value x, value rows)
+{
+    gir_space_id space = val_type(E, &x)->space;
+    if (E->prog->spaces.p[space].kind != GIR_NODE)
+        return el_error(E, at,
+                        "%s has no rows that integers number: `param w: kind[...]` has one for "
+                        "each value of an input `kind`, `param w: node[...]` one for each node",
+                        val_text(E, &x));
+    if (val_type(E, &rows)->rank)
+        return el_error(E, at, "rows are looked up by one integer each, not by %s",
+                        val_text(E, &rows));
+    el_locate(E, at);
+    gir_id pick = el_make(E, at, GIR_INDEX, 1, &rows.id, &(gir_attr){.i = {space}}, NULL);
+    if (!pick) return POISON;
+    gir_id in[2] = {pick, x.id};
+    return val_tensor(el_make(E, at, GIR_TAKE, 2, in, NULL, NULL), x.u.axes);
 }
 
 static gir_id scatter(elab *E, gn_span at, const el_graph *g, gir_id e, int end, int red)

@@ -13,6 +13,7 @@ void el_begin_program(elab *E, const char *name, el_mode mode)
     for (uint32_t i = 0; i < E->sources.n; i++) GN_PUSH(E->arena, p->files, E->sources.p[i]->name);
     E->space = GN_NEW_N(E->arena, gir_space_id, E->schema->n_spaces);
     E->relation = GN_NEW_N(E->arena, const el_graph *, E->schema->n_relations);
+    E->value_space = GN_NEW_N(E->arena, gir_space_id, E->schema->n_columns + 1);
     E->node = E->typed ? 0 : el_space(E, 0);
     E->rng = 0;
     E->sites = 0;

@@ -161,7 +161,7 @@ static gir_id state_of(elab *E, const gn_param *p)
         if (k) return E->buffers.p[*k].value;
     }
     gir_type t = p->type;
-    if (p->over) t.space = el_space(E, gn_schema_find_space(E->schema, p->over));
+    if (p->over) t.space = el_space_named(E, p->over);
     gir_id id = el_leaf(E, GIR_STATE, p->name, &t);
     if (!p->trainable) {
         el_buffer b = {p->name, id, false};
@@ -187,22 +187,6 @@ static value one_param(elab *E, const ast_stmt *s, uint32_t k, gn_param p, const
     return val_tensor(id, axes);
 }
 
-/* A parameter with a row for each row of a space: how many that are is part of the model. */
-static bool rows_of_param(elab *E, const ast_stmt *s, gn_param *p)
-{
-    const ast_rows *r = &s->type.rows;
-    int k = el_rows_of(E, r);
-    if (k < 0) return false;
-    p->over = E->schema->space[k].name;
-    p->rows = E->schema->space[k].rows;
-    if (p->rows > 0) return true;
-    el_error(E, r->span,
-             p->rows ? "how many rows `%s` has is not known before data are bound"
-                     : "the data have no rows of `%s`",
-             el_space_text(E, el_space(E, k)));
-    return false;
-}
-
 void el_param(elab *E, const ast_stmt *s)
 {
     gn_param p = {.trainable = s->trainable, .rows = 1};
@@ -215,7 +199,8 @@ void el_param(elab *E, const ast_stmt *s)
         ok = false;
     }
     bool typed = s->type.is_graph || s->type.each || s->type.has_elem;
-    if (ok && (typed || (s->type.rows.space != SPACE_NONE && !rows_of_param(E, s, &p)))) {
+    if (ok && (typed || (s->type.rows.space != SPACE_NONE &&
+                         !el_rows_of(E, &s->type.rows, &p.over, &p.rows)))) {
         if (typed)
             el_error(E, s->type.span,
                      "a parameter has dimensions only, such as `[in, out]`, or a row for each "

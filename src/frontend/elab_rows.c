@@ -170,14 +170,60 @@ static int rows_named(elab *E, const ast_rows *r)
     return el_find_space(E, name, r->span);
 }
 
-int el_rows_of(elab *E, const ast_rows *r)
+/* The column that integers come of, unchanged; -1: of none. */
+static int column_behind(const elab *E, gir_id v)
+{
+    while (gir_at(E->prog, v)->op == GIR_CARRY) v = gir_in(E->prog, v, 2);
+    const gir_node *n = gir_at(E->prog, v);
+    return n->op == GIR_INPUT ? gn_schema_find_column(E->schema, n->attr.name) : -1;
+}
+
+/* A row for each number that integers may be. */
+static bool rows_of_values(elab *E, const ast_rows *r, const value *v, const char **name,
+                           int64_t *rows)
+{
+    int k = val_type(E, v)->elem == GN_I32 ? column_behind(E, v->id) : -1;
+    if (k < 0 || E->schema->column[k].classes < 1) {
+        el_error(E, r->span, "`%s` is %s: how many different integers that are is not known",
+                 r->name, val_text(E, v));
+        return false;
+    }
+    *name = E->schema->column[k].name;
+    *rows = E->schema->column[k].classes;
+    return true;
+}
+
+bool el_rows_of(elab *E, const ast_rows *r, const char **name, int64_t *rows)
 {
     const char *variable = variable_of(E, r);
     value *bound = variable ? el_local(E->frame, variable) : NULL;
-    if (bound) return el_space_index(E, (gir_space_id)bound->id);
-    if (r->space == SPACE_NODE || r->space == SPACE_GRAPH) return rows_named(E, r);
-    el_error(E, r->span, "these are no rows of nodes or graphs");
-    return -1;
+    value *v = r->space == SPACE_VARIABLE && !bound ? el_local(E->frame, r->name) : NULL;
+    if (v && v->kind == VAL_TENSOR) return rows_of_values(E, r, v, name, rows);
+    int k = -1;
+    if (bound)
+        k = el_space_index(E, (gir_space_id)bound->id);
+    else if (r->space == SPACE_NODE || r->space == SPACE_GRAPH || r->space == SPACE_VARIABLE)
+        k = rows_named(E, r);
+    else
+        el_error(E, r->span, "these are no rows of nodes or graphs");
+    if (k < 0) return false;
+    *name = E->schema->space[k].name;
+    *rows = E->schema->space[k].rows;
+    if (*rows > 0) return true;
+    el_error(E, r->span,
+             *rows ? "how many rows `%s` has is not known before data are bound"
+                   : "the data have no rows of `%s`",
+             el_space_text(E, el_space(E, k)));
+    return false;
+}
+
+gir_space_id el_space_named(elab *E, const char *name)
+{
+    int k = gn_schema_find_space(E->schema, name), c = gn_schema_find_column(E->schema, name);
+    if (k >= 0) return el_space(E, k);
+    if (!E->value_space[c])
+        E->value_space[c] = gir_space_add(E->prog, name, GIR_NODE, E->schema->column[c].classes);
+    return E->value_space[c];
 }
 
 value el_input_relation(elab *E, const ast_formal *f)

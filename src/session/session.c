@@ -369,7 +369,8 @@ static gn_status *share_memory(gn_session *s)
     instances_of(s, in);
     gn_instances_trim_graphs(INSTANCES, in);
     drop_dense(s);
-    gn_dataset_drop_edges(s->data, s->x_dense != NULL || s->x_pattern != NULL);
+    if (!gn_session_ranks(s))
+        gn_dataset_drop_edges(s->data, s->x_dense != NULL || s->x_pattern != NULL);
     GN_TRY(gn_instances_share_arena(INSTANCES, in));
     if (gn_session_memory(s).arena >= GIVE_BACK_FROM) gn_memory_give_back();
     return NULL;

@@ -10,6 +10,7 @@
 #include "build/jit.h"
 #include "runtime/data/dataset.h"
 #include "runtime/data/metrics.h"
+#include "runtime/data/ranking.h"
 #include "runtime/graph/reorder.h"
 
 #include <stdatomic.h>
@@ -134,6 +135,12 @@ GN_NODISCARD gn_status *gn_session_fetch(gn_session *s);
 /* How many classes the result tells of: it is node[C], C is as many as the data has, two at least,
  * and a loss is one of labels.  0: it is something else, of which there is no accuracy. */
 int64_t gn_session_classes(const gn_session *s);
+/* Does the model give each edge of g a number, and does the data say which of them are to be
+ * tested?  Those are ranked then, among all edges that have another node at one end, both ends in
+ * turn, filtered by all edges of the data (ranking.h); nothing is on a device.  `mask`: their
+ * column, "g.test_mask".  Runs the model on other edges, by blocks. */
+bool gn_session_ranks(const gn_session *s);
+GN_NODISCARD gn_status *gn_session_rank(gn_session *s, const char *mask, gn_rank_means *out);
 /* Of the last eval, [nodes, classes]; the user's node v lies in row gn_session_row(s, v).  NULL: no
  * classes. */
 const float *gn_session_logits(const gn_session *s, int64_t *classes);
