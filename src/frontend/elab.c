@@ -88,6 +88,18 @@ bool gn_ast_takes_relations(const gn_ast *ast)
     return false;
 }
 
+bool gn_ast_takes_relation(const gn_ast *ast, const char *name)
+{
+    for (uint32_t i = 0; i < ast->decls.n; i++) {
+        const ast_decl *d = ast->decls.p[i];
+        for (uint32_t k = 0; d->kind == DECL_MODEL && k < d->inputs.n; k++) {
+            const ast_formal *f = &d->inputs.p[k];
+            if (f->type.is_relation && !strcmp(f->name.text, name)) return true;
+        }
+    }
+    return false;
+}
+
 static gn_status *choose(elab *E, const char *name, plan *p)
 {
     GN_VEC(const char *) models = {0};

@@ -1,8 +1,7 @@
 /* ranks: how high a model scores facts of the data among all that could stand in their place.
  *
- * A model that gives each edge of g a number is run on other edges than the data's: a block of
- * facts, each with every node in the place of one of its ends.  What lies on edges is that of the
- * fact; all else is bound as ever. */
+ * A model that gives each edge of g a number scores a block of facts, each with every node in the
+ * place of one of its ends. */
 #include "session/session_impl.h"
 #include "base/data_name.h"
 
@@ -19,18 +18,9 @@ static const gn_table_column *column_on_edges(const gn_dataset *d, const char *n
 
 bool gn_session_ranks(const gn_session *s)
 {
-    const gir_program *p = s->model->eval;
     const gn_table_column *test = column_on_edges(s->data, GN_NAME_G ".test_mask");
-    gir_id g = gir_leaf_by_name(p, GIR_GRAPH, GN_NAME_G);
-    if (!g || !test || test->elem != GN_BOOL || s->opt.target) return false;
-    for (uint32_t k = 0; k < p->outputs.n; k++) {
-        const gir_output *o = &p->outputs.p[k];
-        const gir_type *t = gir_type_of(p, o->value);
-        if (o->kind == GIR_OUTPUT && !strcmp(o->name, "out"))
-            return t->space == gir_type_of(p, g)->edge && gir_row_elems(t) == 1 &&
-                   t->elem == GN_F32;
-    }
-    return false;
+    const char *scored = test && test->elem == GN_BOOL ? gn_session_scored(s) : NULL;
+    return scored && !strcmp(scored, GN_NAME_G);
 }
 
 typedef struct ranker {
@@ -80,69 +70,6 @@ static gn_status *prepare(ranker *r, const uint8_t *mask, int64_t rows)
     return gn_known_build(r->nodes, kinds, r->nodes, &all, 1, &r->known);
 }
 
-/* What lies on the block's edges: the rows of the facts that they stand for. */
-static gn_status *block_column(const gn_graph *g, const gn_table_column *c, const int64_t *of,
-                               void **to)
-{
-    int64_t row = (int64_t)gn_elem_size(c->elem);
-    for (int k = 0; k < c->rank; k++) row *= c->dim[k];
-    char *user = malloc((size_t)(g->n_edge * row) + 1);
-    *to = malloc((size_t)(g->n_edge * row) + 1);
-    if (!user || !*to) {
-        free(user);
-        GN_FAIL(GN_ERR_NOMEM, "out of memory: %s of %lld edges", c->name, (long long)g->n_edge);
-    }
-    for (int64_t e = 0; e < g->n_edge; e++)
-        memcpy(user + e * row, (const char *)c->data + of[e] * row, (size_t)row);
-    gn_graph_edges_in(g, row, user, *to);
-    free(user);
-    return NULL;
-}
-
-static gn_status *run_block(const ranker *r, gn_session *view, int64_t edges)
-{
-    gn_unit u = r->s->build.eval;
-    u.instance = u.prepare = NULL;
-    gn_status *status = NULL;
-    for (int k = 0; k < view->data->n_columns && !status; k++) {
-        const gn_table_column *c = &view->data->columns[k];
-        if (c->on_edges && c->over == 0)
-            status = block_column(view->graph, c, r->of, &view->column[k]);
-    }
-    if (!status) status = gn_session_bind(view, &u, r->s->pool, NULL);
-    if (status) return status;
-    gn_instance_run(u.instance);
-    status = gn_instance_wait(u.instance);
-    const float *out = gn_instance_output(u.instance, "out", NULL);
-    if (!status) gn_graph_edges_out(view->graph, sizeof(float), out, r->score);
-    gn_unit_release(&u);
-    (void)edges;
-    return status;
-}
-
-/* A session like this one, whose graph has the block's edges. */
-static gn_status *score_block(const ranker *r, int64_t edges)
-{
-    gn_dataset data = *r->s->data;
-    gn_session view = *r->s;
-    data.n_edges = edges;
-    view.data = &data;
-    view.graph = NULL;
-    view.column = calloc((size_t)data.n_columns + 1, sizeof *view.column);
-    if (!view.column) GN_FAIL(GN_ERR_NOMEM, "out of memory: columns of a block");
-    for (int k = 0; k < data.n_columns; k++) view.column[k] = r->s->column[k];
-    for (int k = 0; k < data.n_columns; k++)
-        if (data.columns[k].on_edges && data.columns[k].over == 0) view.column[k] = NULL;
-    gn_status *status = gn_graph_from_coo(r->s->graph->index, r->nodes, r->nodes, edges, GN_I64,
-                                          r->src, r->dst, &view.graph);
-    if (!status) status = run_block(r, &view, edges);
-    for (int k = 0; k < data.n_columns; k++)
-        if (data.columns[k].on_edges && data.columns[k].over == 0) free(view.column[k]);
-    free(view.column);
-    gn_graph_free(view.graph);
-    return status;
-}
-
 static gn_status *rank_block(ranker *r, gn_asked asked, int64_t first, int64_t rows, gn_ranks *sum)
 {
     const gn_dataset *d = r->s->data;
@@ -160,7 +87,9 @@ static gn_status *rank_block(ranker *r, gn_asked asked, int64_t first, int64_t r
             r->of[at] = e;
         }
     }
-    GN_TRY(score_block(r, rows * r->nodes));
+    const gn_other_edges e = {
+        .n = rows * r->nodes, .src = r->src, .dst = r->dst, .of = r->of, .score = r->score};
+    GN_TRY(gn_session_score_edges(r->s, 0, &e));
     const gn_rank_block b = {.asked = asked,
                              .rows = rows,
                              .candidates = r->nodes,

@@ -104,12 +104,20 @@ static gn_status *check_repeats(const gn_session *s, const gir_program *p)
     return NULL;
 }
 
+static gn_status *make_graph(gn_session *s);
+
 /* Where edges have kinds, a model of all relations has one of each kind. */
 static gn_status *read_schema(gn_session *s)
 {
     bool kinds = gn_dataset_column(s->data, GN_NAME_G ".kind") != NULL;
     if (kinds && !s->data->n_relations && gn_ast_takes_relations(s->ast))
         GN_TRY(gn_dataset_split_kinds(s->data, false));
+    if (!s->data->typed && !s->data->n_relations && gn_ast_takes_relation(s->ast, GN_NAME_LINKS)) {
+        GN_TRY(gn_links_hold_out(s->data, s->opt.data.seed, &s->links));
+        gn_graph_free(s->graph);
+        s->graph = NULL;
+        GN_TRY(make_graph(s));
+    }
     GN_TRY(gn_session_make_relations(s));
     s->schema = gn_dataset_schema(s->arena, s->data);
     return NULL;
@@ -367,10 +375,11 @@ static gn_status *share_memory(gn_session *s)
     gn_instance *in[INSTANCES];
     if (!gn_is_on(s->opt.without.decisions, GN_DO_SHARE_ARENA)) return NULL;
     instances_of(s, in);
-    gn_instances_trim_graphs(INSTANCES, in);
-    drop_dense(s);
-    if (!gn_session_ranks(s))
+    if (!gn_session_ranks(s) && !gn_session_judges(s)) { /* those bind again */
+        gn_instances_trim_graphs(INSTANCES, in);
+        drop_dense(s);
         gn_dataset_drop_edges(s->data, s->x_dense != NULL || s->x_pattern != NULL);
+    }
     GN_TRY(gn_instances_share_arena(INSTANCES, in));
     if (gn_session_memory(s).arena >= GIVE_BACK_FROM) gn_memory_give_back();
     return NULL;
@@ -480,6 +489,7 @@ void gn_session_free(gn_session *s)
     free(s->edge_attr);
     gn_session_free_inputs(s);
     gn_session_free_tables(s);
+    gn_links_free(&s->links);
     gn_dataset_free(s->data);
 }
 
