@@ -31,6 +31,10 @@ bool gn_folder_has_folder(const char *folder, const char *name);
 GN_NODISCARD gn_status *gn_folder_find(const char *folder, const char *pattern, char *stem,
                                        size_t size, int *count);
 
+/* The k-th of the folders in a folder, by their names, and how many there are. */
+GN_NODISCARD gn_status *gn_folder_nth(const char *folder, int k, char *name, size_t size,
+                                      int *count);
+
 /* FOLDER/NAME; GN_ERR_IO where that is too long. */
 enum { GN_PATH_SIZE = 4096 };
 GN_NODISCARD gn_status *gn_folder_path(const char *folder, const char *name,

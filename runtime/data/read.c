@@ -114,6 +114,8 @@ static const struct folder_format {
     {"*_A.txt", gn_tu_read, "NAME_A.txt of the TU collection"},
     {"triples.int.csv", gn_kgbench_read, "triples.int.csv of kgbench"},
     {"train.txt", gn_triples_read, "train.txt of triples"},
+    {"num-node-list.csv", gn_ogb_read, "num-node-list.csv of OGB"},
+    {"triplet-type-list.csv", gn_ogb_typed_read, "triplet-type-list.csv of OGB"},
 };
 enum { FOLDER_FORMATS = sizeof folder_formats / sizeof *folder_formats };
 

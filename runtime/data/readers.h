@@ -39,7 +39,8 @@ GN_NODISCARD gn_status *gn_synthetic_read(const char *text, gn_reading *r,
  * "cora", "MUTAG". */
 typedef gn_status *gn_folder_reader(const char *folder, const char *name, gn_reading *r,
                                     gn_dataset **out);
-gn_folder_reader gn_planetoid_read, gn_tu_read, gn_kgbench_read, gn_triples_read;
+gn_folder_reader gn_planetoid_read, gn_tu_read, gn_kgbench_read, gn_triples_read, gn_ogb_read,
+    gn_ogb_typed_read;
 
 /* A file of a folder. */
 typedef struct gn_input {
@@ -102,6 +103,22 @@ enum {
     GN_TRIPLES_PARTS
 };
 GN_NODISCARD gn_status *gn_triples_parse(const gn_input *part, gn_reading *r, gn_dataset **out);
+
+/* Of an OGB folder of one type of nodes; those behind the first three may be missing. */
+enum {
+    GN_OGB_EDGES,
+    GN_OGB_NODE_COUNTS,
+    GN_OGB_EDGE_COUNTS,
+    GN_OGB_NODE_FEATURES,
+    GN_OGB_EDGE_FEATURES,
+    GN_OGB_NODE_LABELS,
+    GN_OGB_GRAPH_LABELS,
+    GN_OGB_TRAIN,
+    GN_OGB_VALID,
+    GN_OGB_TEST,
+    GN_OGB_PARTS
+};
+GN_NODISCARD gn_status *gn_ogb_parse(const gn_input *part, gn_reading *r, gn_dataset **out);
 
 GN_NODISCARD gn_status *gn_dataset_new(const char *name, gn_dataset **out);
 /* Allocates y (all -1) and the three masks. */

@@ -11,7 +11,7 @@ typedef struct reader {
     const char *origin;
     gn_text text;
     int64_t rows, cols;
-    bool floats;
+    bool floats, missing;
     void *v;
     int64_t n, cap; /* numbers */
 } reader;
@@ -25,14 +25,15 @@ static bool is_blank(gn_span line)
     return !gn_text_word(&line, &word);
 }
 
-/* The next field of a line; one separator at the end begins none. */
-static bool next_field(gn_span *line, bool commas, gn_span *field)
+/* The next field of a line, whose p is NULL behind the last.  One comma at the end begins none,
+ * unless fields may be empty. */
+static bool next_field(const reader *r, gn_span *line, bool commas, gn_span *field)
 {
     if (!commas) return gn_text_word(line, field);
-    if (line->p == line->end) return false;
+    if (!line->p) return false;
     const char *comma = memchr(line->p, ',', (size_t)(line->end - line->p));
     *field = (gn_span){line->p, comma ? comma : line->end};
-    line->p = comma ? comma + 1 : line->end;
+    line->p = comma && (comma + 1 < line->end || r->missing) ? comma + 1 : NULL;
     gn_span_trim(field);
     return true;
 }
@@ -59,6 +60,10 @@ static gn_status *put(reader *r, gn_span word)
         ((int64_t *)r->v)[r->n++] = whole;
         return NULL;
     }
+    if (r->missing && (word.p == word.end || gn_span_is(word, "nan"))) {
+        ((float *)r->v)[r->n++] = NAN;
+        return NULL;
+    }
     if (!gn_span_float(word, &real) || !isfinite((float)real))
         LINE_FAIL(r, "'%s': expected a finite number", gn_span_show(word).s);
     ((float *)r->v)[r->n++] = (float)real;
@@ -71,7 +76,7 @@ static gn_status *read_line(reader *r, gn_span line)
     int64_t cols = 0;
     gn_span_trim(&line);
     bool commas = memchr(line.p, ',', (size_t)(line.end - line.p)) != NULL;
-    for (; next_field(&line, commas, &word); cols++) {
+    for (; next_field(r, &line, commas, &word); cols++) {
         if (r->cols && cols == r->cols)
             LINE_FAIL(r, "'%s' is too much: expected %lld number%s a line", gn_span_show(word).s,
                       (long long)r->cols, r->cols == 1 ? "" : "s");
@@ -108,16 +113,28 @@ gn_status *gn_rows_ints(const gn_input *f, int64_t cols, gn_int_rows *out)
     return s;
 }
 
-gn_status *gn_rows_floats(const gn_input *f, int64_t cols, gn_float_rows *out)
+static gn_status *read_floats(const gn_input *f, reader *r, gn_float_rows *out)
 {
-    reader r = {.cols = cols, .floats = true};
-    gn_status *s = read_all(f, &r);
+    r->floats = true;
+    gn_status *s = read_all(f, r);
     *out = (gn_float_rows){0};
     if (s)
-        free(r.v);
+        free(r->v);
     else
-        *out = (gn_float_rows){r.rows, r.cols, r.v};
+        *out = (gn_float_rows){r->rows, r->cols, r->v};
     return s;
+}
+
+gn_status *gn_rows_floats(const gn_input *f, int64_t cols, gn_float_rows *out)
+{
+    reader r = {.cols = cols};
+    return read_floats(f, &r, out);
+}
+
+gn_status *gn_rows_floats_or_none(const gn_input *f, gn_float_rows *out)
+{
+    reader r = {.missing = true};
+    return read_floats(f, &r, out);
 }
 
 int64_t gn_rows_line(const gn_input *f, int64_t row)

@@ -37,6 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         {gn_tu_parse, GN_TU_PARTS, 2},
         {gn_kgbench_parse, GN_KGBENCH_PARTS, 3},
         {gn_triples_parse, GN_TRIPLES_PARTS, 1},
+        {gn_ogb_parse, GN_OGB_PARTS, 3},
     };
     static const gn_data_options opt = {.normalize_rows = -1, .undirected = -1};
     if (size < 1) return 0;

@@ -12,8 +12,7 @@ static const char *const good[GN_KGBENCH_PARTS] = {
     [GN_KGBENCH_TESTING] = "4,2\n",
     [GN_KGBENCH_VALIDATION] = "1,1\n",
     [GN_KGBENCH_RELATIONS] = "index,label\n0,http://x.org/a#first\n1,\"second, too\"\n",
-    [GN_KGBENCH_ENTITIES] = "index,annotation,label\n0,a,a\n1,a,\"two\n\"\"so\"\"\"\n2,a,c\n3,,\n4,"
-                            ",\n5,a,f\n",
+    [GN_KGBENCH_ENTITIES] = "index,label\n0,a\n1,\"two\n\"\"so\"\"\"\n2,c\n3,\n4,\n5,f\n",
 };
 
 static gn_dataset *parse(const char *const *text)
