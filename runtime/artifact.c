@@ -130,8 +130,8 @@ static gn_status *check_edges(const gn_artifact *a, int k)
     bool draws = g->times > 0 && (unsigned)g->end <= 2 && g->key_of[0] && g->key_of[1];
     if (g->how == GN_CORRUPT && !draws)
         BAD("artifact %s: graph %d is drawn in no known way", a->name, k);
-    bool drawn = g->how == GN_CORRUPT || (g->how == GN_INDEX ? a->columns[g->column].drawn
-                                                             : a->graphs[g->parent].drawn);
+    bool drawn = g->how == GN_CORRUPT ||
+                 (g->how == GN_INDEX ? a->columns[g->column].drawn : a->graphs[g->parent].drawn);
     bool another = g->how == GN_REVERSE || g->how == GN_SELF_LOOPS || g->how >= GN_INDEX;
     if (drawn != g->drawn || (drawn && !another))
         BAD("artifact %s: graph %d is drawn and can't be, or the other way round", a->name, k);

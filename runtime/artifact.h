@@ -166,7 +166,7 @@ typedef struct gn_graph_slot {
     int64_t times;          /* CORRUPT */
     uint32_t site;          /* CORRUPT */
     const char *key_of[2];  /* CORRUPT: the names of seed and step, i64, inputs or states */
-    gn_counted_rows rows;      /* INDEX: those that are counted */
+    gn_counted_rows rows;   /* INDEX: those that are counted */
     const char *mask_of;    /* SUBSET: the input of this name, bool, one a row */
     const char *pattern_of; /* not NULL: the pattern of the input of this name, bound as CSR */
     unsigned arrays;        /* bit set of gn_graph_array that launches use */
@@ -191,9 +191,9 @@ typedef struct gn_artifact {
     gn_launch *launches;
     gn_graph_slot *graphs; /* parents before children */
     gn_size_check *checks;
-    gn_data_column *columns;   /* those that others are made of before them */
-    gn_kernel_fn *code; /* [n_code] */
-    gn_remote *remote;  /* where code runs instead; NULL: here */
+    gn_data_column *columns; /* those that others are made of before them */
+    gn_kernel_fn *code;      /* [n_code] */
+    gn_remote *remote;       /* where code runs instead; NULL: here */
     const void *remote_code;
 } gn_artifact;
 

@@ -82,8 +82,8 @@ GN_NODISCARD gn_status *gn_graph_derived(const gn_graph *g, gn_graph_derive how,
  * GN_ERR_DATA where sizes do not meet, and where a pick that is restricted loses a row. */
 GN_NODISCARD gn_status *gn_graph_subset(int64_t n, const uint8_t *mask, gn_elem index,
                                         gn_graph **out);
-/* `r`: a pick of the rows at the other end; NULL: all. `also`: a pick of the rows at this end, which
- * is added; may be NULL. */
+/* `r`: a pick of the rows at the other end; NULL: all. `also`: a pick of the rows at this end,
+ * which is added; may be NULL. */
 GN_NODISCARD gn_status *gn_graph_grow(const gn_graph *g, int end, const gn_graph *r,
                                       const gn_graph *also, gn_graph **out);
 GN_NODISCARD gn_status *gn_graph_restrict(const gn_graph *g, const gn_graph *src,
@@ -92,8 +92,8 @@ GN_NODISCARD gn_status *gn_graph_restrict(const gn_graph *g, const gn_graph *src
 /* Graphs of some edges, and of others (FILTER, INDEX and CORRUPT of ops.def).  `mask` [n_edge] in
  * CSR order is 0 where an edge is left out. */
 GN_NODISCARD gn_status *gn_graph_filter(const gn_graph *g, const uint8_t *mask, gn_graph **out);
-/* rows [n], of GN_I32 or GN_I64: each below n_src and not negative, or GN_ERR_DATA, which says which
- * element is not. `of`: the graph whose edges the n rows are; NULL: of none. */
+/* rows [n], of GN_I32 or GN_I64: each below n_src and not negative, or GN_ERR_DATA, which says
+ * which element is not. `of`: the graph whose edges the n rows are; NULL: of none. */
 GN_NODISCARD gn_status *gn_graph_index(gn_elem index, int64_t n_src, int64_t n, gn_elem elem,
                                        const void *rows, const gn_graph *of, gn_graph **out);
 /* What is drawn of an edge: base/draw.h. */

@@ -149,8 +149,7 @@ gn_status *gn_graph_refill(gn_graph *g, gn_graph *now)
     bool same = g->index == now->index && !g->symmetric && !now->symmetric;
     for (int k = 0; k < GN_GRAPH_ARRAY_COUNT; k++) {
         gn_graph_array a = (gn_graph_array)k;
-        same = same && (!g->array[k] ||
-                        gn_graph_array_count(g, a) == gn_graph_array_count(now, a));
+        same = same && (!g->array[k] || gn_graph_array_count(g, a) == gn_graph_array_count(now, a));
     }
     if (!same) GN_FAIL(GN_ERR_INTERNAL, "a graph that is drawn anew has another shape");
     for (int k = 0; k < GN_GRAPH_ARRAY_COUNT; k++) {

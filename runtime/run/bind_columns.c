@@ -91,8 +91,7 @@ static int64_t compute(gn_data_column_kind kind, int64_t x, int64_t y)
 
 static gn_status *elementwise(const gn_instance *in, const gn_data_column *c, gn_column_data *d)
 {
-    const gn_column_data *a = &in->column[c->of[0]],
-                         *b = c->of[1] < 0 ? a : &in->column[c->of[1]];
+    const gn_column_data *a = &in->column[c->of[0]], *b = c->of[1] < 0 ? a : &in->column[c->of[1]];
     if (a->n != b->n)
         GN_FAIL(GN_ERR_DATA, "%s: columns of %lld and %lld rows", in->artifact->name,
                 (long long)a->n, (long long)b->n);

@@ -23,7 +23,8 @@ static gn_status *find_graph(const gn_instance *in, int number, int n,
 /* Is `d` the graph that `like` tells of? */
 static bool same_origin(const gn_derived *d, const gn_derived *like)
 {
-    return d && d->how == like->how && d->end == like->end && d->rows == like->rows && d->mask == like->mask && d->parent[0] == like->parent[0] &&
+    return d && d->how == like->how && d->end == like->end && d->rows == like->rows &&
+           d->mask == like->mask && d->parent[0] == like->parent[0] &&
            d->parent[1] == like->parent[1] && d->parent[2] == like->parent[2];
 }
 

@@ -335,10 +335,13 @@ gn_status *gn_instance_rebind(gn_instance *in, const char *name, void *data)
     if (gn_artifact_is_made_of(a, name))
         GN_FAIL(GN_ERR_USAGE, "%s: '%s' picks rows: another mask needs another instance", a->name,
                 name);
-    if (!found) GN_FAIL(GN_ERR_USAGE, "%s has no tensor '%s'", a->name, name);
+    bool key = gn_redraws_by(a, name);
+    if (!found && !key) GN_FAIL(GN_ERR_USAGE, "%s has no tensor '%s'", a->name, name);
+    if (!found && (!data || (uintptr_t)data % sizeof(int64_t)))
+        GN_FAIL(GN_ERR_DATA, "%s: '%s' is bound to no i64", a->name, name);
     for (int k = 0; k < a->n_slots; k++)
         if (is_tensor(&a->slots[k]) && strcmp(a->slots[k].name, name) == 0) point(in, k, data);
-    gn_redraw_from(in, name, data);
+    if (key) gn_redraw_from(in, name, data);
     return NULL;
 }
 

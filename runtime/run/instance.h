@@ -58,15 +58,15 @@ struct gn_instance {
     const gn_artifact *artifact;
     gn_pool *pool;
     gn_plan plan;
-    gn_ready *ready;      /* [n_launches] */
-    void **addr;          /* [n_slots] */
-    void **owned;         /* [n_slots] outputs that nothing is bound to */
-    gn_graph **graph;     /* [n_graphs] */
-    gn_derived **derived; /* [n_graphs] NULL for bound ones */
-    int64_t *sym;         /* [n_syms] */
+    gn_ready *ready;        /* [n_launches] */
+    void **addr;            /* [n_slots] */
+    void **owned;           /* [n_slots] outputs that nothing is bound to */
+    gn_graph **graph;       /* [n_graphs] */
+    gn_derived **derived;   /* [n_graphs] NULL for bound ones */
+    int64_t *sym;           /* [n_syms] */
     gn_column_data *column; /* [n_columns] while graphs are made, and where some are drawn */
     bool draws;             /* some are */
-    gn_scratch *scratch;  /* holds the arena; NULL: the instance does itself */
+    gn_scratch *scratch;    /* holds the arena; NULL: the instance does itself */
     void *arena;
     void *tables;             /* one block: all arrays above */
     void *operands;           /* one block: buf, sym and bound of all launches */
@@ -101,9 +101,11 @@ GN_NODISCARD gn_status *gn_bind_row_count(const gn_instance *in, const gn_counte
                                           const gn_binding *tensors, int64_t *out);
 void gn_bind_release_columns(gn_instance *in);
 
-/* redraw.c: the key as it is now; graphs for a run by it; from where it is read. */
+/* redraw.c: the key as it is now; graphs for a run by it; whether a tensor is of it; from where
+ * that is read. */
 GN_NODISCARD gn_status *gn_find_key(const gn_instance *in, gn_derived *d);
 GN_NODISCARD gn_status *gn_redraw(gn_instance *in);
+bool gn_redraws_by(const gn_artifact *a, const char *name);
 void gn_redraw_from(gn_instance *in, const char *name, const void *data);
 
 #endif

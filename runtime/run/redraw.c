@@ -69,6 +69,14 @@ gn_status *gn_redraw(gn_instance *in)
     return s;
 }
 
+bool gn_redraws_by(const gn_artifact *a, const char *name)
+{
+    for (int k = 0; k < a->n_graphs; k++)
+        for (int j = 0; j < 2; j++)
+            if (a->graphs[k].key_of[j] && !strcmp(a->graphs[k].key_of[j], name)) return true;
+    return false;
+}
+
 void gn_redraw_from(gn_instance *in, const char *name, const void *data)
 {
     for (int k = 0; k < in->artifact->n_graphs; k++)

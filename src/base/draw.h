@@ -10,8 +10,9 @@
  *
  * One stream a site: element `i` of the value drawn at site `site` in a step with key `key`
  * (gn_step_key of philox.h) is gn_draw_word(gn_draw_key(key, site), i).  A uniform in [0, 1) is
- * (word >> 8) * 2^-24, exact in float32.  Ends of edges are drawn of two words. Everything that evaluates or emits `random` follows this
- * file, so a mask can be recomputed anywhere and is the same whatever was optimised. */
+ * (word >> 8) * 2^-24, exact in float32.  Ends of edges are drawn of two words. Everything that
+ * evaluates or emits `random` follows this file, so a mask can be recomputed anywhere and is the
+ * same whatever was optimised. */
 #ifndef GN_BASE_DRAW_H
 #define GN_BASE_DRAW_H
 

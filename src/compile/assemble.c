@@ -11,8 +11,8 @@ typedef struct assembler {
     const gir_program *p;
     bool balance;
     gn_artifact *out;
-    int *graph_of; /* by value: number of the graph, -1 */
-    int *sym_of;   /* by low_sym: number of the symbol, -1 */
+    int *graph_of;  /* by value: number of the graph, -1 */
+    int *sym_of;    /* by low_sym: number of the symbol, -1 */
     int *column_of; /* by value: number of the column, -1 */
     GN_VEC(gn_graph_slot) graphs;
     GN_VEC(gn_data_column) columns;
@@ -95,10 +95,10 @@ static int column_number(assembler *z, gir_id v)
     const gir_node *n = gir_at(z->p, v);
     bool turned;
     gn_data_column c = {.kind = column_kind((gir_op)n->op, &turned),
-                   .elem = (gn_elem)n->type.elem,
-                   .of = {-1, -1},
-                   .graph = -1,
-                   .rows = {.graph = -1}};
+                        .elem = (gn_elem)n->type.elem,
+                        .of = {-1, -1},
+                        .graph = -1,
+                        .rows = {.graph = -1}};
     if (n->op == GIR_INPUT) c.name = n->attr.name;
     if (n->op == GIR_CONST) {
         c.value = (int64_t)gir_round(c.elem, n->attr.f);

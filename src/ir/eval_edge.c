@@ -51,7 +51,7 @@ gn_status *gir_eval_UNCARRY(gir_eval_t *e)
 {
     const gir_coo *derived = gir_arg(e, 1)->graph;
     if (gir_at(e->p, gir_in(e->p, e->v, 1))->op == GIR_CORRUPT) { /* several images */
-        int64_t cols = e->out->cols, *to = GN_NEW_N(e->arena, int64_t, derived->n_edge * cols);
+        int64_t cols = e->out->cols, *to = GN_NEW_N(e->arena, int64_t, derived->n_edge *cols);
         for (int64_t i = 0; i < derived->n_edge * cols; i++)
             to[i] = derived->from[i / cols] * cols + i % cols;
         gir_reduce_by(e, gir_in(e->p, e->v, 2), to, GIR_SUM);

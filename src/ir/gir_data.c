@@ -47,7 +47,8 @@ gir_id gir_not_data(const gir_program *p, gir_id v)
 bool gir_is_drawn(const gir_program *p, gir_id v)
 {
     /* most graphs come of one, in a line */
-    while (gir_at(p, v)->op == GIR_REVERSE || gir_at(p, v)->op == GIR_SELF_LOOPS) v = gir_in(p, v, 0);
+    while (gir_at(p, v)->op == GIR_REVERSE || gir_at(p, v)->op == GIR_SELF_LOOPS)
+        v = gir_in(p, v, 0);
     const gir_node *n = gir_at(p, v);
     if (n->op == GIR_CORRUPT) return true;
     if (n->type.is_graph && n->op != GIR_INDEX) return false; /* inference sees to it */

@@ -160,8 +160,7 @@ bool gir_infer_CORRUPT(gir_rule *r)
     if (!of_edge_list(r)) return false;
     if (times < 1 || times > INT32_MAX)
         return gir_misfit(r, "times is %lld, out of 1..2147483647", (long long)times);
-    if (end < 0 || end > 2)
-        return gir_misfit(r, "end is %lld; it is 0, 1 or 2", (long long)end);
+    if (end < 0 || end > 2) return gir_misfit(r, "end is %lld; it is 0, 1 or 2", (long long)end);
     if (site < 0 || site > UINT32_MAX) return gir_misfit(r, "the site is not a 32-bit number");
     bool key = op_of(r, 1) == GIR_RNG_KEY;
     for (int k = 0; key && k < 2; k++) {

@@ -146,8 +146,7 @@ static bool by_edges(const restricter *z, gir_id v)
 {
     const gir_node *n = gir_at(z->from, v);
     if (n->op == GIR_GATHER) return true;
-    if (n->op == GIR_CELL)
-        return own_values(z->from, v) || made_up(z->from, gir_in(z->from, v, 1));
+    if (n->op == GIR_CELL) return own_values(z->from, v) || made_up(z->from, gir_in(z->from, v, 1));
     return by_rows(z->from, v);
 }
 

@@ -194,8 +194,7 @@ bool random_gir_pair(gir_op p, gir_op c)
     if (result_kinds(p) == GRAPHS) return graph_pair(p, c);
     if (c == GIR_CORRUPT) return p == GIR_RNG_KEY;
     if (c == GIR_FILTER) return may_be_data(p);
-    if (c == GIR_INDEX)
-        return p == GIR_INPUT || p == GIR_CAST || p == GIR_GATHER || p == GIR_CARRY;
+    if (c == GIR_INDEX) return p == GIR_INPUT || p == GIR_CAST || p == GIR_GATHER || p == GIR_CARRY;
     if (!(result_spaces(p) & operand_spaces(c))) return false;
     bool scalar = p == GIR_SIZE || p == GIR_RNG_KEY || p == GIR_CELL || p == GIR_ROW_VALUE;
     if (scalar && needs_axis(c)) return false;
@@ -389,8 +388,8 @@ static gir_id pick_of(gen *z, gir_space_id s)
 static gir_id make_grow(gen *z, gir_id must)
 {
     if (must && !gir_type_of(z->p, must)->is_graph) return 0;
-    bool picks = must && (gir_picks_new(gir_at(z->p, must)) || indexes(z->p, must,
-                                                                       gir_type_of(z->p, must)->src));
+    bool picks = must && (gir_picks_new(gir_at(z->p, must)) ||
+                          indexes(z->p, must, gir_type_of(z->p, must)->src));
     gir_id r = picks ? must : 0;
     gir_id g = r ? graph_where(z, has_rows, gir_type_of(z->p, r)->src) : must ? must : z->g;
     if (!g) return 0;

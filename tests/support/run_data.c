@@ -206,7 +206,7 @@ static gn_status *corrupted(run_world *w, gir_id v, gn_graph *g, gn_graph **out)
         gir_id leaf = gir_in(w->p, gir_in(w->p, v, 1), k);
         const run_tensor *t = run_table_find(w->tensors, gir_at(w->p, leaf)->attr.name);
         if (!t) GN_FAIL(GN_ERR_DATA, "no key is bound");
-        of[k] = (uint64_t) * (const int64_t *)t->data;
+        of[k] = (uint64_t)*(const int64_t *)t->data;
     }
     const gn_corruption c = {.key = gn_step_key(of[0], of[1]),
                              .times = attr->i[0],
@@ -234,8 +234,8 @@ static gn_status *picked(run_world *w, gir_id v, gn_graph **out)
     if (n->op == GIR_INDEX) return indexed(w, v, out);
     if (n->op == GIR_CORRUPT) return corrupted(w, v, in[0], out);
     if (n->op == GIR_GROW)
-        return gn_graph_grow(in[n->n_in > 1], (int)n->attr.i[0], n->n_in > 1 ? in[0] : NULL,
-                             in[2], out);
+        return gn_graph_grow(in[n->n_in > 1], (int)n->attr.i[0], n->n_in > 1 ? in[0] : NULL, in[2],
+                             out);
     int64_t ends = n->attr.i[0];
     return gn_graph_restrict(in[0], ends & 1 ? in[1] : NULL, ends & 2 ? in[n->n_in - 1] : NULL,
                              out);

@@ -37,8 +37,8 @@ static const char prelude[] = "program @t {\n"
 
 static gir_env bindings(void)
 {
-    static const char *names[] = {"g", "x", "e", "a", "b", "c", "d", "i", "m", "k",
-                                  "p", "n", "s", "t", "q", "r"};
+    static const char *names[] = {"g", "x", "e", "a", "b", "c", "d", "i",
+                                  "m", "k", "p", "n", "s", "t", "q", "r"};
     static double x[] = {1, 2, 3, 4, 5, 6, 7, 8}, e[] = {10, 11, 12, 13, 14, 15, 16};
     static double a[] = {-1.5, 0, 0.5, 2}, b[] = {2, 0, -3, 0.5}, c[] = {1, 0, 0, 1},
                   d[] = {1, 1, 0, 0};
@@ -52,7 +52,8 @@ static gir_env bindings(void)
     double *data[] = {NULL, x, e, a, b, c, d, i, m, k, p, n, s, t, q, r};
     int64_t rows[] = {0, 4, 7, 1, 1, 1, 1, 1, 1, 1, 4, 4, 4, 7, 4, 4},
             cols[] = {0, 2, 1, 4, 4, 4, 4, 4, 6, 1, 3, 1, 1, 1, 1, 1};
-    for (int j = 1; j < ALL; j++) v[j] = (gir_value){.rows = rows[j], .cols = cols[j], .v = data[j]};
+    for (int j = 1; j < ALL; j++)
+        v[j] = (gir_value){.rows = rows[j], .cols = cols[j], .v = data[j]};
     return (gir_env){.arena = &arena, .bounds = true, .n = ALL, .name = names, .value = v};
 }
 
@@ -76,7 +77,8 @@ typedef struct figure {
 #define PICK "input \"s\" : node bool[]\n %20 = subset %19\n %21 = grow %20, %1, %20\n "
 #define ONE "const {value = 1} : node i64[]\n %20 = index %19 {space = node}\n %21 = "
 #define LOOPS                                                                                      \
-    "input \"r\" : node i64[]\n %20 = gather %1, %19 {end = 0}\n %21 = gather %1, %19 {end = 1}\n "   \
+    "input \"r\" : node i64[]\n %20 = gather %1, %19 {end = 0}\n %21 = gather %1, %19 {end = "     \
+    "1}\n "                                                                                        \
     "%22 = ne %20, %21\n %23 = filter %1, %22\n "
 #define N NAN
 #define I INFINITY
@@ -216,7 +218,8 @@ static const figure figures[] = {
           "0, red = 0}",
      4,
      {1, 0, 0, 4}},
-    {PICK "%22 = grow %20, %15, %20\n %23 = take %22, %18", 3, {1, 2, 4}}, /* along edges turned round */
+    {PICK "%22 = grow %20, %15, %20\n %23 = take %22, %18", 3, {1, 2, 4}}, /* along edges turned
+                                                                              round */
     {PICK "%22 = grow %21, %1, %21\n %23 = take %22, %18", 4, {1, 2, 3, 4}},
     {PICK "%22 = restrict %1, %20 {ends = 2}\n %23 = gather %22, %18 {end = 0}", 2, {1, 2}},
     {PICK "%22 = restrict %1, %20 {ends = 2}\n %23 = iota {axis = -1} : edge.8 i64[]", 2, {1, 5}},
@@ -315,8 +318,8 @@ START_TEST(by_hand)
         gir_program *p = read_program(gn_arena_printf(&arena, "%s%s\n}\n", prelude, f->lines));
         for (gir_id id = 19; id < p->nodes.n; id++) seen[gir_at(p, id)->op] = true;
     }
-    static const gir_op elsewhere[] = {GIR_GRAPH,   GIR_SELF_LOOPS, GIR_REMOVE_LOOPS,
-                                       GIR_PATTERN, GIR_RNG_KEY,    GIR_RANDOM,       GIR_CORRUPT};
+    static const gir_op elsewhere[] = {GIR_GRAPH,   GIR_SELF_LOOPS, GIR_REMOVE_LOOPS, GIR_PATTERN,
+                                       GIR_RNG_KEY, GIR_RANDOM,     GIR_CORRUPT};
     for (size_t k = 0; k < sizeof elsewhere / sizeof *elsewhere; k++) seen[elsewhere[k]] = true;
     for (int op = 1; op < GIR_OP_COUNT; op++)
         ck_assert_msg(seen[op], "no figure for %s", gir_ops[op].text);
@@ -354,10 +357,10 @@ START_TEST(drawn_edges)
     enum { TIMES = 2, N_EDGE = 7, N_NODE = 4 };
     static const int64_t csr[] = {1, 5, 0, 2, 3, 4, 6};
     for (int end = 0; end < 3; end++) {
-        const char *lines = gn_arena_printf(
-            &arena,
-            "rng_key %%10, %%10\n %%20 = corrupt %%1, %%19 {times = 2, end = %d, site = 5}\n %%21 = ",
-            end);
+        const char *lines = gn_arena_printf(&arena,
+                                            "rng_key %%10, %%10\n %%20 = corrupt %%1, %%19 {times "
+                                            "= 2, end = %d, site = 5}\n %%21 = ",
+                                            end);
         gir_value pos = last(gn_arena_printf(&arena, "%siota {axis = -1} : edge.6 i64[]", lines),
                              bindings());
         gir_value from = last(gn_arena_printf(&arena, "%scarry %%20, %%1, %%3, %%18", lines),
@@ -368,12 +371,13 @@ START_TEST(drawn_edges)
                                                       lines),
                                       bindings());
         for (int k = 0; k < 2; k++)
-            ends[k] = last(gn_arena_printf(&arena,
-                                           "input \"r\" : node i64[]\n %%20 = rng_key %%10, %%10\n"
-                                           " %%21 = corrupt %%1, %%20 {times = 2, end = %d, site = 5}\n"
-                                           " %%22 = gather %%21, %%19 {end = %d}",
-                                           end, k),
-                           bindings());
+            ends[k] = last(
+                gn_arena_printf(&arena,
+                                "input \"r\" : node i64[]\n %%20 = rng_key %%10, %%10\n"
+                                " %%21 = corrupt %%1, %%20 {times = 2, end = %d, site = 5}\n"
+                                " %%22 = gather %%21, %%19 {end = %d}",
+                                end, k),
+                bindings());
         uint64_t stream = gn_draw_key(gn_step_key(5, 5), 5);
         int64_t before = -1, drawn[2] = {0, 0};
         ck_assert_int_eq(pos.rows, TIMES * N_EDGE);
@@ -422,8 +426,9 @@ END_TEST
 START_TEST(numbers_of_no_row)
 {
     gir_program *p = read_program(gn_arena_printf(
-        &arena, "%sinput \"t\" : edge i32[]\n %%20 = index %%19 {space = row}\n"
-                " %%21 = to_rows %%4 : row f64[]\n %%22 = take %%20, %%21\n output \"o\" %%22\n}\n",
+        &arena,
+        "%sinput \"t\" : edge i32[]\n %%20 = index %%19 {space = row}\n"
+        " %%21 = to_rows %%4 : row f64[]\n %%22 = take %%20, %%21\n output \"o\" %%22\n}\n",
         prelude));
     static const double bad[] = {4, -1, 1e9};
     for (int k = 0; k < 3; k++) {

@@ -141,7 +141,7 @@ static const char prelude[] = "program @t {\n"
     {"uncarry %1, %8, %12", "uncarry %1, %9, %13", "uncarry %1, %10, %14", "uncarry %1, %11, %15"}
 #define CASE_TAKE                                                                                  \
     {TAKE_MASK "%23 = subset %22\n %24 = take %23, %2",                                            \
-     TAKE_MASK "%23 = subset %22\n %24 = grow %23, %1, %23\n %25 = restrict %23, %24 {ends = 1}\n"      \
+     TAKE_MASK "%23 = subset %22\n %24 = grow %23, %1, %23\n %25 = restrict %23, %24 {ends = 1}\n" \
                " %26 = take %24, %2\n %27 = take %25, %26"}
 #define CASE_CELL {"cell %20, %7"}
 #define CASE_MATMUL                                                                                \
