@@ -157,9 +157,9 @@ typedef struct gn_graph_slot {
     const char *name; /* bound by name; NULL for a derived one */
     int parent;       /* derived: from this graph; unused for SUBSET and INDEX */
     gn_graph_derive how;
-    int with[2];            /* GROW: the pick of rows at the other end, and one of rows that are
-                               added; RESTRICT: the picks of sources and destinations; INDEX: [0] the
-                               graph whose edges the rows are.  -1: none */
+    int with[2];            /* GROW: the pick of rows at the other end, and of those added;
+                               RESTRICT: the picks of sources and destinations; INDEX: [0] the graph
+                               whose edges the rows are.  -1: none */
     bool drawn;             /* of draws, so that its edges are others at every run */
     int column;             /* FILTER: the mask; INDEX: the numbers; else -1 */
     int end;                /* GROW: whose rows are picked; CORRUPT: gn_corruption */

@@ -82,12 +82,14 @@ START_TEST(trains)
 }
 END_TEST
 
-/* The edges of a run are those of its key: another key at another place, and the first one again. */
+/* The edges of a run are those of its key: another key at another place, and the first one again.
+ */
 START_TEST(keys)
 {
     gn_instance *in;
     int64_t seed = 12, step = 3;
-    float losses[4], emb[sizeof data.emb / sizeof *data.emb], rel[sizeof data.rel / sizeof *data.rel];
+    float losses[4], emb[sizeof data.emb / sizeof *data.emb],
+        rel[sizeof data.rel / sizeof *data.rel];
     setup_with(2, 1, true);
     memcpy(emb, data.emb, sizeof emb);
     memcpy(rel, data.rel, sizeof rel);
@@ -189,6 +191,7 @@ END_TEST
 
 int main(void)
 {
+    if (!GNNC_HAVE_LLVM) return 0;
     TCase *c = tcase_create("facts");
     tcase_add_loop_test(c, trains, 0, 3);
     tcase_add_test(c, keys);

@@ -36,26 +36,26 @@ gn_status *facts_data_init(facts_data *d)
     return s;
 }
 
-static const char text[] =
-    "program @step { space node node ? space kind node 5 space facts edge ?\n"
-    " %%1 = graph \"facts\" : graph<node -> node, facts>\n"
-    " %%2 = input \"train\" : facts bool[]\n %%3 = input \"kind\" : facts i32[]\n"
-    " %%4 = input \"rng.seed\" : i64[]\n %%5 = state \"rng.step\" : i64[]\n"
-    " %%6 = state \"emb\" : node f32[8]\n %%7 = state \"rel\" : f32[5, 8]\n"
-    " %%8 = rng_key %%4, %%5\n %%9 = filter %%1, %%2\n"
-    " %%10 = corrupt %%9, %%8 {times = 3, end = %d, site = 1}\n"
-    " %%11 = const {value = 0} : node i32[]\n %%12 = carry %%9, %%1, %%3, %%11\n"
-    " %%13 = carry %%10, %%9, %%12, %%11\n"
-    " %%14 = index %%12 {space = kind}\n %%15 = index %%13 {space = kind}\n"
-    " %%16 = to_rows %%7 : kind f32[8]\n"
-    " %%17 = gather %%9, %%6 {end = 0}\n %%18 = gather %%9, %%6 {end = 1}\n"
-    " %%19 = take %%14, %%16\n %%20 = mul %%17, %%19\n %%21 = mul %%20, %%18\n"
-    " %%22 = reduce %%21 {axes = 1}\n %%23 = neg %%22\n %%24 = sigmoid %%23\n"
-    " %%25 = space_reduce %%24\n"
-    " %%26 = gather %%10, %%6 {end = 0}\n %%27 = gather %%10, %%6 {end = 1}\n"
-    " %%28 = take %%15, %%16\n %%29 = mul %%26, %%28\n %%30 = mul %%29, %%27\n"
-    " %%31 = reduce %%30 {axes = 1}\n %%32 = sigmoid %%31\n %%33 = space_reduce %%32\n"
-    " %%34 = add %%25, %%33\n output \"loss\" %%34 }";
+static const char
+    text[] = "program @step { space node node ? space kind node 5 space facts edge ?\n"
+             " %%1 = graph \"facts\" : graph<node -> node, facts>\n"
+             " %%2 = input \"train\" : facts bool[]\n %%3 = input \"kind\" : facts i32[]\n"
+             " %%4 = input \"rng.seed\" : i64[]\n %%5 = state \"rng.step\" : i64[]\n"
+             " %%6 = state \"emb\" : node f32[8]\n %%7 = state \"rel\" : f32[5, 8]\n"
+             " %%8 = rng_key %%4, %%5\n %%9 = filter %%1, %%2\n"
+             " %%10 = corrupt %%9, %%8 {times = 3, end = %d, site = 1}\n"
+             " %%11 = const {value = 0} : node i32[]\n %%12 = carry %%9, %%1, %%3, %%11\n"
+             " %%13 = carry %%10, %%9, %%12, %%11\n"
+             " %%14 = index %%12 {space = kind}\n %%15 = index %%13 {space = kind}\n"
+             " %%16 = to_rows %%7 : kind f32[8]\n"
+             " %%17 = gather %%9, %%6 {end = 0}\n %%18 = gather %%9, %%6 {end = 1}\n"
+             " %%19 = take %%14, %%16\n %%20 = mul %%17, %%19\n %%21 = mul %%20, %%18\n"
+             " %%22 = reduce %%21 {axes = 1}\n %%23 = neg %%22\n %%24 = sigmoid %%23\n"
+             " %%25 = space_reduce %%24\n"
+             " %%26 = gather %%10, %%6 {end = 0}\n %%27 = gather %%10, %%6 {end = 1}\n"
+             " %%28 = take %%15, %%16\n %%29 = mul %%26, %%28\n %%30 = mul %%29, %%27\n"
+             " %%31 = reduce %%30 {axes = 1}\n %%32 = sigmoid %%31\n %%33 = space_reduce %%32\n"
+             " %%34 = add %%25, %%33\n output \"loss\" %%34 }";
 
 gn_status *facts_step_program(gn_arena *a, int end, gir_program **out)
 {
@@ -86,7 +86,7 @@ gn_status *facts_step_instance(facts_data *d, const gn_artifact *code, gn_pool *
 static gir_value value_of(gn_arena *a, const gn_binding *b)
 {
     gir_value v = {.rows = b->rows, .cols = b->row_elems};
-    v.v = GN_NEW_N(a, double, v.rows * v.cols);
+    v.v = GN_NEW_N(a, double, v.rows *v.cols);
     for (int64_t i = 0; i < v.rows * v.cols; i++)
         v.v[i] = b->elem == GN_F32    ? (double)((const float *)b->data)[i]
                  : b->elem == GN_I64  ? (double)((const int64_t *)b->data)[i]

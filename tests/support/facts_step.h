@@ -1,5 +1,5 @@
-/* A step of DistMult on facts of several kinds, with corrupted ones beside the true: what graphs are
- * made of data and of draws, trained, step by step beside the evaluator. */
+/* A step of DistMult on facts of several kinds, with corrupted ones beside the true: what graphs
+ * are made of data and of draws, trained, step by step beside the evaluator. */
 #ifndef GN_TESTS_SUPPORT_FACTS_STEP_H
 #define GN_TESTS_SUPPORT_FACTS_STEP_H
 
