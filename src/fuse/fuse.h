@@ -27,12 +27,22 @@ typedef enum region_kind {
     RG_CARRY, /* edge values between a graph and one derived from it */
 } region_kind;
 
+typedef struct fu_walk { /* over the edges of each row */
+    gir_id graph;
+    int end; /* GIR_DST: rows are destinations (CSR); GIR_SRC: sources (CSC) */
+} fu_walk;
+
+enum {
+    FU_MOST_WALKS = 8, /* of a region: more are several regions, which add to each other */
+    FU_MOST_WALKED_ELEMS = 2048, /* of all sums over edges of a region with several walks */
+};
+
 typedef struct region {
     region_kind kind;
     gir_space_id space; /* ROWS, GEMM: of the rows; INNER: that is contracted; 0: none (one row) */
-    gir_id graph;       /* ROWS: the graph whose edges are walked, 0: none */
-    int end;            /* GIR_DST: rows are destinations (CSR); GIR_SRC: sources (CSC) */
-    int64_t n;          /* FLAT: elements; GEMM, INNER: columns of the product */
+    int n_walks;        /* ROWS: relations whose edges are walked, one after another */
+    fu_walk walk[FU_MOST_WALKS];
+    int64_t n;              /* FLAT: elements; GEMM, INNER: columns of the product */
     GN_VEC(gir_id) members; /* in program order */
 } region;
 
@@ -53,6 +63,7 @@ typedef struct fu_options {
     X(EPILOGUE, "only elementwise work of its width may follow a product or a contraction")        \
     X(ELEMENTS, "one loops over elements, the other over rows")                                    \
     X(FULL, "has as many members as a region may have")                                            \
+    X(WALKS, "walks the edges of as many graphs as a region may")                                  \
     X(APART, "shares nothing with it")                                                             \
     X(OFF, "fusion is switched off")
 typedef enum fu_reason {
@@ -87,6 +98,20 @@ typedef struct fusion {
     GN_VEC(fu_refusal) refusals;
     GN_VEC(fu_reader) readers;
 } fusion;
+
+/* fuse_walks.c: the walk over edges that makes v, a sum or a value that one leaves; graph 0: none
+ * does. */
+fu_walk fu_walk_of(const fusion *f, gir_id v);
+int fu_find_walk(const region *r, fu_walk w); /* which of the region's it is; -1: none */
+/* Are both over relations that were bound, so that one region may have them? */
+bool fu_are_relations(const gir_program *p, fu_walk a, fu_walk b);
+bool fu_has_relations(const fusion *f);                         /* more than one */
+int64_t fu_walked_elems(const gir_program *p, const region *r); /* of r's sums over edges */
+/* Does r walk edges, but not those that a region `own` of one walk does? */
+bool fu_walks_others(const region *r, const region *own);
+
+/* fuse_twins.c: by value: an earlier one that is the same; 0: none. */
+gir_id *fu_find_twins(gn_arena *a, const fusion *f);
 
 /* fuse_place.c: sets place and uses; lanes: see fu_options. */
 void fu_choose_places(gn_arena *a, fusion *f, gn_switches off, bool lanes);

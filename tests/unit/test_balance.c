@@ -33,9 +33,10 @@ static int balanced(const gn_artifact *a, gn_graph_array array)
     int n = 0;
     for (int k = 0; k < a->n_launches; k++) {
         const gn_launch *l = &a->launches[k];
-        if (l->balance_graph < 0) continue;
-        ck_assert_int_lt(l->balance_graph, a->n_graphs);
-        ck_assert_int_eq(l->balance_array, array);
+        if (!l->n_balance) continue;
+        ck_assert_int_eq(l->n_balance, 1);
+        ck_assert_int_lt(l->balance[0].graph, a->n_graphs);
+        ck_assert_int_eq(l->balance[0].array, array);
         n++;
     }
     return n;
