@@ -164,27 +164,32 @@ static bool rides(const fuser *z, const region *r, gir_id v)
            gn_is_on(z->off, GN_DO_RIDE);
 }
 
-/* Is product v nothing but the other summand of r's, and all of r that?  Then one loop sums both in
- * its registers. */
-static bool completes(const fuser *z, const region *r, gir_id v)
+/* The sum that alone reads v, which nobody else does; 0: none does. */
+static gir_id sum_with(const fuser *z, gir_id v)
 {
     const gir_program *p = z->p;
-    gir_id first = r->members.p[0];
-    if (r->kind != RG_GEMM || !r->space || r->members.n != 1 || !gn_is_on(z->off, GN_DO_PAIR))
-        return false;
-    if (fu_is_edge_space(p, r->space))
-        return false; /* the sum would be computed where it is read */
-    if (z->f->uses[first] != 1 || z->f->uses[v] != 1 ||
-        !gir_type_eq(gir_type_of(p, first), gir_type_of(p, v)))
-        return false;
+    if (z->f->uses[v] != 1) return 0;
     for (uint32_t k = 0; k < p->outputs.n; k++)
-        if (p->outputs.p[k].value == first || p->outputs.p[k].value == v) return false;
-    for (gir_id u = v + 1; u < p->nodes.n; u++) {
-        if (gir_at(p, u)->op != GIR_ADD) continue;
-        gir_id a = gir_in(p, u, 0), b = gir_in(p, u, 1);
-        if ((a == first && b == v) || (a == v && b == first)) return true;
-    }
-    return false;
+        if (p->outputs.p[k].value == v) return 0;
+    for (gir_id u = v + 1; u < p->nodes.n; u++)
+        if (gir_at(p, u)->op == GIR_ADD && (gir_in(p, u, 0) == v || gir_in(p, u, 1) == v)) return u;
+    return 0;
+}
+
+/* Is product v nothing but the other summand of all that r's products come to?  Then one loop sums
+ * them in its registers. */
+static bool completes(const fuser *z, const region *r, gir_id v)
+{
+    gir_id product[FU_MOST_PRODUCTS];
+    int n = fu_products(z->p, r, product), most = z->meet ? FU_MOST_PRODUCTS : 2;
+    if (r->kind != RG_GEMM || !r->space || n == most || !gn_is_on(z->off, GN_DO_PAIR)) return false;
+    if (n == 1 && r->members.n != 1) return false;
+    if (fu_is_edge_space(z->p, r->space))
+        return false; /* the sum would be computed where it is read */
+    gir_id all = product[0], sum = sum_with(z, v);
+    for (int k = 1; k < n && all; k++) all = sum_with(z, all);
+    return all && sum && sum_with(z, all) == sum &&
+           gir_type_eq(gir_type_of(z->p, all), gir_type_of(z->p, v));
 }
 
 /* May a region have the sum v's walk besides those that it has?  Its accumulators stay in a cache
@@ -513,8 +518,24 @@ static gir_id met_by(fuser *z, gir_id v)
     return v;
 }
 
+static void bring_together(fuser *z, gir_id a, gir_id b)
+{
+    gir_id to = met_by(z, a), from = met_by(z, b);
+    z->meet[from] = to;
+}
+
+/* The rows that product v alone reads; 0: others do, or they are no rows. */
+static gir_id multiplied(const fuser *z, gir_id v)
+{
+    const gir_node *n = gir_at(z->p, v);
+    if (n->op != GIR_MATMUL || n->attr.i[0] || !n->type.space) return 0;
+    gir_id o = gir_in(z->p, v, 0);
+    return z->f->place[o] == FU_REAL && z->f->uses[o] == 1 ? o : 0;
+}
+
 /* Where there are relations that one region may walk: which values loops over rows could compute
- * together, one reading of the other what its own row has. */
+ * together, one reading of the other what its own row has.  Sums that are multiplied first, each
+ * for itself, and then added up go together too. */
 static void find_meetings(fuser *z)
 {
     if (!fu_has_relations(z->f) || !gn_is_on(z->off, GN_DO_RELATIONS)) return;
@@ -525,7 +546,9 @@ static void find_meetings(fuser *z)
         region own = own_region(z, v);
         find_deps(z, &own, v);
         for (uint32_t k = 0; k < z->deps.n; k++)
-            if (z->deps.p[k].aligned) z->meet[met_by(z, z->deps.p[k].value)] = met_by(z, v);
+            if (z->deps.p[k].aligned) bring_together(z, v, z->deps.p[k].value);
+        gir_id rows = multiplied(z, v);
+        if (rows) bring_together(z, v, rows);
     }
     for (gir_id v = 1; v < z->p->nodes.n; v++) z->meet[v] = met_by(z, v);
 }

@@ -22,7 +22,7 @@ typedef enum fu_place { FU_UNUSED, FU_LEAF, FU_INLINE, FU_REAL } fu_place;
 typedef enum region_kind {
     RG_ROWS,  /* a loop over rows: passes over each row's edges, row work, sums over the space */
     RG_FLAT,  /* a loop over the elements of none-space tensors of one size (optimizer updates) */
-    RG_GEMM,  /* rows of S[k] @ [k,n], or of the sum of two such, with elementwise work on it */
+    RG_GEMM,  /* rows of S[k] @ [k,n], or of the sum of several such, with elementwise work on it */
     RG_INNER, /* S[k]^T @ S[n]: a contraction over the rows */
     RG_CARRY, /* edge values between a graph and one derived from it */
 } region_kind;
@@ -33,7 +33,8 @@ typedef struct fu_walk { /* over the edges of each row */
 } fu_walk;
 
 enum {
-    FU_MOST_WALKS = 8, /* of a region: more are several regions, which add to each other */
+    FU_MOST_WALKS = 8,    /* of a region: more are several regions, which add to each other */
+    FU_MOST_PRODUCTS = 8, /* of a GEMM; of two where a program has one relation */
     FU_MOST_WALKED_ELEMS = 2048, /* of all sums over edges of a region with several walks */
 };
 
@@ -135,8 +136,8 @@ static inline bool fu_is_edge_space(const gir_program *p, gir_space_id s)
 {
     return p->spaces.p[s].kind == GIR_EDGE;
 }
-/* GEMM: which is added to the first; 0: none */
-gir_id fu_second_product(const gir_program *p, const region *r);
+/* GEMM: its products, which are added up, and how many they are; other regions have none. */
+int fu_products(const gir_program *p, const region *r, gir_id product[FU_MOST_PRODUCTS]);
 /* a view whose elements lie as its operand's do */
 bool fu_is_identity_view(const gir_program *p, gir_id v);
 

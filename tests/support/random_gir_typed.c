@@ -11,6 +11,7 @@ typedef struct typed {
     gir_id relation[RELATIONS];
     gir_id h[SPACES]; /* what each space's rows hold */
     gir_type row;     /* of it, but for the space */
+    int layer;
 } typed;
 
 static gir_id binary(gen *z, gir_op op, gir_id a, gir_id b)
@@ -91,9 +92,11 @@ static gir_id reduced(typed *t, gir_id g, int end)
 {
     gen *z = t->z;
     gir_type edge = rows_of(t, gir_type_of(z->p, g)->edge);
-    int red = chance(z, 60) ? GIR_SUM : 1 + (int)rnd(z, 2);
+    int red = t->layer || chance(z, 70) ? GIR_SUM : 1 + (int)rnd(z, 2);
     if (chance(z, 8)) return scatter(z, g, constant(z, edge, 0.5), end, red);
-    gir_id v = scatter(z, g, message(t, g, end), end, red);
+    /* which of rounded numbers is largest is not sure, nor what has the gradient */
+    gir_id m = red == GIR_SUM ? message(t, g, end) : gather(z, g, t->h[space_of(t, g, !end)], !end);
+    gir_id v = scatter(z, g, m, end, red);
     if (!chance(z, 20)) return v;
     gir_id n = scatter(z, g, constant(z, edge, 1), end, GIR_SUM);
     return binary(z, GIR_DIV, v, binary(z, GIR_MAX, n, constant(z, *gir_type_of(z->p, n), 1)));
@@ -121,15 +124,17 @@ static ends ends_in(typed *t, int space)
 /* One after the other joined to those before, or all at the end. */
 static gir_id sum_of(typed *t, const ends *e)
 {
-    static const gir_op ops[] = {GIR_ADD, GIR_ADD, GIR_ADD, GIR_SUB, GIR_MAX};
+    static const gir_op ops[] = {GIR_ADD, GIR_ADD, GIR_ADD, GIR_SUB, GIR_SUB};
     gir_id each[2 * RELATIONS], all = 0;
-    bool late = chance(t->z, 50);
+    bool late = chance(t->z, 50), products = chance(t->z, 25);
+    uint32_t n = products || chance(t->z, 50) ? 3 : 5;
     for (int k = 0; k < e->n; k++) {
         each[k] = reduced(t, e->g[k], e->end[k]);
-        if (!late) all = all ? binary(t->z, ops[rnd(t->z, 5)], all, each[k]) : each[k];
+        if (products) each[k] = project(t, each[k]);
+        if (!late) all = all ? binary(t->z, ops[rnd(t->z, n)], all, each[k]) : each[k];
     }
     for (int k = 0; k < e->n && late; k++)
-        all = all ? binary(t->z, ops[rnd(t->z, 5)], all, each[k]) : each[k];
+        all = all ? binary(t->z, ops[rnd(t->z, n)], all, each[k]) : each[k];
     return all;
 }
 
@@ -144,6 +149,7 @@ static gir_id attention(typed *t, const ends *e)
         gir_id v = scatter(z, e->g[k], score[k], e->end[k], GIR_RED_MAX);
         most = most ? binary(z, GIR_MAX, most, v) : v;
     }
+    most = unary(z, GIR_DETACH, most);
     for (int k = 0; k < e->n; k++) {
         gir_id x = gather(z, e->g[k], t->h[space_of(t, e->g[k], !e->end[k])], !e->end[k]);
         gir_id top = gather(z, e->g[k], most, e->end[k]);
@@ -194,5 +200,5 @@ void add_relations(gen *z)
     if (chance(z, 20))
         t.relation[t.relations++] = make(z, GIR_REVERSE, 1, &z->g, (gir_attr){0}, NULL);
     for (int s = 0; s < t.spaces; s++) t.h[s] = leaf_of(z, rows_of(&t, t.space[s]));
-    for (int k = 1 + (int)rnd(z, 2); k > 0; k--) add_layer(&t);
+    for (int layers = 1 + (int)rnd(z, 2); t.layer < layers; t.layer++) add_layer(&t);
 }
