@@ -72,8 +72,7 @@ static void make(int kind, gn_artifact *a)
                                 .access = kind == ALONE && !one ? reads : access,
                                 .trip = {one ? 1 : ROWS, -1, 0},
                                 .step = 1,
-                                .parallel = !one,
-                                .balance_graph = -1};
+                                .parallel = !one};
     }
     *a = (gn_artifact){.name = "launches",
                        .n_slots = 5,

@@ -251,6 +251,21 @@ static void print_region(gn_arena *a, const gn_unit_report *u, const gn_kernel_r
     print_refusals(a, u, (uint32_t)r->region);
 }
 
+/* ", each row's edges as destination (edge, edge.1), as source (edge.2)" */
+static void print_walks(const gir_program *p, const region *g)
+{
+    for (int w = 0; w < g->n_walks; w++) {
+        int end = g->walk[w].end;
+        const char *edges = p->spaces.p[gir_type_of(p, g->walk[w].graph)->edge].name;
+        bool begins = w == 0 || g->walk[w - 1].end != end,
+             ends = w + 1 == g->n_walks || g->walk[w + 1].end != end;
+        if (begins)
+            printf(", %sas %s (", w ? "" : "each row's edges ",
+                   end == GIR_DST ? "destination" : "source");
+        printf("%s%s%s", begins ? "" : ", ", edges, ends ? ")" : "");
+    }
+}
+
 static void print_kernel(gn_arena *a, const gn_unit_report *u, int k, const gn_cli_gpu *gpu)
 {
     static const char *const kind[] = {"rows of ", "elements: ", "product, rows of ",
@@ -269,9 +284,7 @@ static void print_kernel(gn_arena *a, const gn_unit_report *u, int k, const gn_c
     printf("\n %3d %s: %s", k, r->name, kind[g->kind]);
     g->kind == RG_FLAT ? printf("%lld", (long long)g->n)
                        : printf("%s", g->space ? f->p->spaces.p[g->space].name : "none");
-    if (g->graph)
-        printf(", each row's edges as %s (%s)", g->end == GIR_DST ? "destination" : "source",
-               f->p->spaces.p[gir_type_of(f->p, g->graph)->edge].name);
+    print_walks(f->p, g);
     printf("\n");
     print_region(a, u, r);
     print_chain(a, u, k);

@@ -151,7 +151,7 @@ static bool has_steps(const gn_unit_report *u, int k)
 {
     const low_launch *l = &u->code->low->launches.p[k];
     const region *r = l->region >= 0 ? &u->code->f->regions.p[l->region] : NULL;
-    return r && r->kind == RG_ROWS && r->graph && u->kernels[k].cost.longest > 0;
+    return r && r->kind == RG_ROWS && r->n_walks && u->kernels[k].cost.longest > 0;
 }
 
 /* Steps that the rows of a warp are held for: as many each as the longest of them takes. 0: not

@@ -232,11 +232,15 @@ static gn_status *check_launch(const gn_artifact *a, int k)
     if (copy || !l->parallel) return NULL;
     if (l->step < 1 || !term_ok(a, l->trip))
         BAD("artifact %s: launch %d has steps of %lld", a->name, k, (long long)l->step);
-    if (l->balance_graph < 0) return NULL;
-    bool ptr = l->balance_array == GN_GRAPH_ROW_PTR || l->balance_array == GN_GRAPH_COL_PTR;
-    if (!within(l->balance_graph, a->n_graphs) || !ptr)
-        BAD("artifact %s: launch %d is balanced by array %d of graph %d", a->name, k,
-            (int)l->balance_array, l->balance_graph);
+    if (l->n_balance < 0 || l->n_balance > GN_MOST_BALANCE)
+        BAD("artifact %s: launch %d is balanced by %d graphs", a->name, k, l->n_balance);
+    for (int b = 0; b < l->n_balance; b++) {
+        const gn_balance *by = &l->balance[b];
+        bool ptr = by->array == GN_GRAPH_ROW_PTR || by->array == GN_GRAPH_COL_PTR;
+        if (!within(by->graph, a->n_graphs) || !ptr)
+            BAD("artifact %s: launch %d is balanced by array %d of graph %d", a->name, k,
+                (int)by->array, by->graph);
+    }
     return NULL;
 }
 

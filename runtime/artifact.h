@@ -72,6 +72,12 @@ typedef struct gn_product {
     int64_t a_row, a_term, b_term, b_col; /* a(i, s) lies at i * a_row + s * a_term */
 } gn_product;
 
+enum { GN_MOST_BALANCE = 8 };
+typedef struct gn_balance {
+    int graph;
+    gn_graph_array array; /* ROW_PTR or COL_PTR */
+} gn_balance;
+
 typedef struct gn_launch {
     gn_launch_kind kind;
     const char *name; /* for profiles */
@@ -85,10 +91,10 @@ typedef struct gn_launch {
     gn_term trip; /* iterations of the THREAD loop = ceil(trip / step); trip.sym = -1, coef 1 when
                      it has none */
     int64_t step;
-    bool parallel;     /* has a THREAD loop */
-    int balance_graph; /* >= 0: iterations are rows (times step) of this graph's ROW_PTR (or
-                        * COL_PTR, see next): ranges are balanced by edges */
-    gn_graph_array balance_array;
+    bool parallel; /* has a THREAD loop */
+    int n_balance; /* > 0: iterations are rows (times step) of these graphs: ranges are balanced by
+                      the edges of all */
+    gn_balance balance[GN_MOST_BALANCE];
     int chain; /* > 1: so many launches from here on may run together, block by block of rows
                   (chain.h); else 0 */
     int64_t chain_row; /* chain: bytes a row of what goes from one of them to another */

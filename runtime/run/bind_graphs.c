@@ -240,6 +240,15 @@ static gn_status *find_symbols(gn_instance *in, int n, const gn_binding *tensors
     return NULL;
 }
 
+/* Arrays of graph number k that the launch is balanced by. */
+static unsigned balanced_by(const gn_launch *l, int k)
+{
+    unsigned arrays = 0;
+    for (int b = 0; b < l->n_balance; b++)
+        if (l->balance[b].graph == k) arrays |= 1u << l->balance[b].array;
+    return arrays;
+}
+
 gn_status *gn_bind_graphs(gn_instance *in, int n, const gn_graph_binding *graphs, int n_tensors,
                           const gn_binding *tensors, const gn_instance *like)
 {
@@ -255,8 +264,7 @@ gn_status *gn_bind_graphs(gn_instance *in, int n, const gn_graph_binding *graphs
         for (int s = 0; s < a->n_slots; s++)
             if (gn_slot_reads_graph(&a->slots[s], k)) arrays |= 1u << a->slots[s].array;
         for (int l = 0; l < a->n_launches; l++)
-            if (a->launches[l].parallel && a->launches[l].balance_graph == k)
-                arrays |= 1u << a->launches[l].balance_array;
+            if (a->launches[l].parallel) arrays |= balanced_by(&a->launches[l], k);
         gn_status *s = gn_graph_require(in->graph[k], arrays);
         if (s) return gn_status_annotate(s, "%s: graph %d", a->name, k);
     }

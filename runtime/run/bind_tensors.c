@@ -153,32 +153,37 @@ static int64_t worth(const gn_instance *in, const gn_launch *l, int64_t trip)
     for (int b = 0; b < l->n_buf; b++)
         bytes += (double)in->plan.elems[l->buf[b]] *
                  (double)gn_elem_size(in->artifact->slots[l->buf[b]].elem);
-    if (l->balance_graph >= 0) bytes += (double)in->graph[l->balance_graph]->n_edge * edge_bytes;
+    for (int b = 0; b < l->n_balance; b++)
+        bytes += (double)in->graph[l->balance[b].graph]->n_edge * edge_bytes;
     int64_t most = (int64_t)threads * RANGES_A_THREAD;
     if (most > trip) most = trip;
     return bytes / range_bytes < (double)most ? (int64_t)(bytes / range_bytes) : most;
 }
 
 /* Iterations are blocks of `step` rows.  A row weighs its edges and one more. */
-static int64_t weight_before(const gn_graph *g, const gn_launch *l, int64_t t)
+static int64_t weight_before(const gn_instance *in, const gn_launch *l, int64_t t)
 {
-    int64_t rows = gn_graph_array_count(g, l->balance_array) - 1;
-    int64_t row = t > rows / l->step ? rows : t * l->step;
-    return gn_index_get(g->array[l->balance_array], g->index, row) + row;
+    int64_t rows = gn_graph_array_count(in->graph[l->balance[0].graph], l->balance[0].array) - 1;
+    int64_t row = t > rows / l->step ? rows : t * l->step, weight = row;
+    for (int b = 0; b < l->n_balance; b++) {
+        const gn_graph *g = in->graph[l->balance[b].graph];
+        weight += gn_index_get(g->array[l->balance[b].array], g->index, row);
+    }
+    return weight;
 }
 
 /* Range k starts at the first iteration with at least k / n of the weight before it. */
-static int64_t balance(const gn_graph *g, const gn_launch *l, int64_t trip, int64_t n,
+static int64_t balance(const gn_instance *in, const gn_launch *l, int64_t trip, int64_t n,
                        int64_t *bound)
 {
-    int64_t total = weight_before(g, l, trip), ranges = 0;
+    int64_t total = weight_before(in, l, trip), ranges = 0;
     bound[0] = 0;
     for (int64_t k = 1; k < n; k++) {
         int64_t want = (int64_t)((double)total * (double)k / (double)n), lo = bound[ranges],
                 hi = trip;
         while (lo < hi) {
             int64_t mid = lo + (hi - lo) / 2;
-            if (weight_before(g, l, mid) < want)
+            if (weight_before(in, l, mid) < want)
                 lo = mid + 1;
             else
                 hi = mid;
@@ -210,8 +215,8 @@ static void share(const gn_instance *in, const gn_launch *l, gn_ready *r, int64_
 {
     int64_t ranges = worth(in, l, r->trip);
     r->grain = ranges > 1 ? ceil_div(r->trip, ranges) : r->trip;
-    if (ranges <= 1 || l->balance_graph < 0) return;
-    r->n_ranges = balance(in->graph[l->balance_graph], l, r->trip, ranges, bound);
+    if (ranges <= 1 || !l->n_balance) return;
+    r->n_ranges = balance(in, l, r->trip, ranges, bound);
     r->bound = bound;
 }
 
@@ -242,9 +247,9 @@ static void resolve_chain(gn_instance *in, int head, int64_t *bound)
     gn_launch all = a->launches[head];
     all.step = gn_chain_unit(a, head, INT64_MAX);
     for (int k = head; k < head + all.chain; k++) {
-        if (all.balance_graph < 0) {
-            all.balance_graph = a->launches[k].balance_graph;
-            all.balance_array = a->launches[k].balance_array;
+        if (!all.n_balance) {
+            all.n_balance = a->launches[k].n_balance;
+            memcpy(all.balance, a->launches[k].balance, sizeof all.balance);
         }
         in->ready[k].trip = in->ready[k].n_ranges = 0;
     }
@@ -261,7 +266,7 @@ gn_status *gn_bind_launches(gn_instance *in)
         const gn_launch *l = &a->launches[k];
         n_buf += l->n_buf;
         n_sym += l->kind == GN_LAUNCH_COPY ? 1 : l->n_sym;
-        if (l->parallel && l->balance_graph >= 0) n_bound += most;
+        if (l->parallel && l->n_balance) n_bound += most;
         if (in->plan.block[k]) n_bound += most;
     }
     _Static_assert(sizeof(void *) == sizeof(int64_t), "one block holds both");
@@ -277,7 +282,7 @@ gn_status *gn_bind_launches(gn_instance *in)
         GN_TRY(resolve(in, k, r, sym, bound));
         buf += l->n_buf;
         sym += l->kind == GN_LAUNCH_COPY ? 1 : l->n_sym;
-        if (l->parallel && l->balance_graph >= 0) bound += most;
+        if (l->parallel && l->n_balance) bound += most;
     }
     GN_TRY(gn_chains_new(in));
     for (int k = 0; k < a->n_launches; k++) {

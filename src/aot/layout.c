@@ -9,7 +9,7 @@
 SIZE(gn_term, 16);
 SIZE(gn_sym, 32);
 SIZE(gn_slot, 80);
-SIZE(gn_launch, 112); /* without products, which are a device's */
+SIZE(gn_launch, 176); /* without products, which are a device's */
 SIZE(gn_counted_rows, 24);
 SIZE(gn_data_column, 72);
 SIZE(gn_graph_slot, 120);
@@ -126,8 +126,11 @@ static uint64_t lay_launches(aot_layout *l, const gn_artifact *a)
         to.trip = term(s->trip);
         to.step = s->step;
         to.parallel = s->parallel;
-        to.balance_graph = s->balance_graph;
-        to.balance_array = s->balance_array;
+        to.n_balance = s->n_balance;
+        for (int b = 0; b < GN_MOST_BALANCE; b++) {
+            to.balance[b].graph = s->balance[b].graph;
+            to.balance[b].array = s->balance[b].array;
+        }
         to.chain = s->chain;
         to.chain_row = s->chain_row;
         STORE(l, at, to);

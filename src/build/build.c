@@ -35,6 +35,14 @@ static void take_pick(gn_compile_options *o, const gn_pick *p)
     o->tuning = &p->schedule;
 }
 
+static const gn_ends *ends_of(builder *z)
+{
+    gn_ends *ends = GN_NEW_N(z->arena, gn_ends, (size_t)z->opt.n_hints + 1);
+    for (int k = 0; k < z->opt.n_hints; k++)
+        ends[k] = (gn_ends){z->opt.hints[k].name, z->opt.hints[k].n_src, z->opt.hints[k].n_dst};
+    return ends;
+}
+
 /* `fixed`: data are the same in every run, as they are while a model trains. */
 static gn_compile_options options_of(builder *z, gn_unit_id unit, bool fixed)
 {
@@ -50,6 +58,8 @@ static gn_compile_options options_of(builder *z, gn_unit_id unit, bool fixed)
     o.pass.n_fixed = fixed && gn_is_on(off, GN_DO_HOIST) ? GN_DATA_COUNT : 0;
     o.pass.sparse = sparse;
     o.pass.nodes = z->opt.n_hints ? z->opt.hints[0].n_dst : 0;
+    o.pass.n_ends = z->opt.n_hints;
+    o.pass.ends = ends_of(z);
     bool eager = gn_modes[z->opt.mode].eager, sparse_on = !eager && gn_is_on(off, GN_DO_SPARSE);
     o.pass.n_sparse = sparse_on && z->opt.sparse;
     o.pass.nonzeros = &z->opt.nonzeros; /* of x, the only one */

@@ -333,6 +333,18 @@ static const gn_product *product_of(gn_arena *a, const low_product *p)
     return out;
 }
 
+static void balance(assembler *z, const low_launch *from, gn_launch *to)
+{
+    _Static_assert((int)FU_MOST_WALKS <= (int)GN_MOST_BALANCE, "a region's walks have room");
+    to->n_balance = from->n_balance;
+    for (int b = 0; b < from->n_balance; b++) {
+        const fu_walk *w = &from->balance[b];
+        int graph = graph_number(z, w->graph);
+        to->balance[b] = (gn_balance){graph,
+                                      w->end == GIR_DST ? GN_GRAPH_ROW_PTR : GN_GRAPH_COL_PTR};
+    }
+}
+
 static gn_status *make_launches(assembler *z)
 {
     const lowered *low = z->low;
@@ -348,8 +360,7 @@ static gn_status *make_launches(assembler *z)
                           .kernel = -1,
                           .step = f->step,
                           .chain = f->chain,
-                          .chain_row = f->chain_row,
-                          .balance_graph = -1};
+                          .chain_row = f->chain_row};
         to->n_buf = (int)f->buffers.n;
         to->buf = f->buffers.p;
         to->access = access_of(z->arena, f);
@@ -360,10 +371,7 @@ static gn_status *make_launches(assembler *z)
         GN_TRY(term(z, f->trip, &to->trip));
         if (!f->kernel) continue;
         to->parallel = kir_thread_loop(f->kernel) != 0;
-        if (f->balance && to->parallel && z->balance) {
-            to->balance_graph = graph_number(z, f->balance);
-            to->balance_array = f->balance_end == GIR_DST ? GN_GRAPH_ROW_PTR : GN_GRAPH_COL_PTR;
-        }
+        if (to->parallel && z->balance) balance(z, f, to);
         to->kernel = a->n_code++;
     }
     return NULL;

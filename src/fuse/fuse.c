@@ -7,8 +7,6 @@
  * kept as bit sets, so that each question is one test. */
 #include "fuse/fuse.h"
 
-#include <string.h>
-
 enum {
     FLAT_MIN = 256,  /* none-space tensors from this size on get a loop over elements */
     REGION_MAX = 96, /* members: a bound on the size of a kernel */
@@ -28,6 +26,9 @@ typedef struct fuser {
     uint32_t words;
     GN_VEC(region) regions;
     GN_VEC(dep) deps; /* of the value at hand */
+    fu_walk own;      /* over whose edges it is made; graph 0: over none */
+    gir_id *meet;     /* by value: what stands for those that loops over their rows could compute
+                         together; NULL: there is one relation */
     bool *floating;   /* REAL values that read no REAL value: placed with their first reader */
     uint32_t *settled, round; /* floating values: last round of a search among them that came by */
     uint32_t *walked;  /* the same of the search for those that go apart, in which others begin */
@@ -58,7 +59,7 @@ static void walk(fuser *z, const region *r, gir_id v, bool aligned)
         bool same = aligned;
         if (n->op == GIR_GATHER) {
             if (k == 0) continue;
-            same = aligned && r->graph && gir_in(p, v, 0) == r->graph && n->attr.i[0] == r->end;
+            same = aligned && gir_in(p, v, 0) == z->own.graph && n->attr.i[0] == z->own.end;
         } else if (n->op == GIR_CELL || n->op == GIR_TAKE || n->op == GIR_CARRY ||
                    n->op == GIR_UNCARRY || n->op == GIR_FROM_ROWS) {
             same = false;
@@ -71,11 +72,12 @@ static void walk(fuser *z, const region *r, gir_id v, bool aligned)
     }
 }
 
-/* Is d an edge value that a loop such as r's makes while it goes over the edges? */
-static bool walked_by(const fuser *z, const region *r, gir_id d)
+/* Is d an edge value that the walk at hand makes? */
+static bool walked(const fuser *z, gir_id d)
 {
-    gir_id sum = z->f->walk[d];
-    return sum && r->graph == gir_in(z->p, sum, 0) && r->end == (int)gir_at(z->p, sum)->attr.i[0];
+    if (!z->f->walk[d]) return false;
+    fu_walk w = fu_walk_of(z->f, d);
+    return w.graph == z->own.graph && w.end == z->own.end;
 }
 
 static void find_deps(fuser *z, const region *r, gir_id v)
@@ -84,6 +86,7 @@ static void find_deps(fuser *z, const region *r, gir_id v)
     const gir_node *n = gir_at(p, v);
     z->deps.n = 0;
     z->walk++;
+    z->own = fu_walk_of(z->f, v);
     bool elementwise = r->kind == RG_FLAT || r->kind == RG_GEMM;
     for (int k = 0; k < n->n_in; k++) {
         gir_id o = gir_in(p, v, k);
@@ -107,8 +110,7 @@ static void find_deps(fuser *z, const region *r, gir_id v)
      * of its edges. */
     for (uint32_t k = 0; k < z->deps.n; k++) {
         gir_id d = z->deps.p[k].value;
-        if (gir_type_of(p, d)->space != r->space && !walked_by(z, r, d))
-            z->deps.p[k].aligned = false;
+        if (gir_type_of(p, d)->space != r->space && !walked(z, d)) z->deps.p[k].aligned = false;
     }
 }
 
@@ -120,12 +122,9 @@ static region own_region(const fuser *z, gir_id v)
     const gir_program *p = z->p;
     if (z->f->walk[v]) v = z->f->walk[v];
     const gir_node *n = gir_at(p, v);
-    region r = {.kind = RG_ROWS, .space = n->type.space, .end = GIR_DST};
+    region r = {.kind = RG_ROWS, .space = n->type.space};
     switch ((gir_op)n->op) {
-    case GIR_SCATTER:
-        r.graph = gir_in(p, v, 0);
-        r.end = (int)n->attr.i[0];
-        break;
+    case GIR_SCATTER: r.walk[r.n_walks++] = fu_walk_of(z->f, v); break;
     case GIR_SPACE_REDUCE: r.space = gir_type_of(p, gir_in(p, v, 0))->space; break;
     case GIR_MATMUL: {
         gir_space_id s = gir_type_of(p, gir_in(p, v, 0))->space;
@@ -165,27 +164,47 @@ static bool rides(const fuser *z, const region *r, gir_id v)
            gn_is_on(z->off, GN_DO_RIDE);
 }
 
-/* Is product v nothing but the other summand of r's, and all of r that?  Then one loop sums both in
- * its registers. */
-static bool completes(const fuser *z, const region *r, gir_id v)
+/* The sum that alone reads v, which nobody else does; 0: none does. */
+static gir_id sum_with(const fuser *z, gir_id v)
 {
     const gir_program *p = z->p;
-    gir_id first = r->members.p[0];
-    if (r->kind != RG_GEMM || !r->space || r->members.n != 1 || !gn_is_on(z->off, GN_DO_PAIR))
-        return false;
-    if (fu_is_edge_space(p, r->space))
-        return false; /* the sum would be computed where it is read */
-    if (z->f->uses[first] != 1 || z->f->uses[v] != 1 ||
-        !gir_type_eq(gir_type_of(p, first), gir_type_of(p, v)))
-        return false;
+    if (z->f->uses[v] != 1) return 0;
     for (uint32_t k = 0; k < p->outputs.n; k++)
-        if (p->outputs.p[k].value == first || p->outputs.p[k].value == v) return false;
-    for (gir_id u = v + 1; u < p->nodes.n; u++) {
-        if (gir_at(p, u)->op != GIR_ADD) continue;
-        gir_id a = gir_in(p, u, 0), b = gir_in(p, u, 1);
-        if ((a == first && b == v) || (a == v && b == first)) return true;
-    }
-    return false;
+        if (p->outputs.p[k].value == v) return 0;
+    for (gir_id u = v + 1; u < p->nodes.n; u++)
+        if (gir_at(p, u)->op == GIR_ADD && (gir_in(p, u, 0) == v || gir_in(p, u, 1) == v)) return u;
+    return 0;
+}
+
+/* Is product v nothing but the other summand of all that r's products come to?  Then one loop sums
+ * them in its registers. */
+static bool completes(const fuser *z, const region *r, gir_id v)
+{
+    gir_id product[FU_MOST_PRODUCTS];
+    int n = fu_products(z->p, r, product), most = z->meet ? FU_MOST_PRODUCTS : 2;
+    if (r->kind != RG_GEMM || !r->space || n == most || !gn_is_on(z->off, GN_DO_PAIR)) return false;
+    if (n == 1 && r->members.n != 1) return false;
+    if (fu_is_edge_space(z->p, r->space))
+        return false; /* the sum would be computed where it is read */
+    gir_id all = product[0], sum = sum_with(z, v);
+    for (int k = 1; k < n && all; k++) all = sum_with(z, all);
+    return all && sum && sum_with(z, all) == sum &&
+           gir_type_eq(gir_type_of(z->p, all), gir_type_of(z->p, v));
+}
+
+/* May a region have the sum v's walk besides those that it has?  Its accumulators stay in a cache
+ * then, or in a group's registers. */
+static fu_reason walks_differ(const fuser *z, const region *r, const region *own, gir_id v)
+{
+    if (!own->n_walks || !r->n_walks) return FU_AGREED;
+    bool there = fu_find_walk(r, own->walk[0]) >= 0;
+    if (there && r->n_walks == 1) return FU_AGREED;
+    if (!there && !z->meet) return FU_GRAPH;
+    for (int k = 0; k < r->n_walks && !there; k++)
+        if (!fu_are_relations(z->p, r->walk[k], own->walk[0])) return FU_GRAPH;
+    if (!there && r->n_walks == FU_MOST_WALKS) return FU_WALKS;
+    return fu_walked_elems(z->p, r) + fu_elems(z->p, v) <= FU_MOST_WALKED_ELEMS ? FU_AGREED
+                                                                                : FU_FULL;
 }
 
 /* Do the loops agree, so that a value that would get region `own` can be computed inside `r`?  If
@@ -201,10 +220,9 @@ static fu_reason loops_differ(const fuser *z, const region *r, const region *own
     if (own->kind == RG_FLAT) return FU_ELEMENTS;
     if (r->kind == RG_GEMM) {
         bool map = gir_ops[gir_at(p, v)->op].cls == GIR_CLASS_MAP || rides(z, r, v);
-        return r->space && !own->graph && map && fu_elems(p, v) == r->n ? FU_AGREED : FU_EPILOGUE;
+        return r->space && !own->n_walks && map && fu_elems(p, v) == r->n ? FU_AGREED : FU_EPILOGUE;
     }
-    return !own->graph || !r->graph || (own->graph == r->graph && own->end == r->end) ? FU_AGREED
-                                                                                      : FU_GRAPH;
+    return walks_differ(z, r, own, v);
 }
 
 /* What `v` reads as a member of such a region, as a copy that lasts. */
@@ -319,11 +337,21 @@ static bool all_single(const fuser *z, const region *r)
     return all;
 }
 
-/* Two walks over the edges of one graph meet in one region even when neither reads the other. */
-static bool worth_joining(const region *r, const region *own, bool shares)
+/* Is there a member that a row's loop would bring together with v in the end?  Sums over the edges
+ * of several relations that are added up are; those of two layers are not. */
+static bool meets(const fuser *z, const region *r, gir_id v)
 {
-    return shares || own->kind == RG_GEMM || (own->graph && own->graph == r->graph) ||
-           (own->kind == RG_ROWS && own->space == 0);
+    bool any = false;
+    for (uint32_t m = 0; m < r->members.n; m++) any = any || z->meet[r->members.p[m]] == z->meet[v];
+    return any;
+}
+
+/* Two walks over the edges of one graph meet in one region even when neither reads the other. */
+static bool worth_joining(const fuser *z, const region *r, const region *own, gir_id v, bool shares)
+{
+    if (shares || own->kind == RG_GEMM || (own->kind == RG_ROWS && own->space == 0)) return true;
+    if (!own->n_walks || !r->n_walks) return false;
+    return !fu_walks_others(r, own) || meets(z, r, v);
 }
 
 /* So does work on the rows of one space where nothing better is found, unless rows could be lanes
@@ -331,7 +359,7 @@ static bool worth_joining(const region *r, const region *own, bool shares)
 static bool may_share_rows(const fuser *z, const region *r, const region *own, gir_id v)
 {
     return gn_is_on(z->off, GN_DO_SHARE_ROWS) && own->kind == RG_ROWS && r->kind == RG_ROWS &&
-           !own->graph && !r->graph && single(z, v) == all_single(z, r);
+           !own->n_walks && !r->n_walks && single(z, v) == all_single(z, r);
 }
 
 static void add_member(fuser *z, uint32_t r, gir_id v)
@@ -350,10 +378,6 @@ static fu_reason refusal_of(fuser *z, uint32_t r, gir_id v, const region *own)
     if (with.members.n >= REGION_MAX) return FU_FULL;
     fu_reason why = loops_differ(z, &with, own, v);
     if (why) return why;
-    if (own->graph) {
-        with.graph = own->graph;
-        with.end = own->end;
-    }
     find_deps(z, &with, v);
     uint32_t n = z->deps.n;
     const dep *deps = z->deps.p;
@@ -364,7 +388,7 @@ static fu_reason refusal_of(fuser *z, uint32_t r, gir_id v, const region *own)
         }
     why = may_not_join(z, r, &with, deps, n, &shares);
     if (why) return why;
-    return worth_joining(&z->regions.p[r], own, shares) ? FU_AGREED : FU_APART;
+    return worth_joining(z, &z->regions.p[r], own, v, shares) ? FU_AGREED : FU_APART;
 }
 
 /* The latest region that v may join and has something to share with, and for a sum over edges the
@@ -372,7 +396,7 @@ static fu_reason refusal_of(fuser *z, uint32_t r, gir_id v, const region *own)
 static uint32_t find_region(fuser *z, gir_id v, const region *own)
 {
     uint32_t best = UINT32_MAX, rows = UINT32_MAX;
-    int most = -1;
+    int most = -2;
     for (uint32_t r = z->regions.n; r-- > 0;) {
         if (z->twin[v] && z->f->region_of[z->twin[v]] >= (int32_t)r) break;
         fu_reason why = refusal_of(z, r, v, own);
@@ -380,8 +404,10 @@ static uint32_t find_region(fuser *z, gir_id v, const region *own)
         bool free = why == FU_APART && rows == UINT32_MAX && !z->twin[v];
         if (free && may_share_rows(z, &z->regions.p[r], own, v)) rows = r;
         if (why) continue;
-        if (!own->graph || !gn_is_on(z->off, GN_DO_SHARE_EDGES)) return r;
-        int work = fu_shared_work(z->arena, z->f, v, &z->regions.p[r]);
+        if (!own->n_walks || !gn_is_on(z->off, GN_DO_SHARE_EDGES)) return r;
+        int work = fu_walks_others(&z->regions.p[r], own)
+                       ? -1
+                       : fu_shared_work(z->arena, z->f, v, &z->regions.p[r]);
         if (work <= most) continue;
         most = work;
         best = r;
@@ -453,7 +479,7 @@ static void settle(fuser *z, uint32_t r, gir_id v)
 static bool floats(fuser *z, gir_id v, const region *own)
 {
     gir_op op = (gir_op)gir_at(z->p, v)->op;
-    if (!gn_is_on(z->off, GN_DO_WAIT) || !gn_is_on(z->off, GN_DO_FUSE) || own->graph ||
+    if (!gn_is_on(z->off, GN_DO_WAIT) || !gn_is_on(z->off, GN_DO_FUSE) || own->n_walks ||
         op == GIR_SPACE_REDUCE || (own->kind != RG_ROWS && own->kind != RG_FLAT))
         return false;
     if (own->kind == RG_ROWS && (own->space == 0 || fu_is_edge_space(z->p, own->space)))
@@ -478,42 +504,53 @@ static void place_in_region(fuser *z, gir_id v)
         note_refusals(z, v, &own);
         r = z->regions.n;
         GN_PUSH(z->arena, z->regions, own);
-    } else if (own.graph) {
-        z->regions.p[r].graph = own.graph;
-        z->regions.p[r].end = own.end;
+    } else if (own.n_walks && fu_find_walk(&z->regions.p[r], own.walk[0]) < 0) {
+        region *to = &z->regions.p[r];
+        to->walk[to->n_walks++] = own.walk[0];
     }
     settle(z, r, v);
     add_member(z, r, v);
 }
 
-/* Elementwise values that are there twice. */
-static void find_twins(fuser *z)
+static gir_id met_by(fuser *z, gir_id v)
 {
-    const gir_program *p = z->p;
-    gir_id *first = GN_NEW_N(z->arena, gir_id, p->nodes.n),
-           *next = GN_NEW_N(z->arena, gir_id, p->nodes.n);
-    for (gir_id v = 1; v < p->nodes.n; v++) {
-        const gir_node *n = gir_at(p, v);
-        gir_class cls = gir_ops[n->op].cls;
-        if ((cls != GIR_CLASS_MAP && cls != GIR_CLASS_VIEW) || !n->n_in ||
-            z->f->place[v] == FU_UNUSED)
-            continue;
-        gir_id a = gir_in(p, v, 0);
-        if (z->twin[a]) a = z->twin[a];
-        for (gir_id u = first[a]; u && !z->twin[v]; u = next[u]) {
-            const gir_node *m = gir_at(p, u);
-            bool same = m->op == n->op && m->n_in == n->n_in && gir_type_eq(&m->type, &n->type) &&
-                        !memcmp(&m->attr, &n->attr, sizeof n->attr);
-            for (int k = 0; same && k < n->n_in; k++) {
-                gir_id x = gir_in(p, u, k), y = gir_in(p, v, k);
-                same = x == y || x == z->twin[y];
-            }
-            if (same) z->twin[v] = u;
-        }
-        if (z->twin[v]) continue;
-        next[v] = first[a];
-        first[a] = v;
+    while (z->meet[v] != v) v = z->meet[v] = z->meet[z->meet[v]];
+    return v;
+}
+
+static void bring_together(fuser *z, gir_id a, gir_id b)
+{
+    gir_id to = met_by(z, a), from = met_by(z, b);
+    z->meet[from] = to;
+}
+
+/* The rows that product v alone reads; 0: others do, or they are no rows. */
+static gir_id multiplied(const fuser *z, gir_id v)
+{
+    const gir_node *n = gir_at(z->p, v);
+    if (n->op != GIR_MATMUL || n->attr.i[0] || !n->type.space) return 0;
+    gir_id o = gir_in(z->p, v, 0);
+    return z->f->place[o] == FU_REAL && z->f->uses[o] == 1 ? o : 0;
+}
+
+/* Where there are relations that one region may walk: which values loops over rows could compute
+ * together, one reading of the other what its own row has.  Sums that are multiplied first, each
+ * for itself, and then added up go together too. */
+static void find_meetings(fuser *z)
+{
+    if (!fu_has_relations(z->f) || !gn_is_on(z->off, GN_DO_RELATIONS)) return;
+    z->meet = GN_NEW_N(z->arena, gir_id, z->p->nodes.n);
+    for (gir_id v = 0; v < z->p->nodes.n; v++) z->meet[v] = v;
+    for (gir_id v = 1; v < z->p->nodes.n; v++) {
+        if (z->f->place[v] != FU_REAL) continue;
+        region own = own_region(z, v);
+        find_deps(z, &own, v);
+        for (uint32_t k = 0; k < z->deps.n; k++)
+            if (z->deps.p[k].aligned) bring_together(z, v, z->deps.p[k].value);
+        gir_id rows = multiplied(z, v);
+        if (rows) bring_together(z, v, rows);
     }
+    for (gir_id v = 1; v < z->p->nodes.n; v++) z->meet[v] = met_by(z, v);
 }
 
 static void note_reader(fuser *z, gir_id v, uint32_t r)
@@ -592,8 +629,8 @@ fusion *gn_fuse(gn_arena *a, const gir_program *p, const fu_options *opt)
     z.floating = GN_NEW_N(a, bool, n);
     z.settled = GN_NEW_N(a, uint32_t, n);
     z.walked = GN_NEW_N(a, uint32_t, n);
-    z.twin = GN_NEW_N(a, gir_id, n);
-    find_twins(&z);
+    z.twin = fu_find_twins(a, f);
+    find_meetings(&z);
     uint32_t real = 0;
     for (gir_id v = 1; v < n; v++) real += f->place[v] == FU_REAL;
     z.words = real / 64 + 1;
@@ -604,26 +641,4 @@ fusion *gn_fuse(gn_arena *a, const gir_program *p, const fu_options *opt)
     order_regions(&z);
     if (gn_is_on(z.off, GN_DO_SINK)) gn_fuse_sink(a, f);
     return f;
-}
-
-void gn_fusion_print(const fusion *f, gn_buf *out)
-{
-    static const char *const kind[] = {"rows", "flat", "gemm", "inner", "carry"};
-    for (uint32_t r = 0; r < f->regions.n; r++) {
-        const region *g = &f->regions.p[r];
-        gn_buf_printf(out, "region %u %s", r, kind[g->kind]);
-        if (g->kind == RG_FLAT)
-            gn_buf_printf(out, " %lld", (long long)g->n);
-        else
-            gn_buf_printf(out, " %s", g->space ? f->p->spaces.p[g->space].name : "none");
-        if (g->graph)
-            gn_buf_printf(out, " edges of %%%u by %s", g->graph, g->end == GIR_DST ? "dst" : "src");
-        gn_buf_add(out, ":");
-        for (uint32_t m = 0; m < g->members.n; m++) {
-            gir_id v = g->members.p[m];
-            gn_buf_printf(out, " %%%u%s %s%s", v, f->stored[v] ? "!" : "",
-                          gir_ops[gir_at(f->p, v)->op].text, m + 1 < g->members.n ? "," : "");
-        }
-        gn_buf_add(out, "\n");
-    }
 }

@@ -22,17 +22,28 @@ typedef enum fu_place { FU_UNUSED, FU_LEAF, FU_INLINE, FU_REAL } fu_place;
 typedef enum region_kind {
     RG_ROWS,  /* a loop over rows: passes over each row's edges, row work, sums over the space */
     RG_FLAT,  /* a loop over the elements of none-space tensors of one size (optimizer updates) */
-    RG_GEMM,  /* rows of S[k] @ [k,n], or of the sum of two such, with elementwise work on it */
+    RG_GEMM,  /* rows of S[k] @ [k,n], or of the sum of several such, with elementwise work on it */
     RG_INNER, /* S[k]^T @ S[n]: a contraction over the rows */
     RG_CARRY, /* edge values between a graph and one derived from it */
 } region_kind;
 
+typedef struct fu_walk { /* over the edges of each row */
+    gir_id graph;
+    int end; /* GIR_DST: rows are destinations (CSR); GIR_SRC: sources (CSC) */
+} fu_walk;
+
+enum {
+    FU_MOST_WALKS = 8,    /* of a region: more are several regions, which add to each other */
+    FU_MOST_PRODUCTS = 8, /* of a GEMM; of two where a program has one relation */
+    FU_MOST_WALKED_ELEMS = 2048, /* of all sums over edges of a region with several walks */
+};
+
 typedef struct region {
     region_kind kind;
     gir_space_id space; /* ROWS, GEMM: of the rows; INNER: that is contracted; 0: none (one row) */
-    gir_id graph;       /* ROWS: the graph whose edges are walked, 0: none */
-    int end;            /* GIR_DST: rows are destinations (CSR); GIR_SRC: sources (CSC) */
-    int64_t n;          /* FLAT: elements; GEMM, INNER: columns of the product */
+    int n_walks;        /* ROWS: relations whose edges are walked, one after another */
+    fu_walk walk[FU_MOST_WALKS];
+    int64_t n;              /* FLAT: elements; GEMM, INNER: columns of the product */
     GN_VEC(gir_id) members; /* in program order */
 } region;
 
@@ -53,6 +64,7 @@ typedef struct fu_options {
     X(EPILOGUE, "only elementwise work of its width may follow a product or a contraction")        \
     X(ELEMENTS, "one loops over elements, the other over rows")                                    \
     X(FULL, "has as many members as a region may have")                                            \
+    X(WALKS, "walks the edges of as many graphs as a region may")                                  \
     X(APART, "shares nothing with it")                                                             \
     X(OFF, "fusion is switched off")
 typedef enum fu_reason {
@@ -88,6 +100,20 @@ typedef struct fusion {
     GN_VEC(fu_reader) readers;
 } fusion;
 
+/* fuse_walks.c: the walk over edges that makes v, a sum or a value that one leaves; graph 0: none
+ * does. */
+fu_walk fu_walk_of(const fusion *f, gir_id v);
+int fu_find_walk(const region *r, fu_walk w); /* which of the region's it is; -1: none */
+/* Are both over relations that were bound, so that one region may have them? */
+bool fu_are_relations(const gir_program *p, fu_walk a, fu_walk b);
+bool fu_has_relations(const fusion *f);                         /* more than one */
+int64_t fu_walked_elems(const gir_program *p, const region *r); /* of r's sums over edges */
+/* Does r walk edges, but not those that a region `own` of one walk does? */
+bool fu_walks_others(const region *r, const region *own);
+
+/* fuse_twins.c: by value: an earlier one that is the same; 0: none. */
+gir_id *fu_find_twins(gn_arena *a, const fusion *f);
+
 /* fuse_place.c: sets place and uses; lanes: see fu_options. */
 void fu_choose_places(gn_arena *a, fusion *f, gn_switches off, bool lanes);
 
@@ -110,8 +136,8 @@ static inline bool fu_is_edge_space(const gir_program *p, gir_space_id s)
 {
     return p->spaces.p[s].kind == GIR_EDGE;
 }
-/* GEMM: which is added to the first; 0: none */
-gir_id fu_second_product(const gir_program *p, const region *r);
+/* GEMM: its products, which are added up, and how many they are; other regions have none. */
+int fu_products(const gir_program *p, const region *r, gir_id product[FU_MOST_PRODUCTS]);
 /* a view whose elements lie as its operand's do */
 bool fu_is_identity_view(const gir_program *p, gir_id v);
 

@@ -120,10 +120,11 @@ static bool movable(sinking *z, gir_id v, gir_space_id space)
         GN_PUSH(z->arena, z->marked, o);
         if (z->f->place[o] == FU_REAL) {
             if (t->space != space && t->space != 0) return false;
-            /* What reads the sum of two products stays with it; but a later product's elements may
+            /* What reads a sum of products stays with it; but a later product's elements may
              * be made where it is read. */
+            gir_id product[FU_MOST_PRODUCTS];
             if (!(z->f->stored[o] && z->alike) &&
-                fu_second_product(z->p, &z->f->regions.p[z->f->region_of[o]]))
+                fu_products(z->p, &z->f->regions.p[z->f->region_of[o]], product) > 1)
                 return false;
             if (!z->f->stored[o])
                 z->more += fu_elems(z->p, o) * (int64_t)gn_elem_size((gn_elem)t->elem);

@@ -1,5 +1,5 @@
 /* Questions of a region that more than one room asks (fuse.h): views whose elements lie as their
- * operand's do, and the second product of a sum of two. */
+ * operand's do, and the products of a sum. */
 #include "fuse/fuse.h"
 
 bool fu_is_identity_view(const gir_program *p, gir_id v)
@@ -11,9 +11,10 @@ bool fu_is_identity_view(const gir_program *p, gir_id v)
     return t->space == n->type.space && gir_row_elems(t) == gir_row_elems(&n->type);
 }
 
-gir_id fu_second_product(const gir_program *p, const region *r)
+int fu_products(const gir_program *p, const region *r, gir_id product[FU_MOST_PRODUCTS])
 {
-    for (uint32_t m = 1; r->kind == RG_GEMM && m < r->members.n; m++)
-        if (gir_at(p, r->members.p[m])->op == GIR_MATMUL) return r->members.p[m];
-    return 0;
+    int n = 0;
+    for (uint32_t m = 0; r->kind == RG_GEMM && m < r->members.n && n < FU_MOST_PRODUCTS; m++)
+        if (gir_at(p, r->members.p[m])->op == GIR_MATMUL) product[n++] = r->members.p[m];
+    return n;
 }

@@ -26,6 +26,8 @@
       "edge values, views and scalars are computed again where they are read")                     \
     X(SHARE_EDGES, "share-edge-work",                                                              \
       "a sum over edges joins the loop that does most of its work already")                        \
+    X(RELATIONS, "relations",                                                                      \
+      "sums over the edges of several relations into the same rows share a loop over these")       \
     X(SHARE_ROWS, "share-rows",                                                                    \
       "work on the rows of one space that shares nothing else shares a loop")                      \
     X(SINK, "sink", "a value that one later loop reads is computed there where that stores less")  \

@@ -117,8 +117,8 @@ typedef struct low_launch {
     GN_VEC(int) syms;    /* low_sym of each symbol of the kernel */
     low_size trip;       /* bound of the THREAD loop; sym < 0 and coef 1 when it has none */
     int64_t step;
-    gir_id balance; /* rows of this graph are the iterations; 0: even work */
-    int balance_end;
+    int n_balance; /* rows that these walk are the iterations; 0: even work */
+    fu_walk balance[FU_MOST_WALKS];
     int region; /* index into the fusion's regions, for reports */
     /* A product of fragments: of which elements, to which float32 operands are rounded; one that
      * was asked for in less precision and is none: why; else NULL. */
@@ -185,7 +185,8 @@ void low_fit_terms(const low_options *opt, const gir_program *p, const region *r
 
 /* What is known of the graph that g is, or comes from; NULL: nothing. */
 const low_hint *low_hint_of(const low_options *opt, const gir_program *p, gir_id g);
-/* Rows of a space, at most, by the first of the options' hints, the graph's; 0: not known. */
+/* Rows of a space, at most, by the hint of a graph that has them as an end, or as its edges; where
+ * there is one graph, by the first of the options' hints; 0: not known. */
 int64_t low_rows_hint(const low_options *opt, const gir_program *p, gir_space_id space);
 
 low_schedule low_schedule_default(const low_options *opt, const fusion *f, const region *r);
@@ -193,6 +194,9 @@ low_schedule low_schedule_default(const low_options *opt, const fusion *f, const
 void low_schedule_parts(const low_options *opt, const fusion *f, const region *r, low_schedule *s);
 int64_t low_part_levels(const low_options *opt, const gir_program *p, const region *r,
                         const low_schedule *s);
+/* Then: may rows have so many edges by its walk number w? */
+bool low_walk_splits(const low_options *opt, const gir_program *p, const region *r, int w,
+                     const low_schedule *s);
 void low_schedule_dense(const low_options *opt, const gir_program *p, const region *r,
                         low_schedule *s); /* GEMM, INNER */
 

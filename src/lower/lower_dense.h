@@ -64,7 +64,7 @@ kir_id low_round_pairs(lower *L, matrix x, int64_t cols, kir_id lo, kir_id hi, i
 void low_contract_pairs(lower *L, const tile_job *t);
 
 /* lower_block.c: tiles that lanes share, where the schedule gives them a depth. */
-/* `product`: what the tile holds in the end, the product, or the sum of the two. */
+/* `product`: what the tile holds in the end, the product, or the sum of all. */
 void low_gemm_block(lower *L, gir_id product, int products, const factors *f, int64_t n);
 /* lower_product.c: is what low_gemm_block made, with the same arguments, what libraries have? */
 void low_note_product(lower *L, gir_id product, int products, const factors *f, int64_t n);

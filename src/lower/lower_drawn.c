@@ -92,7 +92,7 @@ static low_drawn drawn_of(const lower *L, const region *r)
     if (!gn_is_on(L->opt->off, GN_DO_DRAWN_ROWS) || !gn_is_on(L->opt->off, GN_DO_BY_SOURCE))
         return none;
     if (!low_draws_rows(&L->opt->limits)) return none;
-    gir_id sum = r->kind == RG_ROWS && r->graph ? only_sum(L, r) : 0;
+    gir_id sum = r->kind == RG_ROWS && r->n_walks == 1 ? only_sum(L, r) : 0;
     if (!sum || gir_at(p, sum)->attr.i[1] != GIR_SUM) return none;
     gir_id message = gir_in(p, sum, 1);
     if (gir_at(p, message)->op != GIR_MUL || L->f->place[message] != FU_INLINE) return none;
@@ -100,11 +100,12 @@ static low_drawn drawn_of(const lower *L, const region *r)
         gir_id value = through_views(p, gir_in(p, message, k)),
                gathered = gir_in(p, message, 1 - k);
         if (gir_at(p, value)->op != GIR_SELECT || gir_at(p, gathered)->op != GIR_GATHER) continue;
-        if (gir_in(p, gathered, 0) != r->graph || gir_at(p, gathered)->attr.i[0] == r->end)
+        if (gir_in(p, gathered, 0) != r->walk[0].graph ||
+            gir_at(p, gathered)->attr.i[0] == r->walk[0].end)
             continue;
         bool two = gir_is_number(p, gir_in(p, value, 1), &z.scale) &&
                    gir_is_zero(p, gir_in(p, value, 2));
-        if (!two || !is_drawn(L, gir_in(p, value, 0), r->graph) || fu_elems(p, value) != 1)
+        if (!two || !is_drawn(L, gir_in(p, value, 0), r->walk[0].graph) || fu_elems(p, value) != 1)
             continue;
         z.mask = gir_in(p, value, 0);
         z.value = value;
@@ -128,7 +129,7 @@ static bool read_by_drawn(const lower *L, gir_id v)
 
 bool low_is_drawn_elsewhere(const lower *L, const region *r)
 {
-    if (r->kind != RG_ROWS || r->graph || !r->space) return false;
+    if (r->kind != RG_ROWS || r->n_walks || !r->space) return false;
     for (uint32_t m = 0; m < r->members.n; m++) {
         gir_id v = r->members.p[m];
         bool drawn = false;
@@ -143,7 +144,7 @@ bool low_is_drawn_elsewhere(const lower *L, const region *r)
 static bool pays(const lower *L, uint32_t r)
 {
     const low_drawn *z = &L->drawn_of[r];
-    if (L->f->regions.p[r].end == GIR_SRC) return true;
+    if (L->f->regions.p[r].walk[0].end == GIR_SRC) return true;
     int32_t by = L->f->region_of[z->value];
     return by < 0 || low_is_drawn_elsewhere(L, &L->f->regions.p[by]);
 }
@@ -197,12 +198,12 @@ static int copy_rows(lower *L, gir_id v)
 static int64_t most_rows(const lower *L)
 {
     const gir_program *p = L->p;
-    gir_id g = L->r->graph;
+    gir_id g = L->r->walk[0].graph;
     while (gir_at(p, g)->op == GIR_RESTRICT) g = gir_in(p, g, 0);
     const gir_type *t = gir_type_of(p, g);
     const low_hint *h = L->opt->hints_hold ? low_hint_of(L->opt, p, g) : NULL;
-    if (h) return L->r->end == GIR_SRC ? h->n_dst : h->n_src;
-    return p->spaces.p[L->r->end == GIR_SRC ? t->dst : t->src].size;
+    if (h) return L->r->walk[0].end == GIR_SRC ? h->n_dst : h->n_src;
+    return p->spaces.p[L->r->walk[0].end == GIR_SRC ? t->dst : t->src].size;
 }
 
 low_drawn *low_rows_and_zeros(lower *L)
@@ -216,7 +217,8 @@ low_drawn *low_rows_and_zeros(lower *L)
     low_end(L);
     int64_t n = most_rows(L);
     bool narrow = n >= 0 && n < UINT32_MAX / fu_elems(L->p, z->rows);
-    low_size size = {.coef = 1, .sym = low_sym_of(L, gir_type_of(L->p, L->r->graph)->edge, 1)};
+    low_size size = {.coef = 1,
+                     .sym = low_sym_of(L, gir_type_of(L->p, L->r->walk[0].graph)->edge, 1)};
     z->places = low_temp(L, gn_arena_printf(L->arena, "rows_%u", z->mask), narrow ? GN_U32 : GN_I64,
                          size);
     return z;
@@ -227,9 +229,9 @@ int64_t low_drawn_block(void) { return BLOCK; }
 /* The number of the row that edge e, by source, adds. */
 static void draw_edge(lower *L, kir_id e)
 {
-    gir_id g = L->r->graph;
+    gir_id g = L->r->walk[0].graph;
     const low_drawn *z = L->drawn;
-    bool by_source = L->r->end == GIR_SRC;
+    bool by_source = L->r->walk[0].end == GIR_SRC;
     where edge = {.space = gir_type_of(L->p, g)->edge,
                   .row = e,
                   .level = L->depth,
@@ -258,8 +260,8 @@ static kir_id drawn_to(lower *L, kir_id e)
 void low_draw_block(lower *L, kir_id first, kir_id end)
 {
     low_drawn *z = L->drawn;
-    int ptr = low_buffer_of_graph(L, L->r->graph,
-                                  L->r->end == GIR_SRC ? GN_GRAPH_COL_PTR : GN_GRAPH_ROW_PTR);
+    int ptr = low_buffer_of_graph(
+        L, L->r->walk[0].graph, L->r->walk[0].end == GIR_SRC ? GN_GRAPH_COL_PTR : GN_GRAPH_ROW_PTR);
     z->end = low_load(L, ptr, end);
     z->first_row = first;
 }

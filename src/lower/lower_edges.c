@@ -1,9 +1,10 @@
 /* lower_edges: passes over the edges of a row.
  *
- * Sums that do not depend on each other share a pass, a loop over the row's edges.  A sum of many
- * short messages waits for its own last addition; so the loop takes `edge_ways` edges at once, each
- * into accumulators of its own, which are added as a binary tree when the loop is over, and the
- * edges left over go into the first.
+ * Sums that do not depend on each other share a pass, a loop over the row's edges.  Where the
+ * region walks several relations, each has its passes.  A sum of many short messages waits for its
+ * own last addition; so the loop takes `edge_ways` edges at once, each into accumulators of its
+ * own, which are added as a binary tree when the loop is over, and the edges left over go into the
+ * first.
  *
  * Where rows of many edges are split (lower_parts.c) the loop has no trips for those, and another
  * adds what their parts, or groups of parts, came to, in order. */
@@ -209,6 +210,10 @@ static void finish_accumulators(lower *L, const edge_pass *z)
         kir_id tile = z->tile[0][m];
         if (!tile) continue;
         if (z->ways > 1) join_ways(L, z, m);
+        if (low_total_of(L, m)) {
+            low_add_to_total(L, m, tile);
+            continue;
+        }
         if (L->drawn) scale_sum(L, v, tile);
         if (gir_at(L->p, v)->attr.i[1] != GIR_SUM) { /* of no edges: 0 */
             kir_id some = kir_bin(L->k, low_at(L), KIR_ILT, low_iconst(L, 0), z->count);
@@ -225,7 +230,7 @@ static void finish_accumulators(lower *L, const edge_pass *z)
 /* Rows that the edge `ahead` of e will read at its far end, and its own where edges lie apart. */
 static void prefetch(lower *L, kir_id e)
 {
-    const region *r = L->r;
+    const fu_walk *r = &L->walk;
     kir_id last = low_int(L, KIR_ISUB, low_sym_value(L, gir_type_of(L->p, r->graph)->edge, 1),
                           low_iconst(L, 1));
     kir_id then = low_int(L, KIR_IMIN, low_int(L, KIR_IADD, e, low_iconst(L, L->sched.ahead)),
@@ -249,7 +254,7 @@ static void prefetch(lower *L, kir_id e)
 /* Edge e of the row's into the accumulators of one way. */
 static void take_edge(lower *L, const edge_pass *z, kir_id e, const kir_id *tile)
 {
-    const region *r = L->r;
+    const fu_walk *r = &L->walk;
     L->edge = (where){.space = gir_type_of(L->p, r->graph)->edge, .row = e, .level = L->depth};
     if (L->drawn) {
         pass_body(L, z, tile);
@@ -360,15 +365,23 @@ static void pass_over_edges(lower *L, edge_pass *z)
     for (uint32_t m = 0; m < r->members.n; m++)
         if (z->pass[m] == z->number && low_edge_constant(L, r->members.p[m]))
             scatter_constant(L, r->members.p[m], z->count);
+    bool *summed = GN_NEW_N(L->arena, bool, r->members.n);
+    for (uint32_t m = 0; m < r->members.n; m++) summed[m] = is_summed(L, z, m);
+    bool may_skip = low_begin_totals(L, summed);
+    if (may_skip) {
+        kir_id none = low_iconst(L, 0);
+        low_open_if(L, kir_bin(L->k, low_at(L), KIR_ILT, none, z->count));
+    }
     if (accumulate_all(L, z)) finish_accumulators(L, z);
+    if (may_skip) low_close(L);
+    low_end_totals(L, summed);
 }
 
-/* What an array of the region's graph says of L->row, and of the row behind it. */
+/* What an array of the walk's graph says of L->row, and of the row behind it. */
 static void row_range(lower *L, gn_graph_array by_dst, gn_graph_array by_src, kir_id *lo,
                       kir_id *hi)
 {
-    const region *r = L->r;
-    int ptr = low_buffer_of_graph(L, r->graph, r->end == GIR_DST ? by_dst : by_src);
+    int ptr = low_buffer_of_graph(L, L->walk.graph, L->walk.end == GIR_DST ? by_dst : by_src);
     *lo = low_load(L, ptr, L->row.row);
     *hi = low_load(L, ptr, low_int(L, KIR_IADD, L->row.row, low_iconst(L, 1)));
 }
@@ -380,28 +393,9 @@ void low_row_parts(lower *L, kir_id *first, kir_id *end)
               first, end);
 }
 
-void low_edge_passes(lower *L, const int *pass, int passes)
-{
-    if (!L->r->graph) return;
-    kir_id lo, hi;
-    low_sums sums = {0};
-    row_range(L, GN_GRAPH_ROW_PTR, GN_GRAPH_COL_PTR, &lo, &hi);
-    kir_id count = low_int(L, KIR_ISUB, hi, lo);
-    if (L->drawn) low_draw_ahead(L, lo, hi);
-    if (L->parts) {
-        kir_id none = low_iconst(L, 0);
-        sums = low_row_sums(L);
-        hi = kir_select(L->k, low_at(L), kir_bin(L->k, low_at(L), KIR_ILT, none, sums.n), lo, hi);
-    }
-    for (int n = 1; n <= passes; n++) {
-        edge_pass z = {.pass = pass, .number = n, .lo = lo, .hi = hi, .count = count, .sums = sums};
-        pass_over_edges(L, &z);
-    }
-}
-
 /* The sums that stand for all edges of L->row: those of its parts, of groups of parts, or of groups
  * of those. */
-low_sums low_row_sums(lower *L)
+static low_sums row_sums(lower *L)
 {
     kir_id first, end;
     low_row_parts(L, &first, &end);
@@ -417,23 +411,83 @@ low_sums low_row_sums(lower *L)
     return s;
 }
 
+int low_pass_of(const lower *L, gir_id v, int lev)
+{
+    return (lev - 1) * L->r->n_walks + fu_find_walk(L->r, fu_walk_of(L->f, v)) + 1;
+}
+
+int low_level_of(const lower *L, int pass) { return (pass - 1) / L->r->n_walks + 1; }
+
+int low_walk_of(const lower *L, int pass) { return (pass - 1) % L->r->n_walks; }
+
+/* L->row's edges by each walk: they, or what its parts came to. */
+static void find_edges(lower *L, edge_pass *of)
+{
+    for (int w = 0; w < L->r->n_walks; w++) {
+        edge_pass *z = &of[w];
+        L->walk = L->r->walk[w];
+        row_range(L, GN_GRAPH_ROW_PTR, GN_GRAPH_COL_PTR, &z->lo, &z->hi);
+        z->count = low_int(L, KIR_ISUB, z->hi, z->lo);
+        if (L->drawn) low_draw_ahead(L, z->lo, z->hi);
+        if (!L->parts || !L->splits[w]) continue;
+        kir_id none = low_iconst(L, 0);
+        z->sums = row_sums(L);
+        kir_id long_row = kir_bin(L->k, low_at(L), KIR_ILT, none, z->sums.n);
+        z->hi = kir_select(L->k, low_at(L), long_row, z->lo, z->hi);
+    }
+}
+
+void low_edge_passes(lower *L, const int *pass, int passes)
+{
+    edge_pass of[FU_MOST_WALKS] = {0};
+    low_find_totals(L, pass);
+    find_edges(L, of);
+    for (int n = 1; n <= passes; n++) {
+        edge_pass z = of[low_walk_of(L, n)];
+        z.pass = pass;
+        z.number = n;
+        L->walk = L->r->walk[low_walk_of(L, n)];
+        pass_over_edges(L, &z);
+    }
+}
+
 void low_edge_sums(lower *L, const int *pass, int number, low_sums sums)
 {
     edge_pass z = {.pass = pass, .number = number, .sums = sums};
+    L->totals.n = 0;
     if (accumulate_all(L, &z)) store_sum(L, &z, sums.first);
+}
+
+/* What the row's passes of lower levels come to, for a part of the edges of walk `own`, by which
+ * the row is a long one. */
+static void passes_before(lower *L, const int *pass, int lev, int own, kir_id count)
+{
+    edge_pass of[FU_MOST_WALKS] = {0};
+    L->totals.n = 0;
+    if (lev == 1) return;
+    low_find_totals(L, pass);
+    if (L->r->n_walks > 1) find_edges(L, of);
+    L->walk = L->r->walk[own];
+    of[own] = (edge_pass){.count = count, .sums = row_sums(L)};
+    for (int n = 1; low_level_of(L, n) < lev; n++) {
+        edge_pass z = of[low_walk_of(L, n)];
+        z.pass = pass;
+        z.number = n;
+        L->walk = L->r->walk[low_walk_of(L, n)];
+        pass_over_edges(L, &z);
+    }
+    L->walk = L->r->walk[own];
 }
 
 void low_edge_part(lower *L, const int *pass, int number, kir_id part)
 {
     kir_id lo, hi, first, end;
+    int own = low_walk_of(L, number);
+    L->walk = L->r->walk[own];
     row_range(L, GN_GRAPH_ROW_PTR, GN_GRAPH_COL_PTR, &lo, &hi);
     low_row_parts(L, &first, &end);
     kir_id count = low_int(L, KIR_ISUB, hi, lo);
-    low_sums sums = number > 1 ? low_row_sums(L) : (low_sums){0};
-    for (int n = 1; n < number; n++) {
-        edge_pass z = {.pass = pass, .number = n, .count = count, .sums = sums};
-        pass_over_edges(L, &z);
-    }
+    passes_before(L, pass, low_level_of(L, number), own, count);
     kir_id n = low_int(L, KIR_ISUB, end, first), j = low_int(L, KIR_ISUB, part, first);
     kir_id each = low_int(L, KIR_IDIV, count, n), over = low_int(L, KIR_IMOD, count, n);
     kir_id before = low_int(L, KIR_IMUL, j, each);
@@ -441,6 +495,7 @@ void low_edge_part(lower *L, const int *pass, int number, kir_id part)
     kir_id from = low_int(L, KIR_IADD, lo, before), to = low_int(L, KIR_IADD, from, each);
     kir_id longer = low_int(L, KIR_IADD, to, low_iconst(L, 1));
     to = kir_select(L->k, low_at(L), kir_bin(L->k, low_at(L), KIR_ILT, j, over), longer, to);
+    L->totals.n = 0;
     edge_pass z = {.pass = pass, .number = number, .lo = from, .hi = to, .count = count};
     if (accumulate_all(L, &z)) store_sum(L, &z, part);
 }

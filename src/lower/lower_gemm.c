@@ -7,8 +7,8 @@
  * Sums over the space ride along: what a block adds to them is a partial sum, and those are added
  * in order.
  *
- * A region may have two products, the sum of which is what the others read: the second goes on with
- * the tile where the first left it.
+ * A region may have several products, the sum of which is what the others read: each goes on with
+ * the tile where the one before left it.
  *
  * B may be packed: panel after panel, each contiguous, and columns that do not fill a vector filled
  * up with zeros.  Every worker packs for itself, all of B before its rows or a panel in each block.
@@ -17,8 +17,8 @@
 #include "lower/lower_dense.h"
 
 typedef struct gemm {
-    gir_id product; /* what the tile holds: the product, or the sum of the two */
-    factors f[2];
+    gir_id product; /* what the tile holds: the product, or the sum of all */
+    factors f[FU_MOST_PRODUCTS];
     int products;
     int64_t n;
     gn_elem elem;
@@ -150,7 +150,7 @@ static void gemm_tile(lower *L, const gemm *g, tile_job *t, kir_id j0)
         t[p].rows = g->rows;
     }
     dense_zero(L, &t[0]);
-    t[1].tile = t[0].tile;
+    for (int p = 1; p < g->products; p++) t[p].tile = t[0].tile;
     for (int p = 0; p < g->products; p++)
         if (L->sched.pairs)
             low_multiply_pairs(L, &t[p], g->f[p].depth, g->begin);
@@ -199,7 +199,7 @@ static void gemm_panel(lower *L, kir_id j0, int64_t cols, void *ctx)
     gemm *g = ctx;
     int64_t rows = L->sched.tile_rows;
     kir_id each = low_iconst(L, rows);
-    tile_job t[2] = {0};
+    tile_job t[FU_MOST_PRODUCTS] = {0};
     for (int p = 0; p < g->products; p++) t[p] = panel_job(L, g, &g->f[p], j0, cols);
     kir_id whole = low_int(L, KIR_IDIV, low_int(L, KIR_ISUB, g->end, g->begin), each);
     kir_id rest = low_scaled_add(L, whole, rows, g->begin);
@@ -230,23 +230,29 @@ static factors factors_of(lower *L, gir_id v)
     return f;
 }
 
-/* The region's product, or its two and the sum of them. */
+/* The member that adds the products. */
+static gir_id sum_of(const lower *L, gir_id a, gir_id b)
+{
+    gir_id sum = 0;
+    for (uint32_t m = 0; m < L->r->members.n; m++) {
+        gir_id u = L->r->members.p[m];
+        if (gir_at(L->p, u)->op != GIR_ADD) continue;
+        gir_id x = gir_in(L->p, u, 0), y = gir_in(L->p, u, 1);
+        if ((x == a && y == b) || (x == b && y == a)) sum = u;
+    }
+    return sum;
+}
+
+/* The region's product, or all of them and what they come to. */
 static gemm gemm_of(lower *L)
 {
     gir_id v = L->r->members.p[0];
     const gir_type *t = gir_type_of(L->p, v);
-    gemm g = {
-        .product = v, .products = 1, .n = t->dim[t->rank - 1], .elem = low_elem((gn_elem)t->elem)};
-    g.f[0] = factors_of(L, v);
-    gir_id second = fu_second_product(L->p, L->r);
-    if (!second) return g;
-    g.f[g.products++] = factors_of(L, second);
-    for (uint32_t m = 1; m < L->r->members.n; m++) {
-        gir_id u = L->r->members.p[m];
-        const gir_node *n = gir_at(L->p, u);
-        if (n->op == GIR_ADD && (gir_in(L->p, u, 0) == second || gir_in(L->p, u, 1) == second))
-            g.product = u;
-    }
+    gemm g = {.product = v, .n = t->dim[t->rank - 1], .elem = low_elem((gn_elem)t->elem)};
+    gir_id product[FU_MOST_PRODUCTS];
+    g.products = fu_products(L->p, L->r, product);
+    for (int k = 0; k < g.products; k++) g.f[k] = factors_of(L, product[k]);
+    for (int k = 1; k < g.products; k++) g.product = sum_of(L, g.product, product[k]);
     return g;
 }
 

@@ -1,8 +1,8 @@
 /* What the files of the lowering share.  lower.c: buffers and launches; lower_level.c: levels and
  * integers; lower_value.c: values as instructions; lower_map.c: elementwise ones;
- * lower_edges.c: passes over the edges of a row; lower_parts.c: over parts of rows of many edges;
- * lower_rows.c: ROWS and FLAT regions; lower_gemm.c, lower_inner.c: GEMM and
- * INNER regions, on lower_dense.c; lower_terms.c: GEMM of few columns. */
+ * lower_edges.c: passes over the edges of a row; lower_totals.c: sums of such sums; lower_parts.c:
+ * over parts of rows of many edges; lower_rows.c: ROWS and FLAT regions; lower_gemm.c,
+ * lower_inner.c: GEMM and INNER regions, on lower_dense.c; lower_terms.c: GEMM of few columns. */
 #ifndef GN_LOWER_LOWER_IMPL_H
 #define GN_LOWER_LOWER_IMPL_H
 
@@ -82,6 +82,15 @@ typedef struct low_drawn {
     kir_id first_row, end; /* of the block, and the edge behind its last */
 } low_drawn;
 
+/* lower_totals.c: a sum of sums over edges. */
+typedef struct low_total {
+    gir_id value;
+    gir_id base;  /* that is added besides; 0: nothing */
+    int parts;    /* sums that are not in it yet */
+    int32_t into; /* the total that it is a part of; -1: of none */
+    kir_id tile;
+} low_total;
+
 typedef struct far_read { /* rows of `elems` elements of `value` are read at the far end of an edge,
                              or at the edge */
     gir_id value;
@@ -115,9 +124,13 @@ typedef struct lower {
     GN_VEC(held) tiles;
     where row; /* of the region's rows */
     row_block block;
-    bool loops;       /* over edges are in the region's rows */
+    fu_walk walk;             /* over whose edges the pass at hand goes */
+    bool loops;               /* over edges are in the region's rows */
+    GN_VEC(low_total) totals; /* of the row at hand */
+    int32_t *total_of;        /* by member, where there are some; -1: it goes into none */
     const int *parts; /* by member: buffer of its sums over parts of rows, -1 none; NULL: rows are
                          not split */
+    bool splits[FU_MOST_WALKS]; /* by walk: some may have long rows */
     bool *supposed, *alive; /* by value: see lower_versions.c; NULL: nothing is supposed, everything
                                is */
     uint32_t memos_before;  /* what was remembered when that was supposed */
@@ -205,6 +218,11 @@ kir_id low_all_hold(lower *L, int n, const gir_id *scalar); /* as a condition */
 /* lower_edges.c */
 gn_elem low_member_elem(const lower *L, gir_id v);
 void low_fill_tile(lower *L, kir_id tile, int64_t n, kir_id value);
+/* Passes over the edges of rows: of each level, which reads what those before have summed, one a
+ * walk of the region.  Of each member which one computes it, and of that the level and the walk. */
+int low_pass_of(const lower *L, gir_id v, int lev);
+int low_level_of(const lower *L, int pass);
+int low_walk_of(const lower *L, int pass);
 /* The passes 1..passes over the edges of L->row; pass: by member of the region, the pass that
  * computes it. */
 void low_edge_passes(lower *L, const int *pass, int passes);
@@ -216,10 +234,17 @@ typedef struct low_sums { /* n sums in the buffers of L->parts: rows first, firs
 } low_sums;
 /* What a pass left of those is added, in order, into the place of the first. */
 void low_edge_sums(lower *L, const int *pass, int number, low_sums sums);
-low_sums low_row_sums(lower *L); /* which stand for the edges of L->row; n 0: none */
-void low_row_parts(lower *L, kir_id *first, kir_id *end); /* of L->row */
+void low_row_parts(lower *L, kir_id *first, kir_id *end); /* of L->row, by the walk at hand */
 /* the same value for every edge: a sum without a loop */
 bool low_edge_constant(const lower *L, gir_id sum);
+
+/* lower_totals.c */
+void low_find_totals(lower *L, const int *pass);
+low_total *low_total_of(lower *L, uint32_t m); /* that member m goes into; NULL: into none */
+/* Before a pass that sums those members. Returns whether all that it sums goes into totals. */
+bool low_begin_totals(lower *L, const bool *summed);
+void low_add_to_total(lower *L, uint32_t m, kir_id tile);
+void low_end_totals(lower *L, const bool *summed); /* after it */
 
 /* lower_parts.c: kernels that sum over the edges of rows of many edges, part by part, before the
  * rows' own kernel takes those sums together in order. */

@@ -32,7 +32,7 @@ typedef struct part_arrays {
 
 static part_arrays arrays_of(const lower *L)
 {
-    bool by_dst = L->r->end == GIR_DST;
+    bool by_dst = L->walk.end == GIR_DST;
     int edges = (int)L->sched.part_edges;
     return (part_arrays){gn_part_array_of(edges, by_dst ? GN_PART_PTR : GN_CSC_PART_PTR),
                          gn_part_array_of(edges, by_dst ? GN_PART_ROW : GN_CSC_PART_ROW)};
@@ -42,12 +42,13 @@ static void make_buffers(lower *L, const low_passes *z)
 {
     const region *r = L->r;
     int *parts = GN_NEW_N(L->arena, int, r->members.n);
-    int sym = low_sym_of_parts(L, r->graph, arrays_of(L).ptr, 1);
     for (uint32_t m = 0; m < r->members.n; m++) {
         gir_id v = r->members.p[m];
+        int number = z->pass[m] ? z->pass[m] : z->n_scalars ? z->first_pass[m] : 0;
         parts[m] = -1;
-        if (!(z->pass[m] || (z->n_scalars && z->first_pass[m])) || low_edge_constant(L, v))
-            continue;
+        if (!number || low_edge_constant(L, v) || !L->splits[low_walk_of(L, number)]) continue;
+        L->walk = r->walk[low_walk_of(L, number)];
+        int sym = low_sym_of_parts(L, L->walk.graph, arrays_of(L).ptr, 1);
         /* and a place of its own where there are none */
         low_size size = {.coef = fu_elems(L->p, v), .sym = sym};
         size.plus = (int)size.coef;
@@ -99,15 +100,15 @@ static kir_id begin_pieces(lower *L, const char *name, int64_t n)
 {
     gn_graph_array ptr = arrays_of(L).ptr;
     low_begin(L, name);
-    L->launch.trip = (low_size){.coef = 1, .sym = low_sym_of_parts(L, L->r->graph, ptr, n)};
-    return low_open(L, low_iconst(L, 0), low_parts_value(L, L->r->graph, ptr, n), 1, KIR_THREAD,
-                    KIR_NONE);
+    gir_id g = L->walk.graph;
+    L->launch.trip = (low_size){.coef = 1, .sym = low_sym_of_parts(L, g, ptr, n)};
+    return low_open(L, low_iconst(L, 0), low_parts_value(L, g, ptr, n), 1, KIR_THREAD, KIR_NONE);
 }
 
 static void parts_of_pass(lower *L, const low_passes *z, int number)
 {
     kir_id part = begin_pieces(L, "parts", 1);
-    kir_id row = low_load(L, low_buffer_of_graph(L, L->r->graph, arrays_of(L).row), part);
+    kir_id row = low_load(L, low_buffer_of_graph(L, L->walk.graph, arrays_of(L).row), part);
     piece_of_versions(L, z, number, &(piece){.row = row, .part = part});
     low_close(L);
     low_end(L);
@@ -121,7 +122,7 @@ static void groups_of_pass(lower *L, const low_passes *z, int number, int64_t si
 {
     kir_id c = begin_pieces(L, "sums", size), some = low_iconst(L, L->sched.part_sums), first, end;
     kir_id parts = low_count(L, size), each = low_count(L, size / L->sched.part_sums);
-    int of = low_buffer_of_graph(L, L->r->graph, arrays_of(L).row);
+    int of = low_buffer_of_graph(L, L->walk.graph, arrays_of(L).row);
     kir_id row = low_load(L, of, low_int(L, KIR_IMUL, c, parts));
     L->row = (where){.space = L->r->space, .row = row, .level = L->depth};
     low_row_parts(L, &first, &end);
@@ -148,11 +149,14 @@ void low_parts(lower *L, const low_passes *z)
     int most = z->n_scalars && z->first_n > z->n ? z->first_n : z->n;
     L->parts = NULL;
     L->loops = false;
-    for (int n = 1; n <= most && L->r->graph; n++) L->loops = L->loops || sums_in(L, z, n);
+    for (int n = 1; n <= most; n++) L->loops = L->loops || sums_in(L, z, n);
     if (!L->loops || !L->sched.split) return;
+    for (int w = 0; w < L->r->n_walks; w++)
+        L->splits[w] = low_walk_splits(L->opt, L->p, L->r, w, &L->sched);
     make_buffers(L, z);
     for (int n = 1; n <= most; n++) {
-        if (!sums_in(L, z, n)) continue;
+        if (!L->splits[low_walk_of(L, n)] || !sums_in(L, z, n)) continue;
+        L->walk = L->r->walk[low_walk_of(L, n)];
         parts_of_pass(L, z, n);
         int64_t sums = L->sched.part_sums, size = sums;
         for (int64_t k = 1; k < L->sched.part_levels; k++, size *= sums)

@@ -72,7 +72,7 @@ static const char *describe(lower *L, gir_id product, int products, const factor
 {
     gir_id v = result_of(L, product), bias;
     const low_launch *l = &L->out->launches.p[L->out->launches.n - 1];
-    if (products > 1) return "it is the sum of two";
+    if (products > 1) return products > 2 ? "it is the sum of several" : "it is the sum of two";
     if (!v) return "several values are stored with it";
     if (gir_type_of(L->p, v)->elem != GN_F32 || f->a.tile || f->b.tile)
         return "its elements are not f32";

@@ -80,7 +80,7 @@ static int plan_passes(lower *L, int **pass)
         gir_id v = r->members.p[m];
         if ((gir_at(L->p, v)->op != GIR_SCATTER && !L->f->walk[v]) || (L->alive && !L->alive[v]))
             continue;
-        (*pass)[m] = pass_level(&lv, v) + (L->f->walk[v] != 0);
+        (*pass)[m] = low_pass_of(L, v, pass_level(&lv, v) + (L->f->walk[v] != 0));
         if ((*pass)[m] > passes) passes = (*pass)[m];
     }
     return passes;
@@ -89,7 +89,7 @@ static int plan_passes(lower *L, int **pass)
 static rows_plan plan_rows(lower *L)
 {
     const region *r = L->r;
-    rows_plan z = {.lanes = r->space != 0 && !r->graph};
+    rows_plan z = {.lanes = r->space != 0 && !r->n_walks};
     bool *seen = GN_NEW_N(L->arena, bool, L->p->nodes.n);
     for (uint32_t m = 0; m < r->members.n; m++) {
         gir_id v = r->members.p[m];
@@ -181,7 +181,7 @@ static void row_work(lower *L, const rows_plan *z)
 static void edges_of_block(lower *L, const rows_plan *z)
 {
     const region *r = L->r;
-    if (!r->graph) return;
+    if (!r->n_walks) return;
     kir_id *tile = GN_NEW_N(L->arena, kir_id, r->members.n);
     for (uint32_t m = 0; m < r->members.n; m++) {
         gir_id v = r->members.p[m];
@@ -348,8 +348,8 @@ void low_rows(lower *L)
             low_close(L);
             L->launch.step = L->sched.rows_at_once;
         }
-        L->launch.balance = r->graph;
-        L->launch.balance_end = r->end;
+        L->launch.n_balance = r->n_walks;
+        for (int w = 0; w < r->n_walks; w++) L->launch.balance[w] = r->walk[w];
         L->launch.edges = low_parts_said(L);
     }
     low_end(L);

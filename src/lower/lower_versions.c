@@ -52,7 +52,7 @@ static void find(finder *z, gir_id v)
 int low_version_scalars(lower *L, gir_id *scalar)
 {
     finder z = {.L = L, .seen = GN_NEW_N(L->arena, bool, L->p->nodes.n)};
-    if (!L->r->graph || !gn_is_on(L->opt->off, GN_DO_VERSIONS)) return 0;
+    if (!L->r->n_walks || !gn_is_on(L->opt->off, GN_DO_VERSIONS)) return 0;
     for (uint32_t m = 0; m < L->r->members.n; m++) find(&z, L->r->members.p[m]);
     for (int k = 0; k < z.n; k++) scalar[k] = z.found[k];
     return z.n;

@@ -5,19 +5,24 @@
 
 #include <string.h>
 
-/* Edges of a row of the region, on average. */
+/* Edges of a row of the region, by each of its walks, on average. */
 static int64_t row_edges(const low_options *opt, const gir_program *p, const region *r)
 {
     enum { USUAL = 16 };
-    const low_hint *h = r->graph ? low_hint_of(opt, p, r->graph) : NULL;
-    if (!h) return USUAL;
-    int64_t rows = r->end == GIR_DST ? h->n_dst : h->n_src;
-    return rows > 0 ? h->n_edge / rows : 0;
+    int64_t edges = 0;
+    for (int w = 0; w < r->n_walks; w++) {
+        const low_hint *h = low_hint_of(opt, p, r->walk[w].graph);
+        if (!h) return USUAL;
+        int64_t rows = r->walk[w].end == GIR_DST ? h->n_dst : h->n_src;
+        edges += rows > 0 ? h->n_edge / rows : 0;
+    }
+    return r->n_walks ? edges / r->n_walks : USUAL;
 }
 
 typedef struct gathering {
     const fusion *f;
     int region;
+    fu_walk walk;
     bool *seen[2];             /* by value: at the row or the edge, at the far end */
     int64_t bytes, edge_bytes; /* of a row of what is read at the far end; at the edge, where a
                                   row's edges lie apart */
@@ -28,7 +33,7 @@ static void add_gathered(gathering *z, gir_id v, bool far)
 {
     const gir_program *p = z->f->p;
     const gir_node *n = gir_at(p, v);
-    const region *r = &z->f->regions.p[z->region];
+    const fu_walk *r = &z->walk;
     uint8_t place = z->f->place[v];
     if (z->seen[far][v] || n->type.is_graph) return;
     z->seen[far][v] = true;
@@ -51,6 +56,20 @@ static void add_gathered(gathering *z, gir_id v, bool far)
         if (gir_type_of(p, gir_in(p, v, k))->space) add_gathered(z, gir_in(p, v, k), far);
 }
 
+/* What an edge of one of the region's walks reads. */
+static gathering gathered_by(const fusion *f, const region *r, fu_walk walk)
+{
+    gathering z = {.f = f, .region = (int)(r - f->regions.p), .walk = walk};
+    for (int k = 0; k < 2; k++) z.seen[k] = GN_NEW_N(f->p->arena, bool, f->p->nodes.n);
+    for (uint32_t m = 0; m < r->members.n; m++) {
+        gir_id v = r->members.p[m];
+        fu_walk w = fu_walk_of(f, v);
+        if (gir_at(f->p, v)->op == GIR_SCATTER && w.graph == walk.graph && w.end == walk.end)
+            add_gathered(&z, gir_in(f->p, v, 1), false);
+    }
+    return z;
+}
+
 /* How many edges ahead to ask for the rows that edges gather, and for edges' own by source: so many
  * that about 32 kB are under way to the second-level cache.  Declines where all rows that may be
  * read fit the second-level cache, and where how many there are is not known; and for back ends
@@ -58,15 +77,17 @@ static void add_gathered(gathering *z, gir_id v, bool far)
 static int64_t edges_ahead(const low_options *opt, const fusion *f, const region *r)
 {
     enum { UNDER_WAY = 32768, LEAST = 8, MOST = 32 };
-    const low_hint *h = r->graph ? low_hint_of(opt, f->p, r->graph) : NULL;
-    gathering z = {.f = f, .region = (int)(r - f->regions.p)};
-    if (!h || opt->limits.shared_bytes || !gn_is_on(opt->off, GN_DO_PREFETCH)) return 0;
-    for (int k = 0; k < 2; k++) z.seen[k] = GN_NEW_N(f->p->arena, bool, f->p->nodes.n);
-    for (uint32_t m = 0; m < r->members.n; m++)
-        if (gir_at(f->p, r->members.p[m])->op == GIR_SCATTER)
-            add_gathered(&z, gir_in(f->p, r->members.p[m], 1), false);
-    int64_t rows = r->end == GIR_DST ? h->n_src : h->n_dst, each = z.bytes + z.edge_bytes;
-    double all = (double)rows * (double)z.bytes + (double)h->n_edge * (double)z.edge_bytes;
+    int64_t each = 0;
+    double all = 0;
+    if (opt->limits.shared_bytes || !gn_is_on(opt->off, GN_DO_PREFETCH)) return 0;
+    for (int w = 0; w < r->n_walks; w++) {
+        gathering z = gathered_by(f, r, r->walk[w]);
+        const low_hint *h = low_hint_of(opt, f->p, r->walk[w].graph);
+        if (!h) return 0;
+        int64_t rows = r->walk[w].end == GIR_DST ? h->n_src : h->n_dst, e = z.bytes + z.edge_bytes;
+        all += (double)rows * (double)z.bytes + (double)h->n_edge * (double)z.edge_bytes;
+        if (e > each) each = e;
+    }
     if (each == 0 || all < (double)opt->limits.l2_bytes) return 0;
     int64_t ahead = UNDER_WAY / each;
     return ahead < LEAST ? LEAST : ahead > MOST ? MOST : ahead;
@@ -135,7 +156,7 @@ static int64_t rows_at_once(const low_options *opt, const fusion *f, const regio
         int l = slow_steps(&z, r->members.p[m]);
         longest = l > longest ? l : longest;
     }
-    return longest >= CHAIN_MIN || (scalars >= SCALARS_MIN && !r->graph) ? rows : 1;
+    return longest >= CHAIN_MIN || (scalars >= SCALARS_MIN && !r->n_walks) ? rows : 1;
 }
 
 /* Rows of one partial sum where there are many groups of lanes: a group takes them one after

@@ -27,19 +27,22 @@ static int64_t terms_of(const gir_program *p, gir_id product)
     return a->rank == 0 ? 1 : a->dim[gir_at(p, product)->attr.i[0] ? 0 : a->rank - 1];
 }
 
-/* Terms of the sums of a GEMM, of both its products. */
+/* Terms of the sums of a GEMM, of all its products. */
 static int64_t depth_of(const gir_program *p, const region *r)
 {
-    gir_id second = fu_second_product(p, r);
-    return terms_of(p, r->members.p[0]) + (second ? terms_of(p, second) : 0);
+    gir_id product[FU_MOST_PRODUCTS];
+    int64_t n = fu_products(p, r, product), depth = 0;
+    for (int k = 0; k < n; k++) depth += terms_of(p, product[k]);
+    return depth;
 }
 
 /* The same as pairs, each product's filled up to whole ones. */
 static int64_t pair_depth(const gir_program *p, const region *r)
 {
-    gir_id second = fu_second_product(p, r);
-    return round_up(terms_of(p, r->members.p[0]), 2) +
-           (second ? round_up(terms_of(p, second), 2) : 0);
+    gir_id product[FU_MOST_PRODUCTS];
+    int64_t n = fu_products(p, r, product), depth = 0;
+    for (int k = 0; k < n; k++) depth += round_up(terms_of(p, product[k]), 2);
+    return depth;
 }
 
 /* Sums over the space that ride on a product. */
@@ -98,15 +101,15 @@ static int64_t vectors_of(const low_options *opt, const low_schedule *s)
 static bool have_terms(const low_options *opt, const gir_program *p, const region *r,
                        const low_schedule *s)
 {
-    gir_id product[] = {r->members.p[0], fu_second_product(p, r)};
+    gir_id product[FU_MOST_PRODUCTS];
+    int n = fu_products(p, r, product);
     if (s->terms & (s->terms - 1) || s->terms > opt->limits.lanes || s->pack == LOW_PACK_NOT)
         return false;
     if (low_padded(&opt->limits, s->tile_cols * s->terms) < opt->limits.lanes) return false;
     if (4 * vectors_of(opt, s) > opt->limits.vector_registers) return false;
     if (opt->limits.shared_bytes || size_of(p, r) > 4) return false;
-    for (int k = 0; k < 2; k++)
-        if (product[k] && (gir_at(p, product[k])->attr.i[0] || terms_of(p, product[k]) < s->terms))
-            return false;
+    for (int k = 0; k < n; k++)
+        if (gir_at(p, product[k])->attr.i[0] || terms_of(p, product[k]) < s->terms) return false;
     return true;
 }
 
@@ -165,16 +168,17 @@ static void terms_at_once(low_schedule *s, const low_options *opt, int64_t lanes
 static const char *why_no_pairs(const low_options *opt, int64_t lanes, const gir_program *p,
                                 const region *r, int64_t cols)
 {
-    gir_id product[] = {r->members.p[0], r->kind == RG_GEMM ? fu_second_product(p, r) : 0};
+    gir_id product[FU_MOST_PRODUCTS];
+    int n = fu_products(p, r, product);
     if (!(opt->limits.pairs >> KIR_KIND_BF16 & 1)) return "this machine has no products of pairs";
     if (opt->precision != GN_PRECISION_MEDIUM)
         return "this machine's products of pairs are less precise";
     if (!gn_is_on(opt->off, GN_DO_PACK)) return "pack is left out";
     if (gir_type_of(p, r->members.p[0])->elem != GN_F32) return "its elements are not f32";
     if (cols < lanes) return "fewer columns than a vector has lanes";
-    for (int k = 0; k < 2 && r->kind == RG_GEMM; k++) {
-        if (product[k] && gir_at(p, product[k])->attr.i[0]) return "its left operand is turned";
-        if (product[k] && terms_of(p, product[k]) < SHORT) return "sums of fewer than eight terms";
+    for (int k = 0; k < n; k++) {
+        if (gir_at(p, product[k])->attr.i[0]) return "its left operand is turned";
+        if (terms_of(p, product[k]) < SHORT) return "sums of fewer than eight terms";
     }
     return NULL;
 }

@@ -92,42 +92,80 @@ static bool is_pick(const gir_program *p, gir_id g)
     return gir_picks_new(gir_at(p, g));
 }
 
+/* Are rows by that walk never split?  Those of a graph that is drawn anew at every run have other
+ * lengths then; those of an index are as long as ever. */
+static bool stays_whole(const gir_program *p, fu_walk w)
+{
+    bool index = gir_at(p, w.graph)->op == GIR_INDEX;
+    return is_pick(p, w.graph) || (index ? w.end == GIR_DST : gir_is_drawn(p, w.graph));
+}
+
+/* The most edges of a row by that walk; 0: not known. */
+static int64_t most_edges(const low_options *opt, const gir_program *p, fu_walk w)
+{
+    const low_hint *h = low_hint_of(opt, p, w.graph);
+    return !h ? 0 : w.end == GIR_DST ? h->max_in : h->max_out;
+}
+
+/* Into parts of how many of a walk's edges: the usual ones, or what a count finds best; 0: no row
+ * is split. */
+static int64_t part_of_walk(const low_options *opt, const gir_program *p, fu_walk w, int64_t usual,
+                            int64_t together)
+{
+    const low_hint *h = low_hint_of(opt, p, w.graph);
+    bool by_dst = w.end == GIR_DST;
+    if (stays_whole(p, w)) return 0;
+    const int64_t *classes = !h ? NULL : by_dst ? h->in_class : h->out_class;
+    int64_t most = most_edges(opt, p, w);
+    if (classes) return best_part(classes, by_dst ? h->n_dst : h->n_src, most, together);
+    /* not known: of a graph to come, which may have any */
+    return !most || most >= 2 * usual ? usual : 0;
+}
+
 void low_schedule_parts(const low_options *opt, const fusion *f, const region *r, low_schedule *s)
 {
-    const low_hint *h = r->graph ? low_hint_of(opt, f->p, r->graph) : NULL;
-    bool by_dst = r->end == GIR_DST;
     int64_t together = opt->limits.shared_bytes && r->kind == RG_ROWS ? rows_of_warp(opt, f, r) : 1;
+    int64_t least = 0;
     s->part_edges = MOST_WALKED / together < GN_PART_LEAST ? GN_PART_LEAST : MOST_WALKED / together;
     if (s->part_edges > MOST_PART) s->part_edges = MOST_PART;
     s->part_sums = TOGETHER;
-    if (!opt->limits.shared_bytes || !r->graph || r->kind != RG_ROWS ||
-        !gn_is_on(opt->off, GN_DO_SPLIT_ROWS))
+    if (!opt->limits.shared_bytes || r->kind != RG_ROWS || !gn_is_on(opt->off, GN_DO_SPLIT_ROWS))
         return;
-    if (is_pick(f->p, r->graph)) return;
-    /* drawn anew at every run, with rows of other lengths; those of an index are as long as ever */
-    bool index = gir_at(f->p, r->graph)->op == GIR_INDEX;
-    if (index ? by_dst : gir_is_drawn(f->p, r->graph)) return;
-    const int64_t *classes = !h ? NULL : by_dst ? h->in_class : h->out_class;
-    int64_t most = !h ? 0 : by_dst ? h->max_in : h->max_out;
-    /* not known: of a graph to come, which may have any */
-    s->split = (!most && !classes) || most >= 2 * s->part_edges;
-    if (!classes) return;
-    int64_t part = best_part(classes, by_dst ? h->n_dst : h->n_src, most, together);
-    s->split = part > 0;
-    if (part) s->part_edges = part;
+    for (int w = 0; w < r->n_walks; w++) {
+        int64_t part = part_of_walk(opt, f->p, r->walk[w], s->part_edges, together);
+        if (part && (!least || part < least)) least = part;
+    }
+    s->split = least > 0;
+    if (least) s->part_edges = least;
+}
+
+bool low_walk_splits(const low_options *opt, const gir_program *p, const region *r, int w,
+                     const low_schedule *s)
+{
+    if (r->n_walks == 1) return s->split;
+    int64_t most = most_edges(opt, p, r->walk[w]);
+    return s->split && !stays_whole(p, r->walk[w]) && (!most || most >= 2 * s->part_edges);
+}
+
+static int64_t levels_of(int64_t most, const low_schedule *s)
+{
+    enum { MOST = 4 }; /* of parts of 16 edges: rows of 33 million */
+    int64_t levels = 1, part = s->part_edges;
+    if (!most) return MOST;                                          /* or not known */
+    while (levels < MOST && (most + 1) / part >= 2 * s->part_sums) { /* with a self-loop */
+        part *= s->part_sums;
+        levels++;
+    }
+    return levels;
 }
 
 int64_t low_part_levels(const low_options *opt, const gir_program *p, const region *r,
                         const low_schedule *s)
 {
-    enum { MOST = 4 }; /* of parts of 16 edges: rows of 33 million */
-    const low_hint *h = r->graph ? low_hint_of(opt, p, r->graph) : NULL;
-    int64_t most = !h ? 0 : r->end == GIR_DST ? h->max_in : h->max_out, levels = 1;
-    int64_t part = s->part_edges;
-    if (!most) return MOST;                                          /* or not known */
-    while (levels < MOST && (most + 1) / part >= 2 * s->part_sums) { /* with a self-loop */
-        part *= s->part_sums;
-        levels++;
+    int64_t levels = 1;
+    for (int w = 0; w < r->n_walks; w++) {
+        int64_t l = levels_of(most_edges(opt, p, r->walk[w]), s);
+        if (low_walk_splits(opt, p, r, w, s) && l > levels) levels = l;
     }
     return levels;
 }

@@ -78,8 +78,11 @@ const char *low_region_key(const fusion *f, const region *r)
 {
     static const char *const kind[] = {"rows", "flat", "gemm", "inner", "carry"};
     const gir_program *p = f->p;
-    uint64_t h = mix(mix((uint64_t)r->end, r->space != 0), (uint64_t)r->n);
-    h = mix(h, r->graph ? gir_at(p, r->graph)->op : 0);
+    uint64_t end = r->n_walks ? (uint64_t)r->walk[0].end : GIR_DST;
+    uint64_t h = mix(mix(end, r->space != 0), (uint64_t)r->n);
+    h = mix(h, r->n_walks ? gir_at(p, r->walk[0].graph)->op : 0);
+    for (int w = 1; w < r->n_walks; w++)
+        h = mix(mix(h, (uint64_t)r->walk[w].end), gir_at(p, r->walk[w].graph)->op);
     for (uint32_t m = 0; m < r->members.n; m++) {
         gir_id v = r->members.p[m];
         h = mix(mix_value(p, v, h), f->stored[v]);

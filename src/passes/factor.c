@@ -482,7 +482,7 @@ static void find_joint(gn_arena *a, const gir_program *p, const gn_pass_options 
         const gir_type *t = gir_type_of(p, gir_in(p, all[v].dot, 0));
         const gir_type *g = gir_type_of(p, gir_in(p, all[v].by_source, 0));
         int64_t bytes = gir_row_elems(t) * (int64_t)gn_elem_size((gn_elem)t->elem);
-        int64_t rows = gn_expected_rows(p, g->dst, opt->nodes);
+        int64_t rows = gn_expected_rows(p, g->dst, opt);
         if (gir_row_elems(t) / gir_row_elems(gir_type_of(p, v)) < WORTH_KEEPING) continue;
         if (rows > 0 && rows >= LEAST / bytes)
             joint[v] = joint[all[v].dot] = kept[all[v].dot] = true;

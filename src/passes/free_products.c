@@ -30,7 +30,7 @@ typedef struct freeing {
     const uint32_t *uses;
     const gn_both_ends *both;
     GN_VEC(freed) sums;
-    int64_t nodes;
+    const gn_pass_options *opt;
 } freeing;
 
 static gir_id under(const gir_program *p, gir_id v, gir_op op)
@@ -60,7 +60,7 @@ static gir_id other_end(const freeing *z, gir_id v)
 static bool is_large(const freeing *z, gir_id v)
 {
     const gir_type *t = gir_type_of(z->from, v);
-    int64_t bytes, rows = gn_expected_rows(z->from, t->space, z->nodes);
+    int64_t bytes, rows = gn_expected_rows(z->from, t->space, z->opt);
     bool over = __builtin_mul_overflow(
         rows, gir_row_elems(t) * (int64_t)gn_elem_size((gn_elem)t->elem), &bytes);
     return over || bytes >= LEAST;
@@ -148,7 +148,7 @@ gn_status *gn_run_free_products(gn_arena *a, const gir_program *in, const gn_pas
         .from = in, .to = gir_program_new(a, in->name), .map = GN_NEW_N(a, gir_id, in->nodes.n)};
     z.uses = gir_count_uses(a, in);
     z.both = gn_find_both_ends(a, in);
-    z.nodes = opt->nodes;
+    z.opt = opt;
     gir_clone_frame(z.to, in);
     bool left = !opt->fast_functions && gn_is_on(opt->without.decisions, GN_DO_BOTH_ENDS);
     for (gir_id v = 1; v < in->nodes.n && left; v++) find(&z, v);

@@ -41,6 +41,11 @@ typedef struct gn_data_facts {
     gn_row_count all, level[GN_MOST_LEVELS]; /* level: [options.levels] */
 } gn_data_facts;
 
+typedef struct gn_ends { /* about how many rows a graph has at either end; 0: not known */
+    const char *name;
+    int64_t src, dst;
+} gn_ends;
+
 /* What is known of the data and the wanted trade-offs; passes read what concerns them. */
 typedef struct gn_pass_options {
     int n_sparse; /* inputs bound as CSR: matrix products with them walk their non-zeros */
@@ -52,6 +57,9 @@ typedef struct gn_pass_options {
     gn_without without;
     int64_t nodes; /* about how many rows a space of nodes has, where its size is not in the
                       program; 0: not known */
+    int n_ends;    /* the same by graph, which goes before it; where several graphs are known it is
+                      nothing to spaces that none of them ends at */
+    const gn_ends *ends;
     int levels; /* restrict_rows: how many levels of rows may be picked (see there); 0: all rows are
                    computed */
     gn_data_facts facts;
@@ -154,14 +162,9 @@ gn_dense_once *gn_dense_once_new(gn_arena *a, const gir_program *p, const gn_pas
 bool gn_is_dense_once(gn_dense_once *z, gir_id v, int64_t columns);
 
 /* How many rows a space of nodes is expected to have; 0: nothing is known, as of picked rows.  What
- * is expected of the graph at hand (pass options) goes before what is written in the program, so
- * that programs for other sizes decide alike. */
-static inline int64_t gn_expected_rows(const gir_program *p, gir_space_id space, int64_t nodes)
-{
-    const gir_space *s = &p->spaces.p[space];
-    if (!space || s->kind != GIR_NODE || s->graph) return 0;
-    return nodes > 0 ? nodes : s->size > 0 ? s->size : 0;
-}
+ * is expected of the graphs at hand (pass options) goes before what is written in the program, so
+ * that programs for other sizes decide alike: of a graph that ends there, else of all spaces. */
+int64_t gn_expected_rows(const gir_program *p, gir_space_id space, const gn_pass_options *opt);
 
 /* What v repeats, through reshapes and broadcasts: one number a row, or a const; 0: neither. */
 gir_id gn_scale_of(const gir_program *p, gir_id v);

@@ -26,7 +26,7 @@ typedef struct rematter {
                       one copy */
     gir_id *copy;  /* of the walk at hand */
     int steps, functions;
-    int64_t nodes;
+    const gn_pass_options *opt;
 } rematter;
 
 static int64_t row_bytes(const gir_program *p, gir_id v)
@@ -38,7 +38,7 @@ static int64_t row_bytes(const gir_program *p, gir_id v)
 static bool is_large(const rematter *z, gir_id v)
 {
     const gir_type *t = gir_type_of(z->from, v);
-    int64_t bytes, rows = t->is_graph ? 0 : gn_expected_rows(z->from, t->space, z->nodes);
+    int64_t bytes, rows = t->is_graph ? 0 : gn_expected_rows(z->from, t->space, z->opt);
     if (rows == 0) return false;
     return __builtin_mul_overflow(rows, row_bytes(z->from, v), &bytes) || bytes >= LEAST;
 }
@@ -152,7 +152,7 @@ gn_status *gn_run_remat(gn_arena *a, const gir_program *in, const gn_pass_option
                         gir_program **out)
 {
     uint32_t n = in->nodes.n;
-    rematter z = {.from = in, .to = gir_program_new(a, in->name), .nodes = opt->nodes};
+    rematter z = {.from = in, .to = gir_program_new(a, in->name), .opt = opt};
     z.map = GN_NEW_N(a, gir_id, n);
     z.last = GN_NEW_N(a, gir_id, n);
     z.first = GN_NEW_N(a, gir_id, n);

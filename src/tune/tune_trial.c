@@ -34,8 +34,7 @@ static uint64_t digest_code(gn_arena *a, const gn_compiled *c, bool alone, uint6
     if (!c) return h;
     for (uint32_t l = 0; l < c->low->launches.n; l++) {
         const low_launch *x = &c->low->launches.p[l];
-        int64_t numbers[] = {x->trip.coef,           x->trip.sym,    x->trip.plus, x->step,
-                             alone ? 0 : x->balance, x->balance_end, x->chain};
+        int64_t numbers[] = {x->trip.coef, x->trip.sym, x->trip.plus, x->step, x->chain};
         h = gn_hash_bytes(x->buffers.p, x->buffers.n * sizeof *x->buffers.p, h);
         h = gn_hash_bytes(numbers, sizeof numbers, h);
         if (!x->kernel) continue;
@@ -43,8 +42,12 @@ static uint64_t digest_code(gn_arena *a, const gn_compiled *c, bool alone, uint6
         kir_print(x->kernel, &b);
         h = gn_hash_bytes(b.p, b.n, h);
     }
-    for (int l = 0; l < c->artifact->n_launches && !alone; l++)
-        h = h * 31 + (uint64_t)(c->artifact->launches[l].balance_graph + 2);
+    for (int l = 0; l < c->artifact->n_launches && !alone; l++) {
+        const gn_launch *x = &c->artifact->launches[l];
+        h = h * 31 + (uint64_t)x->n_balance + 1;
+        for (int b = 0; b < x->n_balance; b++)
+            h = (h * 31 + (uint64_t)x->balance[b].graph) * 31 + (uint64_t)x->balance[b].array;
+    }
     return h;
 }
 

@@ -47,6 +47,7 @@ SMALL = ("test_found", {"CK_RUN_CASE": "found"})
 QUICK = (RULES, some("test_random_forward", 64), SMALL, some("test_random_gradient", 64))
 LONG = (("test_conform", {}), ("test_conform_code", {}), ("test_found", {"CK_RUN_CASE": "rows"}),
         some("test_random_forward", 400), some("test_random_gradient", 200))
+RELATIONS = some("test_relations", 96)
 RESULTS = (("lit", {"LIT_FILTER": "run/results"}), ("lit", {"LIT_FILTER": "run/own-data"}))
 LOGGED = ("lit", {"LIT_FILTER": "run/train-log"})
 RESUMED = (("lit", {"LIT_FILTER": "run/resume"}),)
@@ -111,6 +112,7 @@ ROOMS = (
      case("test_cuda_session", "trains")), False),
     ("runtime/run/pace", (("test_runtime_pace", {}),), True),
     ("runtime/run/depend", (("test_runtime_region", {}), ("test_cuda_instance", {})), True),
+    ("runtime/run/bind_tensors", (("test_runtime_balance", {}), ("test_runtime_exec", {}), ("test_runtime_plan", {}), *QUICK), True),
     ("runtime/run/region", (("test_runtime_region", {}),), True),
     ("runtime/graph/graph_pick", (("test_runtime_derive", {}), ("test_restrict", {}), *QUICK), True),
     *((room, (("test_facts", {}), ("test_runtime_edges", {}), ("test_runtime_plan", {}), ("test_runtime_derive", {}),
@@ -141,11 +143,15 @@ ROOMS = (
      ("lit", {"LIT_FILTER": "emit/fragments"})), False),
     ("src/lower/lower_pairs", (("test_pairs", {}),), False),
     ("src/lower/lower_block", (("test_cuda_products", {}), some("test_cuda_forward", 64), *QUICK), False),
-    ("src/lower/lower_parts", (("test_cuda_parts", {}), some("test_cuda_forward", 64), some("test_cuda_gradient", 64), *QUICK),
-     False),
-    ("src/lower/lower_edges", (*QUICK, ("test_cuda_parts", {}), some("test_cuda_forward", 64), *LONG), False),
+    ("src/lower/hints", (("test_row_hints", {}), ("test_picks", {})), False),
+    ("src/passes/expected_rows", (("test_row_hints", {}),), False),
+    ("src/compile/assemble", (("test_balance", {}), *QUICK, *LONG), False),
+    ("src/lower/lower_totals", (RELATIONS, *QUICK, GOLDEN), False),
+    ("src/lower/lower_parts", (("test_cuda_parts", {}), some("test_cuda_forward", 64), some("test_cuda_gradient", 64),
+     some("test_cuda_relations", 32), *QUICK), False),
+    ("src/lower/lower_edges", (*QUICK, RELATIONS, ("test_cuda_parts", {}), some("test_cuda_forward", 64),
+     some("test_cuda_relations", 32), *LONG), False),
     ("src/lower/schedule_parts", (("test_parts", {}), ("test_picks", {})), False),
-    ("src/lower/hints", (("test_picks", {}),), False),
     ("src/lower/lower_versions", (("test_attention", {}), *QUICK, *LONG), False),
     ("src/lower/lower_rows", (*QUICK, ("test_attention", {}), *LONG), False),
     ("src/lower/lower_map", (*QUICK, ("lit", {"LIT_FILTER": "run/without"}), *LONG), True),
@@ -158,8 +164,8 @@ ROOMS = (
     ("src/passes/dce", (("test_gir_simplify", {}), *QUICK, *LONG), False),
     ("src/lower/schedule_dense", (("test_tuning", {}), * \
      QUICK, GOLDEN, ("test_cuda_products", {}), *LONG), False),
-    *((room, (*QUICK, ("test_deep", {}), GOLDEN, *LONG), False)
-      for room in ("src/passes/", "src/fuse/", "src/lower/")),
+    ("src/fuse/", (*QUICK, ("test_deep", {}), GOLDEN, RELATIONS, *LONG), False),
+    *((room, (*QUICK, ("test_deep", {}), GOLDEN, *LONG), False) for room in ("src/passes/", "src/lower/")),
     ("", (*QUICK, *LONG), False),
 )
 MEMORY = 16 << 30  # bytes of address space that a test may take

@@ -87,8 +87,7 @@ static const uint8_t reads_writes[] = {GN_READS, GN_WRITES}, writes_reads[] = {G
      .access = reads_writes,                                                                       \
      .trip = ROWS,                                                                                 \
      .step = 1,                                                                                    \
-     .parallel = true,                                                                             \
-     .balance_graph = -1}
+     .parallel = true}
 gn_launch launches[] = {KERNEL("double", 0, of_0),
                         KERNEL("next", 1, of_1),
                         {.kind = GN_LAUNCH_COPY,
@@ -98,8 +97,7 @@ gn_launch launches[] = {KERNEL("double", 0, of_0),
                          .buf = of_2,
                          .access = writes_reads,
                          .trip = {.coef = 1, .sym = -1},
-                         .step = 1,
-                         .balance_graph = -1},
+                         .step = 1},
                         KERNEL("apart", 2, of_3)};
 static gn_kernel_fn none[3];
 static gn_cuda_code code[3];

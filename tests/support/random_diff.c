@@ -280,7 +280,7 @@ int random_diff(const char *name, const random_gir_options *opt, int n)
     Suite *suite = suite_create(name);
     if (only < 0 && !cuda && programs >= n) { /* fewer do not hold every pair */
         TCase *all = tcase_create("set");
-        tcase_add_test(all, pairs);
+        if (!opt->relations) tcase_add_test(all, pairs);
         tcase_add_test(all, bounds);
         tcase_add_test(all, chains);
         tcase_set_timeout(all, 600);

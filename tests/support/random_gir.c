@@ -565,20 +565,30 @@ static void add_backward(gen *z)
     }
 }
 
+static void add_operators(gen *z, uint64_t seed)
+{
+    const random_gir_options *own = z->opt;
+    z->node = gir_space_add(z->p, "node", GIR_NODE, -1);
+    z->item = gir_space_add(z->p, "item", GIR_NODE, -1);
+    z->g = gir_graph(z->p, "g", z->node, z->node);
+    z->b = gir_graph(z->p, "b", z->node, z->item);
+    while (z->ranges.n < z->p->nodes.n) GN_PUSH(z->a, z->ranges, ((range){0, 0}));
+    add_pairs(z, seed, own->pairs ? own->pairs : 4);
+    for (int k = (int)rnd(z, 3); k > 0; k--) add_messages(z);
+    for (int k = own->values ? own->values : 8; k > 0; k--) add_any(z);
+}
+
 gir_program *random_gir(gn_arena *a, uint64_t seed, const random_gir_options *opt)
 {
     random_gir_options own = opt ? *opt : (random_gir_options){0};
     gen z = {.a = a, .opt = &own, .state = seed * 0xD1B54A32D192ED03u + 1};
     z.p = gir_program_new(a, gn_arena_printf(a, "random%llu", (unsigned long long)seed));
     GN_PUSH(a, z.ranges, ((range){0, 0}));
-    z.node = gir_space_add(z.p, "node", GIR_NODE, -1);
-    z.item = gir_space_add(z.p, "item", GIR_NODE, -1);
-    z.g = gir_graph(z.p, "g", z.node, z.node);
-    z.b = gir_graph(z.p, "b", z.node, z.item);
-    while (z.ranges.n < z.p->nodes.n) GN_PUSH(a, z.ranges, ((range){0, 0}));
-    add_pairs(&z, seed, own.pairs ? own.pairs : 4);
-    for (int k = (int)rnd(&z, 3); k > 0; k--) add_messages(&z);
-    for (int k = own.values ? own.values : 8; k > 0; k--) add_any(&z);
+    if (own.relations) {
+        add_relations(&z);
+    } else {
+        add_operators(&z, seed);
+    }
     add_outputs(&z, z.p->nodes.n - 1);
     if (own.backward) add_backward(&z);
     return z.p;

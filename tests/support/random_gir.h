@@ -17,6 +17,7 @@ typedef struct random_gir_options {
     gn_elem elem;  /* of most floats: GN_F32 (default) or GN_F64 */
     bool one_type; /* no floats of other types, no integers but i32 and i64 */
     bool backward; /* a loss over all results, its gradients, and updates of states */
+    int relations; /* not 0: layers of sums over so many relations at most, and nothing else */
     int max_nodes; /* of the data; 0: 40 */
     int hub; /* so many edges more into the first node of a graph, and as many out of the last */
     int n_degrees; /* not 0: graphs are of so many nodes with these numbers of edges, which come

@@ -56,6 +56,8 @@ range range_of(const gen *z, gir_id v); /* from its operands' */
 /* An operator of that kind, with `must` among its operands when it is not 0; 0 where that does not
  * fit. */
 gir_id make_op(gen *z, gir_op op, gir_id must);
+/* random_gir_typed.c: relations, and layers of sums over them. */
+void add_relations(gen *z);
 gir_id make_view(gen *z, gir_op op, gir_id must); /* random_gir_views.c */
 
 /* random_gir_graphs.c: graphs that fit, and those that are made; 0: none is, or can be.  `must`,

@@ -79,8 +79,7 @@ static program *make(int64_t rows, int64_t bytes)
                                   .access = access[k],
                                   .trip = {1, 0, 0},
                                   .step = step[k],
-                                  .parallel = true,
-                                  .balance_graph = -1};
+                                  .parallel = true};
     p.launch[0].chain = 3;
     p.launch[0].chain_row = (WIDE + NARROW) * (int64_t)sizeof(float);
     p.a.syms = &p.sym;

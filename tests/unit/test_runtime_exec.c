@@ -131,8 +131,8 @@ static void make_program(void)
                      .trip = {1, 0, 0},
                      .step = 1,
                      .parallel = true,
-                     .balance_graph = 1,
-                     .balance_array = GN_GRAPH_ROW_PTR};
+                     .n_balance = 1,
+                     .balance = {{1, GN_GRAPH_ROW_PTR}}};
     static const int n_buf[] = {4, 3, 4, 2, 4, 2};
     for (int k = 0; k < 6; k++) {
         launches[k] = row;
@@ -143,7 +143,7 @@ static void make_program(void)
     }
     launches[1].kernel = 1;
     launches[1].step = 16;
-    launches[1].balance_graph = -1;
+    launches[1].n_balance = 0;
     launches[3].kind = GN_LAUNCH_COPY;
     launches[4].kernel = 2;
     launches[5].kernel = 3;

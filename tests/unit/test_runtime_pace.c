@@ -158,7 +158,6 @@ START_TEST(an_instance_goes_both_ways)
                                .sym = zero,
                                .access = access,
                                .step = 1,
-                               .balance_graph = -1,
                                .parallel = true,
                                .trip = {ROWS, -1, 0}};
     static const gn_artifact a = {.name = "counter",

@@ -25,8 +25,7 @@ static void begin(int n_launches)
                         .slots = slots,
                         .launches = launches,
                         .code = code};
-    for (int l = 0; l < n_launches; l++)
-        launches[l] = (gn_launch){.name = "l", .buf = operands[l], .balance_graph = -1};
+    for (int l = 0; l < n_launches; l++) launches[l] = (gn_launch){.name = "l", .buf = operands[l]};
 }
 
 static int temp(int64_t elems, int first, int last)
@@ -300,8 +299,11 @@ START_TEST(malformed_artifacts)
     BROKEN(launches[1].kind = GN_LAUNCH_COPY, "launch 1 copies between 0 slots");
     BROKEN((launches[1].parallel = true, launches[1].trip.sym = -1), "launch 1 has steps of 0");
     BROKEN((launches[1].parallel = true, launches[1].trip.sym = -1, launches[1].step = 1,
-            launches[1].balance_graph = 2),
+            launches[1].n_balance = 1, launches[1].balance[0].graph = 2),
            "balanced by array 0 of graph 2");
+    BROKEN((launches[1].parallel = true, launches[1].trip.sym = -1, launches[1].step = 1,
+            launches[1].n_balance = GN_MOST_BALANCE + 1),
+           "balanced by 9 graphs");
     BROKEN((art.checks = &check, art.n_checks = 1), "check 0 is of no size");
     BROKEN((art.syms = &bad, art.n_syms = 1), "symbol bad is a size of graph 7 of 2");
     bad = (gn_sym){.name = "bad", .kind = GN_SYM_PARTS, .value = 1, .array = GN_GRAPH_COL};

@@ -113,8 +113,7 @@ static void add_launch(program *p, int k, bool spoken)
                                .buf = b,
                                .sym = p->sym,
                                .access = spoken ? p->access[k] : NULL,
-                               .step = 1,
-                               .balance_graph = -1};
+                               .step = 1};
     p->launch[k].parallel = what == 0;
     p->launch[k].trip = (gn_term){what == 0 ? ROWS : 1, -1, 0};
 }
@@ -228,7 +227,6 @@ static void operands(program *p, int k, int what, int to, int from, int few)
                                .sym = p->sym,
                                .access = p->access[k],
                                .step = 1,
-                               .balance_graph = -1,
                                .parallel = what == 0,
                                .trip = {what == 0 ? ROWS : 1, -1, 0}};
 }
