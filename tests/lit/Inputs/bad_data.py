@@ -217,7 +217,7 @@ data(3, "no data in this folder or its raw/: looked for ind.NAME.graph of Planet
 data(3, "No such file or directory", r.path("nowhere"))
 data(3, "expected a node", os.path.abspath(__file__))
 
-# Other folders: files of which one is missing or wrong; types, which models do not read as yet.
+# Other folders: files of which one is missing or wrong.
 def folder(name, **parts):
     shutil.rmtree(r.path(name), ignore_errors=True)
     os.makedirs(r.path(name))
@@ -231,7 +231,6 @@ data(3, "t_A.txt:2: '3': expected a node from 1 to 2", folder("tu2", t_A__txt="1
 data(3, "train.txt:1: 2 fields: expected `head relation tail`", folder("kg", train__txt="a b\n"))
 data(3, "training.int.csv': No such file", folder("rdf", triples__int__csv="0,0,1\n"))
 data(3, "num-edge-list.csv': No such file", folder("ogb", **{"edge__csv": "0,1\n", "num-node-list__csv": "2\n"}))
-data(2, "its labels are of rows of paper, and models read those of nodes", "synthetic:typed,nodes=100,classes=3")
 
 # synthetic:
 for text, what in (
