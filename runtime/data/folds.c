@@ -50,7 +50,6 @@ gn_status *gn_dataset_hold_out(gn_dataset *d, uint64_t seed, int64_t *held)
     for (int64_t c = 0; start && row && c < d->n_classes; c++) {
         int64_t from = start[c], n = start[c + 1] - from, take = (n + FOLDS / 2) / FOLDS;
         if (n > 1 && take == 0) take = 1;
-        if (n < 2) take = 0;
         gn_shuffle(row + from, n, gn_rng_key(seed, 0), HOLD_SITE, &drawn);
         for (int64_t i = from; i < from + take; i++) {
             d->train_mask[row[i]] = 0;
