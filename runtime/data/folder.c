@@ -40,7 +40,7 @@ bool gn_folder_has_folder(const char *folder, const char *name)
     return !s && is_there(path, true);
 }
 
-static gn_status *inflate(gn_part *p)
+static gn_status *inflate(gn_folder_file *p)
 {
     gn_bytes plain;
     if (p->bytes.n < 2 || memcmp(p->bytes.p, "\x1f\x8b", 2) != 0) return NULL;
@@ -50,10 +50,10 @@ static gn_status *inflate(gn_part *p)
     return NULL;
 }
 
-gn_status *gn_part_read(const char *folder, const char *name, bool needed, gn_part *out)
+gn_status *gn_folder_read(const char *folder, const char *name, bool needed, gn_folder_file *out)
 {
     char path[GN_PATH_SIZE];
-    *out = (gn_part){0};
+    *out = (gn_folder_file){0};
     GN_TRY(gn_folder_path(folder, name, path));
     size_t n = strlen(path);
     bool there = is_there(path, false);
@@ -68,27 +68,30 @@ gn_status *gn_part_read(const char *folder, const char *name, bool needed, gn_pa
     return inflate(out);
 }
 
-gn_input gn_part_input(const gn_part *p) { return (gn_input){p->bytes.p, p->bytes.n, p->path}; }
+gn_input gn_folder_input(const gn_folder_file *p)
+{
+    return (gn_input){p->bytes.p, p->bytes.n, p->path};
+}
 
-void gn_part_free(gn_part *p)
+void gn_folder_free(gn_folder_file *p)
 {
     gn_bytes_free(&p->bytes);
     free(p->path);
-    *p = (gn_part){0};
+    *p = (gn_folder_file){0};
 }
 
-gn_status *gn_parts_parse(const char *folder, const char *const *name, int n, int needed,
-                          gn_parts_parser *parse, gn_reading *r, gn_dataset **out)
+gn_status *gn_folder_parse(const char *folder, const char *const *name, int n, int needed,
+                           gn_folder_parser *parse, gn_reading *r, gn_dataset **out)
 {
     enum { MOST = 16 };
-    gn_part part[MOST] = {0};
+    gn_folder_file part[MOST] = {0};
     gn_input input[MOST];
     gn_status *s = NULL;
     if (n > MOST) GN_FAIL(GN_ERR_INTERNAL, "%d files of one dataset", n);
-    for (int k = 0; k < n && !s; k++) s = gn_part_read(folder, name[k], k < needed, &part[k]);
-    for (int k = 0; k < n; k++) input[k] = gn_part_input(&part[k]);
+    for (int k = 0; k < n && !s; k++) s = gn_folder_read(folder, name[k], k < needed, &part[k]);
+    for (int k = 0; k < n; k++) input[k] = gn_folder_input(&part[k]);
     if (!s) s = parse(input, r, out);
-    for (int k = 0; k < n; k++) gn_part_free(&part[k]);
+    for (int k = 0; k < n; k++) gn_folder_free(&part[k]);
     return s;
 }
 

@@ -5,23 +5,23 @@
 #include "runtime/data/file.h"
 #include "runtime/data/readers.h"
 
-typedef struct gn_part {
+typedef struct gn_folder_file {
     gn_bytes bytes; /* inflated; p is NULL where there is no such file */
     char *path;     /* as messages name it */
-} gn_part;
+} gn_folder_file;
 
-/* FOLDER/NAME, or FOLDER/NAME.gz; `needed`: GN_ERR_IO where there is neither.  gn_part_free, on
+/* FOLDER/NAME, or FOLDER/NAME.gz; `needed`: GN_ERR_IO where there is neither.  gn_folder_free, on
  * failure too. */
-GN_NODISCARD gn_status *gn_part_read(const char *folder, const char *name, bool needed,
-                                     gn_part *out);
-gn_input gn_part_input(const gn_part *p);
-void gn_part_free(gn_part *p);
+GN_NODISCARD gn_status *gn_folder_read(const char *folder, const char *name, bool needed,
+                                       gn_folder_file *out);
+gn_input gn_folder_input(const gn_folder_file *p);
+void gn_folder_free(gn_folder_file *p);
 
 /* Reads n files, of which the first `needed` must be there, and parses them. */
-typedef gn_status *gn_parts_parser(const gn_input *part, gn_reading *r, gn_dataset **out);
-GN_NODISCARD gn_status *gn_parts_parse(const char *folder, const char *const *name, int n,
-                                       int needed, gn_parts_parser *parse, gn_reading *r,
-                                       gn_dataset **out);
+typedef gn_status *gn_folder_parser(const gn_input *part, gn_reading *r, gn_dataset **out);
+GN_NODISCARD gn_status *gn_folder_parse(const char *folder, const char *const *name, int n,
+                                        int needed, gn_folder_parser *parse, gn_reading *r,
+                                        gn_dataset **out);
 
 bool gn_folder_has(const char *folder, const char *name); /* a file, plain or as .gz */
 bool gn_folder_has_folder(const char *folder, const char *name);

@@ -211,6 +211,6 @@ gn_status *gn_kgbench_read(const char *folder, const char *name, gn_reading *r, 
                                           "relations.int.csv", "nodes.int.csv"};
     if (!gn_folder_has(folder, file[GN_KGBENCH_ENTITIES]))
         file[GN_KGBENCH_ENTITIES] = "entities.int.csv";
-    return gn_parts_parse(folder, file, GN_KGBENCH_PARTS, GN_KGBENCH_VALIDATION, gn_kgbench_parse,
-                          r, out);
+    return gn_folder_parse(folder, file, GN_KGBENCH_PARTS, GN_KGBENCH_VALIDATION, gn_kgbench_parse,
+                           r, out);
 }

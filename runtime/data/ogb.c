@@ -193,22 +193,22 @@ static bool is_reversed(const char *path)
     return false;
 }
 
-static gn_status *read_parts(const char *folder, const gn_ogb_split *split, gn_part *part)
+static gn_status *read_parts(const char *folder, const gn_ogb_split *split, gn_folder_file *part)
 {
     static const char *const file[GN_OGB_PARTS] = {
         "edge.csv",      "num-node-list.csv", "num-edge-list.csv", "node-feat.csv",
         "edge-feat.csv", "node-label.csv",    "graph-label.csv",   "train.csv",
         "valid.csv",     "test.csv"};
     for (int k = 0; k < GN_OGB_TRAIN; k++)
-        GN_TRY(gn_part_read(folder, file[k], k <= GN_OGB_EDGE_COUNTS, &part[k]));
+        GN_TRY(gn_folder_read(folder, file[k], k <= GN_OGB_EDGE_COUNTS, &part[k]));
     for (int k = GN_OGB_TRAIN; k < GN_OGB_PARTS && *split->folder; k++)
-        GN_TRY(gn_part_read(split->folder, file[k], false, &part[k]));
+        GN_TRY(gn_folder_read(split->folder, file[k], false, &part[k]));
     return NULL;
 }
 
 gn_status *gn_ogb_read(const char *folder, const char *name, gn_reading *r, gn_dataset **out)
 {
-    gn_part part[GN_OGB_PARTS] = {0};
+    gn_folder_file part[GN_OGB_PARTS] = {0};
     gn_input input[GN_OGB_PARTS];
     gn_ogb_split split;
     (void)name;
@@ -216,9 +216,9 @@ gn_status *gn_ogb_read(const char *folder, const char *name, gn_reading *r, gn_d
     int asked = r->opt->undirected;
     r->undirected = asked < 0 ? is_reversed(folder) : asked == 1;
     gn_status *s = read_parts(folder, &split, part);
-    for (int k = 0; k < GN_OGB_PARTS; k++) input[k] = gn_part_input(&part[k]);
+    for (int k = 0; k < GN_OGB_PARTS; k++) input[k] = gn_folder_input(&part[k]);
     if (!s) s = gn_ogb_parse(input, r, out);
-    for (int k = 0; k < GN_OGB_PARTS; k++) gn_part_free(&part[k]);
+    for (int k = 0; k < GN_OGB_PARTS; k++) gn_folder_free(&part[k]);
     if (s || !split.of_torch) return s;
     s = gn_dataset_remark(*out, "the split's train.pt is not read: the graph alone is");
     if (s) gn_dataset_free(*out);

@@ -63,15 +63,15 @@ gn_status *gn_ogb_read_split(const gn_ogb_split *split, const char *type, gn_dat
 {
     static const char *const file[] = {"train.csv", "valid.csv", "test.csv"};
     char folder[GN_PATH_SIZE];
-    gn_part part[3] = {0};
+    gn_folder_file part[3] = {0};
     gn_input input[3];
     gn_status *s = NULL;
     if (!*split->folder) return NULL;
     GN_TRY(gn_folder_path(split->folder, type, folder));
-    for (int k = 0; k < 3 && !s; k++) s = gn_part_read(folder, file[k], false, &part[k]);
-    for (int k = 0; k < 3; k++) input[k] = gn_part_input(&part[k]);
+    for (int k = 0; k < 3 && !s; k++) s = gn_folder_read(folder, file[k], false, &part[k]);
+    for (int k = 0; k < 3; k++) input[k] = gn_folder_input(&part[k]);
     if (!s) s = gn_ogb_take_split(input, d);
-    for (int k = 0; k < 3; k++) gn_part_free(&part[k]);
+    for (int k = 0; k < 3; k++) gn_folder_free(&part[k]);
     return s;
 }
 

@@ -109,11 +109,11 @@ static gn_status *parse_counts(work *w, const gn_input *f)
 
 static gn_status *read_file(work *w, const char *name, gn_status *parse(work *, const gn_input *))
 {
-    gn_part part;
-    gn_status *s = gn_part_read(w->folder, name, true, &part);
-    gn_input f = gn_part_input(&part);
+    gn_folder_file part;
+    gn_status *s = gn_folder_read(w->folder, name, true, &part);
+    gn_input f = gn_folder_input(&part);
     if (!s) s = parse(w, &f);
-    gn_part_free(&part);
+    gn_folder_free(&part);
     return s;
 }
 
@@ -167,16 +167,16 @@ static gn_status *add_edges(work *w, const triplet *t, const gn_input *f)
 static gn_status *read_relation(work *w, const triplet *t)
 {
     char folder[GN_PATH_SIZE], name[3 * NAME + 32];
-    gn_part edges = {0}, attr = {0};
+    gn_folder_file edges = {0}, attr = {0};
     snprintf(name, sizeof name, "relations/%s___%s___%s", t->part[0], t->part[1], t->part[2]);
     GN_TRY(gn_folder_path(w->folder, name, folder));
-    gn_status *s = gn_part_read(folder, "edge.csv", true, &edges);
-    if (!s) s = gn_part_read(folder, "edge-feat.csv", false, &attr);
-    gn_input e = gn_part_input(&edges), a = gn_part_input(&attr);
+    gn_status *s = gn_folder_read(folder, "edge.csv", true, &edges);
+    if (!s) s = gn_folder_read(folder, "edge-feat.csv", false, &attr);
+    gn_input e = gn_folder_input(&edges), a = gn_folder_input(&attr);
     if (!s) s = add_edges(w, t, &e);
     if (!s && a.bytes) s = gn_ogb_take_column(&a, true, w->d->n_relations, "attr", w->d);
-    gn_part_free(&edges);
-    gn_part_free(&attr);
+    gn_folder_free(&edges);
+    gn_folder_free(&attr);
     return s;
 }
 
@@ -185,30 +185,30 @@ static gn_status *read_relation(work *w, const triplet *t)
 static gn_status *read_features(work *w, int space)
 {
     char folder[GN_PATH_SIZE], name[NAME + 16];
-    gn_part part;
+    gn_folder_file part;
     snprintf(name, sizeof name, "node-feat/%s", w->type[space - 1]);
     GN_TRY(gn_folder_path(w->folder, name, folder));
-    gn_status *s = gn_part_read(folder, "node-feat.csv", false, &part);
-    gn_input f = gn_part_input(&part);
+    gn_status *s = gn_folder_read(folder, "node-feat.csv", false, &part);
+    gn_input f = gn_folder_input(&part);
     if (!s && f.bytes) s = gn_ogb_take_column(&f, false, space, "x", w->d);
-    gn_part_free(&part);
+    gn_folder_free(&part);
     return s;
 }
 
 static gn_status *read_labels(work *w, int space)
 {
     char folder[GN_PATH_SIZE], name[NAME + 16];
-    gn_part part;
+    gn_folder_file part;
     snprintf(name, sizeof name, "node-label/%s", w->type[space - 1]);
     GN_TRY(gn_folder_path(w->folder, name, folder));
-    gn_status *s = gn_part_read(folder, "node-label.csv", false, &part);
-    gn_input f = gn_part_input(&part);
+    gn_status *s = gn_folder_read(folder, "node-label.csv", false, &part);
+    gn_input f = gn_folder_input(&part);
     if (!s && f.bytes && w->d->labelled)
         s = GN_ERROR(GN_ERR_DATA, "%s: types %s and %s have labels: expected one that has",
                      f.origin, w->type[w->d->labelled - 1], w->type[space - 1]);
     if (!s && f.bytes) s = gn_ogb_take_labels(&f, space, w->d);
     if (!s && f.bytes) s = gn_ogb_read_split(&w->split, w->type[space - 1], w->d);
-    gn_part_free(&part);
+    gn_folder_free(&part);
     return s;
 }
 

@@ -127,7 +127,8 @@ GN_NODISCARD gn_status *gn_dataset_labels(gn_dataset *d);
  * fewer than 60 nodes gives a third to each. */
 GN_NODISCARD gn_status *gn_dataset_draw_split(gn_dataset *d, uint64_t seed);
 /* Ten folds of the labelled rows, drawn by seed, each with about as many of each class: fold
- * `split` is for test, the next for validation, the others for training. */
+ * `split` is for test, the next for validation, the others for training.  Fewer than ten rows are
+ * split as gn_dataset_draw_split does. */
 GN_NODISCARD gn_status *gn_dataset_draw_folds(gn_dataset *d, gn_reading *r);
 /* A tenth of each class's rows for training becomes validation; one at least, where there are two.
  */

@@ -249,5 +249,5 @@ gn_status *gn_triples_read(const char *folder, const char *name, gn_reading *r, 
     (void)name;
     static const char *const file[GN_TRIPLES_PARTS] = {"train.txt", "valid.txt", "test.txt",
                                                        "entities.dict", "relations.dict"};
-    return gn_parts_parse(folder, file, GN_TRIPLES_PARTS, 1, gn_triples_parse, r, out);
+    return gn_folder_parse(folder, file, GN_TRIPLES_PARTS, 1, gn_triples_parse, r, out);
 }

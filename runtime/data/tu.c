@@ -304,7 +304,7 @@ gn_status *gn_tu_read(const char *folder, const char *name, gn_reading *r, gn_da
         if (n < 0 || n >= MOST) GN_FAIL(GN_ERR_IO, "the name '%.80s...' is too long", name);
         file[k] = text[k];
     }
-    GN_TRY(gn_parts_parse(folder, file, GN_TU_PARTS, GN_TU_INDICATOR + 1, gn_tu_parse, r, out));
+    GN_TRY(gn_folder_parse(folder, file, GN_TU_PARTS, GN_TU_INDICATOR + 1, gn_tu_parse, r, out));
     (*out)->name = strdup(name);
     return NULL;
 }

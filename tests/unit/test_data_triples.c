@@ -44,6 +44,16 @@ START_TEST(names_are_numbered_as_they_appear)
 }
 END_TEST
 
+START_TEST(what_train_does_not_have_is_counted)
+{
+    const char *const text[GN_TRIPLES_PARTS] = {"a r b\n", "c r a\nc s d\n", "e s a\nb r a\n"};
+    gn_dataset *d = parse(text);
+    ck_assert_int_eq(d->n_remarks, 1);
+    ck_assert_ptr_nonnull(strstr(d->remark[0], "3 entities and 1 relations of valid and test"));
+    gn_dataset_free(d);
+}
+END_TEST
+
 START_TEST(the_schema_has_kinds)
 {
     gn_dataset *d = parse(good);
@@ -209,6 +219,7 @@ int main(void)
     Suite *s = suite_create("triples");
     TCase *t = tcase_create("triples");
     tcase_add_test(t, names_are_numbered_as_they_appear);
+    tcase_add_test(t, what_train_does_not_have_is_counted);
     tcase_add_test(t, the_schema_has_kinds);
     tcase_add_test(t, dicts_give_numbers);
     tcase_add_test(t, refuses_what_does_not_fit);

@@ -140,9 +140,14 @@ END_TEST
 START_TEST(there_are_ten_folds)
 {
     gn_data_options opt = {.split = 10, .normalize_rows = -1, .undirected = -1};
+    const char *text[GN_TU_PARTS] = {"1 1\n", "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n",
+                                     "1\n1\n1\n1\n1\n1\n1\n1\n1\n1\n"};
     gn_dataset *d;
-    MUST_FAIL(parse_parts(gn_tu_parse, good, GN_TU_PARTS, &opt, &d), GN_ERR_USAGE,
+    MUST_FAIL(parse_parts(gn_tu_parse, text, GN_TU_PARTS, &opt, &d), GN_ERR_USAGE,
               "split 10: there are 10");
+    d = parse(good, &plain); /* fewer graphs than folds */
+    ck_assert(d->split_drawn && count_mask(d->train_mask, 3) == 2);
+    gn_dataset_free(d);
 }
 END_TEST
 

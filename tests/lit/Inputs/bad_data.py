@@ -213,9 +213,24 @@ for n in range(0, len(graph), 23):
 assert not os.path.exists(r.path("called")), "a pickle called a program"
 os.remove(os.path.join(planetoid("missing", "graph", graph), "ind.tiny.ty"))
 data(3, "ind.tiny.ty", r.path("missing"))
-data(3, "found 0", r.folder)
+data(3, "no data in this folder or its raw/: looked for ind.NAME.graph of Planetoid, NAME_A.txt of the TU", r.folder)
 data(3, "No such file or directory", r.path("nowhere"))
 data(3, "expected a node", os.path.abspath(__file__))
+
+# Other folders: files of which one is missing or wrong.
+def folder(name, **parts):
+    shutil.rmtree(r.path(name), ignore_errors=True)
+    os.makedirs(r.path(name))
+    for part, text in parts.items():
+        r.write(os.path.join(name, part.replace("__", ".")), text)
+    return r.path(name)
+
+
+data(3, "t_graph_indicator.txt': No such file", folder("tu1", t_A__txt="1 2\n"))
+data(3, "t_A.txt:2: '3': expected a node from 1 to 2", folder("tu2", t_A__txt="1 2\n1 3\n", t_graph_indicator__txt="1\n1\n"))
+data(3, "train.txt:1: 2 fields: expected `head relation tail`", folder("kg", train__txt="a b\n"))
+data(3, "training.int.csv': No such file", folder("rdf", triples__int__csv="0,0,1\n"))
+data(3, "num-edge-list.csv': No such file", folder("ogb", **{"edge__csv": "0,1\n", "num-node-list__csv": "2\n"}))
 
 # synthetic:
 for text, what in (
