@@ -67,8 +67,8 @@ bool gn_find_across(const gn_bench *rows, const char *model, bool infer, gn_acro
     uint32_t pick = least;
     for (uint32_t k = 0; k < n; k++) {
         gn_mode m = gn_mode_by_name(g->modes.p[k % g->modes.n]);
-        if (m < gn_mode_by_name(g->modes.p[pick % g->modes.n]) &&
-            !better(&all[least], &all[k], 1 + GN_NOISE))
+        gn_mode now = gn_mode_by_name(g->modes.p[pick % g->modes.n]);
+        if ((m < now || (m == now && k < pick)) && !better(&all[least], &all[k], 1 + GN_NOISE))
             pick = k;
     }
     *out = all[pick];

@@ -26,7 +26,7 @@ static const char *who(const gn_bench *b, const gn_cell *c)
 {
     const char *name = gn_cell_variant(b, c);
     return comparisons(b) < 2 ? name
-                              : gn_arena_printf(b->arena, "%s (%s)", name, gn_peers_title(b, c));
+                              : gn_arena_printf(b->arena, "%s, %s", name, gn_peers_title(b, c));
 }
 
 static const char *baseline_name(const gn_bench *b)
@@ -63,12 +63,13 @@ static void take(extremes *e, const gn_cell *c, double v)
     e->n++;
 }
 
-/* "25.4 MB (eager) to 27.8 MB (default)". */
+/* "25.4 MB (eager) to 27.8 MB (default)"; of several comparisons the figures alone. */
 static const char *span(const gn_bench *b, const extremes *e,
                         const char *(*text)(gn_arena *, double))
 {
     const char *low = text(b->arena, e->least), *high = text(b->arena, e->most);
     if (!strcmp(low, high)) return low;
+    if (comparisons(b) > 1) return gn_arena_printf(b->arena, "%s to %s", low, high);
     const char *first = who(b, e->low), *last = who(b, e->high);
     return gn_arena_printf(b->arena, "%s (%s) to %s (%s)", low, first, high, last);
 }
@@ -87,26 +88,12 @@ static const char *gain_text(const gn_bench *b, const gn_cell *c, bool infer)
                            gain >= 1 ? "faster" : "slower", baseline_name(b));
 }
 
-static const char *fastest(gn_bench *b, bool infer)
+/* How often each is the fastest, and by how much. */
+static const char *fastest_of(const gn_bench *b, int n, const gn_cell *const *picks, bool infer)
 {
-    const gn_cell **cells = GN_NEW_N(b->arena, const gn_cell *, b->n_cells + 1);
-    const gn_cell **picks = GN_NEW_N(b->arena, const gn_cell *, b->n_cells + 1);
     gn_buf out = {.arena = b->arena};
-    int n = 0;
-    for (int k = 0; k < b->n_cells; k++) {
-        if (!gn_first_of_peers(b, &b->cells[k])) continue;
-        int pick = gn_best_of(gn_peers_of(b, &b->cells[k], cells), cells, infer);
-        if (pick >= 0) picks[n++] = cells[pick];
-    }
-    if (!n) return infer ? "No run was timed." : "No training step was timed.";
-    if (n == 1) {
-        const gn_stats *s = figure(picks[0], infer);
-        return gn_arena_printf(b->arena, "%s: %s a %s (%s to %s for eight of ten)%s.",
-                               gn_cell_variant(b, picks[0]), gn_text_time(b->arena, s->median),
-                               infer ? "run" : "step", gn_text_time(b->arena, s->p10),
-                               gn_text_time(b->arena, s->p90), gain_text(b, picks[0], infer));
-    }
-    for (int k = 0; k < n; k++) { /* every name once, with how often */
+    extremes gain = {0};
+    for (int k = 0; k < n; k++) { /* every name once */
         const char *name = gn_cell_lead(b, picks[k]);
         int times = 0;
         bool said = false;
@@ -115,10 +102,33 @@ static const char *fastest(gn_bench *b, bool infer)
             times += same;
             said = said || (same && i < k);
         }
+        if (picks[k]->baseline && picks[k]->baseline != picks[k])
+            take(&gain, picks[k], infer ? picks[k]->infer_gain : picks[k]->step_gain);
         if (!said)
             gn_buf_printf(&out, "%s%s in %d of %d comparisons", out.n ? ", " : "", name, times, n);
     }
-    return gn_arena_printf(b->arena, "%s.", out.p);
+    if (!gain.n) return gn_arena_printf(b->arena, "%s.", out.p);
+    return gn_arena_printf(b->arena, "%s; %s times faster than %s.", out.p,
+                           span(b, &gain, gn_text_number), baseline_name(b));
+}
+
+static const char *fastest(gn_bench *b, bool infer)
+{
+    const gn_cell **cells = GN_NEW_N(b->arena, const gn_cell *, b->n_cells + 1);
+    const gn_cell **picks = GN_NEW_N(b->arena, const gn_cell *, b->n_cells + 1);
+    int n = 0;
+    for (int k = 0; k < b->n_cells; k++) {
+        if (!gn_first_of_peers(b, &b->cells[k])) continue;
+        int pick = gn_best_of(gn_peers_of(b, &b->cells[k], cells), cells, infer);
+        if (pick >= 0) picks[n++] = cells[pick];
+    }
+    if (!n) return infer ? "No run was timed." : "No training step was timed.";
+    if (n > 1) return fastest_of(b, n, picks, infer);
+    const gn_stats *s = figure(picks[0], infer);
+    const char *median = gn_text_time(b->arena, s->median), *low = gn_text_time(b->arena, s->p10);
+    return gn_arena_printf(b->arena, "%s: %s a %s (%s to %s for eight of ten)%s.",
+                           gn_cell_variant(b, picks[0]), median, infer ? "run" : "step", low,
+                           gn_text_time(b->arena, s->p90), gain_text(b, picks[0], infer));
 }
 
 static const char *to_use(gn_bench *b)
@@ -256,7 +266,8 @@ static const char *kernels(gn_bench *b)
         bool step = c->warm.step_launches > 0;
         int64_t launches = step ? c->warm.step_launches : c->warm.eval_launches;
         int64_t operators = step ? c->warm.step_operators : c->warm.eval_operators;
-        if (c->end != GN_CELL_OK || launches <= 0 || (first && !gn_are_peers(c, first))) continue;
+        if (c->end != GN_CELL_OK || launches <= 0) continue;
+        if (first && (!gn_are_peers(c, first) || strcmp(c->dynamic, first->dynamic) != 0)) continue;
         if (!first) first = c;
         gn_buf_printf(&out, "%s%s: %" PRId64, out.n ? "; " : "", gn_cell_variant(b, c), launches);
         if (c == first) gn_buf_add(&out, step ? " launches a training step" : " launches a run");
@@ -301,6 +312,7 @@ static const char *dynamic(gn_bench *b)
     for (int k = 0; k < b->n_cells; k++) {
         const gn_cell *c = &b->cells[k];
         if (c->end != GN_CELL_OK || c->changing.programs < 0) continue;
+        if (c->is_baseline && b->grid.modes.n > 1) continue;
         if (first && (!gn_are_peers(c, first) || strcmp(c->mode, first->mode) != 0)) continue;
         if (!first) first = c;
         gn_buf_printf(&out, "; dynamic=%s %" PRId64 " program%s (compiled in %s)", c->dynamic,

@@ -35,6 +35,8 @@ bool gn_eager_hides(const gn_bench *b, const char *model, bool infer);
 enum { GN_COST_CHARTS = 24 };
 bool gn_draw_costs(gn_bench *b, FILE *to);
 
+/* The same and a dash, which tells settings of dynamic shapes apart. */
+const char *gn_curve_class(const gn_bench *b, const gn_cell *c);
 const char *gn_mode_class(const char *mode); /* of the style sheet: the same colour in every chart
                                               */
 

@@ -7,6 +7,7 @@
 #include "cli/text.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Pixels. */
 static const double WIDTH = 450, HEIGHT = 300, LEFT = 58, RIGHT = 16, TOP = 32, BOTTOM = 44;
@@ -37,6 +38,13 @@ static void draw_curve(const plot *p, const char *class, double begin_us, double
     fputs("\"><title>", p->to);
     gn_text_html(p->to, title);
     fputs("</title></polyline>\n", p->to);
+}
+
+const char *gn_curve_class(const gn_bench *b, const gn_cell *c)
+{
+    uint32_t k = 0;
+    while (k + 1 < b->grid.dynamic.n && strcmp(b->grid.dynamic.p[k], c->dynamic) != 0) k++;
+    return gn_arena_printf(b->arena, "%s d%u", gn_mode_class(c->mode), k);
 }
 
 static void draw_axes(const plot *p)
@@ -71,7 +79,7 @@ static void draw_cell(const plot *p, const gn_cell *c)
     if (c == base)
         draw_curve(p, "curve dashed m0", 0, us,
                    gn_arena_printf(a, "%s, %ss alone: %s each", name, unit, gn_text_time(a, us)));
-    draw_curve(p, gn_arena_printf(a, "curve %s", gn_mode_class(c->mode)), compile, us,
+    draw_curve(p, gn_arena_printf(a, "curve %s", gn_curve_class(p->b, c)), compile, us,
                gn_arena_printf(a, "%s: compiles in %s, then %s a %s", name,
                                gn_text_time(a, compile), gn_text_time(a, us), unit));
     if (!base || !isfinite(even) || even > p->x.high) return;

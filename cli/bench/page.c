@@ -67,7 +67,9 @@ static const char style
          ".grid{stroke:var(--line)}.whisker{stroke:var(--ink);stroke-width:1.5}.mark{"
          "stroke:var(--ink);stroke-width:2.5}\n"
          ".median{stroke:var(--ink);stroke-width:2}.box{fill-opacity:.28}.dot{fill-opacity:.8}\n"
-         ".curve{fill:none;stroke-width:2}.dashed{stroke-dasharray:5 4}.even{"
+         ".curve{fill:none;stroke-width:2}.d1{stroke-dasharray:10 "
+         "3;opacity:.75}.d2{stroke-dasharray:2 3;opacity:.6}"
+         ".dashed{stroke-dasharray:5 4}.even{"
          "stroke:var(--paper);stroke-width:1.5}\n"
          "rect.m0,circle.m0{fill:var(--m0)}polyline.m0{stroke:var(--m0)}i.m0{"
          "background:var(--m0)}\n"
@@ -108,7 +110,7 @@ static void legend(gn_bench *b, FILE *to)
         for (int i = 0; i < k && !said; i++)
             said = b->cells[i].end == GN_CELL_OK && !strcmp(gn_cell_label(b, &b->cells[i]), name);
         if (said) continue;
-        fprintf(to, "<span><i class=\"%s\"></i>", gn_mode_class(b->cells[k].mode));
+        fprintf(to, "<span><i class=\"%s\"></i>", gn_curve_class(b, &b->cells[k]));
         gn_text_html(to, name);
         fputs("</span>", to);
     }
