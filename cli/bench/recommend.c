@@ -313,7 +313,11 @@ static void say_across(const gn_bench *b, FILE *to, const char *model)
     const char *what = infer ? "inference" : "training steps";
     fprintf(to, "Use %s: ", a.name);
     if (a.best == a.of)
-        fprintf(to, "the fastest, or as fast, in all %d comparisons of %s.\n", a.of, what);
+        fprintf(to, "the fastest, or as fast, in %s of %s.\n",
+                a.of == 1   ? "the one comparison"
+                : a.of == 2 ? "both comparisons"
+                            : gn_arena_printf(b->arena, "all %d comparisons", a.of),
+                what);
     else
         fprintf(to,
                 "the fastest, or as fast, in %d of %d comparisons of %s; at most %s times the "

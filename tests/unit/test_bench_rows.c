@@ -309,8 +309,9 @@ START_TEST(threads)
     gn_bench *b = rows(GN_APART_NOTHING);
     ck_assert_double_eq_tol(gn_thread_gain(b, &b->cells[3], false), 2.5, 1e-9);
     ck_assert_double_eq_tol(gn_thread_gain(b, &b->cells[0], false), 1, 1e-9);
-    ck_assert_str_eq(gn_answer(&bench, GN_TABLE_THREADS),
-                     "At best 2.50 times faster than on 1 thread: default, built-in graph, 2 threads.");
+    ck_assert_str_eq(
+        gn_answer(&bench, GN_TABLE_THREADS),
+        "At best 2.50 times faster than on 1 thread: default, built-in graph, 2 threads.");
 }
 END_TEST
 
