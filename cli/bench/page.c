@@ -147,10 +147,7 @@ static void verdict(gn_bench *b, FILE *to)
 {
     bool merged = false;
     written(b, to, gn_write_verdict, "<p class=\"verdict\">", "</p>\n");
-    if (has_eager(b))
-        fputs("<p class=\"soft\">eager is " GN_EAGER_LABEL ", a kernel each; it is not "
-              "PyTorch's.</p>\n",
-              to);
+    if (has_eager(b)) fputs("<p class=\"soft\">" GN_EAGER_SENTENCE "</p>\n", to);
     for (int k = 0; k < b->n_cells; k++) merged = merged || b->cells[k].n_same > 1;
     if (merged)
         fputs(

@@ -185,9 +185,7 @@ static void say_break_even(const gn_bench *b, FILE *to, const gn_cell *c, bool i
     if (isinf(cold))
         fprintf(to, ", which never comes back against %s\n", c->baseline->mode);
     else
-        fprintf(to,
-                ", which has come back against %s after %s %s (%s where the kernels are in the "
-                "cache)\n",
+        fprintf(to, ", which has come back against %s after %s %s (%s with cached kernels)\n",
                 c->baseline->mode, gn_text_steps(b->arena, cold), unit,
                 gn_text_steps(b->arena, cached));
 }
@@ -404,5 +402,5 @@ void gn_write_recommendations(gn_bench *b, FILE *to)
     fputc('\n', to);
     gn_write_reasons(b, to);
     for (uint32_t k = 0; k < b->grid.modes.n; k++)
-        if (!strcmp(b->grid.modes.p[k], "eager")) fputs("\neager is " GN_EAGER_LABEL ".\n", to);
+        if (!strcmp(b->grid.modes.p[k], "eager")) fputs("\n" GN_EAGER_SENTENCE "\n", to);
 }

@@ -29,5 +29,7 @@ const char *gn_cell_dynamics(const gn_bench *b, const gn_cell *c);
 
 #define GN_EAGER_LABEL "gnnc's eager mode: operator by operator"
 #define GN_EAGER_SHORT "gnnc's eager"
+#define GN_EAGER_SENTENCE                                                                          \
+    "eager is gnnc's own mode: operator by operator, a kernel each. It is not PyTorch's."
 
 #endif

@@ -254,8 +254,7 @@ static void write_answers(writer *w)
     l->worksheet_write_string(s, 0, 0, "What does this comparison say?", w->title);
     l->worksheet_write_string(s, 1, 0, fit(w, gn_answer(w->b, GN_TABLE_MODES)), w->answer);
     l->worksheet_write_string(
-        s, 2, 0, "A line a question; each has a sheet of its own. eager is " GN_EAGER_LABEL ".",
-        w->about);
+        s, 2, 0, "A line a question; each has a sheet of its own. " GN_EAGER_SENTENCE, w->about);
     l->worksheet_write_string(s, row, 0, "question", w->head);
     l->worksheet_write_string(s, row, 1, "answer", w->head);
     l->worksheet_write_string(s, row, 2, "sheet", w->head);
