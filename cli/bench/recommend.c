@@ -185,7 +185,7 @@ static void say_break_even(const gn_bench *b, FILE *to, const gn_cell *c, bool i
     if (isinf(cold))
         fprintf(to, ", which never comes back against %s\n", c->baseline->mode);
     else
-        fprintf(to, ", which has come back against %s after %s %s (%s with cached kernels)\n",
+        fprintf(to, ", which comes back against %s after %s %s (%s with cached kernels)\n",
                 c->baseline->mode, gn_text_steps(b->arena, cold), unit,
                 gn_text_steps(b->arena, cached));
 }
