@@ -136,6 +136,22 @@ START_TEST(one_row)
 }
 END_TEST
 
+/* The baseline gives its row what is not pooled, whatever its mode does. */
+START_TEST(baseline_leads)
+{
+    grid("max-autotune,default,reduce-overhead", "true", "1", NULL);
+    add("max-autotune", 100, "p")->cold.compile_ms = 5000;
+    add("default", 100, "p");
+    add("reduce-overhead", 50, "q");
+    gn_bench *b = rows(GN_APART_NOTHING);
+    ck_assert_int_eq(b->n_cells, 2);
+    ck_assert_str_eq(gn_cell_variant(b, &b->cells[0]), "max-autotune = default");
+    ck_assert(b->cells[0].is_baseline);
+    ck_assert_double_eq(b->cells[0].cold.compile_ms, 5000);
+    ck_assert_ptr_eq(b->cells[1].baseline, &b->cells[0]);
+}
+END_TEST
+
 /* Another program, another number of threads, another dataset or model, an end that was no good:
  * other rows. */
 START_TEST(other_rows)
@@ -183,6 +199,9 @@ START_TEST(search_pays)
     ck_assert_double_eq_tol(gn_search_gain(b, &b->cells[2], false), 2, 1e-9);
     ck_assert(isnan(gn_search_pays(b, &b->cells[1], false))); /* it searches nothing */
     ck_assert_ptr_nonnull(strstr(gn_answer(&bench, GN_TABLE_SEARCH), "In 1 of 1 rows it pays"));
+    time_cell(m, 99.5); /* faster, within noise */
+    b = rows(GN_APART_SEARCH);
+    ck_assert(isinf(gn_search_pays(b, &b->cells[2], false)));
 }
 END_TEST
 
@@ -247,6 +266,17 @@ START_TEST(without_eager)
     const char *page = text_of(gn_write_page);
     ck_assert_int_eq(count(page, "without gnnc&#39;s eager</h3>"), 2); /* training, inference */
     ck_assert_int_eq(count(page, "with gnnc&#39;s eager</h3>"), 2);
+    for (int k = 0; k < 2; k++) {
+        const gn_chart chart = {.what = GN_CHART_STEP, .no_eager = k};
+        char *text;
+        size_t n;
+        FILE *f = open_memstream(&text, &n);
+        ck_assert(gn_draw_chart(b, f, &chart));
+        fclose(f);
+        ck_assert_int_eq(strstr(text, "eager mode") == NULL, k);
+        ck_assert_ptr_nonnull(strstr(text, "default"));
+        free(text);
+    }
     time_cell(&bench.cells[0], 190);
     b = rows(GN_APART_NOTHING);
     ck_assert(!gn_eager_hides(b, NULL, false));
@@ -293,6 +323,9 @@ START_TEST(ranks)
         gn_answer(&bench, GN_TABLE_NOISE),
         "Training: 1 of 2 rows are slower than the fastest beyond noise. Inference: 1 of "
         "2 rows are slower than the fastest beyond noise.");
+    add("default", 1, "p")->data = "other"; /* nobody's rival here */
+    b = rows(GN_APART_NOTHING);
+    ck_assert_int_eq(gn_rank_of(b, &b->cells[1], false), GN_RANK_FASTEST);
     bench.n_cells = 1;
     b = rows(GN_APART_NOTHING);
     ck_assert_int_eq(gn_rank_of(b, &b->cells[0], false), GN_RANK_NONE);
@@ -340,6 +373,8 @@ START_TEST(several_models)
     ck_assert_ptr_nonnull(strstr(text,
                                  "\nAll models: Use reduce-overhead: the fastest, or as fast, "
                                  "in 1 of 2 comparisons of training steps; at most 1.20 "));
+    for (int k = 0; k < bench.n_cells; k++)
+        ck_assert_ptr_eq(bench.cells[k].baseline, &bench.cells[k / 3 * 3]);
     const char *page = text_of(gn_write_page), *csv = text_of(gn_write_csv);
     ck_assert_ptr_nonnull(strstr(page, "<h3>gcn, with gnnc&#39;s eager</h3>"));
     ck_assert_ptr_nonnull(strstr(page, "<h3>gat, without gnnc&#39;s eager</h3>"));
@@ -436,6 +471,7 @@ int main(void)
     TCase *t = tcase_create("rows");
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_test(t, one_row);
+    tcase_add_test(t, baseline_leads);
     tcase_add_test(t, other_rows);
     tcase_add_test(t, search_apart);
     tcase_add_test(t, search_pays);
