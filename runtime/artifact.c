@@ -1,5 +1,7 @@
 #include "runtime/artifact.h"
 
+#include <string.h>
+
 #define BAD(...) GN_FAIL(GN_ERR_INTERNAL, __VA_ARGS__)
 
 bool gn_term_value(gn_term t, const int64_t *sym, int64_t *out)
@@ -18,6 +20,29 @@ int gn_artifact_used(const gn_artifact *a, int *number)
     for (int k = 0; k < a->n_slots; k++)
         if (number[k] == 0) number[k] = n++;
     return n;
+}
+
+const char *gn_artifact_made_of(const gn_artifact *a, int k)
+{
+    for (int g = 0; g < a->n_graphs; g++)
+        for (int j = 0; j < 2; j++) {
+            const char *name = j ? a->graphs[g].rows.input : a->graphs[g].mask_of;
+            if (name && k-- == 0) return name;
+        }
+    for (int c = 0; c < a->n_columns; c++)
+        for (int j = 0; j < 2; j++) {
+            const char *name = j ? a->columns[c].rows.input : a->columns[c].name;
+            if (name && k-- == 0) return name;
+        }
+    return NULL;
+}
+
+bool gn_artifact_is_made_of(const gn_artifact *a, const char *input)
+{
+    const char *name;
+    for (int k = 0; (name = gn_artifact_made_of(a, k)) != NULL; k++)
+        if (!strcmp(name, input)) return true;
+    return false;
 }
 
 static bool within(int k, int n) { return k >= 0 && k < n; }
@@ -54,6 +79,65 @@ static gn_status *check_syms(const gn_artifact *a)
     return NULL;
 }
 
+/* Of graphs before number k. */
+static bool row_count_ok(gn_counted_rows r, int k)
+{
+    if (r.input) return true;
+    return r.graph < 0 ? r.rows >= 0 : r.graph < k && (unsigned)r.end <= GN_SYM_N_EDGE;
+}
+
+/* How many columns one of its kind is made of. */
+static int column_operands(gn_data_column_kind kind)
+{
+    if (kind <= GN_COLUMN_CONST) return 0;
+    return kind == GN_COLUMN_CAST || kind == GN_COLUMN_NOT || kind == GN_COLUMN_GATHER ? 1 : 2;
+}
+
+/* With what is said of each: which graphs come before, and whether it is drawn. */
+static gn_status *check_columns(const gn_artifact *a)
+{
+    for (int k = 0; k < a->n_columns; k++) {
+        const gn_data_column *c = &a->columns[k];
+        bool edges = c->kind == GN_COLUMN_GATHER || c->kind == GN_COLUMN_CARRY, drawn = false;
+        bool ok = (unsigned)c->kind <= GN_COLUMN_CARRY && (unsigned)c->elem < GN_ELEM_COUNT &&
+                  !gn_elem_is_float(c->elem) && (c->kind != GN_COLUMN_INPUT || c->name) &&
+                  c->graphs >= 0 && c->graphs <= a->n_graphs;
+        for (int j = 0; ok && j < column_operands(c->kind); j++) {
+            ok = within(c->of[j], k) && a->columns[c->of[j]].graphs <= c->graphs;
+            drawn = drawn || (ok && a->columns[c->of[j]].drawn);
+        }
+        if (ok && edges) {
+            ok = within(c->graph, c->graphs) && (unsigned)c->end < 2;
+            drawn = drawn || (ok && a->graphs[c->graph].drawn);
+        }
+        if (c->kind == GN_COLUMN_CONST) ok = ok && row_count_ok(c->rows, c->graphs);
+        if (!ok || drawn != c->drawn) BAD("artifact %s: column %d is of nothing", a->name, k);
+    }
+    return NULL;
+}
+
+/* Graphs of edges that are picked, named or drawn. */
+static gn_status *check_edges(const gn_artifact *a, int k)
+{
+    const gn_graph_slot *g = &a->graphs[k];
+    bool of_column = g->how == GN_FILTER || g->how == GN_INDEX;
+    if (of_column && (!within(g->column, a->n_columns) || a->columns[g->column].graphs > k))
+        BAD("artifact %s: graph %d is made of column %d", a->name, k, g->column);
+    if (g->how == GN_FILTER && a->columns[g->column].elem != GN_BOOL)
+        BAD("artifact %s: graph %d is made of a mask that is none", a->name, k);
+    if (g->how == GN_INDEX && (!row_count_ok(g->rows, k) || g->with[0] < -1 || g->with[0] >= k))
+        BAD("artifact %s: graph %d counts rows of nothing", a->name, k);
+    bool draws = g->times > 0 && (unsigned)g->end <= 2 && g->key_of[0] && g->key_of[1];
+    if (g->how == GN_CORRUPT && !draws)
+        BAD("artifact %s: graph %d is drawn in no known way", a->name, k);
+    bool drawn = g->how == GN_CORRUPT ||
+                 (g->how == GN_INDEX ? a->columns[g->column].drawn : a->graphs[g->parent].drawn);
+    bool another = g->how == GN_REVERSE || g->how == GN_SELF_LOOPS || g->how >= GN_INDEX;
+    if (drawn != g->drawn || (drawn && !another))
+        BAD("artifact %s: graph %d is drawn and can't be, or the other way round", a->name, k);
+    return NULL;
+}
+
 static gn_status *check_graphs(const gn_artifact *a)
 {
     for (int k = 0; k < a->n_graphs; k++) {
@@ -61,17 +145,17 @@ static gn_status *check_graphs(const gn_artifact *a)
         if (g->arrays >> GN_GRAPH_ARRAY_COUNT)
             BAD("artifact %s: graph %d asks for unknown arrays", a->name, k);
         if (g->name || g->pattern_of) continue;
-        if ((unsigned)g->how > GN_RESTRICT)
+        if ((unsigned)g->how > GN_CORRUPT)
             BAD("artifact %s: graph %d is derived in no known way", a->name, k);
         if (g->how == GN_SUBSET) {
             if (!g->mask_of) BAD("artifact %s: graph %d picks rows by no mask", a->name, k);
             continue;
         }
-        if (!within(g->parent, k))
+        if (g->how != GN_INDEX && !within(g->parent, k))
             BAD("artifact %s: graph %d comes from graph %d", a->name, k, g->parent);
-        int least = g->how == GN_GROW ? 0 : -1;
-        for (int j = 0; g->how >= GN_GROW && j < (g->how == GN_GROW ? 1 : 2); j++)
-            if (g->with[j] < least || g->with[j] >= k)
+        GN_TRY(check_edges(a, k));
+        for (int j = 0; (g->how == GN_GROW || g->how == GN_RESTRICT) && j < 2; j++)
+            if (g->with[j] < -1 || g->with[j] >= k)
                 BAD("artifact %s: graph %d comes from graph %d", a->name, k, g->with[j]);
     }
     return NULL;
@@ -208,6 +292,7 @@ static gn_status *check_passed_on(const gn_artifact *a, int k)
 gn_status *gn_artifact_check(const gn_artifact *a)
 {
     GN_TRY(check_syms(a));
+    GN_TRY(check_columns(a));
     GN_TRY(check_graphs(a));
     for (int k = 0; k < a->n_slots; k++) GN_TRY(check_slot(a, k));
     for (int k = 0; k < a->n_launches; k++) GN_TRY(check_launch(a, k));

@@ -115,12 +115,58 @@ typedef struct gn_sym {
     gn_graph_array array; /* PARTS: PART_PTR or CSC_PART_PTR */
 } gn_sym;
 
+/* A number of rows that is known while graphs are made, before there are symbols. */
+typedef struct gn_counted_rows {
+    const char *input; /* rows of the input of this name, */
+    int graph;         /* or, >= 0, the number `end` of this graph, */
+    gn_sym_kind end;
+    int64_t rows; /* or this many */
+} gn_counted_rows;
+
+/* A column: one whole number or bool a row that is known before a program runs, of which graphs are
+ * made.  Kept as what `elem` says, or as i64 where it is an integer that was computed. */
+typedef enum gn_data_column_kind {
+    GN_COLUMN_INPUT, /* bound by name */
+    GN_COLUMN_CONST, /* `value` */
+    GN_COLUMN_CAST,  /* of[0], to `elem` */
+    GN_COLUMN_NOT,
+    GN_COLUMN_AND, /* of[0] and of[1] */
+    GN_COLUMN_OR,
+    GN_COLUMN_LT,
+    GN_COLUMN_LE,
+    GN_COLUMN_EQ,
+    GN_COLUMN_NE,
+    GN_COLUMN_GATHER, /* of[0] at the end `end` of the edges of `graph` */
+    GN_COLUMN_CARRY,  /* of[0] at the edge that an edge of `graph` comes of; of[1] at a new loop */
+} gn_data_column_kind;
+
+typedef struct gn_data_column {
+    const char *name; /* INPUT */
+    gn_data_column_kind kind;
+    gn_elem elem;
+    int of[2]; /* earlier columns; -1: none */
+    int graph; /* GATHER, CARRY; -1: none */
+    int end;
+    int graphs; /* it is made of so many of the first graphs at most */
+    bool drawn; /* of draws, so that it is another at every run */
+    int64_t value;
+    gn_counted_rows rows; /* CONST */
+} gn_data_column;
+
 typedef struct gn_graph_slot {
     const char *name; /* bound by name; NULL for a derived one */
-    int parent;       /* derived: from this graph; unused for SUBSET */
+    int parent;       /* derived: from this graph; unused for SUBSET and INDEX */
     gn_graph_derive how;
-    int with[2];            /* GROW: [0] the graph along which; RESTRICT: the picks of sources and
-                               destinations, -1: none */
+    int with[2];            /* GROW: the pick of rows at the other end, and of those added;
+                               RESTRICT: the picks of sources and destinations; INDEX: [0] the graph
+                               whose edges the rows are.  -1: none */
+    bool drawn;             /* of draws, so that its edges are others at every run */
+    int column;             /* FILTER: the mask; INDEX: the numbers; else -1 */
+    int end;                /* GROW: whose rows are picked; CORRUPT: gn_corruption */
+    int64_t times;          /* CORRUPT */
+    uint32_t site;          /* CORRUPT */
+    const char *key_of[2];  /* CORRUPT: the names of seed and step, i64, inputs or states */
+    gn_counted_rows rows;   /* INDEX: those that are counted */
     const char *mask_of;    /* SUBSET: the input of this name, bool, one a row */
     const char *pattern_of; /* not NULL: the pattern of the input of this name, bound as CSR */
     unsigned arrays;        /* bit set of gn_graph_array that launches use */
@@ -137,7 +183,7 @@ typedef struct gn_size_check {
 
 typedef struct gn_artifact {
     const char *name;
-    int n_syms, n_slots, n_launches, n_graphs, n_checks, n_code;
+    int n_syms, n_slots, n_launches, n_graphs, n_checks, n_code, n_columns;
     int64_t chain_bytes; /* what a block of a chain should pass on at most: a share of a thread's
                             cache */
     gn_sym *syms;
@@ -145,8 +191,9 @@ typedef struct gn_artifact {
     gn_launch *launches;
     gn_graph_slot *graphs; /* parents before children */
     gn_size_check *checks;
-    gn_kernel_fn *code; /* [n_code] */
-    gn_remote *remote;  /* where code runs instead; NULL: here */
+    gn_data_column *columns; /* those that others are made of before them */
+    gn_kernel_fn *code;      /* [n_code] */
+    gn_remote *remote;       /* where code runs instead; NULL: here */
     const void *remote_code;
 } gn_artifact;
 
@@ -154,6 +201,11 @@ typedef struct gn_artifact {
  * sense. GN_ERR_INTERNAL says what does not.  Whatever takes an artifact may rely on it after
  * this. */
 GN_NODISCARD gn_status *gn_artifact_check(const gn_artifact *a);
+
+/* Is an input read when an instance is bound, so that other data need another instance? */
+bool gn_artifact_is_made_of(const gn_artifact *a, const char *input);
+/* The k-th name of such an input, with repeats; NULL beyond the last. */
+const char *gn_artifact_made_of(const gn_artifact *a, int k);
 
 /* Numbers the slots that launches use, from 0, in order; the others -1.  number: [n_slots].  How
  * many they are. */

@@ -5,6 +5,7 @@
 #include "runtime/data/csr.h"
 #include "runtime/data/mem.h"
 #include "runtime/data/readers.h"
+#include "runtime/data/splits.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -47,6 +48,7 @@ void gn_dataset_free(gn_dataset *d)
     free(d->more);
     for (int k = 0; k < d->n_remarks; k++) free(d->remark[k]);
     free(d->remark);
+    gn_tables_free(d);
     free(d);
 }
 
@@ -79,6 +81,11 @@ void gn_dataset_drop_edges(gn_dataset *d, bool features)
     d->edge_weight = d->edge_attr = NULL;
     for (int k = 0; k < d->n_more; k++)
         if (d->more[k].on_edges) gn_data_array_drop(&d->more[k]);
+    for (int k = 0; k < d->n_relations; k++) {
+        free(d->relations[k].from);
+        free(d->relations[k].to);
+        d->relations[k].from = d->relations[k].to = NULL;
+    }
     if (!features) return;
     gn_csr_free(d->x_csr);
     d->x_csr = NULL;
@@ -86,11 +93,12 @@ void gn_dataset_drop_edges(gn_dataset *d, bool features)
 
 gn_status *gn_dataset_labels(gn_dataset *d)
 {
-    GN_MEM(d->y, d->n_nodes);
-    for (int64_t i = 0; i < d->n_nodes; i++) d->y[i] = -1;
-    GN_MEM(d->train_mask, d->n_nodes);
-    GN_MEM(d->val_mask, d->n_nodes);
-    GN_MEM(d->test_mask, d->n_nodes);
+    int64_t rows = gn_dataset_labelled(d);
+    GN_MEM(d->y, rows);
+    for (int64_t i = 0; i < rows; i++) d->y[i] = -1;
+    GN_MEM(d->train_mask, rows);
+    GN_MEM(d->val_mask, rows);
+    GN_MEM(d->test_mask, rows);
     return NULL;
 }
 
@@ -106,13 +114,8 @@ static void draw_class(gn_dataset *d, int64_t *node, int64_t n, uint32_t key, ui
         train = (n + 2) / 3;
         val = n / 3;
     }
+    gn_shuffle(node, n, key, SPLIT_SITE, drawn);
     for (int64_t i = 0; i < n; i++) {
-        uint64_t r = gn_random_u32(key, SPLIT_SITE, *drawn) |
-                     (uint64_t)gn_random_u32(key, SPLIT_SITE, *drawn + 1) << 32;
-        *drawn += 2;
-        int64_t j = i + (int64_t)(r % (uint64_t)(n - i)), t = node[i];
-        node[i] = node[j];
-        node[j] = t;
         uint8_t *mask = i < train ? d->train_mask : i < train + val ? d->val_mask : d->test_mask;
         mask[node[i]] = 1;
     }
@@ -120,17 +123,17 @@ static void draw_class(gn_dataset *d, int64_t *node, int64_t n, uint32_t key, ui
 
 gn_status *gn_dataset_draw_split(gn_dataset *d, uint64_t seed)
 {
-    int64_t *start = gn_mem_alloc(d->n_classes + 2, sizeof *start),
-            *node = gn_mem_alloc(d->n_nodes, sizeof *node);
+    int64_t rows = gn_dataset_labelled(d), *start = gn_mem_alloc(d->n_classes + 2, sizeof *start),
+            *node = gn_mem_alloc(rows, sizeof *node);
     if (!start || !node) {
         free(start);
         free(node);
-        GN_FAIL(GN_ERR_NOMEM, "out of memory: a split of %lld nodes", (long long)d->n_nodes);
+        GN_FAIL(GN_ERR_NOMEM, "out of memory: a split of %lld nodes", (long long)rows);
     }
-    for (int64_t i = 0; i < d->n_nodes; i++)
+    for (int64_t i = 0; i < rows; i++)
         if (d->y[i] >= 0) start[d->y[i] + 2]++;
     for (int64_t c = 0; c < d->n_classes; c++) start[c + 2] += start[c + 1];
-    for (int64_t i = 0; i < d->n_nodes; i++)
+    for (int64_t i = 0; i < rows; i++)
         if (d->y[i] >= 0) node[start[d->y[i] + 1]++] = i;
     uint32_t key = gn_rng_key(seed, 0);
     uint64_t drawn = 0;
@@ -209,7 +212,7 @@ static gn_status *check_features(const gn_dataset *d)
 
 static gn_status *check_mask(const gn_dataset *d, const uint8_t *mask)
 {
-    for (int64_t i = 0; mask && i < d->n_nodes; i++)
+    for (int64_t i = 0; mask && i < gn_dataset_labelled(d); i++)
         if (mask[i] > 1)
             GN_FAIL(GN_ERR_DATA, "%s: a mask has %d for node %lld: expected 0 or 1", name_of(d),
                     mask[i], (long long)i);
@@ -220,13 +223,14 @@ gn_status *gn_dataset_check(const gn_dataset *d)
 {
     GN_TRY(check_edges(d));
     GN_TRY(check_features(d));
-    for (int64_t i = 0; d->y && i < d->n_nodes; i++)
+    for (int64_t i = 0; d->y && i < gn_dataset_labelled(d); i++)
         if (d->y[i] < -1 || d->y[i] >= d->n_classes)
             GN_FAIL(GN_ERR_DATA, "%s: node %lld has class %d, but there are %lld classes",
                     name_of(d), (long long)i, d->y[i], (long long)d->n_classes);
     GN_TRY(check_mask(d, d->train_mask));
     GN_TRY(check_mask(d, d->val_mask));
-    return check_mask(d, d->test_mask);
+    GN_TRY(check_mask(d, d->test_mask));
+    return gn_tables_check(d);
 }
 
 gn_status *gn_reading_check_split(const gn_reading *r)

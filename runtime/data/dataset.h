@@ -8,17 +8,18 @@
 #define GN_RUNTIME_DATA_DATASET_H
 
 #include "base/status.h"
+#include "runtime/data/tables.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 /* Row-compressed sparse matrix [rows, cols]; columns sorted and unique within a row. */
-typedef struct gn_csr {
+struct gn_csr {
     int64_t rows, cols, nnz;
     int64_t *ptr; /* [rows + 1] */
     int32_t *col; /* [nnz] */
     float *val;   /* [nnz] */
-} gn_csr;
+};
 
 /* An array that no key of the format names: data for an input that a model declares, or a key that
  * is misspelt. */
@@ -33,7 +34,7 @@ typedef struct gn_data_array {
     bool on_edges; /* taken: a row for each edge, in the order of src and dst */
 } gn_data_array;
 
-typedef struct gn_dataset {
+struct gn_dataset {
     char *name;
     int64_t n_nodes, n_edges;
     int64_t *src, *dst; /* [n_edges] message goes src -> dst; user's order, repeats and loops as the
@@ -51,9 +52,10 @@ typedef struct gn_dataset {
     gn_csr *x_csr;
 
     int64_t n_classes;
+    /* Of nodes, or of the rows that `labelled` says: */
     int32_t *y; /* [n_nodes] class of a node, or -1 where unknown; NULL without labels */
-    uint8_t *train_mask, *val_mask, *test_mask; /* [n_nodes] 0/1, NULL when the data has no labels
-                                                 */
+    /* [n_nodes] 0/1, NULL when the data has no labels */
+    uint8_t *train_mask, *val_mask, *test_mask;
     /* How often a split that lists nodes by number has each, where one is listed twice or more;
      * NULL: once, or not at all, as the mask says. */
     float *train_times, *val_times, *test_times; /* [n_nodes] */
@@ -69,7 +71,17 @@ typedef struct gn_dataset {
     int n_remarks;
     char **remark; /* what the reader met that is legal and probably not meant: a sentence each,
                       without a full stop */
-} gn_dataset;
+
+    /* Rows of other types than nodes, what relates them, what lies on them (tables.h). */
+    bool typed;       /* all rows are those of tables: no nodes, edges and features beside them */
+    int labelled;     /* the space that y and the masks are over; 0: nodes */
+    bool kinds_split; /* relations have the edges of g by kind, and a model of all relations is to
+                         leave g out */
+    int n_tables, n_relations, n_columns;
+    gn_table *tables;
+    gn_relation *relations;
+    gn_table_column *columns;
+};
 
 /* Features of nodes: the data's, or made up in their place. */
 #define GN_FEATURES(X)                                                                             \
@@ -92,8 +104,8 @@ typedef struct gn_data_options {
     gn_features features;
     int64_t classes; /* how many there are; 0: as labels say.  GN_ERR_USAGE where there is a label
                         above */
-    int split; /* which of several given splits (heterophilous: 0..9); 0 where there is one, or one
-                  is drawn */
+    int split; /* which of several splits (heterophilous, ten folds of TU: 0..9); 0 where there is
+                  one, or one is drawn */
     int normalize_rows; /* -1: the format's default (on for Planetoid, off elsewhere and for
                            features that are made up), 0 off, 1 on */
     int undirected; /* -1: the format's default (on for gnn-benchmark and heterophilous .npz), 0: as
@@ -112,6 +124,13 @@ void gn_dataset_free(gn_dataset *d); /* NULL is fine */
  * order of edges stays. GN_ERR_NOMEM: the dataset is as it was or renumbered in part, and of no
  * use. */
 GN_NODISCARD gn_status *gn_dataset_renumber(gn_dataset *d, const int64_t *to);
+
+/* A relation from nodes to nodes for each number below the classes of the column g.kind: its edges
+ * in the order of g, of g.train_mask alone where there is one.  Its name is what the column's
+ * `names` has for it, cut and cleaned to a name of the language, else rel_<number>; `inverse`: each
+ * is followed by its reverse, <name>_inv.  g and its columns stay.  Once; GN_ERR_DATA where edges
+ * have no kinds. */
+GN_NODISCARD gn_status *gn_dataset_split_kinds(gn_dataset *d, bool inverse);
 
 /* Notes what a reader met that is legal and probably not meant.  GN_ERR_NOMEM. */
 GN_NODISCARD gn_status *gn_dataset_remark(gn_dataset *d, const char *fmt, ...) GN_PRINTF(2, 3);

@@ -5,7 +5,10 @@
  *     classes C               when nodes have classes
  *     undirected              every edge below stands for both directions
  *     features identity       node i's features are row i of the identity; or `features F` and x
- *     lines node I C [train|val|test] x I v1 ... vF edge U V [weight]
+ *                             lines
+ *     node I C [train|val|test]
+ *     x I v1 ... vF
+ *     edge U V [weight]
  *
  * Nodes count from 0; # starts a comment line. */
 #include "runtime/data/mem.h"

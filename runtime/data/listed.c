@@ -18,10 +18,10 @@ gn_status *gn_listed_rows(const gn_dataset *d, const uint8_t *mask, const float 
                           int64_t classes, gn_listed *out)
 {
     const float *times = times_of(d, mask);
-    *out = (gn_listed){.n = d->n_nodes, .logits = logits, .y = d->y, .mask = mask};
+    *out = (gn_listed){.n = gn_dataset_labelled(d), .logits = logits, .y = d->y, .mask = mask};
     if (!times) return NULL;
     int64_t n = 0, elems, k = 0;
-    for (int64_t v = 0; v < d->n_nodes; v++) n += (int64_t)times[v];
+    for (int64_t v = 0; v < gn_dataset_labelled(d); v++) n += (int64_t)times[v];
     if (__builtin_mul_overflow(n, classes, &elems)) elems = -1;
     float *rows = gn_mem_alloc(elems, sizeof *rows);
     int32_t *y = gn_mem_alloc(n, sizeof *y);
@@ -31,7 +31,7 @@ gn_status *gn_listed_rows(const gn_dataset *d, const uint8_t *mask, const float 
         gn_listed_free(out);
         GN_FAIL(GN_ERR_NOMEM, "out of memory: %lld listed rows", (long long)n);
     }
-    for (int64_t v = 0; v < d->n_nodes; v++) {
+    for (int64_t v = 0; v < gn_dataset_labelled(d); v++) {
         for (float again = times[v]; again > 0; again -= 1, k++) {
             memcpy(rows + k * classes, logits + v * classes, (size_t)classes * sizeof *rows);
             y[k] = d->y[v];

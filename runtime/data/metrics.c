@@ -38,6 +38,20 @@ typedef struct tally {
     int64_t hit, said, is; /* said c and is c; said c; is c */
 } tally;
 
+/* A row of class `is` for which class p was said; -1: none was. */
+static void count_row(tally *t, int32_t is, int64_t p)
+{
+    t[is].is++;
+    if (p >= 0) t[p].said++;
+    if (p == is) t[p].hit++;
+}
+
+static gn_metrics nothing_counted(void)
+{
+    double nan = (double)NAN;
+    return (gn_metrics){0, nan, nan, nan, nan, nan, nan, nan, nan, nan};
+}
+
 static double ratio(int64_t a, int64_t b) { return b ? (double)a / (double)b : 0; }
 
 /* Macro means run over the classes that occur as a label or as a prediction. */
@@ -155,17 +169,57 @@ gn_status *gn_metrics_compute(const float *logits, int64_t n, int64_t classes, c
         }
         int64_t p = gn_predicted(logits + i * classes, classes);
         out->n++;
-        t[y[i]].is++;
-        if (p >= 0) t[p].said++;
-        if (p == y[i]) t[p].hit++;
+        count_row(t, y[i], p);
     }
     if (out->n == 0) {
-        double nan = (double)NAN;
-        *out = (gn_metrics){0, nan, nan, nan, nan, nan, nan, nan, nan, nan};
+        *out = nothing_counted();
         free(t);
         return NULL;
     }
     fill_rates(t, classes, out);
     free(t);
     return fill_curves(logits, n, classes, y, mask, out);
+}
+
+gn_status *gn_metrics_binary(const float *score, int64_t n, const int32_t *y, const uint8_t *mask,
+                             float threshold, gn_metrics *out)
+{
+    tally t[2] = {0};
+    scored *s;
+    bool ordered = true;
+    *out = (gn_metrics){0};
+    if (n < 0) GN_FAIL(GN_ERR_USAGE, "metrics of %lld scores", (long long)n);
+    for (int64_t i = 0; i < n; i++) {
+        if (!counts(y, mask, i)) continue;
+        if (y[i] > 1)
+            GN_FAIL(GN_ERR_USAGE, "score %lld has class %d: expected 0 or 1", (long long)i, y[i]);
+        bool nan = isnan(score[i]);
+        out->n++;
+        count_row(t, y[i], nan ? -1 : score[i] > threshold);
+        if (nan) ordered = false;
+    }
+    if (out->n == 0) {
+        *out = nothing_counted();
+        return NULL;
+    }
+    fill_rates(t, 2, out);
+    out->roc_auc = out->average_precision = (double)NAN;
+    if (!ordered) return NULL;
+    GN_MEM(s, out->n);
+    int64_t k = 0;
+    for (int64_t i = 0; i < n; i++)
+        if (counts(y, mask, i)) s[k++] = (scored){(double)score[i], y[i] == 1};
+    curves(s, k, &out->roc_auc, &out->average_precision);
+    free(s);
+    return NULL;
+}
+
+gn_spread gn_spread_of(const double *x, int64_t n)
+{
+    double nan = (double)NAN, sum = 0, squares = 0;
+    if (n < 1) return (gn_spread){nan, nan};
+    for (int64_t i = 0; i < n; i++) sum += x[i];
+    double mean = sum / (double)n;
+    for (int64_t i = 0; i < n; i++) squares += (x[i] - mean) * (x[i] - mean);
+    return (gn_spread){mean, n > 1 ? sqrt(squares / (double)(n - 1)) : 0};
 }

@@ -1,4 +1,5 @@
-/* Classification metrics over a mask.  Definitions follow scikit-learn's (zero_division = 0). */
+/* Classification metrics over a mask, of nodes, edges or any other rows that have labels.
+ * Definitions follow scikit-learn's (zero_division = 0). */
 #ifndef GN_RUNTIME_DATA_METRICS_H
 #define GN_RUNTIME_DATA_METRICS_H
 
@@ -26,8 +27,23 @@ int64_t gn_predicted(const float *row, int64_t classes);
  * counts. */
 double gn_accuracy(const float *logits, int64_t n, int64_t classes, const int32_t *y,
                    const uint8_t *mask);
-/* GN_ERR_USAGE for a label that has no logit, GN_ERR_NOMEM. */
+/* GN_ERR_USAGE for a label that has no logit, GN_ERR_NOMEM.  O(classes n (classes + log n)). */
 GN_NODISCARD gn_status *gn_metrics_compute(const float *logits, int64_t n, int64_t classes,
                                            const int32_t *y, const uint8_t *mask, gn_metrics *out);
+
+/* The same of one score [n] a row, whose class is 1 where it is above `threshold`: whether an edge
+ * is true, say.  y is 0 or 1 (below 0: does not count).  A NaN is of no class, and leaves the areas
+ * under the curves NaN, which read no threshold.  GN_ERR_USAGE for another label, GN_ERR_NOMEM.
+ * O(n log n). */
+GN_NODISCARD gn_status *gn_metrics_binary(const float *score, int64_t n, const int32_t *y,
+                                          const uint8_t *mask, float threshold, gn_metrics *out);
+
+/* Of n numbers, over folds or seeds: the mean, and the standard deviation of a sample (n - 1),
+ * which is 0 of one number.  NaN, both, of none. */
+typedef struct gn_spread {
+    double mean, std;
+} gn_spread;
+
+gn_spread gn_spread_of(const double *x, int64_t n);
 
 #endif

@@ -234,3 +234,39 @@ gn_status *gn_npy_objects(gn_zip *z, const char *name, gn_bytes *out)
         out->n = left;
     return s;
 }
+
+/* The letters of '<U6' are of four bytes, those of '|S6' of one; behind them there are zeros. */
+static void copy_text(const unsigned char *p, size_t n, size_t step, char *to, size_t size)
+{
+    size_t length = 0;
+    for (size_t i = 0; i + step <= n; i += step) {
+        bool ascii = p[i] < 128;
+        for (size_t k = 1; k < step; k++) ascii = ascii && p[i + k] == 0;
+        if (!ascii || length + 1 >= size) {
+            length = 0;
+            break;
+        }
+        if (!p[i]) break;
+        to[length++] = (char)p[i];
+    }
+    to[length] = 0;
+}
+
+gn_status *gn_npy_text(gn_zip *z, const char *name, char *to, size_t size)
+{
+    enum { MOST = 4096 };
+    unsigned char *header, *data = NULL;
+    size_t length;
+    uint64_t left;
+    *to = 0;
+    gn_status *s = read_header(z, name, gn_zip_origin(z), &header, &length, &left);
+    bool wide = !s && has(header, length, "'descr': '<U"),
+         one = !s && (has(header, length, "'shape': ()") || has(header, length, "'shape': (1,)")),
+         text = one && (wide || has(header, length, "'descr': '|S")) && left <= MOST;
+    if (!s) free(header);
+    if (text) s = read_rest(z, left, &data);
+    if (s || !text) gn_zip_abandon(z);
+    if (data) copy_text(data, left, wide ? 4 : 1, to, size);
+    free(data);
+    return s;
+}

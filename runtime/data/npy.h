@@ -16,6 +16,9 @@ GN_NODISCARD gn_status *gn_npy_parse(const void *bytes, size_t n, const char *or
  * (gn_ndarray_free).  Nothing is allocated before header and size agree. */
 GN_NODISCARD gn_status *gn_npy_member(gn_zip *z, const char *name, gn_ndarray *out);
 
+/* What a member of one short string says, in ASCII; "" where it is no such array, or longer. */
+GN_NODISCARD gn_status *gn_npy_text(gn_zip *z, const char *name, char *to, size_t size);
+
 /* The pickle behind the header of a member that is an array of one Python object; p is NULL where
  * it is anything else. */
 GN_NODISCARD gn_status *gn_npy_objects(gn_zip *z, const char *name, gn_bytes *out);

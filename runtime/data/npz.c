@@ -270,6 +270,15 @@ gn_status *gn_npz_tail(gn_npz *z, const char *key, char *to, size_t n)
     return s;
 }
 
+gn_status *gn_npz_text(gn_npz *z, const char *key, char *to, size_t size)
+{
+    entry *e;
+    *to = 0;
+    GN_TRY(asked(z, key, &e));
+    if (!e->member || !e->array) return NULL;
+    return gn_npy_text(z->zip, gn_zip_name(z->zip, (int)(e - z->entries)), to, size);
+}
+
 /* ---- messages ---- */
 
 gn_shape_text gn_shape_show(int rank, const int64_t *dim)

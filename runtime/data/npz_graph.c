@@ -1,20 +1,23 @@
-/* Graphs in .npz files, in five layouts:
+/* Graphs in .npz files, in six layouts:
  *
  * gnn-benchmark  adj_{data,indices,indptr,shape}, attr_{...}, labels: as
- * torch_geometric.io.read_npz reads it: loops
- *                removed, both directions, features above 0 become 1.  Without attr_* and labels it
- *                is a bare adjacency matrix: direction, loops and weights are kept.
+ *                torch_geometric.io.read_npz reads it: loops removed, both directions, features
+ *                above 0 become 1.  Without attr_* and labels it is a bare adjacency matrix:
+ *                direction, loops and weights are kept.
  * heterophilous  node_features, node_labels, edges, {train,val,test}_masks [splits, nodes]: both
- * directions. plain          edge_index [2, E] or edges [E, 2], or src and dst, or row and col, and
- * any of x, y, edge_weight,
- *                edge_attr, num_nodes and {train,val,test}_mask or {train,valid,test}_idx: kept as
- *                stored.
+ *                directions.
+ * plain          edge_index [2, E] or edges [E, 2], or src and dst, or row and col, and any of x,
+ *                y, edge_weight, edge_attr, num_nodes and {train,val,test}_mask or
+ *                {train,valid,test}_idx: kept as stored.
  * matrix         adj_matrix, adjacency, adj or A, dense or a pickled matrix of scipy, and what
- * plain has: kept as stored. scipy          indices, indptr, shape, format (csr, csc), or row, col,
- * shape, and data: what scipy.sparse.save_npz
- *                writes, as a bare adjacency matrix.
+ *                plain has: kept as stored.
+ * scipy          indices, indptr, shape, format (csr, csc), or row, col, shape, and data: what
+ *                scipy.sparse.save_npz writes, as a bare adjacency matrix.
  *
- * Arrays of other names are kept as they are.
+ * typed          NAME.edge_index and others, of types of nodes: npz_typed.c.
+ *
+ * Arrays of other names are kept as they are.  With graph_of_node, or batch, nodes are those of
+ * many small graphs, and labels may be of these.
  *
  * https://github.com/shchur/gnn-benchmark,
  * https://github.com/yandex-research/heterophilous-graphs */
@@ -24,6 +27,8 @@
 #include "runtime/data/npz_more.h"
 #include "runtime/data/npz_names.h"
 #include "runtime/data/npz_split.h"
+#include "runtime/data/npz_typed.h"
+#include "runtime/data/npz_values.h"
 #include "runtime/data/readers.h"
 #include "runtime/data/lines.h"
 
@@ -71,39 +76,14 @@ static gn_status *read_vector(loader *l, const char *key, int64_t length, gn_nda
 
 /* ---- labels, features ---- */
 
-static gn_status *fill_labels(loader *l, const char *key, const gn_ndarray *a)
-{
-    gn_dataset *d = l->d;
-    GN_MEM(d->y, d->n_nodes);
-    for (int64_t i = 0; i < d->n_nodes; i++) {
-        int64_t c;
-        if (!gn_ndarray_i64(a, i, &c) || c < -1 || c >= 1 << 24)
-            GN_FAIL(GN_ERR_DATA,
-                    "%s: %s[%lld] is %g: expected a class, or -1; other numbers to learn go under "
-                    "a name of "
-                    "their own, which the train block declares: `input NAME: node`",
-                    l->r->origin, key, (long long)i, gn_ndarray_f64(a, i));
-        d->y[i] = (int32_t)c;
-        if (c >= d->n_classes) d->n_classes = c + 1;
-    }
-    if (d->n_classes > d->n_nodes + 1024)
-        GN_FAIL(GN_ERR_DATA, "%s: %s: %lld classes for %lld nodes", l->r->origin, key,
-                (long long)d->n_classes, (long long)d->n_nodes);
-    return NULL;
-}
-
 static gn_status *read_labels(loader *l, const char *key)
 {
-    static const char expected
-        [] = "one label a node; several numbers a node to learn go under a name of their own, "
-             "which the train block declares: `input NAME: node[K]`";
     gn_ndarray a;
     if (!key) return NULL;
     GN_TRY(read_array(l, key, &a));
-    bool column = a.rank == 2 && a.dim[1] == 1;
-    gn_status *s = (a.rank == 1 || column) && a.dim[0] == l->d->n_nodes
-                       ? fill_labels(l, key, &a)
-                       : bad_shape(l, key, &a, expected);
+    bool of_graphs = l->d->n_tables && a.rank > 0 && a.dim[0] == gn_dataset_rows(l->d, 1);
+    if (of_graphs) l->d->labelled = 1;
+    gn_status *s = gn_npz_labels(l->zip, key, &a, l->d);
     gn_ndarray_free(&a);
     return s;
 }
@@ -111,26 +91,8 @@ static gn_status *read_labels(loader *l, const char *key)
 static gn_status *read_floats(loader *l, const char *key, int64_t rows, float **out, int64_t *cols)
 {
     gn_ndarray a;
-    gn_status *s = NULL;
-    char want[32];
-    snprintf(want, sizeof want, "%lld rows", (long long)rows);
     GN_TRY(read_array(l, key, &a));
-    if ((a.rank != 2 && a.rank != 1) || a.dim[0] != rows) s = bad_shape(l, key, &a, want);
-    *cols = a.rank == 2 ? a.dim[1] : 1;
-    if (!s && !(*out = gn_mem_alloc(a.count, sizeof **out)))
-        s = GN_ERROR(GN_ERR_NOMEM, "out of memory: %lld numbers", (long long)a.count);
-    int64_t bad = 0, first = 0;
-    for (int64_t i = 0; !s && i < a.count; i++) {
-        (*out)[i] = (float)gn_ndarray_f64(&a, i);
-        if (isfinite((*out)[i])) continue;
-        if (!bad++) first = i;
-    }
-    if (bad)
-        s = GN_ERROR(GN_ERR_DATA,
-                     "%s: %s: row %lld, column %lld is %g: expected finite numbers, and %lld of "
-                     "%lld are not",
-                     l->r->origin, key, (long long)(first / *cols), (long long)(first % *cols),
-                     gn_ndarray_f64(&a, first), (long long)bad, (long long)a.count);
+    gn_status *s = gn_npz_floats(l->zip, key, &a, rows, out, cols);
     gn_ndarray_free(&a);
     return s;
 }
@@ -408,12 +370,15 @@ static gn_status *read_count(loader *l, const char *key, int64_t *out)
             number ? "one whole number" : "a row a node");
 }
 
+static const char of_graph[] = "graph_of_node";
+
 /* As many nodes as num_nodes says, or the features, or the labels, or the largest end. */
 static gn_status *count_nodes(loader *l)
 {
     int64_t n = named_nodes(&l->edges);
     const char *key = gn_npz_has(l->zip, "num_nodes") ? "num_nodes"
                       : l->x.key                      ? l->x.key
+                      : gn_npz_has(l->zip, of_graph)  ? of_graph
                                                       : l->y.key;
     l->d->n_nodes = n;
     if (!key) {
@@ -451,6 +416,24 @@ static gn_status *read_edge_values(loader *l, bool reversed)
     return read_floats(l, attr, l->edges.n, &d->edge_attr, &d->edge_dim);
 }
 
+/* Many small graphs: nodes are in relation to theirs.  `batch` may be an input of a model, too. */
+static gn_status *read_graphs(loader *l)
+{
+    static const char batch[] = "batch";
+    gn_ndarray a;
+    bool named = gn_npz_has(l->zip, of_graph), good = false;
+    if (!named && !gn_npz_has(l->zip, batch)) return NULL;
+    gn_status *s = read_array(l, named ? of_graph : batch, &a);
+    if (!named) gn_npz_know(l->zip, batch, false);
+    if (s && (named || gn_status_code(s) == GN_ERR_NOMEM)) return s;
+    if (!s) good = named || gn_npz_is_batch(&a, l->d->n_nodes);
+    if (good) s = gn_npz_graphs(l->zip, named ? of_graph : batch, &a, l->d);
+    if (!good) gn_status_free(s);
+    if (!good && s) return NULL;
+    gn_ndarray_free(&a);
+    return s;
+}
+
 /* What lies on nodes and edges, behind the edges and the number of nodes. */
 static gn_status *read_values(loader *l)
 {
@@ -461,9 +444,10 @@ static gn_status *read_values(loader *l)
         GN_TRY(gn_edges_to_undirected(&l->edges));
         l->r->undirected = true;
     }
+    GN_TRY(read_graphs(l));
     GN_TRY(read_features(l, l->x.key));
     GN_TRY(read_labels(l, l->y.key));
-    return gn_npz_read_split(l->zip, l->r, l->d);
+    return gn_npz_read_split(l->zip, "", l->r, l->d);
 }
 
 static gn_status *read_plain(loader *l)
@@ -525,6 +509,7 @@ static gn_status *load(loader *l)
     static const char *const matrix_keys[] = {"adj_matrix", "adjacency", "adj", "A", NULL};
     static const char *const ends[][2] = {{"src", "dst"}, {"row", "col"}};
     char text[512];
+    if (gn_npz_is_typed(l->zip)) return gn_npz_read_typed(l->zip, l->r, l->d);
     if (gn_npz_has(l->zip, "adj_indptr")) return read_benchmark(l);
     const char *edges = gn_npz_first_of(l->zip, edge_keys),
                *matrix = gn_npz_first_of(l->zip, matrix_keys);

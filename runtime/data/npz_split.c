@@ -3,15 +3,19 @@
 
 #include "runtime/data/mem.h"
 
+#include <stdio.h>
+#include <string.h>
+
 typedef struct reader {
     gn_npz *zip;
     gn_reading *r;
-    int64_t nodes;
+    int64_t nodes; /* rows that have labels */
 } reader;
 
 enum {
     PARTS = 3,
-    NAMES = 4
+    NAMES = 4,
+    KEY = 320
 }; /* train, validation, test; the names that each may have, NULL at the end */
 typedef const char *const names[PARTS][NAMES];
 
@@ -88,27 +92,45 @@ static gn_status *read_part(reader *l, const char *key, bool numbers, part *p)
 }
 
 /* How many of the three are there, under which names. */
-static int look_up(const gn_npz *z, names of, const char *key[PARTS])
+static int look_up(const gn_npz *z, const char *prefix, names of, char key[PARTS][KEY])
 {
     int found = 0;
     for (int k = 0; k < PARTS; k++) {
-        const char *const *name = of[k];
-        while (*name && !gn_npz_has(z, *name)) name++;
-        key[k] = *name;
-        found += *name != NULL;
+        bool there = false;
+        for (const char *const *name = of[k]; *name && !there; name++) {
+            snprintf(key[k], KEY, "%s%s", prefix, *name);
+            there = gn_npz_has(z, key[k]);
+        }
+        found += there;
     }
     return found;
 }
 
-gn_status *gn_npz_read_split(gn_npz *z, gn_reading *r, gn_dataset *d)
+bool gn_npz_is_split(const char *name)
 {
-    reader l = {z, r, d->n_nodes};
+    for (int k = 0; k < PARTS; k++)
+        for (int i = 0; i < NAMES; i++)
+            if ((mask_keys[k][i] && !strcmp(mask_keys[k][i], name)) ||
+                (index_keys[k][i] && !strcmp(index_keys[k][i], name)))
+                return true;
+    return false;
+}
+
+bool gn_npz_has_split(const gn_npz *z, const char *prefix)
+{
+    char key[PARTS][KEY];
+    return look_up(z, prefix, mask_keys, key) + look_up(z, prefix, index_keys, key) > 0;
+}
+
+gn_status *gn_npz_read_split(gn_npz *z, const char *prefix, gn_reading *r, gn_dataset *d)
+{
+    reader l = {z, r, gn_dataset_labelled(d)};
     uint8_t **const mask[PARTS] = {&d->train_mask, &d->val_mask, &d->test_mask};
     float **const times[PARTS] = {&d->train_times, &d->val_times, &d->test_times};
-    const char *key[PARTS];
-    int found = look_up(z, mask_keys, key);
+    char key[PARTS][KEY];
+    int found = look_up(z, prefix, mask_keys, key);
     bool numbers = found == 0;
-    if (numbers) found = look_up(z, index_keys, key);
+    if (numbers) found = look_up(z, prefix, index_keys, key);
     if (found == 0) return NULL;
     if (found < PARTS)
         GN_FAIL(GN_ERR_DATA, "%s: expected %s for train, %s and test, or none", r->origin,

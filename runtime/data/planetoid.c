@@ -9,8 +9,6 @@
 #include "runtime/data/readers.h"
 #include "runtime/data/lines.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -257,26 +255,6 @@ gn_status *gn_planetoid_parse(const gn_input *f, gn_dataset **out)
 
 /* ---- the folder ---- */
 
-/* NAME of the one ind.NAME.graph in a folder; *count tells how many there are. */
-static gn_status *find_name(const char *folder, char *name, size_t cap, int *count)
-{
-    DIR *dir = opendir(folder);
-    *count = 0;
-    if (!dir && errno == ENOENT) return NULL;
-    if (!dir) GN_FAIL(GN_ERR_IO, "cannot open '%s': %s", folder, strerror(errno));
-    for (struct dirent *e; (e = readdir(dir));) {
-        size_t n = strlen(e->d_name);
-        if (n <= 10 || n - 10 >= cap || strncmp(e->d_name, "ind.", 4) != 0 ||
-            strcmp(e->d_name + n - 6, ".graph") != 0)
-            continue;
-        ++*count;
-        memcpy(name, e->d_name + 4, n - 10);
-        name[n - 10] = 0;
-    }
-    closedir(dir);
-    return NULL;
-}
-
 static gn_status *read_parts(const char *folder, const char *name, char (*path)[4096],
                              gn_bytes *part)
 {
@@ -306,22 +284,8 @@ static gn_status *read_named(const char *folder, const char *name, gn_dataset **
     return s;
 }
 
-gn_status *gn_planetoid_read(const char *folder, gn_reading *r, gn_dataset **out)
+gn_status *gn_planetoid_read(const char *folder, const char *name, gn_reading *r, gn_dataset **out)
 {
-    char raw[4096], name[128];
-    int count;
-    GN_TRY(find_name(folder, name, sizeof name, &count));
-    int n = snprintf(raw, sizeof raw, "%s/raw", folder);
-    if (count == 0 && n > 0 && (size_t)n < sizeof raw) {
-        GN_TRY(find_name(raw, name, sizeof name, &count));
-        folder = raw;
-    }
-    if (count != 1)
-        GN_FAIL(GN_ERR_DATA,
-                "'%s': expected the Planetoid files of one dataset (ind.NAME.x, ind.NAME.graph, "
-                "...) in "
-                "this folder or its raw/, found %d",
-                r->origin, count);
     if (strncmp(name, "nell", 4) == 0)
         GN_FAIL(GN_ERR_DATA, "'%s': NELL's variant of the Planetoid layout is not read", r->origin);
     GN_TRY(read_named(folder, name, out));

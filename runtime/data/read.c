@@ -2,10 +2,12 @@
  * directions, features that are made up or normalised, checks, a split where none is given. */
 #include "runtime/data/csr.h"
 #include "runtime/data/file.h"
+#include "runtime/data/folder.h"
 #include "runtime/data/mem.h"
 #include "runtime/data/readers.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
@@ -79,7 +81,7 @@ static gn_status *parse_bytes(const char *path, const gn_bytes *b, gn_reading *r
     GN_FAIL(GN_ERR_DATA,
             "'%s': %snot a graph: expected .npz, Matrix Market, an edge list or a gnnc graph (the "
             "last three also "
-            "as .gz), or a folder of Planetoid files%s",
+            "as .gz), or a folder%s",
             r->origin, pickle ? "a pickle, and " : "",
             pickle ? "; numpy.savez writes a .npz of arrays and of matrices of SciPy" : "");
 }
@@ -101,6 +103,61 @@ static gn_status *read_file(const char *path, gn_reading *r, gn_dataset **out)
     return s;
 }
 
+/* ---- folders ---- */
+
+static const struct folder_format {
+    const char *file; /* that tells it */
+    gn_folder_reader *read;
+    const char *what;
+} folder_formats[] = {
+    {"ind.*.graph", gn_planetoid_read, "ind.NAME.graph of Planetoid"},
+    {"*_A.txt", gn_tu_read, "NAME_A.txt of the TU collection"},
+    {"triples.int.csv", gn_kgbench_read, "triples.int.csv of kgbench"},
+    {"train.txt", gn_triples_read, "train.txt of triples"},
+    {"num-node-list.csv", gn_ogb_read, "num-node-list.csv of OGB"},
+    {"triplet-type-list.csv", gn_ogb_typed_read, "triplet-type-list.csv of OGB"},
+};
+enum { FOLDER_FORMATS = sizeof folder_formats / sizeof *folder_formats };
+
+/* *is: which format the files of this folder have; NULL: none that is known. */
+static gn_status *recognise_folder(const char *folder, const gn_reading *r, char *name, size_t size,
+                                   const struct folder_format **is)
+{
+    for (const struct folder_format *f = folder_formats; f < folder_formats + FOLDER_FORMATS; f++) {
+        int count = 0;
+        *is = f;
+        *name = 0;
+        if (strchr(f->file, '*'))
+            GN_TRY(gn_folder_find(folder, f->file, name, size, &count));
+        else if (gn_folder_has(folder, f->file))
+            count = 1;
+        if (count > 1)
+            GN_FAIL(GN_ERR_DATA, "'%s': expected one dataset in this folder, and %d have %s",
+                    r->origin, count, f->what);
+        if (count == 1) return NULL;
+    }
+    *is = NULL;
+    return NULL;
+}
+
+static gn_status *read_folder(const char *folder, gn_reading *r, gn_dataset **out)
+{
+    const struct folder_format *is;
+    char raw[GN_PATH_SIZE], name[128], all[512] = "";
+    GN_TRY(recognise_folder(folder, r, name, sizeof name, &is));
+    if (is) return is->read(folder, name, r, out);
+    if (gn_folder_has_folder(folder, "raw")) {
+        GN_TRY(gn_folder_path(folder, "raw", raw));
+        GN_TRY(recognise_folder(raw, r, name, sizeof name, &is));
+        if (is) return is->read(raw, name, r, out);
+    }
+    for (int k = 0; k < FOLDER_FORMATS; k++) {
+        size_t n = strlen(all);
+        snprintf(all + n, sizeof all - n, "%s%s", k ? ", " : "", folder_formats[k].what);
+    }
+    GN_FAIL(GN_ERR_DATA, "'%s': no data in this folder or its raw/: looked for %s", r->origin, all);
+}
+
 static gn_status *read_any(const char *path, gn_reading *r, gn_dataset **out)
 {
     static const char synthetic[] = "synthetic:";
@@ -109,7 +166,7 @@ static gn_status *read_any(const char *path, gn_reading *r, gn_dataset **out)
     if (strncmp(path, synthetic, sizeof synthetic - 1) == 0)
         return gn_synthetic_read(path + sizeof synthetic - 1, r, out);
     if (stat(path, &st) != 0) GN_FAIL(GN_ERR_IO, "cannot open '%s': %s", path, strerror(errno));
-    if (S_ISDIR(st.st_mode)) return gn_planetoid_read(path, r, out);
+    if (S_ISDIR(st.st_mode)) return read_folder(path, r, out);
     return read_file(path, r, out);
 }
 
@@ -123,22 +180,39 @@ static char *name_from(const char *path)
     return strndup(slash, (size_t)((dot ? dot : end) - slash));
 }
 
+/* Reversed edges come in and repeats go, so nothing may lie on edges but weights. */
+static gn_status *check_plain_edges(const gn_dataset *d, const gn_reading *r)
+{
+    bool plain = !d->edge_attr && !d->typed;
+    for (int k = 0; k < d->n_columns; k++)
+        plain = plain && !(d->columns[k].on_edges && d->columns[k].over == 0);
+    if (plain) return NULL;
+    GN_FAIL(GN_ERR_USAGE,
+            "%s: edges with %s cannot be made undirected; --undirected off leaves them as they are "
+            "stored",
+            r->origin, d->edge_attr ? "attributes" : "types");
+}
+
 static gn_status *finish(gn_dataset *d, const gn_data_options *opt, const gn_reading *r)
 {
     GN_TRY(gn_reading_check_split(r));
     if (!d->name && opt->path && !(d->name = name_from(opt->path)))
         GN_FAIL(GN_ERR_NOMEM, "out of memory: %zu bytes for a name", strlen(opt->path));
     if (opt->undirected == 1 && !r->undirected) {
+        GN_TRY(check_plain_edges(d, r));
         gn_edges e;
         gn_edges_take(&e, d);
         gn_status *s = gn_edges_to_undirected(&e);
         gn_edges_give(&e, d);
         GN_TRY(s);
     }
+    if (opt->features && d->typed)
+        GN_FAIL(GN_ERR_USAGE, "%s: --features %s makes those of nodes, and these data have types",
+                r->origin, gn_features_name[opt->features]);
     if (opt->features) GN_TRY(gn_features_make(d, opt->features));
     bool normalize = opt->normalize_rows < 0 ? r->normalize_default && !opt->features
                                              : opt->normalize_rows == 1;
-    if (normalize) GN_TRY(gn_features_normalize(d));
+    if (normalize && d->n_features > 0) GN_TRY(gn_features_normalize(d));
     d->normalized = normalize && d->n_features > 0;
     if (opt->classes > 0 && opt->classes < d->n_classes)
         GN_FAIL(GN_ERR_USAGE, "%s: %lld classes are asked for, but the labels have %lld", r->origin,
@@ -146,9 +220,10 @@ static gn_status *finish(gn_dataset *d, const gn_data_options *opt, const gn_rea
     if (opt->classes > 0) d->n_classes = opt->classes;
     GN_TRY(gn_dataset_check(d));
     if (d->y && !d->train_mask) {
-        GN_MEM(d->train_mask, d->n_nodes);
-        GN_MEM(d->val_mask, d->n_nodes);
-        GN_MEM(d->test_mask, d->n_nodes);
+        int64_t rows = gn_dataset_labelled(d);
+        GN_MEM(d->train_mask, rows);
+        GN_MEM(d->val_mask, rows);
+        GN_MEM(d->test_mask, rows);
         GN_TRY(gn_dataset_draw_split(d, opt->seed));
     }
     return NULL;

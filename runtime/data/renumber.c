@@ -25,18 +25,50 @@ static gn_status *move_rows(void **rows, const int64_t *to, int64_t n, size_t by
         d->field = rows_;                                                                          \
     } while (0)
 
-static gn_status *move_csr(gn_dataset *d, const int64_t *to)
+static gn_status *move_csr(gn_csr **m, const int64_t *to)
 {
-    int64_t *from;
+    int64_t *from, n = *m ? (*m)->rows : 0;
     gn_csr *moved;
-    if (!d->x_csr) return NULL;
-    GN_MEM(from, d->n_nodes);
-    for (int64_t v = 0; v < d->n_nodes; v++) from[to[v]] = v;
-    gn_status *s = gn_csr_select_rows(d->x_csr, from, d->n_nodes, &moved);
+    if (!*m) return NULL;
+    GN_MEM(from, n);
+    for (int64_t v = 0; v < n; v++) from[to[v]] = v;
+    gn_status *s = gn_csr_select_rows(*m, from, n, &moved);
     free(from);
     if (s) return s;
-    gn_csr_free(d->x_csr);
-    d->x_csr = moved;
+    gn_csr_free(*m);
+    *m = moved;
+    return NULL;
+}
+
+/* Labels and splits, where they are of nodes. */
+static gn_status *move_labels(gn_dataset *d, const int64_t *to)
+{
+    if (d->labelled != 0) return NULL;
+    MOVE(y, 1);
+    MOVE(train_mask, 1);
+    MOVE(val_mask, 1);
+    MOVE(test_mask, 1);
+    MOVE(train_times, 1);
+    MOVE(val_times, 1);
+    MOVE(test_times, 1);
+    return NULL;
+}
+
+static gn_status *move_tables(gn_dataset *d, const int64_t *to)
+{
+    for (int k = 0; k < d->n_relations; k++) {
+        gn_relation *r = &d->relations[k];
+        for (int64_t e = 0; r->src == 0 && e < r->n_edges; e++) r->from[e] = to[r->from[e]];
+        for (int64_t e = 0; r->dst == 0 && e < r->n_edges; e++) r->to[e] = to[r->to[e]];
+    }
+    for (int k = 0; k < d->n_columns; k++) {
+        gn_table_column *c = &d->columns[k];
+        if (c->on_edges || c->over != 0) continue;
+        size_t bytes = gn_elem_size(c->elem);
+        for (int i = 0; i < c->rank; i++) bytes *= (size_t)c->dim[i];
+        GN_TRY(move_rows(&c->data, to, d->n_nodes, bytes));
+        GN_TRY(move_csr(&c->csr, to));
+    }
     return NULL;
 }
 
@@ -47,17 +79,12 @@ gn_status *gn_dataset_renumber(gn_dataset *d, const int64_t *to)
         d->dst[e] = to[d->dst[e]];
     }
     MOVE(x, d->n_features);
-    MOVE(y, 1);
-    MOVE(train_mask, 1);
-    MOVE(val_mask, 1);
-    MOVE(test_mask, 1);
-    MOVE(train_times, 1);
-    MOVE(val_times, 1);
-    MOVE(test_times, 1);
+    GN_TRY(move_labels(d, to));
+    GN_TRY(move_tables(d, to));
     for (int k = 0; k < d->n_more; k++) {
         int64_t cols = 1;
         for (int i = 1; i < d->more[k].rank; i++) cols *= d->more[k].dim[i];
         if (d->more[k].on_nodes) MOVE(more[k].data, cols);
     }
-    return move_csr(d, to);
+    return move_csr(&d->x_csr, to);
 }

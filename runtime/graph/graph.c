@@ -37,7 +37,8 @@ int64_t gn_graph_array_count(const gn_graph *g, gn_graph_array k)
     if (k == GN_GRAPH_ROW_PTR) return g->n_dst + 1;
     if (k == GN_GRAPH_COL_PTR) return g->n_src + 1;
     if (k == GN_GRAPH_MATRIX_ROW || k == GN_GRAPH_ROW_VALUE) return g->n_dst;
-    return k == GN_GRAPH_IMAGE ? g->n_parent_edge : g->n_edge;
+    if (k != GN_GRAPH_IMAGE) return g->n_edge;
+    return g->copies ? g->n_edge : g->n_parent_edge;
 }
 
 gn_elem gn_graph_array_elem(const gn_graph *g, gn_graph_array k)

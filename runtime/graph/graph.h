@@ -24,9 +24,11 @@ typedef struct gn_graph_facts {
 
 typedef struct gn_graph {
     int64_t n_src, n_dst, n_edge, n_parent_edge;
+    int64_t copies; /* derived: images of an edge; 0: one at most */
     gn_elem index;  /* I32 or I64: of all arrays but VALUE, ROW_VALUE and CELL */
     bool derived;   /* has FROM and IMAGE */
     bool picks;     /* edge k ends at destination k: picks rows of the sources */
+    bool changes;   /* drawn anew now and then: no array is shared with another */
     bool symmetric; /* found when CSC was made: its arrays are those by destination, owned there */
     void *array[GN_GRAPH_ARRAY_COUNT]; /* 64-byte aligned; NULL until made: ROW, IMAGE and CSC when
                                           first required */
@@ -80,9 +82,31 @@ GN_NODISCARD gn_status *gn_graph_derived(const gn_graph *g, gn_graph_derive how,
  * GN_ERR_DATA where sizes do not meet, and where a pick that is restricted loses a row. */
 GN_NODISCARD gn_status *gn_graph_subset(int64_t n, const uint8_t *mask, gn_elem index,
                                         gn_graph **out);
-GN_NODISCARD gn_status *gn_graph_grow(const gn_graph *r, const gn_graph *g, gn_graph **out);
+/* `r`: a pick of the rows at the other end; NULL: all. `also`: a pick of the rows at this end,
+ * which is added; may be NULL. */
+GN_NODISCARD gn_status *gn_graph_grow(const gn_graph *g, int end, const gn_graph *r,
+                                      const gn_graph *also, gn_graph **out);
 GN_NODISCARD gn_status *gn_graph_restrict(const gn_graph *g, const gn_graph *src,
                                           const gn_graph *dst, gn_graph **out);
+
+/* Graphs of some edges, and of others (FILTER, INDEX and CORRUPT of ops.def).  `mask` [n_edge] in
+ * CSR order is 0 where an edge is left out. */
+GN_NODISCARD gn_status *gn_graph_filter(const gn_graph *g, const uint8_t *mask, gn_graph **out);
+/* rows [n], of GN_I32 or GN_I64: each below n_src and not negative, or GN_ERR_DATA, which says
+ * which element is not. `of`: the graph whose edges the n rows are; NULL: of none. */
+GN_NODISCARD gn_status *gn_graph_index(gn_elem index, int64_t n_src, int64_t n, gn_elem elem,
+                                       const void *rows, const gn_graph *of, gn_graph **out);
+/* What is drawn of an edge: base/draw.h. */
+typedef struct gn_corruption {
+    uint64_t key;
+    int64_t times; /* > 0 */
+    int end;       /* 0 sources, 1 destinations, 2 either */
+    uint32_t site;
+} gn_corruption;
+GN_NODISCARD gn_status *gn_graph_corrupt(const gn_graph *g, const gn_corruption *c, gn_graph **out);
+/* The arrays of g become those of `now`, which has the same numbers of rows and edges, where they
+ * are. */
+GN_NODISCARD gn_status *gn_graph_refill(gn_graph *g, gn_graph *now);
 
 /* Makes sure arrays in the bit set (1 << gn_graph_array) exist.  Safe against concurrent calls on
  * one graph; an array once made stays where it is.  GN_ERR_DATA for VALUE, ROW_VALUE and CELL of

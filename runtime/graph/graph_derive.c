@@ -101,6 +101,7 @@ gn_status *gn_graph_derived_blank(const gn_graph *g, int64_t n_src, int64_t n_ds
     if (g->index == GN_I64) index = GN_I64;
     GN_TRY(gn_graph_blank(n_src, n_dst, n_edge, index, out));
     (*out)->n_parent_edge = g->n_edge;
+    (*out)->changes = g->changes;
     (*out)->derived = true;
     gn_status *s = gn_graph_array_new(*out, GN_GRAPH_FROM);
     if (s) {
@@ -144,6 +145,6 @@ gn_status *gn_graph_derived(const gn_graph *g, gn_graph_derive how, gn_graph **o
 {
     *out = NULL;
     if (how > GN_REVERSE)
-        GN_FAIL(GN_ERR_INTERNAL, "a pick of rows is derived from more than one graph");
+        GN_FAIL(GN_ERR_INTERNAL, "a pick of rows or edges is derived of more than one graph");
     return how == GN_REVERSE ? reversed(g, out) : with_loops(g, how, out);
 }

@@ -33,7 +33,7 @@ static gn_status *make_csc(gn_graph *g, void *edge)
 {
     size_t size = gn_elem_size(g->index);
     void *ptr = NULL, *row = NULL;
-    bool symmetric = false, first = g->n_edge <= MATCHED_FIRST;
+    bool symmetric = false, first = g->n_edge <= MATCHED_FIRST && !g->changes;
     if (first) GN_TRY(gn_graph_match_transpose(g, edge, &symmetric));
     if (symmetric) {
         share_by_source(g);
@@ -42,7 +42,7 @@ static gn_status *make_csc(gn_graph *g, void *edge)
     gn_status *s = gn_block_zeroed(g->n_src + 1, size, "column pointers", &ptr);
     if (!s) s = gn_block_new(g->n_edge, size, "destinations by source", &row);
     if (!s) s = gn_sort_by_source(g, ptr, row, edge);
-    if (!s && !first) symmetric = gn_graph_is_transpose(g, ptr, row, edge);
+    if (!s && !first && !g->changes) symmetric = gn_graph_is_transpose(g, ptr, row, edge);
     if (s || symmetric) {
         gn_block_free(ptr);
         gn_block_free(row);
@@ -97,9 +97,11 @@ static gn_status *make_image(gn_graph *g)
 {
     GN_TRY(gn_graph_array_new(g, GN_GRAPH_IMAGE));
     void *image = g->array[GN_GRAPH_IMAGE];
-    memset(image, 0xff, (size_t)g->n_parent_edge * gn_elem_size(g->index)); /* -1 */
+    int64_t images = gn_graph_array_count(g, GN_GRAPH_IMAGE);
+    memset(image, 0xff, (size_t)images * gn_elem_size(g->index)); /* -1 */
     for (int64_t e = 0; e < g->n_edge; e++) {
         int64_t from = get(g, GN_GRAPH_FROM, e);
+        if (g->copies) from = from * g->copies + get(g, GN_GRAPH_POS, e) % g->copies;
         if (from >= 0) gn_index_set(image, g->index, from, e);
     }
     return NULL;

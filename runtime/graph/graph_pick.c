@@ -41,24 +41,67 @@ gn_status *gn_graph_subset(int64_t n, const uint8_t *mask, gn_elem index, gn_gra
     return pick(n, mask, index, out);
 }
 
-gn_status *gn_graph_grow(const gn_graph *r, const gn_graph *g, gn_graph **out)
+static gn_status *check_grown(const gn_graph *g, int end, const gn_graph *r, const gn_graph *also)
 {
-    *out = NULL;
-    if (!r->picks) GN_FAIL(GN_ERR_DATA, "grow: the first graph is no pick of rows");
-    if (g->n_src != r->n_src || g->n_dst != r->n_src)
+    int64_t here = end ? g->n_dst : g->n_src, there = end ? g->n_src : g->n_dst;
+    if ((r && !r->picks) || (also && !also->picks))
+        GN_FAIL(GN_ERR_DATA, "grow: the %s graph is no pick of rows",
+                r && !r->picks ? "first" : "last");
+    if ((r && r->n_src != there) || (also && also->n_src != here))
         GN_FAIL(GN_ERR_DATA,
                 "grow: rows are picked of %lld, the graph goes from %lld nodes to %lld",
-                (long long)r->n_src, (long long)g->n_src, (long long)g->n_dst);
-    void *block;
-    GN_TRY(gn_block_zeroed(r->n_src, 1, "picked rows", &block));
-    uint8_t *marked = block;
-    for (int64_t k = 0; k < r->n_edge; k++) {
-        int64_t v = get(r, GN_GRAPH_COL, k), end = get(g, GN_GRAPH_ROW_PTR, v + 1);
-        marked[v] = 1;
+                (long long)(r && r->n_src != there ? r : also)->n_src, (long long)g->n_src,
+                (long long)g->n_dst);
+    return NULL;
+}
+
+static void mark_picked(const gn_graph *r, uint8_t *marked)
+{
+    for (int64_t k = 0; r && k < r->n_edge; k++) marked[get(r, GN_GRAPH_COL, k)] = 1;
+}
+
+/* Sources of the edges into the rows of r, or of all. */
+static void mark_sources(const gn_graph *g, const gn_graph *r, uint8_t *marked)
+{
+    int64_t rows = r ? r->n_edge : g->n_dst;
+    for (int64_t k = 0; k < rows; k++) {
+        int64_t v = r ? get(r, GN_GRAPH_COL, k) : k, end = get(g, GN_GRAPH_ROW_PTR, v + 1);
         for (int64_t e = get(g, GN_GRAPH_ROW_PTR, v); e < end; e++)
             marked[get(g, GN_GRAPH_COL, e)] = 1;
     }
-    gn_status *s = pick(r->n_src, marked, g->index == GN_I64 ? GN_I64 : r->index, out);
+}
+
+/* Destinations of the edges out of rows of r, or of all. */
+static gn_status *mark_destinations(const gn_graph *g, const gn_graph *r, uint8_t *marked)
+{
+    void *from = NULL;
+    if (r) GN_TRY(gn_block_zeroed(g->n_src, 1, "picked rows", &from));
+    mark_picked(r, from);
+    for (int64_t v = 0; v < g->n_dst; v++) {
+        int64_t end = get(g, GN_GRAPH_ROW_PTR, v + 1);
+        for (int64_t e = get(g, GN_GRAPH_ROW_PTR, v); e < end && !marked[v]; e++)
+            marked[v] = r ? ((const uint8_t *)from)[get(g, GN_GRAPH_COL, e)] : 1;
+    }
+    gn_block_free(from);
+    return NULL;
+}
+
+gn_status *gn_graph_grow(const gn_graph *g, int end, const gn_graph *r, const gn_graph *also,
+                         gn_graph **out)
+{
+    *out = NULL;
+    GN_TRY(check_grown(g, end, r, also));
+    int64_t n = end ? g->n_dst : g->n_src;
+    bool wide = g->index == GN_I64 || (r && r->index == GN_I64) || (also && also->index == GN_I64);
+    void *block;
+    GN_TRY(gn_block_zeroed(n, 1, "picked rows", &block));
+    mark_picked(also, block);
+    gn_status *s = NULL;
+    if (end)
+        s = mark_destinations(g, r, block);
+    else
+        mark_sources(g, r, block);
+    if (!s) s = pick(n, block, wide ? GN_I64 : GN_I32, out);
     gn_block_free(block);
     return s;
 }

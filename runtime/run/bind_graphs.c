@@ -23,7 +23,8 @@ static gn_status *find_graph(const gn_instance *in, int number, int n,
 /* Is `d` the graph that `like` tells of? */
 static bool same_origin(const gn_derived *d, const gn_derived *like)
 {
-    return d && d->how == like->how && d->mask == like->mask && d->parent[0] == like->parent[0] &&
+    return d && d->how == like->how && d->end == like->end && d->rows == like->rows &&
+           d->mask == like->mask && d->parent[0] == like->parent[0] &&
            d->parent[1] == like->parent[1] && d->parent[2] == like->parent[2];
 }
 
@@ -33,6 +34,7 @@ static gn_derived *find_shared(const gn_instance *in, const gn_derived *like,
     for (int k = 0; in && k < in->artifact->n_graphs; k++) {
         gn_derived *d = in->derived[k];
         if (!same_origin(d, like)) continue;
+        if (d->how == GN_INDEX && d->graph->index != index) continue;
         if (!mask || (d->graph->n_src == mask->rows && d->graph->index == index)) return d;
     }
     return NULL;
@@ -66,14 +68,96 @@ static gn_elem index_of(const gn_artifact *a)
     return GN_I32;
 }
 
-static gn_status *make_derived(gn_derived *d, const gn_binding *mask, gn_elem index)
+static gn_status *filtered(gn_instance *in, const gn_graph_slot *slot, gn_derived *d, int n,
+                           const gn_binding *tensors)
 {
+    GN_TRY(gn_bind_column(in, slot->column, n, tensors));
+    const gn_column_data *mask = &in->column[slot->column];
+    if (mask->n != d->parent[0]->n_edge)
+        GN_FAIL(GN_ERR_DATA, "%s: a mask of %lld edges, of a graph of %lld", in->artifact->name,
+                (long long)mask->n, (long long)d->parent[0]->n_edge);
+    return gn_graph_filter(d->parent[0], mask->data, &d->graph);
+}
+
+static gn_status *indexed(gn_instance *in, const gn_graph_slot *slot, gn_derived *d, int n,
+                          const gn_binding *tensors)
+{
+    GN_TRY(gn_bind_column(in, slot->column, n, tensors));
+    const gn_column_data *c = &in->column[slot->column];
+    const char *name = in->artifact->columns[slot->column].name;
+    gn_status *s = gn_graph_index(index_of(in->artifact), d->rows, c->n, c->elem, c->data,
+                                  d->parent[1], &d->graph);
+    return s && name ? gn_status_annotate(s, "%s: input '%s'", in->artifact->name, name) : s;
+}
+
+static gn_status *corrupted(const gn_graph_slot *slot, gn_derived *d)
+{
+    const gn_corruption c = {
+        .key = d->key, .times = slot->times, .end = slot->end, .site = slot->site};
+    return gn_graph_corrupt(d->parent[0], &c, &d->graph);
+}
+
+gn_status *gn_bind_make_derived(gn_instance *in, int number, gn_derived *d, int n,
+                                const gn_binding *tensors)
+{
+    const gn_graph_slot *slot = &in->artifact->graphs[number];
+    gn_status *s;
+    const gn_binding *mask;
     switch (d->how) {
-    case GN_SUBSET: return gn_graph_subset(mask->rows, mask->data, index, &d->graph);
-    case GN_GROW: return gn_graph_grow(d->parent[0], d->parent[1], &d->graph);
-    case GN_RESTRICT: return gn_graph_restrict(d->parent[0], d->parent[1], d->parent[2], &d->graph);
-    default: return gn_graph_derived(d->parent[0], d->how, &d->graph);
+    case GN_SUBSET:
+        GN_TRY(find_mask(in, slot->mask_of, n, tensors, &mask));
+        s = gn_graph_subset(mask->rows, mask->data, index_of(in->artifact), &d->graph);
+        break;
+    case GN_GROW:
+        s = gn_graph_grow(d->parent[0], slot->end, d->parent[1], d->parent[2], &d->graph);
+        break;
+    case GN_RESTRICT:
+        s = gn_graph_restrict(d->parent[0], d->parent[1], d->parent[2], &d->graph);
+        break;
+    case GN_FILTER: s = filtered(in, slot, d, n, tensors); break;
+    case GN_INDEX: s = indexed(in, slot, d, n, tensors); break;
+    case GN_CORRUPT: s = corrupted(slot, d); break;
+    default: s = gn_graph_derived(d->parent[0], d->how, &d->graph); break;
     }
+    if (!s && slot->drawn) d->graph->changes = true;
+    return s;
+}
+
+/* Where seed and step are. */
+static gn_status *find_key_data(const gn_instance *in, const gn_graph_slot *slot, int n,
+                                const gn_binding *tensors, gn_derived *d)
+{
+    for (int j = 0; j < 2; j++) {
+        const gn_binding *b;
+        GN_TRY(gn_bind_find(in, slot->key_of[j], n, tensors, &b));
+        if (b->elem != GN_I64 || b->rows != 1 || b->row_elems != 1 || !b->data)
+            GN_FAIL(GN_ERR_DATA, "%s: '%s' is no key of draws: one i64 is needed",
+                    in->artifact->name, slot->key_of[j]);
+        d->key_at[j] = b->data;
+    }
+    return gn_find_key(in, d);
+}
+
+/* What a graph is to be made of; *shared: another that was may stand for it. */
+static gn_status *find_origin(const gn_instance *in, const gn_graph_slot *slot, int n,
+                              const gn_binding *tensors, gn_derived *d, bool *shared)
+{
+    bool of_column = slot->how == GN_FILTER || slot->how == GN_INDEX;
+    *shared = !slot->drawn;
+    *d = (gn_derived){.how = slot->how, .end = slot->end};
+    if (slot->how != GN_SUBSET && slot->how != GN_INDEX) d->parent[0] = in->graph[slot->parent];
+    for (int k = 0; slot->how >= GN_GROW && k < 2; k++)
+        if (slot->with[k] >= 0) d->parent[k + 1] = in->graph[slot->with[k]];
+    if (slot->how == GN_CORRUPT) GN_TRY(find_key_data(in, slot, n, tensors, d));
+    if (slot->how == GN_INDEX) GN_TRY(gn_bind_row_count(in, &slot->rows, n, tensors, &d->rows));
+    if (!of_column) return NULL;
+    const gn_data_column *c = &in->artifact->columns[slot->column];
+    const gn_binding *b;
+    *shared = c->kind == GN_COLUMN_INPUT;
+    if (!*shared) return NULL;
+    GN_TRY(gn_bind_find(in, c->name, n, tensors, &b));
+    d->mask = b->data;
+    return NULL;
 }
 
 static gn_status *derive(gn_instance *in, int number, int n, const gn_binding *tensors,
@@ -81,17 +165,16 @@ static gn_status *derive(gn_instance *in, int number, int n, const gn_binding *t
 {
     const gn_graph_slot *slot = &in->artifact->graphs[number];
     const gn_binding *mask = NULL;
-    gn_derived want = {.how = slot->how};
-    if (slot->how == GN_SUBSET)
+    gn_derived want, *d = NULL;
+    bool shared;
+    GN_TRY(find_origin(in, slot, n, tensors, &want, &shared));
+    if (slot->how == GN_SUBSET) {
         GN_TRY(find_mask(in, slot->mask_of, n, tensors, &mask));
-    else
-        want.parent[0] = in->graph[slot->parent];
-    for (int k = 0; slot->how >= GN_GROW && k < (slot->how == GN_GROW ? 1 : 2); k++)
-        if (slot->with[k] >= 0) want.parent[k + 1] = in->graph[slot->with[k]];
-    want.mask = mask ? mask->data : NULL;
+        want.mask = mask->data;
+    }
     gn_elem index = index_of(in->artifact);
-    gn_derived *d = find_shared(in, &want, mask, index);
-    if (!d) d = find_shared(like, &want, mask, index);
+    if (shared) d = find_shared(in, &want, mask, index);
+    if (!d && shared) d = find_shared(like, &want, mask, index);
     if (d) {
         atomic_fetch_add(&d->users, 1);
     } else {
@@ -100,7 +183,7 @@ static gn_status *derive(gn_instance *in, int number, int n, const gn_binding *t
         d = block;
         *d = want;
         atomic_init(&d->users, 1);
-        gn_status *s = make_derived(d, mask, index);
+        gn_status *s = gn_bind_make_derived(in, number, d, n, tensors);
         if (s) {
             gn_block_free(d);
             return s;
@@ -177,6 +260,8 @@ gn_status *gn_bind_graphs(gn_instance *in, int n, const gn_graph_binding *graphs
         gn_status *s = gn_graph_require(in->graph[k], arrays);
         if (s) return gn_status_annotate(s, "%s: graph %d", a->name, k);
     }
+    for (int k = 0; k < a->n_graphs; k++) in->draws = in->draws || a->graphs[k].drawn;
+    if (!in->draws) gn_bind_release_columns(in);
     GN_TRY(find_symbols(in, n_tensors, tensors));
     return check_sizes(in);
 }
@@ -186,6 +271,10 @@ gn_status *gn_bind_graphs(gn_instance *in, int n, const gn_graph_binding *graphs
 static unsigned arrays_read(const gn_artifact *a, int k)
 {
     unsigned arrays = 0;
+    for (int g = 0; g < a->n_graphs; g++) /* drawn anew of these */
+        if (a->graphs[g].drawn)
+            arrays |= 1u << GN_GRAPH_ROW_PTR | 1u << GN_GRAPH_COL | 1u << GN_GRAPH_POS |
+                      1u << GN_GRAPH_FROM;
     for (int s = 0; s < a->n_slots; s++) {
         const gn_slot *slot = &a->slots[s];
         if (gn_slot_reads_graph(slot, k)) arrays |= 1u << slot->array;
@@ -211,4 +300,5 @@ void gn_instances_trim_graphs(int n, gn_instance *const *in)
 void gn_bind_release_graphs(gn_instance *in)
 {
     for (int k = 0; k < in->artifact->n_graphs; k++) release(in->derived[k]);
+    gn_bind_release_columns(in);
 }

@@ -84,6 +84,11 @@ static void run_here(gn_instance *in, bool alone)
 
 void gn_instance_run(gn_instance *in)
 {
+    gn_status *s = in->draws && !in->error ? gn_redraw(in) : NULL;
+    if (s) {
+        note_error(in, s);
+        return;
+    }
     if (in->remote) {
         run_remote(in);
         return;
@@ -162,7 +167,7 @@ double gn_instance_clock(gn_instance *in, int n)
 {
     double us = 0;
     int64_t before = gn_now_ns();
-    if (in->remote) {
+    if (in->remote && !in->draws) {
         if (!in->error) note_error(in, in->artifact->remote->clock(in->remote, n, &us));
         return us;
     }
@@ -181,8 +186,11 @@ static gn_status *make_tables(gn_instance *in)
 {
     const gn_artifact *a = in->artifact;
     int64_t words = (int64_t)a->n_launches * (int64_t)(sizeof(gn_ready) / 8 + 1) +
-                    2 * (int64_t)a->n_slots + 2 * (int64_t)a->n_graphs + a->n_syms;
-    _Static_assert(sizeof(gn_ready) % 8 == 0 && sizeof(void *) == 8, "tables are of words");
+                    2 * (int64_t)a->n_slots + 2 * (int64_t)a->n_graphs + a->n_syms +
+                    (int64_t)a->n_columns * (int64_t)(sizeof(gn_column_data) / 8);
+    _Static_assert(sizeof(gn_ready) % 8 == 0 && sizeof(void *) == 8 &&
+                       sizeof(gn_column_data) % 8 == 0,
+                   "tables are of words");
     GN_TRY(gn_block_zeroed(words, 8, "instance", &in->tables));
     in->ready = in->tables;
     in->addr = (void **)(void *)(in->ready + a->n_launches);
@@ -191,6 +199,7 @@ static gn_status *make_tables(gn_instance *in)
     in->derived = (gn_derived **)(void *)(in->graph + a->n_graphs);
     in->sym = (int64_t *)(void *)(in->derived + a->n_graphs);
     in->ns = in->sym + a->n_syms;
+    in->column = (gn_column_data *)(void *)(in->ns + a->n_launches);
     return NULL;
 }
 
@@ -323,13 +332,16 @@ gn_status *gn_instance_rebind(gn_instance *in, const char *name, void *data)
         GN_TRY(gn_bind_check_data(in, k, data));
         found = true;
     }
-    for (int k = 0; k < a->n_graphs; k++)
-        if (a->graphs[k].mask_of && strcmp(a->graphs[k].mask_of, name) == 0)
-            GN_FAIL(GN_ERR_USAGE, "%s: '%s' picks rows: another mask needs another instance",
-                    a->name, name);
-    if (!found) GN_FAIL(GN_ERR_USAGE, "%s has no tensor '%s'", a->name, name);
+    if (gn_artifact_is_made_of(a, name))
+        GN_FAIL(GN_ERR_USAGE, "%s: '%s' picks rows: another mask needs another instance", a->name,
+                name);
+    bool key = gn_redraws_by(a, name);
+    if (!found && !key) GN_FAIL(GN_ERR_USAGE, "%s has no tensor '%s'", a->name, name);
+    if (!found && (!data || (uintptr_t)data % sizeof(int64_t)))
+        GN_FAIL(GN_ERR_DATA, "%s: '%s' is bound to no i64", a->name, name);
     for (int k = 0; k < a->n_slots; k++)
         if (is_tensor(&a->slots[k]) && strcmp(a->slots[k].name, name) == 0) point(in, k, data);
+    if (key) gn_redraw_from(in, name, data);
     return NULL;
 }
 

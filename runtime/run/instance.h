@@ -12,10 +12,23 @@
 typedef struct gn_derived {
     atomic_int users;
     const gn_graph *parent[3]; /* as slots have them: parent, with[] */
-    const void *mask;          /* SUBSET */
+    const void *mask;          /* SUBSET; FILTER, INDEX: of what is bound; NULL: it was computed */
+    int64_t rows;              /* INDEX: those that are counted */
+    const int64_t *key_at[2];  /* CORRUPT: where seed and step are, */
+    uint64_t key;              /* and of which the edges are drawn */
     gn_graph_derive how;
+    int end;
     gn_graph *graph;
 } gn_derived;
+
+/* A column's elements: as bound, or in memory of its own, bool or i64. */
+typedef struct gn_column_data {
+    gn_elem elem;
+    bool made;
+    int64_t n;
+    const void *data;
+    void *own;
+} gn_column_data;
 
 /* A launch with every address resolved. */
 typedef struct gn_ready {
@@ -45,13 +58,15 @@ struct gn_instance {
     const gn_artifact *artifact;
     gn_pool *pool;
     gn_plan plan;
-    gn_ready *ready;      /* [n_launches] */
-    void **addr;          /* [n_slots] */
-    void **owned;         /* [n_slots] outputs that nothing is bound to */
-    gn_graph **graph;     /* [n_graphs] */
-    gn_derived **derived; /* [n_graphs] NULL for bound ones */
-    int64_t *sym;         /* [n_syms] */
-    gn_scratch *scratch;  /* holds the arena; NULL: the instance does itself */
+    gn_ready *ready;        /* [n_launches] */
+    void **addr;            /* [n_slots] */
+    void **owned;           /* [n_slots] outputs that nothing is bound to */
+    gn_graph **graph;       /* [n_graphs] */
+    gn_derived **derived;   /* [n_graphs] NULL for bound ones */
+    int64_t *sym;           /* [n_syms] */
+    gn_column_data *column; /* [n_columns] while graphs are made, and where some are drawn */
+    bool draws;             /* some are */
+    gn_scratch *scratch;    /* holds the arena; NULL: the instance does itself */
     void *arena;
     void *tables;             /* one block: all arrays above */
     void *operands;           /* one block: buf, sym and bound of all launches */
@@ -76,5 +91,21 @@ GN_NODISCARD gn_status *gn_bind_find(const gn_instance *in, const char *name, in
                                      const gn_binding *tensors, const gn_binding **out);
 GN_NODISCARD gn_status *gn_bind_check_data(const gn_instance *in, int slot, const void *data);
 void gn_bind_release_graphs(gn_instance *in);
+/* What a derived graph's slot says of it; from what it comes is known. */
+GN_NODISCARD gn_status *gn_bind_make_derived(gn_instance *in, int number, gn_derived *d,
+                                             int n_tensors, const gn_binding *tensors);
+
+/* bind_columns.c: column k is there, with those that it comes of. */
+GN_NODISCARD gn_status *gn_bind_column(gn_instance *in, int k, int n, const gn_binding *tensors);
+GN_NODISCARD gn_status *gn_bind_row_count(const gn_instance *in, const gn_counted_rows *r, int n,
+                                          const gn_binding *tensors, int64_t *out);
+void gn_bind_release_columns(gn_instance *in);
+
+/* redraw.c: the key as it is now; graphs for a run by it; whether a tensor is of it; from where
+ * that is read. */
+GN_NODISCARD gn_status *gn_find_key(const gn_instance *in, gn_derived *d);
+GN_NODISCARD gn_status *gn_redraw(gn_instance *in);
+bool gn_redraws_by(const gn_artifact *a, const char *name);
+void gn_redraw_from(gn_instance *in, const char *name, const void *data);
 
 #endif

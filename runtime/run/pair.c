@@ -13,9 +13,7 @@ bool gn_artifact_reads(const gn_artifact *a, gn_slot_kind kind, const char *name
 
 bool gn_artifact_picks(const gn_artifact *a, const char *mask)
 {
-    for (int k = 0; a && k < a->n_graphs; k++)
-        if (a->graphs[k].mask_of && !strcmp(a->graphs[k].mask_of, mask)) return true;
-    return false;
+    return a && gn_artifact_is_made_of(a, mask);
 }
 
 bool gn_artifact_reads_pattern(const gn_artifact *a)

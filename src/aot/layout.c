@@ -10,9 +10,11 @@ SIZE(gn_term, 16);
 SIZE(gn_sym, 32);
 SIZE(gn_slot, 80);
 SIZE(gn_launch, 112); /* without products, which are a device's */
-SIZE(gn_graph_slot, 48);
+SIZE(gn_counted_rows, 24);
+SIZE(gn_data_column, 72);
+SIZE(gn_graph_slot, 120);
 SIZE(gn_size_check, 24);
-SIZE(gn_artifact, 104);
+SIZE(gn_artifact, 120);
 SIZE(gn_aot_tensor, 24);
 SIZE(gn_aot_weight, 136);
 SIZE(gn_aot_state, 24);
@@ -140,6 +142,41 @@ static uint64_t lay_launches(aot_layout *l, const gn_artifact *a)
     return room;
 }
 
+static gn_counted_rows row_count(gn_counted_rows r)
+{
+    gn_counted_rows out;
+    ZERO(out);
+    out.graph = r.graph;
+    out.end = r.end;
+    out.rows = r.rows;
+    return out;
+}
+
+static uint64_t lay_columns(aot_layout *l, const gn_artifact *a)
+{
+    uint64_t room = reserve(l, a->n_columns, sizeof(gn_data_column));
+    for (int k = 0; k < a->n_columns; k++) {
+        const gn_data_column *s = &a->columns[k];
+        uint64_t at = room + (uint64_t)k * sizeof *s;
+        gn_data_column to;
+        ZERO(to);
+        to.kind = s->kind;
+        to.elem = s->elem;
+        to.of[0] = s->of[0];
+        to.of[1] = s->of[1];
+        to.graph = s->graph;
+        to.end = s->end;
+        to.graphs = s->graphs;
+        to.drawn = s->drawn;
+        to.value = s->value;
+        to.rows = row_count(s->rows);
+        STORE(l, at, to);
+        point_to_string(l, at + offsetof(gn_data_column, name), s->name);
+        point_to_string(l, at + offsetof(gn_data_column, rows.input), s->rows.input);
+    }
+    return room;
+}
+
 static uint64_t lay_graphs(aot_layout *l, const gn_artifact *a)
 {
     uint64_t room = reserve(l, a->n_graphs, sizeof(gn_graph_slot));
@@ -152,8 +189,18 @@ static uint64_t lay_graphs(aot_layout *l, const gn_artifact *a)
         to.how = s->how;
         to.with[0] = s->with[0];
         to.with[1] = s->with[1];
+        to.drawn = s->drawn;
+        to.column = s->column;
+        to.end = s->end;
+        to.times = s->times;
+        to.site = s->site;
+        to.rows = row_count(s->rows);
         to.arrays = s->arrays;
         STORE(l, at, to);
+        for (int j = 0; j < 2; j++)
+            point_to_string(l, at + offsetof(gn_graph_slot, key_of) + (uint64_t)j * sizeof(char *),
+                            s->key_of[j]);
+        point_to_string(l, at + offsetof(gn_graph_slot, rows.input), s->rows.input);
         point_to_string(l, at + offsetof(gn_graph_slot, name), s->name);
         point_to_string(l, at + offsetof(gn_graph_slot, mask_of), s->mask_of);
         point_to_string(l, at + offsetof(gn_graph_slot, pattern_of), s->pattern_of);
@@ -185,6 +232,7 @@ static uint64_t lay_artifact(aot_layout *l, const gn_artifact *a, const int *cod
     to.n_graphs = a->n_graphs;
     to.n_checks = a->n_checks;
     to.n_code = a->n_code;
+    to.n_columns = a->n_columns;
     to.chain_bytes = a->chain_bytes;
     uint64_t at = put(l, &to, sizeof to, 8);
     point_to_string(l, at + offsetof(gn_artifact, name), a->name);
@@ -193,6 +241,7 @@ static uint64_t lay_artifact(aot_layout *l, const gn_artifact *a, const int *cod
     point(l, at + offsetof(gn_artifact, launches), lay_launches(l, a));
     point(l, at + offsetof(gn_artifact, graphs), lay_graphs(l, a));
     point(l, at + offsetof(gn_artifact, checks), lay_checks(l, a));
+    point(l, at + offsetof(gn_artifact, columns), lay_columns(l, a));
     uint64_t table = reserve(l, a->n_code, sizeof(gn_kernel_fn));
     point(l, at + offsetof(gn_artifact, code), table);
     for (int k = 0; k < a->n_code; k++) {

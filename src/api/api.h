@@ -188,20 +188,20 @@ gnnc_context *api_keep_context(const gnnc_context *c); /* counts it; NULL is fin
 void api_release_context(gnnc_context *c);
 void api_release_module(gnnc_module *m);
 void api_release_graph(gnnc_graph *g);
-/* module.c: the same graph with indices of 64 bits, which counts the first one. */
+/* api_module.c: the same graph with indices of 64 bits, which counts the first one. */
 GN_NODISCARD gn_status *api_widen_graph(gnnc_graph *g, gnnc_graph **out);
 void api_release_executable(gnnc_executable *e);
 void api_release_state(gnnc_state *s);
 
-/* context.c: a text of the caller's. */
+/* api_context.c: a text of the caller's. */
 GN_NODISCARD gn_status *api_give_text(const gn_buf *b, char **text);
 
-/* state.c: on a device, the state's tensors are there as they are here; and the other way.  Nothing
- * where there is none. */
+/* api_state.c: on a device, the state's tensors are there as they are here; and the other way.
+ * Nothing where there is none. */
 GN_NODISCARD gn_status *api_send_state(gnnc_state *s);
 GN_NODISCARD gn_status *api_fetch_state(gnnc_state *s);
 
-/* run.c: instances are to be made anew. */
+/* api_run.c: instances are to be made anew. */
 /* Does the data lie in what the run's last inference left?  That goes with the run's instance. */
 bool api_is_result(const gnnc_run *r, const void *data, int64_t bytes);
 void api_unbind(gnnc_run *r);
@@ -213,12 +213,12 @@ GN_NODISCARD gn_status *api_bind_unit(const gnnc_run *r, gn_unit *u, const gn_st
 /* Of the graph as programs see it: with what its bucket adds. */
 gn_sizes api_sizes(const gnnc_run *r);
 
-/* tune.c: sees that schedules were chosen for a unit of the run's program, whose data is arranged.
- * Where the choice is another program the run is unbound, and *again true. */
+/* api_tune.c: sees that schedules were chosen for a unit of the run's program, whose data is
+ * arranged. Where the choice is another program the run is unbound, and *again true. */
 GN_NODISCARD gn_status *api_tune(gnnc_run *r, int which, bool *again);
 
-/* pad.c: makes the graph, masks and rows that the bucket of the bound graph asks for; *sizes are
- * those of the bucket. Nothing where the executable has no buckets. */
+/* api_pad.c: makes the graph, masks and rows that the bucket of the bound graph asks for; *sizes
+ * are those of the bucket. Nothing where the executable has no buckets. */
 GN_NODISCARD gn_status *api_pad(gnnc_run *r, gn_sizes *sizes);
 /* Data as instances read it: on edges in the graph's order, with rows for what was added.  What is
  * borrowed may have changed since, and is copied again.  GN_ERR_DATA: not as many rows as the graph
@@ -226,35 +226,35 @@ GN_NODISCARD gn_status *api_pad(gnnc_run *r, gn_sizes *sizes);
 GN_NODISCARD gn_status *api_arrange(gnnc_run *r);
 void api_drop_padding(gnnc_run *r);
 
-/* default.c: sees that the run's executable is that for the inputs that are bound. */
+/* api_default.c: sees that the run's executable is that for the inputs that are bound. */
 GN_NODISCARD gn_status *api_leave_out(gnnc_run *r);
 /* Copies of the options that others are compiled with; others are freed with the executable. */
 GN_NODISCARD gn_status *api_keep_options(gnnc_executable *e, const gnnc_compile_options *o);
 void api_free_others(gnnc_executable *e);
-/* executable.c: the same model compiled without the inputs of these bits. */
+/* api_executable.c: the same model compiled without the inputs of these bits. */
 GN_NODISCARD gn_status *api_compile_other(const gnnc_executable *e, uint64_t left_out,
                                           gnnc_executable **out);
-/* run.c: the run computes with this executable from now on. */
+/* api_run.c: the run computes with this executable from now on. */
 void api_switch(gnnc_run *r, gnnc_executable *e);
-/* run.c: can it compute with the state? */
+/* api_run.c: can it compute with the state? */
 bool api_same_weights(const gnnc_executable *e, const gnnc_state *s);
 
-/* data.c: the name that programs have for what a caller binds under this one; NULL: there is
+/* api_data.c: the name that programs have for what a caller binds under this one; NULL: there is
  * none. */
 const char *api_data_name(const gnnc_run *r, const char *name);
-/* data.c: and the model's name for what programs call so. */
+/* api_data.c: and the model's name for what programs call so. */
 const char *api_own_name(const gnnc_run *r, const char *data);
-/* data.c: GNNC_ERROR_USAGE with the nearest name, and those that there are. */
+/* api_data.c: GNNC_ERROR_USAGE with the nearest name, and those that there are. */
 enum { API_NAMES = 64 };
 GN_NODISCARD gn_status *api_no_such(const gn_model *m, const char *what, const char *name, int n,
                                     const char *const *names);
-/* data.c: what the model says of an input, in *in (NULL: it has none of that name); what is bound
- * to it (NULL: never was anything); binds it, and takes now->own. */
+/* api_data.c: what the model says of an input, in *in (NULL: it has none of that name); what is
+ * bound to it (NULL: never was anything); binds it, and takes now->own. */
 const gir_node *api_find_input(const gnnc_run *r, const char *name, const gir_program **in);
 api_data *api_find_data(gnnc_run *r, const char *name);
 GN_NODISCARD gn_status *api_note_data(gnnc_run *r, const char *name, api_data *now);
 
-/* tensor.c: is it a tensor of this rank that gnnc can read?  `where` names it in messages. */
+/* api_tensor.c: is it a tensor of this rank that gnnc can read?  `where` names it in messages. */
 GN_NODISCARD gn_status *api_check_tensor(const char *where, const DLTensor *t, int rank);
 bool api_row_major(const DLTensor *t);
 const void *api_first(const DLTensor *t);

@@ -150,8 +150,9 @@ static gn_status *check_bound(gnnc_run *r, const gn_unit *u)
         const gn_artifact *a = c[p] ? c[p]->artifact : NULL;
         for (int k = 0; a && k < a->n_slots; k++)
             if (a->slots[k].kind == GN_SLOT_INPUT) GN_TRY(check_input(r, a->slots[k].name));
-        for (int k = 0; a && k < a->n_graphs; k++)
-            if (a->graphs[k].mask_of) GN_TRY(check_input(r, a->graphs[k].mask_of));
+        const char *name;
+        for (int k = 0; a && (name = gn_artifact_made_of(a, k)) != NULL; k++)
+            GN_TRY(check_input(r, name));
     }
     if (gn_unit_reads_pattern(u) && !r->pattern)
         GN_FAIL(GN_ERR_USAGE, "input '%s' is not bound", api_own_name(r, GN_NAME_X));

@@ -10,8 +10,9 @@
  *
  * One stream a site: element `i` of the value drawn at site `site` in a step with key `key`
  * (gn_step_key of philox.h) is gn_draw_word(gn_draw_key(key, site), i).  A uniform in [0, 1) is
- * (word >> 8) * 2^-24, exact in float32. Everything that evaluates or emits `random` follows this
- * file, so a mask can be recomputed anywhere and is the same whatever was optimised. */
+ * (word >> 8) * 2^-24, exact in float32.  Ends of edges are drawn of two words. Everything that
+ * evaluates or emits `random` follows this file, so a mask can be recomputed anywhere and is the
+ * same whatever was optimised. */
 #ifndef GN_BASE_DRAW_H
 #define GN_BASE_DRAW_H
 
@@ -50,6 +51,33 @@ static inline uint32_t gn_draw_word(uint64_t key, uint64_t i)
 static inline float gn_draw_uniform(uint64_t key, uint32_t site, uint64_t i)
 {
     return (float)(gn_draw_word(gn_draw_key(key, site), i) >> 8) * 0x1p-24f;
+}
+
+/* 64 bits for draw number i of a stream. */
+static inline uint64_t gn_draw_long(uint64_t stream, uint64_t i)
+{
+    uint64_t high = gn_draw_word(stream, 2 * i);
+    return high << 32 | gn_draw_word(stream, 2 * i + 1);
+}
+
+/* One of n > 0 rows: the upper half of 64 bits times n. */
+static inline int64_t gn_draw_row(uint64_t bits, int64_t n)
+{
+    uint64_t xh = bits >> 32, xl = (uint32_t)bits, nh = (uint64_t)n >> 32, nl = (uint32_t)n;
+    uint64_t a = xh * nl + (xl * nl >> 32), b = xl * nh + (uint32_t)a;
+    return (int64_t)(xh * nh + (a >> 32) + (b >> 32));
+}
+
+/* Copy number i of the edge from *src to *dst loses one of its ends to a row that is drawn, `end` 0
+ * the source, 1 the destination, 2 one of the two by the lowest bit. */
+static inline void gn_draw_end(uint64_t stream, uint64_t i, int end, int64_t n_src, int64_t n_dst,
+                               int64_t *src, int64_t *dst)
+{
+    uint64_t bits = gn_draw_long(stream, i);
+    if (end == 2 ? bits & 1 : end == 1)
+        *dst = gn_draw_row(bits, n_dst);
+    else
+        *src = gn_draw_row(bits, n_src);
 }
 
 #endif

@@ -20,7 +20,7 @@ typedef enum gn_graph_array {
     GN_GRAPH_FROM,  /* [n_edge] derived graphs: CSR position in the parent of the edge it came from,
                        -1: a new loop */
     GN_GRAPH_IMAGE, /* [edges of the parent] derived graphs: CSR position of the edge's image here,
-                       -1: dropped      */
+                       -1: dropped; of several images, as many for each edge, in order */
     GN_GRAPH_VALUE, /* [n_edge] f32: patterns: the value x[dst, src] */
     GN_GRAPH_CSC_VALUE, /* [n_edge] f32: the same, by source: of edge CSC_EDGE[k] at k */
     GN_GRAPH_CELL, /* [n_edge] i64: patterns: which element of the matrix, row by row, the edge is
@@ -104,7 +104,10 @@ typedef enum gn_graph_derive {
     GN_REVERSE,
     GN_SUBSET, /* of a mask, not of a graph */
     GN_GROW,
-    GN_RESTRICT
+    GN_RESTRICT,
+    GN_FILTER, /* of a graph and a mask of its edges */
+    GN_INDEX,  /* of numbers of rows, not of a graph */
+    GN_CORRUPT
 } gn_graph_derive;
 
 #endif

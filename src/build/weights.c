@@ -13,7 +13,7 @@
 /* A parameter [d0, rest] lies in files as [rest, d0] where it says so; otherwise as it is. */
 static void copy_layout(const gn_param *p, bool to_file, const float *from, float *to)
 {
-    int64_t n = gir_row_elems(&p->type), d0 = p->transposed ? p->type.dim[0] : 1,
+    int64_t n = p->rows * gir_row_elems(&p->type), d0 = p->transposed ? p->type.dim[0] : 1,
             rest = n / (d0 ? d0 : 1);
     for (int64_t i = 0; i < d0; i++)
         for (int64_t j = 0; j < rest; j++) {
@@ -54,7 +54,7 @@ gn_status *gn_weights_check(const gn_model *m, const gn_state *s)
     for (int k = 0; k < m->n_params; k++) {
         const gn_param *p = &m->params[k];
         const float *x = gn_state_find(s, p->name)->data;
-        for (int64_t i = 0, n = gir_row_elems(&p->type); i < n; i++)
+        for (int64_t i = 0, n = p->rows * gir_row_elems(&p->type); i < n; i++)
             if (isnan(x[i]) || (p->trainable && isinf(x[i])))
                 GN_FAIL(GN_ERR_MODEL,
                         "weights are not finite after training: '%s' has %s; try a smaller "
@@ -180,13 +180,19 @@ gn_status *gn_weights_take(const gn_model *m, const gn_tensor_file *f, const cha
 
 /* States --------------------------------------------------------------------------------------- */
 
-static gn_status *add_program(const gir_program *p, gn_state *s)
+static gn_status *add_program(const gn_model *m, const gir_program *p, gn_state *s)
 {
     if (!p) return NULL;
     for (gir_id v = 1; v < p->nodes.n; v++) {
         const gir_node *n = gir_at(p, v);
         if (n->op != GIR_STATE || gn_state_find(s, n->attr.name)) continue;
-        GN_TRY(gn_state_add(s, n->attr.name, (gn_elem)n->type.elem, 1, gir_row_elems(&n->type)));
+        int64_t rows = 1;
+        if (n->type.space) {
+            const char *over = p->spaces.p[n->type.space].name;
+            rows = gn_schema_rows(m->schema, over);
+            if (rows < 0) GN_FAIL(GN_ERR_INTERNAL, "state '%s' is over unknown rows", n->attr.name);
+        }
+        GN_TRY(gn_state_add(s, n->attr.name, (gn_elem)n->type.elem, rows, gir_row_elems(&n->type)));
     }
     return NULL;
 }
@@ -195,11 +201,11 @@ gn_status *gn_model_add_state(const gn_model *m, const gn_build *b, gn_state *s)
 {
     for (int k = 0; k < m->n_params; k++) {
         const gn_param *p = &m->params[k];
-        GN_TRY(gn_state_add(s, p->name, (gn_elem)p->type.elem, 1, gir_row_elems(&p->type)));
+        GN_TRY(gn_state_add(s, p->name, (gn_elem)p->type.elem, p->rows, gir_row_elems(&p->type)));
     }
-    GN_TRY(add_program(m->eval, s));
-    GN_TRY(add_program(b->step_gir, s));
-    return add_program(m->validate, s);
+    GN_TRY(add_program(m, m->eval, s));
+    GN_TRY(add_program(m, b->step_gir, s));
+    return add_program(m, m->validate, s);
 }
 
 gn_status *gn_model_reset(const gn_model *m, gn_state *s, uint64_t seed)

@@ -1,6 +1,7 @@
 /* assemble: what the lowering left in terms of values becomes slots, symbols and graphs by
  * number. */
 #include "compile/compile.h"
+#include "ir/eval.h"
 
 #include <string.h>
 
@@ -10,18 +11,144 @@ typedef struct assembler {
     const gir_program *p;
     bool balance;
     gn_artifact *out;
-    int *graph_of; /* by value: number of the graph, -1 */
-    int *sym_of;   /* by low_sym: number of the symbol, -1 */
+    int *graph_of;  /* by value: number of the graph, -1 */
+    int *sym_of;    /* by low_sym: number of the symbol, -1 */
+    int *column_of; /* by value: number of the column, -1 */
     GN_VEC(gn_graph_slot) graphs;
+    GN_VEC(gn_data_column) columns;
     GN_VEC(gn_sym) syms;
     GN_VEC(gn_size_check) checks;
+    gir_space_id uncounted; /* whose rows nothing tells; 0: there is none */
 } assembler;
+
+static int graph_number(assembler *z, gir_id g);
+static int column_number(assembler *z, gir_id v);
+
+/* How many rows a space has, where that must be known before there are symbols: of what is there
+ * before value v, which is not asked. */
+static gn_counted_rows count_rows(assembler *z, gir_space_id s, gir_id v)
+{
+    const gir_program *p = z->p;
+    const gir_space *space = &p->spaces.p[s];
+    gn_counted_rows r = {.graph = -1, .rows = space->size};
+    if (space->graph) {
+        r.end = space->kind == GIR_EDGE ? GN_SYM_N_EDGE : GN_SYM_N_DST;
+        r.graph = graph_number(z, space->graph);
+    }
+    if (r.graph >= 0 || r.rows >= 0) return r;
+    for (gir_id u = 1; u < p->nodes.n; u++) {
+        const gir_node *n = gir_at(p, u);
+        bool bound = n->op == GIR_GRAPH || n->op == GIR_PATTERN;
+        if (u == v || !bound || (n->type.dst != s && n->type.src != s)) continue;
+        r.end = n->type.dst == s ? GN_SYM_N_DST : GN_SYM_N_SRC;
+        r.graph = graph_number(z, u);
+        return r;
+    }
+    for (gir_id u = 1; u < p->nodes.n; u++)
+        if (gir_at(p, u)->op == GIR_INPUT && gir_type_of(p, u)->space == s)
+            r.input = gir_at(p, u)->attr.name;
+    if (!r.input) z->uncounted = s;
+    return r;
+}
+
+/* What an operator on columns is there, and whether its operands change places. */
+static gn_data_column_kind column_kind(gir_op op, bool *turned)
+{
+    *turned = op == GIR_GT || op == GIR_GE || op == GIR_NLE;
+    switch (op) {
+    case GIR_INPUT: return GN_COLUMN_INPUT;
+    case GIR_CONST: return GN_COLUMN_CONST;
+    case GIR_NOT: return GN_COLUMN_NOT;
+    case GIR_AND: return GN_COLUMN_AND;
+    case GIR_OR: return GN_COLUMN_OR;
+    case GIR_LT:
+    case GIR_NLE: /* of whole numbers */
+    case GIR_GT: return GN_COLUMN_LT;
+    case GIR_LE:
+    case GIR_GE: return GN_COLUMN_LE;
+    case GIR_EQ: return GN_COLUMN_EQ;
+    case GIR_NE: return GN_COLUMN_NE;
+    case GIR_GATHER: return GN_COLUMN_GATHER;
+    case GIR_CARRY: return GN_COLUMN_CARRY;
+    default: return GN_COLUMN_CAST;
+    }
+}
+
+static void column_operand(assembler *z, gn_data_column *c, int k, gir_id v)
+{
+    c->of[k] = column_number(z, v);
+    const gn_data_column *o = &z->columns.p[c->of[k]];
+    if (o->graphs > c->graphs) c->graphs = o->graphs;
+    c->drawn = c->drawn || o->drawn;
+}
+
+static void column_graph(assembler *z, gn_data_column *c, gir_id g)
+{
+    c->graph = graph_number(z, g);
+    if (c->graph >= c->graphs) c->graphs = c->graph + 1;
+    c->drawn = c->drawn || z->graphs.p[c->graph].drawn;
+}
+
+static int column_number(assembler *z, gir_id v)
+{
+    if (z->column_of[v] >= 0) return z->column_of[v];
+    const gir_node *n = gir_at(z->p, v);
+    bool turned;
+    gn_data_column c = {.kind = column_kind((gir_op)n->op, &turned),
+                        .elem = (gn_elem)n->type.elem,
+                        .of = {-1, -1},
+                        .graph = -1,
+                        .rows = {.graph = -1}};
+    if (n->op == GIR_INPUT) c.name = n->attr.name;
+    if (n->op == GIR_CONST) {
+        c.value = (int64_t)gir_round(c.elem, n->attr.f);
+        c.rows = count_rows(z, n->type.space, v);
+        c.graphs = c.rows.graph + 1;
+    } else if (n->op == GIR_GATHER) {
+        c.end = (int)n->attr.i[0];
+        column_graph(z, &c, gir_in(z->p, v, 0));
+        column_operand(z, &c, 0, gir_in(z->p, v, 1));
+    } else if (n->op == GIR_CARRY) {
+        column_graph(z, &c, gir_in(z->p, v, 0));
+        column_operand(z, &c, 0, gir_in(z->p, v, 2));
+        column_operand(z, &c, 1, gir_in(z->p, v, 3));
+    } else {
+        for (int k = 0; k < n->n_in; k++)
+            column_operand(z, &c, turned ? 1 - k : k, gir_in(z->p, v, k));
+    }
+    z->column_of[v] = (int)z->columns.n;
+    GN_PUSH(z->arena, z->columns, c);
+    return z->column_of[v];
+}
+
+static void index_slot(assembler *z, gir_id g, gn_graph_slot *s)
+{
+    const gir_type *t = gir_type_of(z->p, g);
+    const gir_space *rows = &z->p->spaces.p[t->dst];
+    s->how = GN_INDEX;
+    s->column = column_number(z, gir_in(z->p, g, 0));
+    s->drawn = z->columns.p[s->column].drawn;
+    s->rows = count_rows(z, t->src, g);
+    if (rows->kind == GIR_EDGE) s->with[0] = graph_number(z, rows->graph);
+}
+
+static void corrupt_slot(assembler *z, gir_id g, gn_graph_slot *s)
+{
+    const gir_attr *attr = &gir_at(z->p, g)->attr;
+    gir_id key = gir_in(z->p, g, 1);
+    s->how = GN_CORRUPT;
+    s->drawn = true;
+    s->times = attr->i[0];
+    s->end = (int)attr->i[1];
+    s->site = (uint32_t)attr->i[2];
+    for (int k = 0; k < 2; k++) s->key_of[k] = gir_at(z->p, gir_in(z->p, key, k))->attr.name;
+}
 
 static int graph_number(assembler *z, gir_id g)
 {
     if (z->graph_of[g] >= 0) return z->graph_of[g];
     const gir_node *n = gir_at(z->p, g);
-    gn_graph_slot s = {.parent = -1, .with = {-1, -1}};
+    gn_graph_slot s = {.parent = -1, .with = {-1, -1}, .column = -1, .rows = {.graph = -1}};
     switch ((gir_op)n->op) {
     case GIR_GRAPH: s.name = n->attr.name; break;
     case GIR_PATTERN: s.pattern_of = gir_at(z->p, gir_in(z->p, g, 0))->attr.name; break;
@@ -34,8 +161,16 @@ static int graph_number(assembler *z, gir_id g)
         break;
     case GIR_GROW:
         s.how = GN_GROW;
-        s.with[0] = graph_number(z, gir_in(z->p, g, 1));
+        s.end = (int)n->attr.i[0];
+        if (n->n_in > 1) s.with[0] = graph_number(z, gir_in(z->p, g, 0));
+        if (n->n_in > 2) s.with[1] = graph_number(z, gir_in(z->p, g, 2));
         break;
+    case GIR_FILTER:
+        s.how = GN_FILTER;
+        s.column = column_number(z, gir_in(z->p, g, 1));
+        break;
+    case GIR_INDEX: index_slot(z, g, &s); break;
+    case GIR_CORRUPT: corrupt_slot(z, g, &s); break;
     case GIR_RESTRICT:
         s.how = GN_RESTRICT;
         if (n->attr.i[0] & 1) s.with[0] = graph_number(z, gir_in(z->p, g, 1));
@@ -43,7 +178,10 @@ static int graph_number(assembler *z, gir_id g)
         break;
     default: s.how = GN_REVERSE; break;
     }
-    if (!s.name && !s.pattern_of && !s.mask_of) s.parent = graph_number(z, gir_in(z->p, g, 0));
+    bool grown = n->op == GIR_GROW && n->n_in > 1;
+    if (!s.name && !s.pattern_of && !s.mask_of && s.how != GN_INDEX)
+        s.parent = graph_number(z, gir_in(z->p, g, grown));
+    if (s.parent >= 0) s.drawn = s.drawn || z->graphs.p[s.parent].drawn;
     z->graph_of[g] = (int)z->graphs.n;
     GN_PUSH(z->arena, z->graphs, s);
     return z->graph_of[g];
@@ -269,6 +407,8 @@ gn_status *gn_assemble(gn_arena *arena, const lowered *low, bool balance, gn_art
                    .out = GN_NEW(arena, gn_artifact)};
     z.graph_of = GN_NEW_N(arena, int, low->p->nodes.n);
     z.sym_of = GN_NEW_N(arena, int, low->syms.n + 1);
+    z.column_of = GN_NEW_N(arena, int, low->p->nodes.n);
+    memset(z.column_of, -1, sizeof(int) * low->p->nodes.n);
     memset(z.graph_of, -1, sizeof(int) * low->p->nodes.n);
     memset(z.sym_of, -1, sizeof(int) * (low->syms.n + 1));
     z.out->name = low->p->name;
@@ -276,6 +416,11 @@ gn_status *gn_assemble(gn_arena *arena, const lowered *low, bool balance, gn_art
     GN_TRY(make_launches(&z));
     for (gir_id v = 1; v < low->p->nodes.n; v++)
         if (z.graph_of[v] >= 0) GN_TRY(check_ends(&z, v));
+    if (z.uncounted)
+        GN_FAIL(GN_ERR_MODEL, "%s: nothing tells how many rows space '%s' has", low->p->name,
+                low->p->spaces.p[z.uncounted].name);
+    z.out->n_columns = (int)z.columns.n;
+    z.out->columns = z.columns.p;
     z.out->n_graphs = (int)z.graphs.n;
     z.out->graphs = z.graphs.p;
     z.out->n_syms = (int)z.syms.n;

@@ -25,8 +25,14 @@ static sizes graph_sizes(const gn_artifact *a, int n, const low_hint *hints, int
         sizes all = hinted(n, hints, GN_NAME_G);
         return (sizes){all.dst, all.dst, all.dst};
     }
+    if (s->how == GN_INDEX) return (sizes){-1, -1, -1};
     sizes p = graph_sizes(a, n, hints, s->parent);
     if (p.edge < 0) return p;
+    if (s->how == GN_GROW) {
+        int64_t rows = s->end == 0 ? p.src : p.dst;
+        return (sizes){rows, rows, rows};
+    }
+    if (s->how == GN_CORRUPT && __builtin_mul_overflow(p.edge, s->times, &p.edge)) p.edge = -1;
     if (s->how == GN_REVERSE) return (sizes){p.dst, p.src, p.edge};
     if (s->how == GN_SELF_LOOPS || s->how == GN_REMAINING_LOOPS) p.edge += p.dst;
     return p;

@@ -53,7 +53,7 @@ typedef enum ast_expr_kind {
     EXPR_INDEX,   /* a[b] */
     EXPR_FIELD,   /* a.name */
     EXPR_LIST,    /* [args] */
-    EXPR_EACH,    /* [a for name in b] */
+    EXPR_EACH,    /* [a for name in b], [a for name in b if c] */
     EXPR_MESSAGE, /* name(u -> v in a: b) */
 } ast_expr_kind;
 
@@ -81,14 +81,32 @@ struct ast_expr {
     } u;
 };
 
-typedef enum ast_space { SPACE_NONE, SPACE_NODE, SPACE_EDGE, SPACE_GRAPH, SPACE_ANY } ast_space;
+typedef enum ast_space {
+    SPACE_NONE,
+    SPACE_NODE,
+    SPACE_EDGE,
+    SPACE_GRAPH,
+    SPACE_ANY,
+    SPACE_VARIABLE, /* `A`: stands for the rows that come */
+} ast_space;
 extern const char *const ast_space_text[];
+
+typedef struct ast_rows {
+    ast_space space;
+    const char *name; /* node.NAME, edge.NAME, or that of a variable; NULL: none */
+    gn_span span;
+} ast_rows;
 
 typedef struct ast_type {
     gn_span span;
-    bool is_graph; /* a graph itself: `graph` without dims */
+    bool each;     /* one for every type of node, or for every relation */
+    bool is_graph; /* a graph itself: `graph` without dims, or a relation, A -> B */
     bool any_dims; /* [...], before what `dims` has: [..., in] */
-    ast_space space;
+    ast_rows rows; /* of a tensor; of a relation the rows that its edges come from */
+    bool is_relation;
+    ast_rows to;   /* of a relation: the rows that its edges go to */
+    bool has_elem; /* `of int`, `of bool`, `of float` */
+    gn_elem elem;  /* F32 without */
     GN_VEC(ast_expr *) dims;
 } ast_type;
 

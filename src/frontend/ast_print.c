@@ -100,16 +100,31 @@ static void print_expr(const ast_expr *e, gn_buf *b)
     }
 }
 
+static void print_rows(const ast_rows *r, gn_buf *b)
+{
+    if (r->space != SPACE_NONE) gn_buf_add(b, ast_space_text[r->space]);
+    if (r->name) gn_buf_printf(b, "%s%s", r->space == SPACE_VARIABLE ? "" : ".", r->name);
+}
+
 static void print_type(const ast_type *t, gn_buf *b)
 {
-    if (t->space != SPACE_NONE) gn_buf_add(b, ast_space_text[t->space]);
-    if (t->is_graph || (t->space != SPACE_NONE && !t->any_dims && !t->dims.n)) return;
-    gn_buf_add(b, t->any_dims ? "[..." : "[");
-    for (uint32_t i = 0; i < t->dims.n; i++) {
-        if (i || t->any_dims) gn_buf_add(b, ", ");
-        print_expr(t->dims.p[i], b);
+    if (t->each) gn_buf_add(b, "each ");
+    print_rows(&t->rows, b);
+    if (t->is_relation) {
+        gn_buf_add(b, " -> ");
+        print_rows(&t->to, b);
     }
-    gn_buf_add(b, "]");
+    bool dims = !t->is_graph && (t->rows.space == SPACE_NONE || t->any_dims || t->dims.n);
+    if (dims) {
+        gn_buf_add(b, t->any_dims ? "[..." : "[");
+        for (uint32_t i = 0; i < t->dims.n; i++) {
+            if (i || t->any_dims) gn_buf_add(b, ", ");
+            print_expr(t->dims.p[i], b);
+        }
+        gn_buf_add(b, "]");
+    }
+    if (!t->has_elem) return;
+    gn_buf_add(b, t->elem == GN_I32 ? " of int" : t->elem == GN_BOOL ? " of bool" : " of float");
 }
 
 static void print_formals(const ast_formals *fs, bool typed, gn_buf *b)

@@ -124,6 +124,18 @@ value builtin_len(elab *E, const builtin_call *c)
     return el_error(E, c->span[0], "`len` takes a list, not %s", val_text(E, &c->arg[0]));
 }
 
+/* Has a family one of this key? */
+value builtin_has_key(elab *E, const builtin_call *c)
+{
+    const value *l = &c->arg[0], *key = &c->arg[1];
+    if (l->kind != VAL_LIST || !l->u.list->key)
+        return el_error(E, c->span[0], "`has` takes one each of rows or relations, not %s",
+                        val_text(E, l));
+    for (uint32_t k = 0; k < l->u.list->n; k++)
+        if (el_same_key(E, &l->u.list->key[k], key)) return val_bool(true);
+    return val_bool(false);
+}
+
 value builtin_dim(elab *E, const builtin_call *c)
 {
     int axis = 0;

@@ -287,6 +287,40 @@ value builtin_derive(elab *E, const builtin_call *c)
                                   : POISON;
 }
 
+/* The edges of g where a mask holds. */
+value builtin_only(elab *E, const builtin_call *c)
+{
+    if (!builtin_graph(E, c, 0)) return POISON;
+    const value *m = &c->arg[1];
+    const el_graph *g = c->arg[0].graph;
+    if (m->kind != VAL_TENSOR || val_type(E, m)->elem != GN_BOOL || val_type(E, m)->rank ||
+        val_type(E, m)->space != gir_type_of(E->prog, g->id)->edge)
+        return el_error(E, c->span[1], "`only` takes a mask of the graph's edges, not %s",
+                        val_text(E, m));
+    return graph(el_derive_with(E, c->mark, GIR_FILTER, g, m->id, NULL));
+}
+
+/* `times` edges for each of g, one end of which is drawn. */
+value builtin_corrupt(elab *E, const builtin_call *c)
+{
+    static const char *const ends[] = {"src", "dst", "either"};
+    int64_t times;
+    int end = 2;
+    const value *v = &c->arg[2];
+    if (!builtin_graph(E, c, 0) || !builtin_int(E, c, 1, 1, &times)) return POISON;
+    bool named = v->kind == VAL_SPACE || v->kind == VAL_STRING;
+    for (end = 0; builtin_has(c, 2) && named && end < 3 && strcmp(v->u.s, ends[end]); end++) {}
+    if (!builtin_has(c, 2)) end = 2;
+    if (end == 3 || (builtin_has(c, 2) && !named))
+        return el_error(E, c->span[2], "`corrupt` draws `src`, `dst` or \"either\", not %s",
+                        val_text(E, v));
+    if (times < 1 || times > 1 << 20)
+        return el_error(E, c->span[1], "an edge is drawn from once to 2^20 times, not %lld",
+                        (long long)times);
+    gir_attr attr = {.i = {times, end, E->sites++}};
+    return graph(el_derive_with(E, c->mark, GIR_CORRUPT, c->arg[0].graph, rng_key(E), &attr));
+}
+
 value builtin_weighted(elab *E, const builtin_call *c)
 {
     if (!builtin_graph(E, c, 0)) return POISON;

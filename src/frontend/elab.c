@@ -47,6 +47,9 @@ static void begin(elab *E, gn_arena *a, gn_diags *d, const gn_ast *ast, const gn
     E->diags = d;
     E->ast = ast;
     E->shape = shape;
+    E->schema = el_schema(shape);
+    E->typed = shape->typed;
+    E->kinds = shape->kinds;
     gn_diags_init(d, a);
     d->listener = ast->listener;
     gn_map_init(&E->file_decls, a);
@@ -73,6 +76,28 @@ static const ast_decl *declared(const gn_ast *ast, ast_decl_kind kind, const cha
         if (d->kind == kind && (!name || strcmp(d->name.text, name) == 0)) found = d;
     }
     return found;
+}
+
+bool gn_ast_takes_relations(const gn_ast *ast)
+{
+    for (uint32_t i = 0; i < ast->decls.n; i++) {
+        const ast_decl *d = ast->decls.p[i];
+        for (uint32_t k = 0; d->kind == DECL_MODEL && k < d->inputs.n; k++)
+            if (d->inputs.p[k].type.each && d->inputs.p[k].type.is_graph) return true;
+    }
+    return false;
+}
+
+bool gn_ast_takes_relation(const gn_ast *ast, const char *name)
+{
+    for (uint32_t i = 0; i < ast->decls.n; i++) {
+        const ast_decl *d = ast->decls.p[i];
+        for (uint32_t k = 0; d->kind == DECL_MODEL && k < d->inputs.n; k++) {
+            const ast_formal *f = &d->inputs.p[k];
+            if (f->type.is_relation && !strcmp(f->name.text, name)) return true;
+        }
+    }
+    return false;
 }
 
 static gn_status *choose(elab *E, const char *name, plan *p)
@@ -204,6 +229,8 @@ static void begin_root(elab *E, const plan *p, const char *name, el_mode mode)
     E->root->path = E->root->file_path = "";
 }
 
+static bool same_name(const char *a, const char *b) { return a && b ? !strcmp(a, b) : a == b; }
+
 /* Is it the model's only input of nodes, or of edges?  Those are x and attr, whatever their names,
  * unless the data has something under that name. */
 static bool only_one(const elab *E, const plan *p, const ast_formal *f)
@@ -212,7 +239,8 @@ static bool only_one(const elab *E, const plan *p, const ast_formal *f)
     if (E->shape->has_input && E->shape->has_input(E->shape->ctx, f->name.text)) return false;
     for (uint32_t k = 0; k < p->model->inputs.n; k++) {
         const ast_type *t = &p->model->inputs.p[k].type;
-        n += t->is_graph == f->type.is_graph && t->space == f->type.space;
+        n += t->is_graph == f->type.is_graph && t->rows.space == f->type.rows.space &&
+             same_name(t->rows.name, f->type.rows.name) && t->has_elem == f->type.has_elem;
     }
     return n == 1;
 }
@@ -290,8 +318,8 @@ static gn_status *default_train(elab *E, plan *p)
 {
     const gn_data_shape *s = E->shape;
     const gir_type *t = E->output.kind == VAL_TENSOR ? val_type(E, &E->output) : NULL;
-    if (p->train.decl || s->n_classes <= 0 || !t || t->space != E->node || t->rank != 1 ||
-        t->dim[0] != s->n_classes)
+    if (p->train.decl || s->n_classes <= 0 || !t || t->space != el_space(E, E->schema->labelled) ||
+        t->rank != 1 || t->dim[0] != s->n_classes)
         return NULL;
     gn_buf args = {.arena = E->arena}, b = {.arena = E->arena};
     gn_buf_add(&args, "");
@@ -302,7 +330,7 @@ static gn_status *default_train(elab *E, plan *p)
         if (el_left_out(E, f, of)) continue;
         if (!of && (!strcmp(name, GN_NAME_Y) || !strcmp(name, GN_NAME_TRAIN_MASK)))
             return NULL; /* no labels, as the model has it */
-        if (!of)
+        if (!of && !el_is_typed(&f->type))
             gn_buf_printf(&b, "  input %s: %.*s\n", name, (int)f->type.span.len,
                           p->model->src->text + f->type.span.at);
         gn_buf_printf(&args, "%s%s = %s", args.n ? ", " : "", name, of ? of : name);
@@ -390,7 +418,9 @@ static void list_inputs(elab *E, const plan *p, gn_model *m)
     for (uint32_t k = 0; k < in->n; k++) {
         const ast_formal *f = &in->p[k];
         const char *of = el_data_name(f, only_one(E, p, f));
-        if (f->type.is_graph) continue;
+        if (f->type.is_graph || f->type.each) continue;
+        int column = el_input_column(E, f, only_one(E, p, f));
+        if (column >= 0) of = E->schema->column[column].name;
         list[m->n_inputs++] = (gn_model_input){.name = f->name.text,
                                                .data = !of                        ? f->name.text
                                                        : strcmp(of, GN_WORD_ATTR) ? of
@@ -415,6 +445,7 @@ gn_status *gn_elaborate(gn_arena *a, const gn_ast *ast, const char *model,
     gn_model *m = GN_NEW(a, gn_model);
     GN_TRY(elaborate(&E, &p, m));
     m->name = p.model->name.text;
+    m->schema = E.schema;
     m->warnings = d.warnings.n ? d.warnings.p : "";
     list_inputs(&E, &p, m);
     m->n_params = (int)E.params.n;

@@ -27,6 +27,7 @@ typedef enum value_kind {
     VAL_STRING,
     VAL_LIST,
     VAL_SPACE, /* node, edge, src, dst: what `over` takes */
+    VAL_ROWS,  /* of a type, as an end of a relation or the key of a family: id is the space */
     VAL_AXIS,  /* name of an axis */
     VAL_TENSOR,
     VAL_GRAPH,
@@ -46,12 +47,14 @@ typedef struct value_list {
     uint32_t n;
     int depth; /* of lists in lists */
     value *p;
+    value *key; /* [n] of a family: relations or rows; NULL: a list */
 } value_list;
 
 typedef struct el_graph {
     gir_id id;
     gir_id weight; /* edge f32[], or 0: all 1 */
     const char *name;
+    int key; /* the relation that it was derived from, counted from 1; 0: not known */
 } el_graph;
 
 typedef enum init_rule {
@@ -142,6 +145,9 @@ typedef struct elab {
     gn_diags *diags;
     const gn_ast *ast;
     const gn_data_shape *shape;
+    const gn_schema *schema;
+    bool typed; /* the first space and relation of the schema are none */
+    bool kinds; /* the first relation is all others together */
     GN_VEC(const gn_source *) sources;
     GN_VEC(const ast_decl *) decls;
     gn_map file_decls, stdlib_decls; /* what code of the file sees, its own first, and what code of
@@ -156,12 +162,16 @@ typedef struct elab {
     /* of the program being made */
     gir_program *prog;
     el_mode mode;
-    gir_space_id node;
-    const el_graph *graph;
-    gir_id rng;     /* key of this step's draws */
-    int64_t sites;  /* of random draws */
-    gn_map leaves;  /* inputs and states by name */
-    gn_map derived; /* "op id" -> derived graph */
+    gir_space_id node;     /* of data that are not typed, as is: */
+    const el_graph *graph; /* NULL where they are */
+    gir_space_id *space;   /* [schema->n_spaces]; 0: not made yet */
+    const el_graph **relation;
+    gir_space_id *value_space; /* [schema->n_columns] a row for each number that a column may have
+                                */
+    gir_id rng;                /* key of this step's draws */
+    int64_t sites;             /* of random draws */
+    gn_map leaves;             /* inputs and states by name */
+    gn_map derived;            /* "op id" -> derived graph */
     GN_VEC(el_buffer) buffers;
     gn_map buffer_index;
     value output; /* of the model's last application */
@@ -270,6 +280,10 @@ value el_gather(elab *E, gn_span at, value x, value end);
 value el_end_number(elab *E, gn_span at, value end); /* of the node at that end: edge of int */
 value el_graph_field(elab *E, const ast_expr *e, value g);
 const el_graph *el_derive(elab *E, gn_span at, gir_op op, const el_graph *g);
+/* of another value, and with attributes: drawn anew wherever it stands */
+const el_graph *el_derive_with(elab *E, gn_span at, gir_op op, const el_graph *g, gir_id with,
+                               const gir_attr *attr);
+value el_look_up(elab *E, gn_span at, value x, value rows); /* x[i], i integers */
 const el_graph *el_graph_of_space(elab *E, gir_space_id s);
 gir_id el_carry(elab *E, gn_span at, const el_graph *to, value e, value fill);
 gir_id el_edge_ones(elab *E, const el_graph *g);
@@ -307,7 +321,33 @@ value el_data_dim(elab *E, const char *name, gn_span at); /* F, C, D; UNSET */
 /* an input: how often the data lists a node; 0: once */
 gir_id el_times_of_mask(elab *E, const char *mask);
 gir_id el_leaf(elab *E, gir_op op, const char *name, const gir_type *t); /* one a name */
+/* Rows of a type, a relation, a family, other elements than floats: a train block has it by the
+ * model's name for it. */
+bool el_is_typed(const ast_type *t);
 void el_begin_program(elab *E, const char *name, el_mode mode);
+
+/* elab_rows.c */
+const gn_schema *el_schema(const gn_data_shape *s);
+gir_space_id el_space(elab *E, int k); /* by their places in the schema */
+const el_graph *el_relation(elab *E, int k);
+value el_column(elab *E, int k);
+int el_space_index(const elab *E, gir_space_id s);            /* -1: none of the schema's */
+int el_find_space(elab *E, const char *name, gn_span at);     /* -1: reported */
+int el_find_relation(elab *E, const char *name, gn_span at);  /* -1: reported */
+const char *el_space_text(elab *E, gir_space_id s);           /* "node.paper" */
+const char *el_relation_text(elab *E, const gir_type *g);     /* "node.author -> node.paper" */
+bool el_rows_fit(elab *E, const ast_rows *r, gir_space_id s); /* binds variables */
+/* Rows that a parameter may have one of each: their name, and how many; false: reported. */
+bool el_rows_of(elab *E, const ast_rows *r, const char **name, int64_t *rows);
+gir_space_id el_space_named(elab *E, const char *name); /* by the name that el_rows_of gave */
+value el_input_relation(elab *E, const ast_formal *f);
+value el_input_family(elab *E, const ast_formal *f);
+int el_input_column(elab *E, const ast_formal *f, bool only); /* -1: none */
+value el_missing_column(elab *E, const ast_formal *f);
+value el_family(elab *E, uint32_t n); /* keys to be filled */
+value el_of_family(elab *E, const ast_expr *e, value list, value key);
+bool el_same_key(const elab *E, const value *a, const value *b);
+const char *el_key_name(elab *E, const value *key); /* for names of weights */
 
 /* elab_train.c */
 typedef struct train_plan {

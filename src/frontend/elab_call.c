@@ -274,11 +274,15 @@ value el_name_instances(elab *E, value v, const char *name, const char *file, gn
     if (!any || !el_step(E, at, v.u.list->n) || E->nesting >= EL_MAX_NESTING) return v;
     value named = val_list(E, v.u.list->n);
     named.u.list->depth = v.u.list->depth;
+    named.u.list->key = v.u.list->key;
     E->nesting++;
-    for (uint32_t i = 0; i < v.u.list->n; i++)
+    for (uint32_t i = 0; i < v.u.list->n; i++) {
+        const char *of = v.u.list->key ? el_key_name(E, &v.u.list->key[i])
+                                       : gn_arena_printf(E->arena, "%u", i);
         named.u.list->p[i] = el_name_instances(E, v.u.list->p[i],
-                                               gn_arena_printf(E->arena, "%s.%u", name, i),
-                                               gn_arena_printf(E->arena, "%s.%u", file, i), at);
+                                               gn_arena_printf(E->arena, "%s.%s", name, of),
+                                               gn_arena_printf(E->arena, "%s.%s", file, of), at);
+    }
     E->nesting--;
     return named;
 }

@@ -69,7 +69,9 @@ value el_lookup(elab *E, const char *name, gn_span at)
     }
     const ast_decl *d = decl_named(E, name);
     if (d) return (value){.kind = VAL_DECL, .u.decl = d};
-    return constant(E, name);
+    value v = constant(E, name);
+    int rows = v.kind == VAL_UNSET ? gn_schema_find_space(E->schema, name) : -1;
+    return rows > 0 ? (value){.kind = VAL_ROWS, .id = el_space(E, rows)} : v;
 }
 
 static value eval_name(elab *E, const ast_expr *e)
@@ -208,6 +210,9 @@ static value eval_binary(elab *E, const ast_expr *e)
     value a = el_eval(E, e->a), b = el_eval(E, e->b);
     if (a.kind == VAL_POISON || b.kind == VAL_POISON) return POISON;
     bool equality = e->op == BIN_EQ || e->op == BIN_NE;
+    if (equality && (a.kind == VAL_ROWS || b.kind == VAL_ROWS) && a.kind != VAL_NONE &&
+        b.kind != VAL_NONE)
+        return val_bool(el_same_key(E, &a, &b) == (e->op == BIN_EQ));
     if (equality && a.kind == VAL_END && b.kind == VAL_END) return compare_ends(E, e, a, b);
     if (e->op == BIN_RANGE) return range(E, e, a, b);
     if (val_is_number(&a) && val_is_number(&b)) return el_number_binary(E, e->mark, e->op, a, b);
@@ -238,6 +243,8 @@ static value eval_cond(elab *E, const ast_expr *e)
 
 static value take(elab *E, const ast_expr *e, value list, value index)
 {
+    bool key = index.kind == VAL_ROWS || index.kind == VAL_GRAPH || index.kind == VAL_TENSOR;
+    if (list.u.list->key && key) return el_of_family(E, e, list, index);
     if (index.kind != VAL_INT)
         return el_error(E, e->mark, "a list is indexed by an integer, not by %s",
                         val_text(E, &index));
@@ -276,6 +283,8 @@ static value eval_index(elab *E, const ast_expr *e)
     if (a.kind == VAL_LIST) return take(E, e, a, b);
     if (b.kind == VAL_END) return el_gather(E, e->mark, a, b);
     if (a.kind == VAL_TENSOR && b.kind == VAL_INT) return slice_one(E, e, a, b.u.i);
+    gn_elem by = a.kind == VAL_TENSOR && b.kind == VAL_TENSOR ? (gn_elem)val_type(E, &b)->elem : 0;
+    if (by == GN_I32 || by == GN_I64) return el_look_up(E, e->mark, a, b);
     if (a.kind == VAL_TENSOR)
         return el_error(
             E, e->mark, "a tensor is indexed by an end of an edge or an integer, not by %s%s",
@@ -305,6 +314,19 @@ static value eval_list(elab *E, const ast_expr *e)
     return el_list_done(E, e->span, l);
 }
 
+/* Is the element wanted?  1, 0; -1: reported. */
+static int chosen(elab *E, const ast_expr *e)
+{
+    if (!e->c) return 1;
+    value c = el_eval(E, e->c);
+    if (c.kind == VAL_BOOL) return c.u.truth;
+    if (c.kind != VAL_POISON)
+        el_error(E, e->c->span, "the condition behind `if` is true or false, not %s",
+                 val_text(E, &c));
+    return -1;
+}
+
+/* Over a family it gives a family, keyed alike. */
 static value eval_each(elab *E, const ast_expr *e)
 {
     value over = el_eval(E, e->b);
@@ -312,14 +334,19 @@ static value eval_each(elab *E, const ast_expr *e)
     if (over.kind != VAL_LIST)
         return el_error(E, e->b->span, "`for` goes over a list or a range, not over %s",
                         val_text(E, &over));
-    value l = val_list(E, over.u.list->n);
+    const value_list *from = over.u.list;
+    value l = from->key ? el_family(E, from->n) : val_list(E, from->n);
     value *old = el_local(E->frame, e->name), saved = old ? *old : (value){0};
     bool spent = false;
-    for (uint32_t i = 0; i < over.u.list->n && !spent; i++) {
-        el_bind(E, E->frame, e->name, over.u.list->p[i]);
-        l.u.list->p[i] = el_eval(E, e->a);
-        spent = !el_step(E, e->mark, 1);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < from->n && !spent; i++) {
+        el_bind(E, E->frame, e->name, from->p[i]);
+        int wanted = chosen(E, e);
+        if (wanted > 0 && from->key) l.u.list->key[n] = from->key[i];
+        if (wanted > 0) l.u.list->p[n++] = el_eval(E, e->a);
+        spent = wanted < 0 || !el_step(E, e->mark, 1);
     }
+    l.u.list->n = n;
     el_bind(E, E->frame, e->name, saved);
     return spent ? POISON : el_list_done(E, e->span, l);
 }

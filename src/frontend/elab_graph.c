@@ -1,6 +1,7 @@
 /* Graphs and messages: what is derived from a graph, values at the ends of edges, sums over edges.
  * Keeps: a value of edges is one of the edges of one graph. */
 #include "frontend/elab.h"
+#include "base/data_name.h"
 
 #include <string.h>
 
@@ -9,7 +10,8 @@ const el_graph *el_graph_of_space(elab *E, gir_space_id s)
     el_graph *g = GN_NEW(E->arena, el_graph);
     g->id = E->prog->spaces.p[s].graph;
     g->name = "its graph";
-    if (E->graph && g->id == E->graph->id) return E->graph;
+    for (int k = 0; k < E->schema->n_relations; k++)
+        if (E->relation[k] && g->id == E->relation[k]->id) return E->relation[k];
     return g;
 }
 
@@ -21,36 +23,47 @@ gir_id el_edge_ones(elab *E, const el_graph *g)
 
 /* One derived graph for one derivation, so that values of its edges go together wherever they were
  * made. */
-static gir_id derive_id(elab *E, gn_span at, gir_op op, gir_id g)
+static gir_id derive_id(elab *E, gn_span at, gir_op op, int n, const gir_id *in,
+                        const gir_attr *attr)
 {
     enum { MAX_DERIVED = 256 };
-    const char *key = gn_arena_printf(E->arena, "%d %u", (int)op, (unsigned)g);
-    const uint32_t *known = gn_map_find(&E->derived, key);
+    const char *key = gn_arena_printf(E->arena, "%d %u %u", (int)op, (unsigned)in[0],
+                                      n > 1 ? (unsigned)in[1] : 0);
+    const uint32_t *known = attr ? NULL : gn_map_find(&E->derived, key);
     if (known) return *known;
     if (E->derived.n == MAX_DERIVED) {
         el_error(E, at, "more than %d derived graphs", (int)MAX_DERIVED);
         return 0;
     }
     el_locate(E, at);
-    gir_id id = el_make(E, at, op, 1, &g, NULL, NULL);
+    gir_id id = el_make(E, at, op, n, in, attr, NULL);
+    if (id && attr) key = gn_arena_printf(E->arena, "%u", (unsigned)id);
     if (id) gn_map_put(&E->derived, key, id);
     return id;
 }
 
-const el_graph *el_derive(elab *E, gn_span at, gir_op op, const el_graph *g)
+const el_graph *el_derive_with(elab *E, gn_span at, gir_op op, const el_graph *g, gir_id with,
+                               const gir_attr *attr)
 {
-    gir_id id = derive_id(E, at, op, g->id);
+    gir_id in[2] = {g->id, with};
+    gir_id id = derive_id(E, at, op, with ? 2 : 1, in, attr);
     if (!id) return NULL;
     el_graph *d = GN_NEW(E->arena, el_graph);
     d->id = id;
     d->name = g->name;
+    d->key = g->key;
     if (g->weight) { /* a new loop weighs 1 */
         el_locate(E, at);
         gir_type t = gir_tensor(GN_F32, gir_type_of(E->prog, g->id)->dst, 0, NULL);
-        gir_id in[4] = {id, g->id, g->weight, gir_const(E->prog, &t, 1.0)};
-        d->weight = el_make(E, at, GIR_CARRY, 4, in, NULL, NULL);
+        gir_id carried[4] = {id, g->id, g->weight, gir_const(E->prog, &t, 1.0)};
+        d->weight = el_make(E, at, GIR_CARRY, 4, carried, NULL, NULL);
     }
     return d;
+}
+
+const el_graph *el_derive(elab *E, gn_span at, gir_op op, const el_graph *g)
+{
+    return el_derive_with(E, at, op, g, 0, NULL);
 }
 
 /* Takes a value of g's edges to `to`, which was derived from g in one or more steps. */
@@ -80,23 +93,44 @@ gir_id el_carry(elab *E, gn_span at, const el_graph *to, value e, value fill)
     return e.id;
 }
 
+static value rows_at(elab *E, const el_graph *g, int end)
+{
+    const gir_type *t = gir_type_of(E->prog, g->id);
+    return (value){.kind = VAL_ROWS, .id = end == GIR_SRC ? t->src : t->dst};
+}
+
+/* The place in the schema of a column that lies on the relation's edges; -1: there is none. */
+static int column_of(elab *E, const el_graph *g, const char *name)
+{
+    if (!g->key || E->relation[g->key - 1] != g) return -1;
+    const char *relation = E->schema->relation[g->key - 1].name;
+    return gn_schema_find_column(E->schema, gn_arena_printf(E->arena, "%s.%s", relation, name));
+}
+
 value el_graph_field(elab *E, const ast_expr *e, value v)
 {
-    static const char *const fields[] = {"weight", "weighted", "attr"};
+    static const char *const fields[] = {"weight", "weighted", "attr", "src", "dst", "name"};
     const el_graph *g = v.graph;
     el_locate(E, e->mark);
+    int column = column_of(E, g, e->name);
     if (strcmp(e->name, "weighted") == 0) return val_bool(g->weight != 0);
     if (strcmp(e->name, "weight") == 0)
         return val_tensor(g->weight ? g->weight : el_edge_ones(E, g), NULL);
+    if (strcmp(e->name, "src") == 0) return rows_at(E, g, GIR_SRC);
+    if (strcmp(e->name, "dst") == 0) return rows_at(E, g, GIR_DST);
+    if (strcmp(e->name, "name") == 0) return val_string(g->name);
+    bool first = E->graph && g->id == E->graph->id;
+    if (column >= 0 && !(first && strcmp(e->name, GN_WORD_ATTR) == 0)) return el_column(E, column);
     if (strcmp(e->name, "attr") == 0) {
-        if (g->id != E->graph->id)
+        if (g->key && E->relation[g->key - 1] == g && !first) return NONE;
+        if (!first)
             return el_error(E, e->mark,
                             "a derived graph has no attributes: `carry(g.attr, derived, fill)` "
                             "takes them there");
         return el_input(E, "attr", e->mark);
     }
     return el_error(E, e->mark, "a graph has no field `%s`%s", e->name,
-                    gn_diag_suggest(E->arena, e->name, fields, 3));
+                    gn_diag_suggest(E->arena, e->name, fields, 6));
 }
 
 static bool is_inner(elab *E, gn_span at, value end)
@@ -136,6 +170,24 @@ value el_gather(elab *E, gn_span at, value x, value end)
     gir_id in[2] = {end.graph->id, x.id};
     return val_tensor(el_make(E, at, GIR_GATHER, 2, in, &(gir_attr){.i = {end.u.i}}, NULL),
                       x.u.axes);
+}
+
+value el_look_up(elab *E, gn_span at, value x, value rows)
+{
+    gir_space_id space = val_type(E, &x)->space;
+    if (E->prog->spaces.p[space].kind != GIR_NODE)
+        return el_error(E, at,
+                        "%s has no rows that integers number: `param w: kind[...]` has one for "
+                        "each value of an input `kind`, `param w: node[...]` one for each node",
+                        val_text(E, &x));
+    if (val_type(E, &rows)->rank)
+        return el_error(E, at, "rows are looked up by one integer each, not by %s",
+                        val_text(E, &rows));
+    el_locate(E, at);
+    gir_id pick = el_make(E, at, GIR_INDEX, 1, &rows.id, &(gir_attr){.i = {space}}, NULL);
+    if (!pick) return POISON;
+    gir_id in[2] = {pick, x.id};
+    return val_tensor(el_make(E, at, GIR_TAKE, 2, in, NULL, NULL), x.u.axes);
 }
 
 static gir_id scatter(elab *E, gn_span at, const el_graph *g, gir_id e, int end, int red)

@@ -10,13 +10,19 @@ static bool file_shape(elab *E, const ast_stmt *s, gn_param *p)
 {
     const gir_type *t = &p->type;
     int64_t elems = gir_row_elems(t), product = 1;
+    int lead = p->over != NULL;
     p->transposed = s->transposed;
-    if (s->transposed && t->rank < 2) {
+    if (s->transposed && (t->rank < 2 || lead)) {
         el_error(E, s->type.span, "only a parameter of two dimensions or more can be transposed");
         return false;
     }
-    p->file_rank = s->transposed ? 2 : t->rank;
-    for (int k = 0; k < t->rank && !s->transposed; k++) p->file_dim[k] = t->dim[k];
+    p->file_rank = s->transposed ? 2 : lead + t->rank;
+    if (lead) p->file_dim[0] = p->rows;
+    for (int k = 0; k < t->rank && !s->transposed; k++) p->file_dim[lead + k] = t->dim[k];
+    if (__builtin_mul_overflow(elems, p->rows, &elems) || elems > GIR_MAX_ELEMS) {
+        el_error(E, s->type.span, "too many elements: more than 2^40");
+        return false;
+    }
     if (s->transposed) {
         p->file_dim[0] = elems / t->dim[0];
         p->file_dim[1] = t->dim[0];
@@ -102,7 +108,8 @@ static bool initialiser(elab *E, const ast_stmt *s, gn_param *p)
 static bool same_param(const gn_param *a, const gn_param *b)
 {
     return gir_type_eq(&a->type, &b->type) && strcmp(a->file_name, b->file_name) == 0 &&
-           a->trainable == b->trainable && a->init == b->init && a->a == b->a && a->b == b->b;
+           a->trainable == b->trainable && a->rows == b->rows && a->init == b->init &&
+           a->a == b->a && a->b == b->b;
 }
 
 /* Notes the parameter for the model; the same one again is fine, in another application or
@@ -153,7 +160,9 @@ static gir_id state_of(elab *E, const gn_param *p)
         const uint32_t *k = gn_map_find(&E->buffer_index, p->name);
         if (k) return E->buffers.p[*k].value;
     }
-    gir_id id = el_leaf(E, GIR_STATE, p->name, &p->type);
+    gir_type t = p->type;
+    if (p->over) t.space = el_space_named(E, p->over);
+    gir_id id = el_leaf(E, GIR_STATE, p->name, &t);
     if (!p->trainable) {
         el_buffer b = {p->name, id, false};
         GN_PUSH(E->arena, E->buffers, b);
@@ -180,7 +189,7 @@ static value one_param(elab *E, const ast_stmt *s, uint32_t k, gn_param p, const
 
 void el_param(elab *E, const ast_stmt *s)
 {
-    gn_param p = {.trainable = s->trainable};
+    gn_param p = {.trainable = s->trainable, .rows = 1};
     int64_t dim[GIR_MAX_RANK];
     const char **axes = el_axes_new(E, GIR_MAX_RANK);
     const ast_decl *d = E->frame->decl;
@@ -189,8 +198,13 @@ void el_param(elab *E, const ast_stmt *s)
         el_error(E, s->span, "parameters belong to layers and models");
         ok = false;
     }
-    if (ok && (s->type.space != SPACE_NONE || s->type.is_graph)) {
-        el_error(E, s->type.span, "a parameter has dimensions only, such as `[in, out]`");
+    bool typed = s->type.is_graph || s->type.each || s->type.has_elem;
+    if (ok && (typed || (s->type.rows.space != SPACE_NONE &&
+                         !el_rows_of(E, &s->type.rows, &p.over, &p.rows)))) {
+        if (typed)
+            el_error(E, s->type.span,
+                     "a parameter has dimensions only, such as `[in, out]`, or a row for each "
+                     "node, `node[out]`");
         ok = false;
     }
     ok = ok && el_dims(E, &s->type, dim, axes);

@@ -34,6 +34,10 @@ static void push_train_frame(elab *E, const train_plan *t)
     static const char *const words[] = {"best", "last", "val_loss", "val_accuracy"};
     for (size_t k = 0; k < sizeof words / sizeof *words; k++)
         el_bind(E, f, words[k], val_string(words[k]));
+    for (uint32_t k = 0; k < m->inputs.n; k++) {
+        const ast_formal *in = &m->inputs.p[k];
+        if (el_is_typed(&in->type)) el_bind(E, f, in->name.text, el_model_input(E, in, true));
+    }
     for (uint32_t i = 0; i < d->items.n; i++) {
         const ast_item *item = &d->items.p[i];
         if (item->a) continue;

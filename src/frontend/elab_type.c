@@ -75,9 +75,9 @@ static const char *space_hint(elab *E, const ast_type *t, const value *v)
     const gir_type *is = val_type(E, v);
     gir_space_kind k = E->prog->spaces.p[is->space].kind;
     if (!t->any_dims && t->dims.n != is->rank) return "";
-    if (t->space == SPACE_NODE && k == GIR_EDGE)
+    if (t->rows.space == SPACE_NODE && k == GIR_EDGE)
         return "; `sum(u -> v in g: ...)` takes edges to nodes";
-    if (t->space == SPACE_EDGE && k == GIR_NODE)
+    if (t->rows.space == SPACE_EDGE && k == GIR_NODE)
         return "; `edge(u -> v in g: x[u])` takes nodes to edges";
     return "";
 }
@@ -90,17 +90,6 @@ static void mismatch(elab *E, const ast_type *t, const value *v, const char *wha
     E->frame = report;
     el_error(E, at, "%s is %s, this is %s%s", what, want, val_text(E, v), space_hint(E, t, v));
     E->frame = here;
-}
-
-static bool space_fits(elab *E, ast_space s, const gir_type *t)
-{
-    gir_space_kind k = E->prog->spaces.p[t->space].kind;
-    switch (s) {
-    case SPACE_NODE: return k == GIR_NODE;
-    case SPACE_EDGE: return k == GIR_EDGE;
-    case SPACE_ANY: return true;
-    default: return k == GIR_NONE;
-    }
 }
 
 static bool dim_fits(elab *E, const ast_expr *e, int64_t n, instance *remember, bool *reported)
@@ -126,20 +115,61 @@ static bool dim_fits(elab *E, const ast_expr *e, int64_t n, instance *remember, 
     return want == n;
 }
 
+static bool relation_fits(elab *E, const ast_type *t, const value *v)
+{
+    if (v->kind != VAL_GRAPH) return false;
+    const gir_type *g = gir_type_of(E->prog, v->graph->id);
+    const ast_rows node = {.space = SPACE_NODE, .span = t->span};
+    bool layer = E->frame->decl && E->frame->decl->kind == DECL_LAYER;
+    if (t->is_relation) return el_rows_fit(E, &t->rows, g->src) && el_rows_fit(E, &t->to, g->dst);
+    return g->src == g->dst && (!layer || el_rows_fit(E, &node, g->src));
+}
+
+/* One for each type: every element fits by itself, whatever rows it is of. */
+static bool match_each(elab *E, const ast_type *t, value *v, const char *what, frame *report,
+                       gn_span at, instance *remember)
+{
+    ast_type one = *t;
+    one.each = false;
+    one.rows = (ast_rows){.space = SPACE_ANY};
+    if (v->kind != VAL_LIST || !v->u.list->key) {
+        mismatch(E, t, v, what, report, at);
+        return false;
+    }
+    value l = val_list(E, v->u.list->n);
+    l.u.list->depth = v->u.list->depth;
+    l.u.list->key = v->u.list->key;
+    bool fits = true;
+    for (uint32_t k = 0; k < v->u.list->n; k++) {
+        value *to = &l.u.list->p[k];
+        *to = v->u.list->p[k];
+        if (t->is_graph)
+            fits = fits && to->kind == VAL_GRAPH;
+        else if (t->any_dims || t->dims.n)
+            fits = el_match(E, &one, to, what, report, at, remember) && fits;
+    }
+    *v = l;
+    return fits;
+}
+
 bool el_match(elab *E, const ast_type *t, value *v, const char *what, frame *report, gn_span at,
               instance *remember)
 {
     if (v->kind == VAL_POISON) return false;
-    bool fits = t->is_graph ? v->kind == VAL_GRAPH : v->kind == VAL_TENSOR, reported = false;
+    if (t->each) return match_each(E, t, v, what, report, at, remember);
+    bool rows = v->kind == VAL_ROWS && !t->is_graph && !t->any_dims && !t->dims.n && !t->has_elem;
+    if (rows && el_rows_fit(E, &t->rows, (gir_space_id)v->id)) return true;
+    int errors = E->diags->errors;
+    bool fits = t->is_graph ? relation_fits(E, t, v) : v->kind == VAL_TENSOR, reported = false;
     if (fits && !t->is_graph) {
         gir_type type = *val_type(E, v);
-        fits = space_fits(E, t->space, &type) &&
+        fits = el_rows_fit(E, &t->rows, type.space) && (!t->has_elem || type.elem == t->elem) &&
                (t->any_dims ? t->dims.n <= (uint32_t)type.rank : t->dims.n == (uint32_t)type.rank);
         for (uint32_t k = 0; fits && k < t->dims.n; k++)
             fits = dim_fits(E, t->dims.p[k], type.dim[(uint32_t)type.rank - t->dims.n + k],
                             remember, &reported);
         if (fits) name_axes(E, t, v);
     }
-    if (!fits && !reported) mismatch(E, t, v, what, report, at);
+    if (!fits && !reported && errors == E->diags->errors) mismatch(E, t, v, what, report, at);
     return fits;
 }

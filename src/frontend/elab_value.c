@@ -70,6 +70,7 @@ bool val_equal(const value *a, const value *b)
         return true;
     case VAL_TENSOR: return a->id == b->id;
     case VAL_GRAPH: return a->graph->id == b->graph->id && a->graph->weight == b->graph->weight;
+    case VAL_ROWS: return a->id == b->id;
     case VAL_DECL: return a->u.decl == b->u.decl;
     case VAL_BUILTIN: return a->u.builtin == b->u.builtin;
     case VAL_INSTANCE: return same_layer(a->u.instance, b->u.instance);
@@ -81,10 +82,10 @@ const gir_type *val_type(const elab *E, const value *v) { return gir_type_of(E->
 
 const char *el_type_text(elab *E, const gir_type *t)
 {
-    static const char *const kinds[] = {"", "node", "edge", "graph", "feature"};
     if (t->is_graph) return "a graph";
     gn_buf b = {.arena = E->arena};
-    gn_buf_add(&b, kinds[E->prog->spaces.p[t->space].kind]);
+    gn_buf_add(&b, E->prog->spaces.p[t->space].kind == GIR_FEATURE ? "feature"
+                                                                   : el_space_text(E, t->space));
     if (t->rank || !t->space) gn_buf_add(&b, "[");
     for (int k = 0; k < t->rank; k++)
         gn_buf_printf(&b, "%s%lld", k ? ", " : "", (long long)t->dim[k]);
@@ -98,10 +99,18 @@ const char *val_text(elab *E, const value *v)
     switch (v->kind) {
     case VAL_UNSET: return "nothing";
     case VAL_POISON: return "a faulty value";
-    case VAL_LIST: return gn_arena_printf(E->arena, "a list of %u", v->u.list->n);
+    case VAL_LIST:
+        return gn_arena_printf(E->arena, v->u.list->key ? "one each of %u" : "a list of %u",
+                               v->u.list->n);
     case VAL_AXIS: return gn_arena_printf(E->arena, "the axis `%s`", v->u.axis->name);
     case VAL_TENSOR: return el_type_text(E, val_type(E, v));
-    case VAL_GRAPH: return "a graph";
+    case VAL_GRAPH: {
+        const gir_type *g = gir_type_of(E->prog, v->graph->id);
+        bool plain = g->src == g->dst && g->src == E->node;
+        return plain ? "a graph"
+                     : gn_arena_printf(E->arena, "a relation %s", el_relation_text(E, g));
+    }
+    case VAL_ROWS: return el_space_text(E, (gir_space_id)v->id);
     case VAL_END: return "an end of an edge";
     case VAL_DECL:
         return gn_arena_printf(E->arena, "%s `%s`",

@@ -10,6 +10,7 @@
 #define GN_FRONTEND_FRONTEND_H
 
 #include "base/arena.h"
+#include "base/schema.h"
 #include "base/status.h"
 #include "frontend/diag.h"
 #include "ir/gir.h"
@@ -24,11 +25,20 @@ GN_NODISCARD gn_status *gn_parse(gn_arena *a, const char *text, size_t n, const 
 GN_NODISCARD gn_status *gn_parse_heard(gn_arena *a, const char *text, size_t n, const char *file,
                                        const gn_listener *listener, gn_ast **out);
 void gn_ast_print(const gn_ast *ast, gn_buf *out); /* --emit=ast */
+/* Does a model take all relations that there are, as `each graph`? */
+bool gn_ast_takes_relations(const gn_ast *ast);
+/* One of this name, from nodes to nodes? */
+bool gn_ast_takes_relation(const gn_ast *ast, const char *name);
 
 /* What the data gives: binds the dims F (n_features), C (n_classes), D (edge_dim) and tells which
  * inputs exist. */
 typedef struct gn_data_shape {
     int64_t n_features, n_classes, edge_dim;
+    /* Rows, relations and columns; NULL: those of one graph, with what the fields here say.  A
+     * first space without rows of its own (`typed`) is none. */
+    const gn_schema *schema;
+    bool typed;
+    bool kinds;                      /* the relations behind the first are its edges by kind */
     bool has_edge_weight, has_masks; /* masks: without labels too */
     /* a split lists some node twice or more: "train_mask.times", ... */
     bool train_repeats, val_repeats, test_repeats;
@@ -59,7 +69,9 @@ typedef enum gn_init_kind {
 typedef struct gn_param {
     const char *name;      /* name of the STATE in the programs: "convs.0.weight" */
     const char *file_name; /* PyTorch Geometric's name in weight files: "convs.0.lin.weight" */
-    gir_type type;         /* space none */
+    gir_type type;         /* of a row, space none */
+    const char *over;      /* the space that it has a row for each row of; NULL: none */
+    int64_t rows;          /* as many; 1 without */
     bool transposed;       /* in files: [prod of dims 1.., dim 0] */
     int file_rank;         /* shape in files */
     int64_t file_dim[8];
@@ -77,6 +89,7 @@ typedef struct gn_model_input { /* of a model, but graphs */
 
 typedef struct gn_model {
     const char *name;
+    const gn_schema *schema; /* that it was made for */
     int n_inputs;
     const gn_model_input *inputs;
     int n_params;

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-const char *const ast_space_text[] = {"none", "node", "edge", "graph", "any"};
+const char *const ast_space_text[] = {"none", "node", "edge", "graph", "any", ""};
 
 static bool parse_dims(parser *p, ast_type *t)
 {
@@ -24,26 +24,72 @@ static bool parse_dims(parser *p, ast_type *t)
     return parse_close(p, TOK_RBRACKET, "or `,` in the dimensions");
 }
 
-bool parse_type(parser *p, ast_type *t)
+/* node, node.paper, edge.writes, graph, any, or a variable for rows. */
+static bool parse_rows(parser *p, ast_rows *r)
 {
     static const ast_space spaces[] = {SPACE_NODE, SPACE_EDGE, SPACE_GRAPH, SPACE_ANY};
-    t->span = p->tok->span;
-    bool named = false;
-    for (size_t k = 0; k < sizeof spaces / sizeof *spaces && !named; k++)
-        if (parse_at_word(p, ast_space_text[spaces[k]])) {
-            t->space = spaces[k];
-            named = true;
+    r->span = p->tok->span;
+    if (!parse_at(p, TOK_NAME)) return false;
+    r->space = SPACE_VARIABLE;
+    for (size_t k = 0; k < sizeof spaces / sizeof *spaces; k++)
+        if (parse_at_word(p, ast_space_text[spaces[k]])) r->space = spaces[k];
+    ast_name name;
+    parse_name(p, &name, "rows");
+    if (r->space == SPACE_VARIABLE) r->name = name.text;
+    bool typed = r->space == SPACE_NODE || r->space == SPACE_EDGE;
+    if (!typed || !parse_accept(p, TOK_DOT)) return true;
+    if (!parse_name(p, &name, "the name of a type of nodes or of a relation")) return false;
+    r->name = name.text;
+    r->span = parse_span(p, r->span);
+    return true;
+}
+
+/* `of int` behind a type. */
+static bool parse_elem(parser *p, ast_type *t)
+{
+    static const struct {
+        const char *word;
+        gn_elem elem;
+    } elems[] = {{"float", GN_F32}, {"int", GN_I32}, {"bool", GN_BOOL}};
+    if (!parse_at_word(p, "of")) return true;
+    parse_next(p);
+    for (size_t k = 0; k < sizeof elems / sizeof *elems; k++)
+        if (parse_at_word(p, elems[k].word)) {
+            t->elem = elems[k].elem;
+            t->has_elem = true;
+            parse_next(p);
+            return true;
         }
-    if (named)
+    parse_fail(p, "`float`, `int` or `bool` behind `of`");
+    return false;
+}
+
+static const char types[] = "a type: `graph`, `node[...]`, `edge[...]` or `[...]`";
+
+bool parse_type(parser *p, ast_type *t)
+{
+    t->span = p->tok->span;
+    t->elem = GN_F32;
+    if (parse_at_word(p, "each")) {
+        t->each = true;
         parse_next(p);
-    else if (!parse_at(p, TOK_LBRACKET)) {
-        parse_fail(p, "a type: `graph`, `node[...]`, `edge[...]` or `[...]`");
+    }
+    bool rows = parse_rows(p, &t->rows);
+    if (!rows && (t->each || !parse_at(p, TOK_LBRACKET))) {
+        parse_fail(p, types);
         return false;
     }
-    if (parse_at(p, TOK_LBRACKET) && (!p->tok->newline || p->nest > 0)) {
-        if (!parse_dims(p, t)) return false;
-    } else if (t->space == SPACE_GRAPH)
-        t->is_graph = true;
+    bool dims = parse_at(p, TOK_LBRACKET) && (!p->tok->newline || p->nest > 0);
+    if (dims && !parse_dims(p, t)) return false;
+    if (rows && !dims && p->nest > 0 && parse_accept(p, TOK_ARROW)) {
+        t->is_graph = t->is_relation = true;
+        if (!parse_rows(p, &t->to)) {
+            parse_fail(p, "the rows that the relation's edges go to, as in `node -> graph`");
+            return false;
+        }
+    }
+    if (!parse_elem(p, t)) return false;
+    if (t->rows.space == SPACE_GRAPH && !dims && !t->has_elem) t->is_graph = true;
     t->span = parse_span(p, t->span);
     return true;
 }
@@ -94,6 +140,27 @@ static bool parse_formals(parser *p, ast_formals *out, formals_of of)
     return parse_close(p, TOK_RPAREN, gn_arena_printf(p->arena, "or `,` after %s", what));
 }
 
+static bool is_end(const ast_rows *r, const char *name)
+{
+    return r->space == SPACE_VARIABLE && !strcmp(r->name, name);
+}
+
+/* A variable for rows is an end of a relation that comes in; another name is no type. */
+static void check_variable(parser *p, const ast_decl *d, const ast_type *t)
+{
+    if (t->is_relation || t->rows.space != SPACE_VARIABLE) return;
+    const char *name = t->rows.name;
+    for (uint32_t k = 0; k < d->inputs.n; k++) {
+        const ast_type *r = &d->inputs.p[k].type;
+        if (r->is_relation && (is_end(&r->rows, name) || is_end(&r->to, name))) return;
+    }
+    bool capital = *name >= 'A' && *name <= 'Z';
+    gn_diag_error(p->diags, p->src, t->rows.span, "expected %s, found `%s`%s", types,
+                  gn_diag_clean(p->arena, name, strlen(name)),
+                  capital ? "; such a name is an end of a relation that comes in, as `g: A -> B`"
+                          : "");
+}
+
 /* layer NAME(hyperparameters) (inputs) -> type { ... } */
 static bool parse_layer(parser *p, ast_decl *d)
 {
@@ -105,6 +172,8 @@ static bool parse_layer(parser *p, ast_decl *d)
         d->has_result = true;
         if (!parse_type(p, &d->result)) return false;
     }
+    for (uint32_t k = 0; k < d->inputs.n; k++) check_variable(p, d, &d->inputs.p[k].type);
+    if (d->has_result) check_variable(p, d, &d->result);
     int height = 0;
     return parse_block(p, &d->body, &height);
 }

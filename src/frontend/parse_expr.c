@@ -153,6 +153,8 @@ static ast_expr *parse_list(parser *p)
             e->name = name.text;
             if (!e->b) return NULL;
             if (e->b->height > height) height = e->b->height;
+            if (parse_accept(p, TOK_IF) && !(e->c = parse_expr(p))) return NULL;
+            if (e->c && e->c->height > height) height = e->c->height;
             break;
         }
         if (!parse_accept(p, TOK_COMMA)) break;

@@ -59,7 +59,7 @@ static void walk(fuser *z, const region *r, gir_id v, bool aligned)
         if (n->op == GIR_GATHER) {
             if (k == 0) continue;
             same = aligned && r->graph && gir_in(p, v, 0) == r->graph && n->attr.i[0] == r->end;
-        } else if (n->op == GIR_SAMPLE || n->op == GIR_TAKE || n->op == GIR_CARRY ||
+        } else if (n->op == GIR_CELL || n->op == GIR_TAKE || n->op == GIR_CARRY ||
                    n->op == GIR_UNCARRY || n->op == GIR_FROM_ROWS) {
             same = false;
         } else if (elementwise && gir_ops[n->op].cls == GIR_CLASS_VIEW &&
@@ -90,7 +90,7 @@ static void find_deps(fuser *z, const region *r, gir_id v)
         const gir_type *t = gir_type_of(p, o);
         bool aligned;
         if (n->op == GIR_MATMUL || n->op == GIR_GATHER || n->op == GIR_CARRY ||
-            n->op == GIR_UNCARRY || n->op == GIR_SAMPLE || n->op == GIR_TAKE)
+            n->op == GIR_UNCARRY || n->op == GIR_CELL || n->op == GIR_TAKE)
             aligned = false;
         else if (n->op == GIR_SCATTER || z->f->walk[v])
             aligned = true; /* the walk turns at the gathers; a REAL edge value is foreign: see

@@ -20,7 +20,10 @@ static void count_uses(placing *z)
     for (uint32_t k = 0; k < p->outputs.n; k++) need[p->outputs.p[k].value] = true;
     for (gir_id v = p->nodes.n; v-- > 1;) {
         if (!need[v]) continue;
+        gir_op op = (gir_op)gir_at(p, v)->op;
+        bool of_data = op == GIR_FILTER || op == GIR_INDEX || op == GIR_CORRUPT;
         for (int k = 0; k < gir_at(p, v)->n_in; k++) {
+            if (of_data && !gir_type_of(p, gir_in(p, v, k))->is_graph) continue; /* the runtime's */
             need[gir_in(p, v, k)] = true;
             z->f->uses[gir_in(p, v, k)]++;
         }
@@ -39,7 +42,7 @@ static bool drops_elements(const placing *z, gir_id v)
     gir_id mask = gir_in(p, v, 0);
     bool sampled = false;
     for (int k = 0; k < gir_at(p, mask)->n_in; k++)
-        sampled = sampled || gir_at(p, gir_in(p, mask, k))->op == GIR_SAMPLE;
+        sampled = sampled || gir_at(p, gir_in(p, mask, k))->op == GIR_CELL;
     return sampled && z->f->uses[mask] == 1;
 }
 
@@ -47,7 +50,7 @@ static bool draws(const gir_program *p, gir_id v)
 {
     for (int k = 0; k < gir_at(p, v)->n_in; k++) {
         gir_id o = gir_in(p, v, k);
-        if (gir_at(p, o)->op == GIR_RANDOM || gir_at(p, o)->op == GIR_SAMPLE) return true;
+        if (gir_at(p, o)->op == GIR_RANDOM || gir_at(p, o)->op == GIR_CELL) return true;
     }
     return false;
 }
@@ -135,7 +138,7 @@ static fu_place place_of(const placing *z, gir_id v)
     if (fu_is_identity_view(p, v)) return FU_INLINE;
     if (!gn_is_on(z->off, GN_DO_RECOMPUTE)) return FU_REAL;
     if (n->op == GIR_CARRY || n->op == GIR_UNCARRY) return FU_REAL;
-    if (cls == GIR_CLASS_VIEW || n->op == GIR_GATHER || n->op == GIR_SAMPLE || n->op == GIR_TAKE ||
+    if (cls == GIR_CLASS_VIEW || n->op == GIR_GATHER || n->op == GIR_CELL || n->op == GIR_TAKE ||
         n->op == GIR_ROW_VALUE)
         return FU_INLINE;
     if (n->type.space && fu_is_edge_space(p, n->type.space))

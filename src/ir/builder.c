@@ -40,16 +40,10 @@ gir_id gir_append(gir_program *p, gir_op op, int n, const gir_id *in, const gir_
         gir_space *edge = &p->spaces.p[node.type.edge];
         if (edge->kind == GIR_EDGE && edge->graph == 0) edge->graph = id;
     }
-    if ((op == GIR_SUBSET || op == GIR_GROW) && node.type.dst < p->spaces.n &&
+    if (gir_picks_new(&node) && node.type.dst < p->spaces.n &&
         p->spaces.p[node.type.dst].graph == 0)
         p->spaces.p[node.type.dst].graph = id;
     return id;
-}
-
-bool gir_is_pick(const gir_program *p, gir_id g)
-{
-    while (gir_at(p, g)->op == GIR_RESTRICT && gir_at(p, g)->attr.i[0] == 1) g = gir_in(p, g, 0);
-    return gir_at(p, g)->op == GIR_SUBSET || gir_at(p, g)->op == GIR_GROW;
 }
 
 gir_id gir_make(gir_program *p, gir_op op, int n, const gir_id *in, const gir_attr *attr,
@@ -146,6 +140,28 @@ gir_id gir_scatter(gir_program *p, gir_id g, gir_id e, int end, int red)
 gir_id gir_matmul(gir_program *p, gir_id a, gir_id b, bool ta, bool tb)
 {
     return must(p, GIR_MATMUL, 2, (const gir_id[]){a, b}, &(gir_attr){.i = {ta, tb}}, NULL);
+}
+
+gir_id gir_grow(gir_program *p, gir_id r, gir_id g, gir_id s, int end)
+{
+    const gir_id in[3] = {r ? r : g, g, s};
+    return must(p, GIR_GROW, !r ? 1 : s ? 3 : 2, in, &(gir_attr){.i = {end}}, NULL);
+}
+
+gir_id gir_filter(gir_program *p, gir_id g, gir_id mask)
+{
+    return must(p, GIR_FILTER, 2, (const gir_id[]){g, mask}, NULL, NULL);
+}
+
+gir_id gir_index(gir_program *p, gir_id i, gir_space_id of)
+{
+    return must(p, GIR_INDEX, 1, &i, &(gir_attr){.i = {of}}, NULL);
+}
+
+gir_id gir_corrupt(gir_program *p, gir_id g, gir_id key, int64_t times, int end, uint32_t site)
+{
+    return must(p, GIR_CORRUPT, 2, (const gir_id[]){g, key}, &(gir_attr){.i = {times, end, site}},
+                NULL);
 }
 
 gir_id gir_leaf(gir_program *p, gir_op op, const char *name, const gir_type *t)

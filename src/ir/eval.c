@@ -66,7 +66,7 @@ static bool *find_needed(const gir_program *p, gn_arena *a)
         const gir_node *n = gir_at(p, v);
         for (int k = 0; k < n->n_in; k++) need[gir_in(p, v, k)] = true;
         if (!n->type.is_graph && n->type.space) need[gir_space_source(p, n->type.space)] = true;
-        if (n->op == GIR_SIZE) need[gir_space_source(p, (gir_space_id)n->attr.i[0])] = true;
+        if (gir_named_space(n)) need[gir_space_source(p, gir_named_space(n))] = true;
     }
     need[0] = false;
     return need;

@@ -50,6 +50,13 @@ gn_status *gir_eval_CARRY(gir_eval_t *e)
 gn_status *gir_eval_UNCARRY(gir_eval_t *e)
 {
     const gir_coo *derived = gir_arg(e, 1)->graph;
+    if (gir_at(e->p, gir_in(e->p, e->v, 1))->op == GIR_CORRUPT) { /* several images */
+        int64_t cols = e->out->cols, *to = GN_NEW_N(e->arena, int64_t, derived->n_edge *cols);
+        for (int64_t i = 0; i < derived->n_edge * cols; i++)
+            to[i] = derived->from[i / cols] * cols + i % cols;
+        gir_reduce_by(e, gir_in(e->p, e->v, 2), to, GIR_SUM);
+        return NULL;
+    }
     for (int64_t k = 0; k < derived->n_edge; k++)
         if (derived->from[k] >= 0) copy_row(e, derived->from[k], gir_arg(e, 2), k);
     return NULL;
@@ -65,7 +72,7 @@ gn_status *gir_eval_TAKE(gir_eval_t *e)
     return NULL;
 }
 
-gn_status *gir_eval_SAMPLE(gir_eval_t *e)
+gn_status *gir_eval_CELL(gir_eval_t *e)
 {
     const gir_coo *g = gir_arg(e, 0)->graph;
     int64_t *from = GN_NEW_N(e->arena, int64_t, g->n_edge);

@@ -1,5 +1,6 @@
 /* Evaluator: graphs, as sorted edge lists.  An implementation of its own, independent of the
  * runtime's. */
+#include "base/draw.h"
 #include "ir/eval_impl.h"
 
 #include <string.h>
@@ -131,12 +132,18 @@ gn_status *gir_eval_SUBSET(gir_eval_t *e)
 
 gn_status *gir_eval_GROW(gir_eval_t *e)
 {
-    const gir_coo *r = gir_arg(e, 0)->graph, *g = gir_arg(e, 1)->graph;
-    bool *marked = GN_NEW_N(e->arena, bool, r->n_src), *more = GN_NEW_N(e->arena, bool, r->n_src);
-    for (int64_t k = 0; k < r->n_edge; k++) marked[r->src[k]] = more[r->src[k]] = true;
+    int n = gir_node_at_hand(e)->n_in, end = (int)gir_node_at_hand(e)->attr.i[0];
+    const gir_coo *r = n > 1 ? gir_arg(e, 0)->graph : NULL, *g = gir_arg(e, n > 1)->graph,
+                  *also = n > 2 ? gir_arg(e, 2)->graph : NULL;
+    int64_t rows = end == GIR_SRC ? g->n_src : g->n_dst,
+            others = end == GIR_SRC ? g->n_dst : g->n_src;
+    bool *marked = GN_NEW_N(e->arena, bool, others), *more = GN_NEW_N(e->arena, bool, rows);
+    for (int64_t k = 0; r && k < r->n_edge; k++) marked[r->src[k]] = true;
+    for (int64_t k = 0; also && k < also->n_edge; k++) more[also->src[k]] = true;
     for (int64_t k = 0; k < g->n_edge; k++)
-        if (marked[g->dst[k]]) more[g->src[k]] = true;
-    e->out->graph = pick(e->arena, r->n_src, more);
+        if (!r || marked[end == GIR_SRC ? g->dst[k] : g->src[k]])
+            more[end == GIR_SRC ? g->src[k] : g->dst[k]] = true;
+    e->out->graph = pick(e->arena, rows, more);
     return NULL;
 }
 
@@ -176,5 +183,64 @@ gn_status *gir_eval_RESTRICT(gir_eval_t *e)
                 "restrict: %lld of %lld picked rows are not among those of the other pick",
                 (long long)(g->n_edge - out->n_edge), (long long)g->n_edge);
     e->out->graph = out;
+    return NULL;
+}
+
+gn_status *gir_eval_FILTER(gir_eval_t *e)
+{
+    const gir_coo *g = gir_arg(e, 0)->graph;
+    const int64_t *order = user_order(e->arena, g);
+    edge_list l = list_new(e->arena, g->n_edge);
+    for (int64_t k = 0; k < g->n_edge; k++) {
+        int64_t at = order[k];
+        if (gir_arg(e, 1)->v[at] != 0) list_add(&l, g->src[at], g->dst[at], at);
+    }
+    e->out->graph = sort_edges(e->arena, g->n_src, g->n_dst, l.n, l.src, l.dst, l.from);
+    return NULL;
+}
+
+gn_status *gir_eval_INDEX(gir_eval_t *e)
+{
+    const gir_value *i = gir_arg(e, 0);
+    const gir_type *t = &gir_node_at_hand(e)->type;
+    const gir_space *to = &e->p->spaces.p[t->dst], *of = &e->p->spaces.p[t->src];
+    const int64_t *pos = to->kind == GIR_EDGE ? e->values[to->graph].graph->pos : NULL;
+    int64_t n = e->rows[t->src];
+    gir_coo *g = GN_NEW(e->arena, gir_coo);
+    if (n < 0) GN_FAIL(GN_ERR_DATA, "no input tells how many rows %s has", of->name);
+    *g = (gir_coo){.n_src = n, .n_dst = i->rows, .n_edge = i->rows};
+    g->src = GN_NEW_N(e->arena, int64_t, i->rows);
+    g->dst = GN_NEW_N(e->arena, int64_t, i->rows);
+    g->pos = GN_NEW_N(e->arena, int64_t, i->rows);
+    for (int64_t k = 0; k < i->rows; k++) {
+        g->pos[k] = pos ? pos[k] : k;
+        g->src[k] = gir_to_i64(i->v[k]);
+        g->dst[k] = k;
+        if (g->src[k] < 0 || g->src[k] >= n)
+            GN_FAIL(GN_ERR_DATA, "index: element %lld is %lld, out of range: %s has %lld rows",
+                    (long long)g->pos[k], (long long)g->src[k], of->name, (long long)n);
+    }
+    e->out->graph = g;
+    return NULL;
+}
+
+gn_status *gir_eval_CORRUPT(gir_eval_t *e)
+{
+    const gir_coo *g = gir_arg(e, 0)->graph;
+    const gir_attr *attr = &gir_node_at_hand(e)->attr;
+    const int64_t *order = user_order(e->arena, g);
+    int64_t times = attr->i[0], n;
+    uint64_t key = (uint64_t)gir_to_i64(gir_arg(e, 1)->v[0]),
+             stream = gn_draw_key(key, (uint32_t)attr->i[2]);
+    if (__builtin_mul_overflow(g->n_edge, times, &n))
+        GN_FAIL(GN_ERR_NOMEM, "corrupt: %lld times %lld edges cannot be counted", (long long)times,
+                (long long)g->n_edge);
+    edge_list l = list_new(e->arena, n);
+    for (int64_t k = 0; k < n; k++) {
+        int64_t at = order[k / times], src = g->src[at], dst = g->dst[at];
+        gn_draw_end(stream, (uint64_t)k, (int)attr->i[1], g->n_src, g->n_dst, &src, &dst);
+        list_add(&l, src, dst, at);
+    }
+    e->out->graph = sort_edges(e->arena, g->n_src, g->n_dst, l.n, l.src, l.dst, l.from);
     return NULL;
 }

@@ -172,15 +172,38 @@ gir_id gir_space_reduce(gir_program *p, gir_id a, int red);
 gir_id gir_gather(gir_program *p, gir_id g, gir_id x, int end);
 gir_id gir_scatter(gir_program *p, gir_id g, gir_id e, int end, int red);
 gir_id gir_matmul(gir_program *p, gir_id a, gir_id b, bool ta, bool tb);
+/* Graphs of picked rows and edges.  r and s: 0 for none; s without r is not. */
+gir_id gir_grow(gir_program *p, gir_id r, gir_id g, gir_id s, int end);
+gir_id gir_filter(gir_program *p, gir_id g, gir_id mask);
+gir_id gir_index(gir_program *p, gir_id i, gir_space_id of);
+gir_id gir_corrupt(gir_program *p, gir_id g, gir_id key, int64_t times, int end, uint32_t site);
 gir_id gir_leaf(gir_program *p, gir_op op, const char *name, const gir_type *t); /* INPUT, STATE */
 /* adds the edge space */
 gir_id gir_graph(gir_program *p, const char *name, gir_space_id src, gir_space_id dst);
 gir_id gir_leaf_by_name(const gir_program *p, gir_op op, const char *name); /* 0 when absent */
 void gir_output_add(gir_program *p, gir_output_kind kind, const char *name, gir_id value);
 
-/* Does a graph value pick rows: SUBSET, GROW, or such a one seen from other picked rows (RESTRICT
- * of its sources)?  Edge k of a pick ends at row k. */
+/* Does a graph value pick rows: SUBSET, GROW, INDEX, or such a one seen from other picked rows
+ * (RESTRICT of its sources)?  Edge k of a pick ends at row k. */
 bool gir_is_pick(const gir_program *p, gir_id g);
+/* A pick of each row once at most, into a space of its own? */
+static inline bool gir_picks_new(const gir_node *n)
+{
+    return n->op == GIR_SUBSET || n->op == GIR_GROW;
+}
+
+/* Data: whole numbers and bools, one a row, that come of inputs alone by way of constants,
+ * comparisons, gathers and carries.  The runtime knows them before a program runs, so that graphs
+ * are made of them.  The value that stands against it, or 0: v is data. */
+gir_id gir_not_data(const gir_program *p, gir_id v);
+/* Does a graph, or data, come of edges that are drawn (CORRUPT)?  It has as many edges or rows at
+ * every run, but others. */
+bool gir_is_drawn(const gir_program *p, gir_id v);
+/* The space that an operator's attribute names; 0: none. */
+static inline gir_space_id gir_named_space(const gir_node *n)
+{
+    return n->op == GIR_SIZE || n->op == GIR_INDEX ? (gir_space_id)n->attr.i[0] : 0;
+}
 
 /* The value that tells how many rows a space has at run time: an edge space's graph, a pick, else
  * the first graph or input over the space.  0 where none is needed (none, a known size) or there is

@@ -66,7 +66,7 @@ static void find_live(const gir_program *p, const edit *e, bool *live)
         else if (!is_edited(e, EDIT_CONST, v))
             for (int k = 0; k < n->n_in; k++) live[gir_in(p, v, k)] = true;
         if (!n->type.is_graph && n->type.space) live[gir_space_source(p, n->type.space)] = true;
-        if (n->op == GIR_SIZE) live[gir_space_source(p, (gir_space_id)n->attr.i[0])] = true;
+        if (gir_named_space(n)) live[gir_space_source(p, gir_named_space(n))] = true;
     }
 }
 

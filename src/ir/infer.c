@@ -1,4 +1,5 @@
-/* Inference: dispatch, leaves, graphs, elementwise.  The other classes are in infer_move.c. */
+/* Inference: dispatch, leaves, graphs, elementwise.  Graphs of picked rows and edges are in
+ * infer_pick.c, the other classes in infer_move.c. */
 #include "ir/infer.h"
 
 #include <stdarg.h>
@@ -142,14 +143,14 @@ bool gir_infer_SIZE(gir_rule *r)
 
 /* graphs --------------------------------------------------------------------------------------- */
 
-static bool graph_operand(gir_rule *r, int k)
+bool gir_graph_operand(gir_rule *r, int k)
 {
     if (gir_rule_in(r, k)->is_graph) return true;
     return gir_misfit(r, "operand %d is %s, a graph is needed", k + 1, gir_rule_text(r, k));
 }
 
 /* Checks the edge space that `want` names, or adds one. */
-static bool edge_space(gir_rule *r)
+bool gir_edge_space(gir_rule *r)
 {
     if (r->want && r->want->is_graph) {
         const gir_space *s = &r->p->spaces.p[r->want->edge];
@@ -163,20 +164,20 @@ static bool edge_space(gir_rule *r)
 
 static bool derived_graph(gir_rule *r, bool reverse)
 {
-    if (!graph_operand(r, 0)) return false;
+    if (!gir_graph_operand(r, 0)) return false;
     gir_op of = (gir_op)gir_at(r->p, r->in[0])->op;
-    if (of == GIR_SUBSET || of == GIR_GROW || of == GIR_RESTRICT)
+    if (of == GIR_SUBSET || of == GIR_GROW || of == GIR_RESTRICT || of == GIR_INDEX)
         return gir_misfit(r, "not of a graph that was restricted to picked rows");
     const gir_type *g = gir_rule_in(r, 0);
     r->out->is_graph = 1;
     r->out->src = reverse ? g->dst : g->src;
     r->out->dst = reverse ? g->src : g->dst;
-    return edge_space(r);
+    return gir_edge_space(r);
 }
 
 static bool loops(gir_rule *r)
 {
-    if (!graph_operand(r, 0)) return false;
+    if (!gir_graph_operand(r, 0)) return false;
     const gir_type *g = gir_rule_in(r, 0);
     const gir_space *s = r->p->spaces.p;
     if (g->src != g->dst)
@@ -187,8 +188,8 @@ static bool loops(gir_rule *r)
 }
 
 bool gir_infer_SELF_LOOPS(gir_rule *r) { return loops(r); }
-bool gir_infer_REMOVE_LOOPS(gir_rule *r) { return loops(r); }
-bool gir_infer_REMAINING_LOOPS(gir_rule *r) { return loops(r); }
+bool gir_infer_REMOVE_LOOPS(gir_rule *r) { return loops(r) && gir_same_edges(r, 0); }
+bool gir_infer_REMAINING_LOOPS(gir_rule *r) { return loops(r) && gir_same_edges(r, 0); }
 bool gir_infer_REVERSE(gir_rule *r) { return derived_graph(r, true); }
 
 bool gir_infer_PATTERN(gir_rule *r)
@@ -205,76 +206,10 @@ bool gir_infer_PATTERN(gir_rule *r)
             return gir_misfit(r, "%s is not a space of %lld features", s->name,
                               (long long)x->dim[0]);
         r->out->src = r->want->src;
-        return edge_space(r);
+        return gir_edge_space(r);
     }
     r->out->src = gir_space_add(r->p, "feature", GIR_FEATURE, gir_rule_in(r, 0)->dim[0]);
-    return r->out->src ? edge_space(r) : gir_misfit(r, "too many spaces");
-}
-
-/* A pick of rows of space `from`: checks the space of the picked rows that `want` names, or adds
- * one. */
-static bool picked_space(gir_rule *r, gir_space_id from)
-{
-    r->out->is_graph = 1;
-    r->out->src = from;
-    if (r->want && r->want->is_graph) {
-        const gir_space *s = &r->p->spaces.p[r->want->dst];
-        if (s->kind != r->p->spaces.p[from].kind || s->size >= 0 || r->want->dst == from)
-            return gir_misfit(r, "%s is not a space of picked rows", s->name);
-        r->out->dst = r->want->dst;
-        return edge_space(r);
-    }
-    gir_space s = r->p->spaces.p[from];
-    r->out->dst = gir_space_add(r->p, s.name, s.kind, -1);
-    return r->out->dst ? edge_space(r) : gir_misfit(r, "too many spaces");
-}
-
-bool gir_infer_SUBSET(gir_rule *r)
-{
-    const gir_type *m = gir_rule_in(r, 0);
-    bool mask = !m->is_graph && m->elem == GN_BOOL && m->rank == 0 &&
-                gir_at(r->p, r->in[0])->op == GIR_INPUT;
-    if (!mask || r->p->spaces.p[m->space].kind != GIR_NODE)
-        return gir_misfit(r, "takes an input like node bool[], not %s", gir_rule_text(r, 0));
-    return picked_space(r, m->space);
-}
-
-static bool pick_operand(gir_rule *r, int k, gir_space_id of)
-{
-    if (!graph_operand(r, k)) return false;
-    gir_op op = (gir_op)gir_at(r->p, r->in[k])->op;
-    if (op != GIR_SUBSET && op != GIR_GROW)
-        return gir_misfit(r, "operand %d is no pick of rows", k + 1);
-    if (gir_rule_in(r, k)->src == of) return true;
-    return gir_misfit(r, "operand %d picks rows of %s, not of %s", k + 1,
-                      r->p->spaces.p[gir_rule_in(r, k)->src].name, r->p->spaces.p[of].name);
-}
-
-bool gir_infer_GROW(gir_rule *r)
-{
-    if (!graph_operand(r, 0) || !graph_operand(r, 1)) return false;
-    const gir_type *g = gir_rule_in(r, 1);
-    gir_space_id s = gir_rule_in(r, 0)->src;
-    if (g->src != s || g->dst != s)
-        return gir_misfit(r, "the graph does not go from %s to itself", r->p->spaces.p[s].name);
-    return pick_operand(r, 0, s) && picked_space(r, s);
-}
-
-bool gir_infer_RESTRICT(gir_rule *r)
-{
-    int64_t ends = r->attr->i[0];
-    if (ends < 1 || ends > 3)
-        return gir_misfit(r, "ends is %lld; it is 1, 2 or 3", (long long)ends);
-    if (r->n != (ends == 3 ? 3 : 2))
-        return gir_misfit(r, "%d operands do not fit ends = %lld", r->n, (long long)ends);
-    if (!graph_operand(r, 0)) return false;
-    gir_type g = *gir_rule_in(r, 0);
-    if (ends & 1 && !pick_operand(r, 1, g.src)) return false;
-    if (ends & 2 && !pick_operand(r, r->n - 1, g.dst)) return false;
-    r->out->is_graph = 1;
-    r->out->src = ends & 1 ? gir_rule_in(r, 1)->dst : g.src;
-    r->out->dst = ends & 2 ? gir_rule_in(r, r->n - 1)->dst : g.dst;
-    return edge_space(r);
+    return r->out->src ? gir_edge_space(r) : gir_misfit(r, "too many spaces");
 }
 
 /* elementwise ---------------------------------------------------------------------------------- */

@@ -24,6 +24,13 @@ typedef struct gir_rule {
 /* false; sets why */
 bool gir_misfit(gir_rule *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* Is operand k a graph? */
+bool gir_graph_operand(gir_rule *r, int k);
+/* Is operand k, a graph, one of the same number of edges at every run? */
+bool gir_same_edges(gir_rule *r, int k);
+/* Checks the edge space that `want` names, or adds one. */
+bool gir_edge_space(gir_rule *r);
+
 static inline const gir_type *gir_rule_in(const gir_rule *r, int k)
 {
     return gir_type_of(r->p, r->in[k]);

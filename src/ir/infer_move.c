@@ -227,7 +227,8 @@ static bool made_from(gir_rule *r, int derived, int parent)
     if (!graph_at(r, derived) || !graph_at(r, parent)) return false;
     const gir_node *d = gir_at(r->p, r->in[derived]);
     bool is = d->op == GIR_SELF_LOOPS || d->op == GIR_REMOVE_LOOPS ||
-              d->op == GIR_REMAINING_LOOPS || d->op == GIR_REVERSE || d->op == GIR_RESTRICT;
+              d->op == GIR_REMAINING_LOOPS || d->op == GIR_REVERSE || d->op == GIR_RESTRICT ||
+              d->op == GIR_FILTER || d->op == GIR_CORRUPT;
     if (is && gir_in(r->p, r->in[derived], 0) == r->in[parent]) return true;
     return gir_misfit(r, "operand %d is not a graph derived from operand %d", derived + 1,
                       parent + 1);
@@ -268,7 +269,7 @@ bool gir_infer_TAKE(gir_rule *r)
     return true;
 }
 
-bool gir_infer_SAMPLE(gir_rule *r)
+bool gir_infer_CELL(gir_rule *r)
 {
     const gir_type *g = gir_rule_in(r, 0), *v = gir_rule_in(r, 1);
     if (!graph_at(r, 0) || !rows_of(r, 1, g->dst)) return false;

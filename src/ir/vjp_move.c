@@ -195,7 +195,7 @@ bool gir_vjp_UNCARRY(gir_vjp *g)
 
 /* Every edge adds its cotangent at its feature of its row: the cotangent where the feature
  * is the edge's source. */
-bool gir_vjp_SAMPLE(gir_vjp *g)
+bool gir_vjp_CELL(gir_vjp *g)
 {
     gir_id graph = gir_vjp_in(g, 0);
     gir_type at = gir_vjp_type(g, gir_vjp_in(g, 1)), gt = gir_vjp_type(g, graph), index;

@@ -5,8 +5,12 @@
 
 const low_hint *low_hint_of(const low_options *opt, const gir_program *p, gir_id g)
 {
-    while (gir_ops[gir_at(p, g)->op].cls == GIR_CLASS_GRAPH && gir_at(p, g)->op != GIR_PATTERN)
-        g = gir_in(p, g, 0);
+    while (gir_ops[gir_at(p, g)->op].cls == GIR_CLASS_GRAPH && gir_at(p, g)->op != GIR_PATTERN) {
+        if (gir_at(p, g)->op == GIR_INDEX || gir_at(p, g)->op == GIR_CORRUPT)
+            return NULL; /* of other edges */
+        bool grown = gir_at(p, g)->op == GIR_GROW && gir_at(p, g)->n_in > 1;
+        g = gir_in(p, g, grown);
+    }
     const gir_node *n = gir_at(p, gir_at(p, g)->op == GIR_PATTERN ? gir_in(p, g, 0) : g);
     for (int k = 0; n->attr.name && k < opt->n_hints; k++)
         if (!strcmp(opt->hints[k].name, n->attr.name)) return &opt->hints[k];

@@ -114,13 +114,14 @@ int low_buffer_of_graph(lower *L, gir_id g, gn_graph_array array)
                   (parts && gn_part_array_kind(array) == GN_CSC_PART_PTR);
     const gir_type *t = gir_type_of(L->p, g);
     gir_space_id s = by_dst || array == GN_GRAPH_ROW_VALUE ? t->dst : by_src ? t->src : t->edge;
+    int64_t images = gir_at(L->p, g)->op == GIR_CORRUPT ? gir_at(L->p, g)->attr.i[0] : 1;
     if (array == GN_GRAPH_IMAGE) s = gir_type_of(L->p, gir_in(L->p, g, 0))->edge;
     low_buffer b = {
         .kind = LOW_GRAPH, .graph = g, .array = array, .elem = L->opt->index, .row_elems = 1};
     if (array == GN_GRAPH_VALUE || array == GN_GRAPH_CSC_VALUE || array == GN_GRAPH_ROW_VALUE)
         b.elem = GN_F32;
     if (array == GN_GRAPH_CELL || array == GN_GRAPH_CSC_CELL) b.elem = GN_I64;
-    b.size = rows_size(L, s, 1);
+    b.size = rows_size(L, s, array == GN_GRAPH_IMAGE ? images : 1);
     if (parts && !by_dst && !by_src) /* PART_PTR is the array before */
         b.size = (low_size){.coef = 1,
                             .sym = low_sym_of_parts(L, g, (gn_graph_array)(array - 1), 1)};
@@ -225,6 +226,32 @@ void low_end(lower *L)
     GN_PUSH(L->arena, L->out->launches, L->launch);
 }
 
+/* uncarry(g, derived, e) where each edge has several images: edge i has the sum of theirs. */
+static void sum_images(lower *L, gir_id v, kir_id i)
+{
+    gir_id derived = gir_in(L->p, v, 1), e = gir_in(L->p, v, 2);
+    int64_t times = gir_at(L->p, derived)->attr.i[0], n = fu_elems(L->p, v);
+    gn_elem elem = low_elem((gn_elem)gir_type_of(L->p, v)->elem);
+    int images = low_buffer_of_graph(L, derived, GN_GRAPH_IMAGE);
+    kir_id tile = kir_tile(L->k, low_at(L), elem, n);
+    kir_id z = low_open_n(L, n, KIR_VECTOR, KIR_NONE);
+    kir_tstore(L->k, low_at(L), tile, z, low_start(L, elem, GIR_SUM));
+    low_close(L);
+    kir_id t = low_open_n(L, times, KIR_SERIAL, KIR_REDUCE);
+    kir_id image = low_load(L, images, low_scaled_add(L, i, times, t));
+    where w = low_node_at(L, gir_type_of(L->p, e)->space, image);
+    kir_id j = low_open_n(L, n, KIR_VECTOR, KIR_NONE);
+    low_ix x = low_index(gir_type_of(L->p, v), j);
+    kir_id value = low_value(L, e, &w, &x);
+    kir_tacc(L->k, low_at(L), KIR_SUM, tile, j, value);
+    low_close(L);
+    low_close(L);
+    kir_id o = low_open_n(L, n, KIR_VECTOR, KIR_NONE);
+    kir_id sum = kir_tload(L->k, low_at(L), tile, o);
+    low_store_value(L, v, &L->row, o, sum);
+    low_close(L);
+}
+
 /* carry(derived, g, e, fill): the edge's value in the parent, or the node's fill. uncarry(g,
  * derived, e): the transpose. */
 static void low_carry(lower *L)
@@ -237,6 +264,12 @@ static void low_carry(lower *L)
     kir_id i = low_open(L, low_iconst(L, 0), low_sym_value(L, s, 1), 1, KIR_THREAD, KIR_NONE);
     L->row = (where){.space = s, .row = i, .level = L->depth};
     gir_id derived = carry ? g : gir_in(L->p, v, 1);
+    if (!carry && gir_at(L->p, derived)->op == GIR_CORRUPT) {
+        sum_images(L, v, i);
+        low_close(L);
+        low_end(L);
+        return;
+    }
     kir_id from = low_load(
         L, low_buffer_of_graph(L, derived, carry ? GN_GRAPH_FROM : GN_GRAPH_IMAGE), i);
     kir_id has = kir_bin(L->k, low_at(L), KIR_ILE, low_iconst(L, 0), from);

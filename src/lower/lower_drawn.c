@@ -40,7 +40,7 @@ static bool is_drawn(const lower *L, gir_id v, gir_id g)
     if (op != GIR_GE && op != GIR_GT && op != GIR_NLE) return false;
     gir_id u = gir_in(p, v, 0), pattern = g;
     if (L->f->place[v] != FU_INLINE || gir_at(p, gir_in(p, v, 1))->op != GIR_CONST) return false;
-    if (gir_at(p, u)->op != GIR_SAMPLE || gir_in(p, u, 0) != g || L->f->place[u] != FU_INLINE)
+    if (gir_at(p, u)->op != GIR_CELL || gir_in(p, u, 0) != g || L->f->place[u] != FU_INLINE)
         return false;
     gir_id drawn = gir_in(p, u, 1);
     if (gir_at(p, drawn)->op != GIR_RANDOM || fu_is_edge_space(p, gir_type_of(p, drawn)->space))

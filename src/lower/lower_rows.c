@@ -59,7 +59,7 @@ static bool scalars_only(lower *L, gir_id v, bool *seen)
                 (L->f->place[v] == FU_REAL && L->f->region_of[v] == L->region);
     if (n->op == GIR_SPACE_REDUCE)
         return scalars_only(L, gir_in(L->p, v, 0), seen) && fu_elems(L->p, v) == 1;
-    if (n->op == GIR_SAMPLE || n->op == GIR_ROW_VALUE) return true;
+    if (n->op == GIR_CELL || n->op == GIR_ROW_VALUE) return true;
     if (fu_elems(L->p, v) != 1) return false;
     if (!here) return true;
     if (n->op == GIR_REDUCE || n->op == GIR_SCATTER) return false;

@@ -464,10 +464,10 @@ static kir_id load_at_edge(lower *L, gir_id g, const where *w, gn_graph_array pl
                         : low_load(L, low_buffer_of_graph(L, g, plain), w->row);
 }
 
-/* sample(g, v): v at the edge's destination row and source column.  Of the matrix that g is the
+/* cell(g, v): v at the edge's destination row and source column.  Of the matrix that g is the
  * pattern of, picked rows or all, the runtime keeps the values; and the places of its elements,
  * which random numbers are drawn by. */
-static kir_id sample_value(lower *L, gir_id v, const where *w)
+static kir_id cell_value(lower *L, gir_id v, const where *w)
 {
     gir_id g = gir_in(L->p, v, 0), o = gir_in(L->p, v, 1), base = o, pattern = g;
     while (gir_at(L->p, base)->op == GIR_DETACH || gir_at(L->p, base)->op == GIR_TAKE)
@@ -513,7 +513,7 @@ static kir_id compute(lower *L, gir_id v, const where *w, low_ix *x)
         where there = end_of(L, gir_in(L->p, v, 0), &edge, GIR_SRC);
         return low_value(L, gir_in(L->p, v, 1), &there, x);
     }
-    if (n->op == GIR_SAMPLE) return sample_value(L, v, w);
+    if (n->op == GIR_CELL) return cell_value(L, v, w);
     if (n->op == GIR_ROW_VALUE)
         return low_load(L, low_buffer_of_graph(L, gir_in(L->p, v, 0), GN_GRAPH_ROW_VALUE), w->row);
     low_fail(L, v, "'%s' is not computed in a region of its kind", gir_ops[n->op].text);

@@ -88,9 +88,8 @@ static int64_t best_part(const int64_t *classes, int64_t rows, int64_t most, int
 /* Does each destination of the graph, and each source, have one edge at most? */
 static bool is_pick(const gir_program *p, gir_id g)
 {
-    for (; gir_at(p, g)->op != GIR_GRAPH && gir_at(p, g)->op != GIR_PATTERN; g = gir_in(p, g, 0))
-        if (gir_at(p, g)->op == GIR_SUBSET || gir_at(p, g)->op == GIR_GROW) return true;
-    return false;
+    while (gir_at(p, g)->op == GIR_RESTRICT) g = gir_in(p, g, 0);
+    return gir_picks_new(gir_at(p, g));
 }
 
 void low_schedule_parts(const low_options *opt, const fusion *f, const region *r, low_schedule *s)
@@ -105,6 +104,9 @@ void low_schedule_parts(const low_options *opt, const fusion *f, const region *r
         !gn_is_on(opt->off, GN_DO_SPLIT_ROWS))
         return;
     if (is_pick(f->p, r->graph)) return;
+    /* drawn anew at every run, with rows of other lengths; those of an index are as long as ever */
+    bool index = gir_at(f->p, r->graph)->op == GIR_INDEX;
+    if (index ? by_dst : gir_is_drawn(f->p, r->graph)) return;
     const int64_t *classes = !h ? NULL : by_dst ? h->in_class : h->out_class;
     int64_t most = !h ? 0 : by_dst ? h->max_in : h->max_out;
     /* not known: of a graph to come, which may have any */

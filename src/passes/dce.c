@@ -14,7 +14,7 @@ gn_status *gn_pass_dce(gn_arena *a, const gir_program *in, gir_program **out)
         const gir_node *n = gir_at(in, v);
         for (int k = 0; k < n->n_in; k++) live[gir_in(in, v, k)] = true;
         if (!n->type.is_graph && n->type.space) live[gir_space_source(in, n->type.space)] = true;
-        if (n->op == GIR_SIZE) live[gir_space_source(in, (gir_space_id)n->attr.i[0])] = true;
+        if (gir_named_space(n)) live[gir_space_source(in, gir_named_space(n))] = true;
     }
     gir_clone_frame(to, in);
     for (gir_id v = 1; v < in->nodes.n; v++)

@@ -82,7 +82,7 @@ static void find_static(hoister *z)
         }
         bool fixed = n->type.is_graph || static_rows(z, n->type.space),
              work = is_work((gir_op)n->op);
-        if (n->op == GIR_SIZE) fixed = static_rows(z, (gir_space_id)n->attr.i[0]);
+        if (gir_named_space(n)) fixed = static_rows(z, gir_named_space(n));
         for (int k = 0; k < n->n_in; k++) {
             gir_id o = gir_in(p, v, k);
             fixed = fixed && z->fixed[o];
@@ -99,7 +99,7 @@ static bool is_picked(const hoister *z, gir_id v, gir_id reader)
 {
     const gir_program *p = z->p;
     if (!z->fixed[v] || gir_at(p, v)->op != GIR_TAKE || gir_type_of(p, v)->rank == 0) return false;
-    return gir_at(p, gir_in(p, v, 1))->op == GIR_INPUT && gir_at(p, reader)->op != GIR_SAMPLE;
+    return gir_at(p, gir_in(p, v, 1))->op == GIR_INPUT && gir_at(p, reader)->op != GIR_CELL;
 }
 
 static int64_t row_bytes(const gir_program *p, gir_id v)

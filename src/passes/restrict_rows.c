@@ -44,7 +44,16 @@ static gir_id over_edges(const restricter *z, gir_id v)
     const gir_type *t = gir_type_of(z->from, v);
     if (t->is_graph || z->from->spaces.p[t->space].kind != GIR_EDGE) return 0;
     gir_id g = z->from->spaces.p[t->space].graph;
-    return gir_type_of(z->from, g)->dst == z->space ? g : 0;
+    return gir_type_of(z->from, g)->dst == z->space && !gir_is_drawn(z->from, g) ? g : 0;
+}
+
+/* Does v sum edges up into rows of which some can be picked?  Of edges that are drawn anew at every
+ * run as many must be left, so all are. */
+static bool sums_up(const restricter *z, gir_id v)
+{
+    const gir_node *n = gir_at(z->from, v);
+    return n->op == GIR_SCATTER && n->attr.i[0] == GIR_DST &&
+           !gir_is_drawn(z->from, gir_in(z->from, v, 0));
 }
 
 static int top(uint32_t bits) { return 31 - __builtin_clz(bits); }
@@ -137,8 +146,7 @@ static bool by_edges(const restricter *z, gir_id v)
 {
     const gir_node *n = gir_at(z->from, v);
     if (n->op == GIR_GATHER) return true;
-    if (n->op == GIR_SAMPLE)
-        return own_values(z->from, v) || made_up(z->from, gir_in(z->from, v, 1));
+    if (n->op == GIR_CELL) return own_values(z->from, v) || made_up(z->from, gir_in(z->from, v, 1));
     return by_rows(z->from, v);
 }
 
@@ -155,7 +163,7 @@ static void need_operands_of_edges(restricter *z, gir_id v, gir_id g)
             gir_id x = gir_in(p, v, 1);
             want(z, x, !up ? level : from_here(z, g) ? level + 1 : z->levels);
             if (up && from_here(z, g)) z->through[g] = 1;
-        } else if (n->op == GIR_SAMPLE) {
+        } else if (n->op == GIR_CELL) {
             want(z, gir_in(p, v, 1), level);
         } else {
             for (int k = 0; k < n->n_in; k++) want(z, gir_in(p, v, k), level);
@@ -171,10 +179,10 @@ static void need_operands(restricter *z, gir_id v)
     if (!z->need[v]) return;
     if (g) need_operands_of_edges(z, v, g);
     int level = top(z->need[v]);
-    bool sums_up = n->op == GIR_SCATTER && n->attr.i[0] == GIR_DST;
-    if (level < z->levels && over_nodes(z, v) && (by_rows(p, v) || sums_up)) {
-        for (int k = sums_up ? 1 : 0; k < n->n_in; k++) want(z, gir_in(p, v, k), level);
-        if (sums_up) want(z, gir_in(p, v, 0), z->levels);
+    bool sums = sums_up(z, v);
+    if (level < z->levels && over_nodes(z, v) && (by_rows(p, v) || sums)) {
+        for (int k = sums ? 1 : 0; k < n->n_in; k++) want(z, gir_in(p, v, k), level);
+        if (sums) want(z, gir_in(p, v, 0), z->levels);
         return;
     }
     if (level < z->levels && g) return;
@@ -186,9 +194,7 @@ static void need_operands(restricter *z, gir_id v)
 static void whole_where_no_rows(restricter *z, gir_id v)
 {
     bool rows = over_nodes(z, v) || over_edges(z, v);
-    bool sums_up = gir_at(z->from, v)->op == GIR_SCATTER &&
-                   gir_at(z->from, v)->attr.i[0] == GIR_DST;
-    if (z->need[v] && (!rows || (over_nodes(z, v) && !by_rows(z->from, v) && !sums_up)))
+    if (z->need[v] && (!rows || (over_nodes(z, v) && !by_rows(z->from, v) && !sums_up(z, v))))
         want(z, v, z->levels);
 }
 
@@ -200,7 +206,7 @@ static gir_id pick_of(restricter *z, int level)
     if (level == 0) return z->pick[0] = gir_op1(z->to, GIR_SUBSET, z->map[z->levels][z->mask]);
     gir_id r = pick_of(z, level - 1);
     for (gir_id g = 1; g < z->from->nodes.n; g++)
-        if (z->through[g]) r = gir_op2(z->to, GIR_GROW, r, z->map[z->levels][g]);
+        if (z->through[g]) r = gir_grow(z->to, r, z->map[z->levels][g], r, GIR_SRC);
     return z->pick[level] = r;
 }
 
@@ -285,11 +291,28 @@ static gir_id edge_value(restricter *z, gir_id v, gir_id g, int level)
         if (end == GIR_SRC && (!from_here(z, g) || of >= z->levels)) of = z->levels;
         return gir_gather(z->to, h, at_level(z, x, of), end);
     }
-    if (n->op == GIR_SAMPLE) {
+    if (n->op == GIR_CELL) {
         gir_id in[2] = {h, at_level(z, gir_in(p, v, 1), level)};
-        return gir_make(z->to, GIR_SAMPLE, 2, in, NULL, NULL, NULL);
+        return gir_make(z->to, GIR_CELL, 2, in, NULL, NULL, NULL);
     }
     return build(z, v, level, gir_type_of(z->to, h)->edge);
+}
+
+static bool of_data(const gir_program *p, gir_id v)
+{
+    gir_op op = (gir_op)gir_at(p, v)->op;
+    return op == GIR_FILTER || op == GIR_INDEX || op == GIR_CORRUPT;
+}
+
+/* By value: is it data that graphs are made of? */
+static bool *find_data(const restricter *z)
+{
+    const gir_program *p = z->from;
+    bool *data = GN_NEW_N(z->to->arena, bool, p->nodes.n);
+    for (gir_id v = p->nodes.n - 1; v > 0; v--)
+        for (int k = 0; k < gir_at(p, v)->n_in && (data[v] || of_data(p, v)); k++)
+            if (!gir_type_of(p, gir_in(p, v, k))->is_graph) data[gir_in(p, v, k)] = true;
+    return data;
 }
 
 /* Graphs that come from graphs and inputs alone, before all else: a pick may need one that stands
@@ -298,13 +321,16 @@ static void clone_graphs(restricter *z)
 {
     const gir_program *p = z->from;
     gir_id *whole = z->map[z->levels];
+    const bool *data = find_data(z);
     whole[z->mask] = gir_clone_node(z->to, p, z->mask, whole);
     for (gir_id v = 1; v < p->nodes.n; v++) {
         const gir_node *n = gir_at(p, v);
-        bool known = n->type.is_graph;
-        for (int k = 0; k < n->n_in; k++)
-            known = known && gir_type_of(p, gir_in(p, v, k))->is_graph && whole[gir_in(p, v, k)];
-        if (known) whole[v] = gir_clone_node(z->to, p, v, whole);
+        bool known = n->type.is_graph || data[v];
+        for (int k = 0; k < n->n_in; k++) {
+            gir_id o = gir_in(p, v, k);
+            known = known && whole[o] && (gir_type_of(p, o)->is_graph || data[o]);
+        }
+        if (known && !whole[v]) whole[v] = gir_clone_node(z->to, p, v, whole);
     }
 }
 

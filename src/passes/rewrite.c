@@ -131,7 +131,7 @@ gir_id gn_rewrite_copy(gn_rewrite *r, gir_id v)
     const gir_node *n = gir_at(r->from, v);
     gir_type type = gn_rewrite_type(r, v);
     gir_attr attr = n->attr;
-    if (n->op == GIR_SIZE) attr.i[0] = r->space[attr.i[0]];
+    if (gir_named_space(n)) attr.i[0] = r->space[attr.i[0]];
     gir_id *in = GN_NEW_N(r->to->arena, gir_id, n->n_in);
     for (int k = 0; k < n->n_in; k++) in[k] = r->map[gir_in(r->from, v, k)];
     r->to->loc = n->loc;

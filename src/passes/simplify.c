@@ -366,7 +366,7 @@ static gir_id simplify_edge(const site *s)
     switch (s->op) {
     case GIR_GATHER:
     case GIR_TAKE:
-    case GIR_SAMPLE: return constant(s, a);
+    case GIR_CELL: return constant(s, a);
     case GIR_SCATTER:
     case GIR_UNCARRY: return a == 0 ? constant(s, 0) : 0;
     case GIR_CARRY: return is_const(s, s->in[last - 1], &b) && a == b ? constant(s, a) : 0;

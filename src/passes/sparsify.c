@@ -126,7 +126,7 @@ static gir_id at_nonzeros(sparsifier *z, gir_id v, gir_id g, bool operand)
         r = gir_make(z->to, (gir_op)n->op, n->n_in, in, &n->attr, &t, NULL);
     } else {
         gir_id in[2] = {g, z->map[v]};
-        r = gir_make(z->to, GIR_SAMPLE, 2, in, NULL, NULL, NULL);
+        r = gir_make(z->to, GIR_CELL, 2, in, NULL, NULL, NULL);
     }
     return z->edge[v] = r;
 }

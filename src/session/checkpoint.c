@@ -27,8 +27,9 @@ static void data_words(const gn_session *s, char out[WORDS])
              " features of edges, %" PRId64 " classes; %" PRId64 " nodes to train on, %" PRId64
              " for validation, %" PRId64 " for test",
              d->n_nodes, d->n_edges, d->n_features, d->edge_dim, d->n_classes,
-             marked(d->train_mask, d->n_nodes), marked(d->val_mask, d->n_nodes),
-             marked(d->test_mask, d->n_nodes));
+             marked(d->train_mask, gn_dataset_labelled(d)),
+             marked(d->val_mask, gn_dataset_labelled(d)),
+             marked(d->test_mask, gn_dataset_labelled(d)));
 }
 
 /* Of labels and masks, in the order in which the data has its nodes. */
@@ -38,7 +39,7 @@ static void labels_digest(const gn_session *s, char out[WORDS])
     unsigned char digest[GN_SHA256_BYTES];
     gn_sha256 h;
     gn_sha256_init(&h);
-    for (int64_t v = 0; v < d->n_nodes; v++) {
+    for (int64_t v = 0; v < gn_dataset_labelled(d); v++) {
         int64_t row = gn_session_row(s, v);
         if (d->y) gn_sha256_add(&h, &d->y[row], sizeof d->y[row]);
         if (d->train_mask) gn_sha256_add(&h, &d->train_mask[row], 1);

@@ -124,6 +124,7 @@ static gn_status *take(gn_session *s, const gir_program *p)
     for (gir_id v = 1; p && v < p->nodes.n; v++) {
         const gir_node *n = gir_at(p, v);
         if (n->op != GIR_INPUT || of_the_format(n->attr.name)) continue;
+        if (gn_schema_find_column(&s->schema, n->attr.name) >= 0) continue;
         gn_data_array *a = find(s, n->attr.name);
         if (!a || a->taken) continue;
         GN_TRY(check_array(s, a, p, &n->type));
@@ -197,7 +198,8 @@ gn_status *gn_session_missing_inputs(const gn_session *s, const gn_unit *u)
     for (int k = 0; k < 3; k++)
         for (gir_id v = 1; programs[k] && v < programs[k]->nodes.n; v++) {
             const gir_node *n = gir_at(programs[k], v);
-            if (n->op != GIR_INPUT || of_the_format(n->attr.name) || find(s, n->attr.name))
+            if (n->op != GIR_INPUT || of_the_format(n->attr.name) || find(s, n->attr.name) ||
+                gn_schema_find_column(&s->schema, n->attr.name) >= 0)
                 continue;
             if (!gn_unit_reads(u, GN_SLOT_INPUT, n->attr.name)) continue;
             int64_t want[1 + GIR_MAX_RANK];

@@ -20,8 +20,9 @@ int64_t gn_session_classes(const gn_session *s)
     const gir_program *p = s->model->eval;
     const gir_type *t = type_of(p, "out");
     int64_t classes = s->data->n_classes;
-    bool fits = t && p->spaces.p[t->space].kind == GIR_NODE && t->elem == GN_F32 && t->rank == 1 &&
-                t->dim[0] == classes;
+    const char *labelled = gn_dataset_space(s->data, s->data->labelled);
+    bool fits = t && !strcmp(p->spaces.p[t->space].name, labelled) && t->elem == GN_F32 &&
+                t->rank == 1 && t->dim[0] == classes;
     /* learned from something else */
     bool others = s->model->loss && !gn_program_reads(s->model->loss, GN_NAME_Y);
     return fits && classes > 1 && !others ? classes : 0;
@@ -45,7 +46,8 @@ static gn_status *rows_of_nodes(const gn_session *s, size_t row, gn_result *r)
 static int64_t added_loops(const gn_artifact *a, int graph)
 {
     int64_t n = 0;
-    for (; !a->graphs[graph].name; graph = a->graphs[graph].parent) {
+    for (; !a->graphs[graph].name && a->graphs[graph].how <= GN_REVERSE;
+         graph = a->graphs[graph].parent) {
         n += a->graphs[graph].how == GN_SELF_LOOPS || a->graphs[graph].how == GN_REMAINING_LOOPS;
         if (a->graphs[graph].how == GN_REMAINING_LOOPS || a->graphs[graph].how == GN_REMOVE_LOOPS)
             break;

@@ -27,7 +27,7 @@ bool gn_two_unbalanced(const gn_dataset *d)
 {
     int64_t of[2] = {0, 0};
     if (!d->y) return false;
-    for (int64_t v = 0; v < d->n_nodes; v++)
+    for (int64_t v = 0; v < gn_dataset_labelled(d); v++)
         if (d->y[v] == 0 || d->y[v] == 1) of[d->y[v]]++;
     int64_t less = of[0] < of[1] ? of[0] : of[1];
     return less > 0 && 3 * less < of[0] + of[1];

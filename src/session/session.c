@@ -52,6 +52,9 @@ gn_data_shape gn_session_shape(const gn_session *s)
     const gn_dataset *d = s->data;
     const char *no_labels = gn_session_other_arrays(s, true);
     return (gn_data_shape){.n_features = d->n_features,
+                           .schema = &s->schema,
+                           .typed = d->typed,
+                           .kinds = d->kinds_split,
                            .n_classes = d->n_classes,
                            .edge_dim = d->edge_dim,
                            .has_edge_weight = d->edge_weight != NULL,
@@ -101,6 +104,25 @@ static gn_status *check_repeats(const gn_session *s, const gir_program *p)
     return NULL;
 }
 
+static gn_status *make_graph(gn_session *s);
+
+/* Where edges have kinds, a model of all relations has one of each kind. */
+static gn_status *read_schema(gn_session *s)
+{
+    bool kinds = gn_dataset_column(s->data, GN_NAME_G ".kind") != NULL;
+    if (kinds && !s->data->n_relations && gn_ast_takes_relations(s->ast))
+        GN_TRY(gn_dataset_split_kinds(s->data, false));
+    if (!s->data->typed && !s->data->n_relations && gn_ast_takes_relation(s->ast, GN_NAME_LINKS)) {
+        GN_TRY(gn_links_hold_out(s->data, s->opt.data.seed, &s->links));
+        gn_graph_free(s->graph);
+        s->graph = NULL;
+        GN_TRY(make_graph(s));
+    }
+    GN_TRY(gn_session_make_relations(s));
+    s->schema = gn_dataset_schema(s->arena, s->data);
+    return NULL;
+}
+
 static gn_status *front_end(gn_session *s)
 {
     const char *text;
@@ -108,6 +130,7 @@ static gn_status *front_end(gn_session *s)
     double t0 = gn_now_ms();
     GN_TRY(read_text(s, &text, &n));
     GN_TRY(gn_parse(s->arena, text, n, s->opt.path ? s->opt.path : "<model>", &s->ast));
+    GN_TRY(read_schema(s));
     const char *weights = s->opt.resume ? s->opt.resume : s->opt.weights;
     if (weights) GN_TRY(gn_safetensors_read(weights, &s->weights));
     gn_session_find_classes(s);
@@ -170,7 +193,7 @@ static void degrees_of(gn_arena *a, const gn_csr *x, low_hint *h)
 static gn_status *hints_of(const gn_session *s, bool degrees, const low_hint **out, int *n)
 {
     const gn_dataset *d = s->data;
-    low_hint *h = GN_NEW_N(s->arena, low_hint, 2);
+    low_hint *h = GN_NEW_N(s->arena, low_hint, 2 + d->n_relations);
     h[0] = (low_hint){
         .name = GN_NAME_G, .n_src = d->n_nodes, .n_dst = d->n_nodes, .n_edge = d->n_edges};
     if (d->x_csr)
@@ -188,6 +211,13 @@ static gn_status *hints_of(const gn_session *s, bool degrees, const low_hint **o
         if (d->x_csr) degrees_of(s->arena, d->x_csr, &h[1]);
     }
     *n = d->x_csr ? 2 : 1;
+    for (int k = 0; k < d->n_relations; k++) {
+        const gn_relation *r = &d->relations[k];
+        h[(*n)++] = (low_hint){.name = r->name,
+                               .n_src = gn_dataset_rows(d, r->src),
+                               .n_dst = gn_dataset_rows(d, r->dst),
+                               .n_edge = r->n_edges};
+    }
     *out = h;
     return NULL;
 }
@@ -215,7 +245,7 @@ gn_status *gn_session_build_options(gn_session *s, gn_build_options *out)
                           .without = s->opt.without,
                           .cache = s->opt.cache,
                           .target = s->opt.target};
-    if (o.train && o.fixed) {
+    if (o.train && o.fixed && !s->data->n_tables && !s->data->n_relations) {
         GN_TRY(gn_count_levels(s->graph, s->data->train_mask, GN_MOST_LEVELS, &o.train_rows));
         o.train_rows.facts.nonzeros = o.sparse ? s->data->x_csr->nnz : 0;
     }
@@ -271,27 +301,35 @@ gn_status *gn_session_bind(gn_session *s, gn_unit *u, gn_pool *pool, const gn_in
     if (!u->code) return NULL;
     GN_TRY(make_features(s, u));
     GN_TRY(gn_session_missing_inputs(s, u));
-    gn_binding *b = GN_NEW_N(s->arena, gn_binding, DATA + d->n_more + s->state.n + gn_unit_kept(u));
-    int64_t nodes = d->n_nodes;
+    gn_binding *b = GN_NEW_N(s->arena, gn_binding,
+                             DATA + d->n_more + d->n_columns + s->state.n + gn_unit_kept(u));
+    int64_t nodes = d->n_nodes, labelled = gn_dataset_labelled(d);
     const float *x = d->x ? d->x : s->x_dense;
     int n = 0;
     if (x) b[n++] = (gn_binding){GN_NAME_X, GN_F32, nodes, d->n_features, (void *)(uintptr_t)x};
-    if (d->y) b[n++] = (gn_binding){GN_NAME_Y, GN_I32, nodes, 1, d->y};
-    if (d->train_mask) b[n++] = (gn_binding){GN_NAME_TRAIN_MASK, GN_BOOL, nodes, 1, d->train_mask};
-    if (d->val_mask) b[n++] = (gn_binding){GN_NAME_VAL_MASK, GN_BOOL, nodes, 1, d->val_mask};
-    if (d->test_mask) b[n++] = (gn_binding){GN_NAME_TEST_MASK, GN_BOOL, nodes, 1, d->test_mask};
+    if (d->y) b[n++] = (gn_binding){GN_NAME_Y, GN_I32, labelled, 1, d->y};
+    if (d->train_mask)
+        b[n++] = (gn_binding){GN_NAME_TRAIN_MASK, GN_BOOL, labelled, 1, d->train_mask};
+    if (d->val_mask) b[n++] = (gn_binding){GN_NAME_VAL_MASK, GN_BOOL, labelled, 1, d->val_mask};
+    if (d->test_mask) b[n++] = (gn_binding){GN_NAME_TEST_MASK, GN_BOOL, labelled, 1, d->test_mask};
     if (d->train_times)
-        b[n++] = (gn_binding){GN_NAME_TRAIN_TIMES, GN_F32, nodes, 1, d->train_times};
-    if (d->val_times) b[n++] = (gn_binding){GN_NAME_VAL_TIMES, GN_F32, nodes, 1, d->val_times};
-    if (d->test_times) b[n++] = (gn_binding){GN_NAME_TEST_TIMES, GN_F32, nodes, 1, d->test_times};
+        b[n++] = (gn_binding){GN_NAME_TRAIN_TIMES, GN_F32, labelled, 1, d->train_times};
+    if (d->val_times) b[n++] = (gn_binding){GN_NAME_VAL_TIMES, GN_F32, labelled, 1, d->val_times};
+    if (d->test_times)
+        b[n++] = (gn_binding){GN_NAME_TEST_TIMES, GN_F32, labelled, 1, d->test_times};
     if (s->edge_weight)
         b[n++] = (gn_binding){GN_NAME_WEIGHT, GN_F32, d->n_edges, 1, s->edge_weight};
     if (s->edge_attr)
         b[n++] = (gn_binding){GN_NAME_ATTR, GN_F32, d->n_edges, d->edge_dim, s->edge_attr};
     n += gn_session_bind_inputs(s, b + n);
+    n += gn_session_bind_columns(s, b + n);
     gn_state_bindings(&s->state, b + n);
-    gn_graph_binding g[2] = {{GN_NAME_G, s->graph}, {GN_NAME_X, s->x_pattern}};
-    return gn_unit_bind(u, s->x_pattern ? 2 : 1, g, n + s->state.n, b, pool, like);
+    gn_graph_binding *g = GN_NEW_N(s->arena, gn_graph_binding, 2 + d->n_relations);
+    int graphs = 0;
+    g[graphs++] = (gn_graph_binding){GN_NAME_G, s->graph};
+    if (s->x_pattern) g[graphs++] = (gn_graph_binding){GN_NAME_X, s->x_pattern};
+    graphs += gn_session_bind_relations(s, g + graphs);
+    return gn_unit_bind(u, graphs, g, n + s->state.n, b, pool, like);
 }
 
 static gn_status *bind_unit(gn_session *s, gn_unit_id id, gn_unit *u)
@@ -337,9 +375,11 @@ static gn_status *share_memory(gn_session *s)
     gn_instance *in[INSTANCES];
     if (!gn_is_on(s->opt.without.decisions, GN_DO_SHARE_ARENA)) return NULL;
     instances_of(s, in);
-    gn_instances_trim_graphs(INSTANCES, in);
-    drop_dense(s);
-    gn_dataset_drop_edges(s->data, s->x_dense != NULL || s->x_pattern != NULL);
+    if (!gn_session_ranks(s) && !gn_session_judges(s)) { /* those bind again */
+        gn_instances_trim_graphs(INSTANCES, in);
+        drop_dense(s);
+        gn_dataset_drop_edges(s->data, s->x_dense != NULL || s->x_pattern != NULL);
+    }
     GN_TRY(gn_instances_share_arena(INSTANCES, in));
     if (gn_session_memory(s).arena >= GIVE_BACK_FROM) gn_memory_give_back();
     return NULL;
@@ -352,6 +392,7 @@ static gn_status *bind_all(gn_session *s)
     GN_TRY(gn_session_edge_rows(s, s->data->edge_weight, 1, &s->edge_weight));
     GN_TRY(gn_session_edge_rows(s, s->data->edge_attr, s->data->edge_dim, &s->edge_attr));
     GN_TRY(gn_session_sort_inputs(s));
+    GN_TRY(gn_session_arrange_columns(s));
     GN_TRY(gn_model_add_state(s->model, &s->build, &s->state));
     GN_TRY(bind_unit(s, GN_UNIT_EVAL, &s->build.eval));
     GN_TRY(bind_unit(s, GN_UNIT_STEP, &s->build.step));
@@ -377,6 +418,8 @@ static gn_status *reorder(gn_session *s)
 {
     double t0 = gn_now_ms();
     if (s->opt.reorder == GN_ORDER_NONE) return NULL;
+    if (s->data->n_tables || s->data->n_relations)
+        GN_FAIL(GN_ERR_USAGE, "--reorder: the data have several types of rows or relations");
     s->row_of = malloc((size_t)(s->data->n_nodes + 1) * sizeof *s->row_of);
     if (!s->row_of)
         GN_FAIL(GN_ERR_NOMEM, "out of memory: %lld nodes to reorder", (long long)s->data->n_nodes);
@@ -445,6 +488,8 @@ void gn_session_free(gn_session *s)
     free(s->edge_weight);
     free(s->edge_attr);
     gn_session_free_inputs(s);
+    gn_session_free_tables(s);
+    gn_links_free(&s->links);
     gn_dataset_free(s->data);
 }
 
@@ -477,9 +522,11 @@ static int64_t data_bytes(const gn_session *s)
     if (s->edge_weight) bytes += edges * 4;
     if (d->edge_attr) bytes += edges * d->edge_dim * 4;
     if (s->edge_attr) bytes += edges * d->edge_dim * 4;
-    if (d->y) bytes += d->n_nodes * 4;
-    if (d->train_mask) bytes += 3 * d->n_nodes;
-    bytes += d->n_nodes * 4 * (!!d->train_times + !!d->val_times + !!d->test_times);
+    int64_t labelled = gn_dataset_labelled(d);
+    bytes += gn_session_tables_bytes(s);
+    if (d->y) bytes += labelled * 4;
+    if (d->train_mask) bytes += 3 * labelled;
+    bytes += labelled * 4 * (!!d->train_times + !!d->val_times + !!d->test_times);
     if (s->row_of) bytes += d->n_nodes * 8;
     return bytes;
 }

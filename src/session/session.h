@@ -9,7 +9,9 @@
 #include "build/build.h"
 #include "build/jit.h"
 #include "runtime/data/dataset.h"
+#include "runtime/data/links.h"
 #include "runtime/data/metrics.h"
+#include "runtime/data/ranking.h"
 #include "runtime/graph/reorder.h"
 
 #include <stdatomic.h>
@@ -85,6 +87,10 @@ typedef struct gn_session {
     gn_graph *graph, *x_pattern;
     float *x_dense, *edge_weight, *edge_attr; /* owned copies: dense features, edge data in CSR
                                                  order */
+    gn_graph **relation;                      /* [data->n_relations] */
+    void **column; /* [data->n_columns] a column as programs read it; NULL: as the data have it */
+    gn_schema schema;
+    gn_links links;     /* that were held out of g, where the model takes such a relation */
     float **edge_input; /* [data->n_more] the same of inputs on edges that the model declares; NULL:
                            of nothing */
     gn_tensor_file *weights; /* what opt.resume has, or opt.weights; NULL: none */
@@ -131,6 +137,32 @@ GN_NODISCARD gn_status *gn_session_fetch(gn_session *s);
 /* How many classes the result tells of: it is node[C], C is as many as the data has, two at least,
  * and a loss is one of labels.  0: it is something else, of which there is no accuracy. */
 int64_t gn_session_classes(const gn_session *s);
+/* The relation each of whose edges the model gives a number; NULL: it gives something else, or runs
+ * on a device. */
+const char *gn_session_scored(const gn_session *s);
+
+/* Edges that stand in the place of a relation's: edge i goes from row src[i] to dst[i], and has
+ * what lies on the data's edge of[i] (NULL: nothing does). */
+typedef struct gn_other_edges {
+    int64_t n;
+    const int64_t *src, *dst, *of;
+    float *score; /* [n] out: what the model gives them */
+} gn_other_edges;
+/* `relation`: its place in the schema, that of gn_session_scored.  GN_ERR_NOMEM. */
+GN_NODISCARD gn_status *gn_session_score_edges(const gn_session *s, int relation,
+                                               const gn_other_edges *e);
+
+/* Does the model score the relation `links`?  Then how well it tells those that were held out from
+ * as many false ones. */
+bool gn_session_judges(const gn_session *s);
+GN_NODISCARD gn_status *gn_session_judge(const gn_session *s, bool test, gn_metrics *out);
+
+/* Does the model give each edge of g a number, and does the data say which of them are to be
+ * tested?  Those are ranked then, among all edges that have another node at one end, both ends in
+ * turn, filtered by all edges of the data (ranking.h); nothing is on a device.  `mask`: their
+ * column, "g.test_mask".  Runs the model on other edges, by blocks. */
+bool gn_session_ranks(const gn_session *s);
+GN_NODISCARD gn_status *gn_session_rank(gn_session *s, const char *mask, gn_rank_means *out);
 /* Of the last eval, [nodes, classes]; the user's node v lies in row gn_session_row(s, v).  NULL: no
  * classes. */
 const float *gn_session_logits(const gn_session *s, int64_t *classes);

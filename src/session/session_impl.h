@@ -55,4 +55,12 @@ GN_NODISCARD gn_status *gn_session_build_options(gn_session *s, gn_build_options
 GN_NODISCARD gn_status *gn_session_bind(gn_session *s, gn_unit *u, gn_pool *pool,
                                         const gn_instance *like);
 
+/* session_tables.c */
+GN_NODISCARD gn_status *gn_session_make_relations(gn_session *s);  /* after s->graph */
+GN_NODISCARD gn_status *gn_session_arrange_columns(gn_session *s); /* after relations */
+int gn_session_bind_columns(const gn_session *s, gn_binding *to);  /* [data->n_columns] */
+int gn_session_bind_relations(const gn_session *s, gn_graph_binding *to);
+int64_t gn_session_tables_bytes(const gn_session *s);
+void gn_session_free_tables(gn_session *s);
+
 #endif

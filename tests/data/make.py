@@ -65,7 +65,23 @@ def npz():
     np.savez(folder / "graphdata.npz", adj_matrix=square, node_attr=sp.coo_matrix(np.diag([1.0, 2.0, 3.0])),
              node_label=np.array([0, 1, 0]), edge_attr=None, metadata=np.array({"name": {1}}, dtype=object))
     np.savez_compressed(folder / "dict.npz", {"adj_matrix": square.tolil(), "X": np.eye(3), "label": np.array([0, 1, 0])})
+    typed(folder)
     np.savez(folder / "object.npz", edge_index=np.array([None, 1], dtype=object))
+
+
+def typed(folder):
+    """Types of nodes by named and by triple keys; graphs of nodes."""
+    np.savez_compressed(folder / "typed.npz", **{
+        "paper.x": np.arange(6, dtype=np.int64).reshape(3, 2), "paper.y": np.array([2, 0, -1]),
+        "paper.train_idx": np.array([0, 0]), "paper.valid_idx": np.array([1]), "paper.test_idx": np.array([2]),
+        "paper.year": np.array([2010, 2012, 2011], dtype=np.int16), "paper.open": np.array([True, False, True]),
+        "author__writes__paper.edge_index": np.array([[0, 1, 4], [0, 2, 1]], dtype=np.int32),
+        "author__writes__paper.edge_attr": np.array([1.5, 2.5, 3.5], dtype=np.float16),
+        "num_nodes.author": np.array(5), "cites.edge_index": np.array([[0, 0], [1, 1]]),
+        "cites.edge_weight": np.array([[0.5], [2]]), "cites.src": np.array("paper"), "cites.dst": np.array([b"paper"]),
+        "paper__writes__venue.edge_index": np.array([[2], [1]])})
+    np.savez(folder / "graphs.npz", edge_index=np.array([[0, 1, 2], [1, 0, 3]]), graph_of_node=np.array([0, 0, 1, 1]),
+             y=np.array([1, 0]), train_mask=np.array([1, 0]), val_mask=np.array([0, 1]), test_mask=np.array([0, 0]))
 
 
 def matrices():

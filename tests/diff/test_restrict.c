@@ -1,6 +1,7 @@
 /* labels: long */
 /* links: tune codegen lower passes frontend ir runtime base */
 /* sources: ../support/random_gir.c ../support/random_gir_env.c ../support/random_gir_ops.c
+ * ../support/random_gir_graphs.c
  * ../support/random_gir_views.c ../support/cuda_host.c ../support/cuda_run.c
  * ../support/run_compiled.c ../support/run_stage.c ../support/run_data.c */
 /* timeout: 900 */
@@ -130,6 +131,31 @@ static const source sources[] = {
      " %24 = mul %22, %10\n %25 = add %24, %23\n %26 = gather %1, %25 {end = 0}\n"
      " %27 = mul %26, %21\n %28 = scatter %1, %27 {end = 1, red = 0}\n %29 = mul %28, %22\n"
      " %30 = mul %29, %8\n" SUM,
+     false, false},
+    {"edges that data leave",
+     "%20 = input \"t\" : node i32[]\n %21 = gather %1, %20 {end = 0}\n"
+     " %22 = const {value = 2} : edge i32[]\n %23 = gt %21, %22\n %24 = gather %2, %10 {end = 0}\n"
+     " %25 = scatter %2, %24 {end = 1, red = 0}\n %26 = filter %1, %23\n"
+     " %27 = gather %26, %25 {end = 0}\n %28 = scatter %26, %27 {end = 1, red = 1}\n"
+     " %30 = mul %28, %8\n" SUM,
+     false, false},
+    {"edges that are drawn",
+     "%20 = input \"a\" : i64[]\n %21 = rng_key %20, %20\n"
+     " %22 = corrupt %1, %21 {times = 2, end = 2, site = 1}\n %23 = const {value = 3} : node "
+     "f32[3]\n"
+     " %24 = carry %22, %1, %7, %23\n %25 = gather %22, %10 {end = 0}\n %26 = mul %24, %25\n"
+     " %27 = scatter %22, %26 {end = 1, red = 0}\n %28 = uncarry %1, %22, %26\n"
+     " %29 = scatter %1, %28 {end = 1, red = 0}\n %31 = add %27, %29\n %32 = gather %1, %31 {end = "
+     "0}\n"
+     " %33 = scatter %1, %32 {end = 1, red = 0}\n %30 = mul %33, %8\n" SUM,
+     false, false},
+    {"rows by number",
+     "%20 = input \"t\" : node i64[]\n %21 = index %20 {space = node}\n %22 = take %21, %10\n"
+     " %23 = gather %1, %22 {end = 0}\n %24 = input \"s\" : edge i32[]\n %25 = index %24 {space = "
+     "node}\n"
+     " %26 = take %25, %3\n %27 = mul %23, %26\n %28 = scatter %1, %27 {end = 1, red = 0}\n"
+     " %29 = gather %21, %28 {end = 0}\n %31 = scatter %21, %29 {end = 1, red = 0}\n"
+     " %30 = mul %31, %8\n" SUM,
      false, false},
     {"no mask", "%30 = mul %10, %4\n" SUM, false, true},
     {"one outside of the mask",

@@ -1,6 +1,7 @@
 /* labels: long */
 /* links: tune codegen lower passes frontend ir runtime base */
 /* sources: ../support/random_gir.c ../support/random_gir_env.c ../support/random_gir_ops.c
+ * ../support/random_gir_graphs.c
  * ../support/random_gir_views.c ../support/cuda_host.c ../support/cuda_run.c
  * ../support/run_compiled.c ../support/run_stage.c ../support/run_data.c */
 /* timeout: 900 */
@@ -427,7 +428,7 @@ static const char *const rules[][2] = {
 #define DROPPED                                                                                    \
     "space feature feature 6\n space nz edge ? of %21\n %21 = pattern %3 : graph<feature -> "      \
     "node, nz>\n"                                                                                  \
-    " %22 = const {value = 7} : i64[]\n %23 = random %22 {site = 1} : node f32[6]\n %24 = sample " \
+    " %22 = const {value = 7} : i64[]\n %23 = random %22 {site = 1} : node f32[6]\n %24 = cell "   \
     "%21, %23\n"                                                                                   \
     " %25 = const {value = 0.5} : nz f32[]\n %26 = ge %24, %25\n %27 = const {value = 3} : nz "    \
     "f32[]\n"                                                                                      \

@@ -15,7 +15,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     jmp_buf oom;
     gn_ast *ast;
     gn_model *m;
-    const gn_data_shape shapes[] = {{8, 3, 0, false}, {8, 3, 2, true}, {5, 0, 0, false}};
+    const gn_data_shape shapes[] = {
+        {.n_features = 8, .n_classes = 3},
+        {.n_features = 8, .n_classes = 3, .edge_dim = 2, .has_edge_weight = true},
+        {.n_features = 5}};
     gn_arena_init(&a);
     a.limit = (size_t)1 << 30;
     a.oom = &oom;

@@ -22,8 +22,33 @@ static const char *const keys[] = {
     "indptr",      "shape",       "row",        "col",        "data",          "_is_array",
 };
 /* Of bytes from 200 on. */
-static const char *const more[] = {"adj_matrix", "attr_matrix", "feat",  "label", "src",    "dst",
-                                   "adj",        "X",           "arr_0", "Y",     "idx_val"};
+static const char *const more[] = {"adj_matrix",
+                                   "attr_matrix",
+                                   "feat",
+                                   "label",
+                                   "src",
+                                   "dst",
+                                   "adj",
+                                   "X",
+                                   "arr_0",
+                                   "Y",
+                                   "idx_val",
+                                   "a__w__b.edge_index",
+                                   "a.x",
+                                   "a.y",
+                                   "b.k",
+                                   "num_nodes.b",
+                                   "a__w__b.edge_attr",
+                                   "a__w__b.edge_weight",
+                                   "a.train_idx",
+                                   "a.valid_idx",
+                                   "a.test_idx",
+                                   "graph_of_node",
+                                   "batch",
+                                   "num_graphs",
+                                   "c.edge_index",
+                                   "c.src",
+                                   "c.dst"};
 static const char types[][4] = {"<i4", "<f4", "|b1", "<i8", ">i2", "<f8", "|u1", "<f2"};
 enum {
     KEYS = sizeof keys / sizeof *keys,

@@ -100,8 +100,11 @@ range range_of(const gen *z, gir_id v)
     case GIR_SIZE: return (range){0, 200};
     case GIR_RANDOM: return (range){0, 1};
     case GIR_SELECT: return hull(in[1], in[2]);
-    case GIR_PAD:
-    case GIR_UNCARRY: return hull(in[n->n_in - 1], (range){0, 0});
+    case GIR_UNCARRY:
+        if (gir_at(z->p, gir_in(z->p, v, 1))->op == GIR_CORRUPT)
+            return summed(in[2], (double)gir_at(z->p, gir_in(z->p, v, 1))->attr.i[0], true);
+        return hull(in[2], (range){0, 0});
+    case GIR_PAD: return hull(in[n->n_in - 1], (range){0, 0});
     case GIR_CONCAT: {
         range r = in[0];
         for (int k = 1; k < n->n_in; k++) r = hull(r, z->ranges.p[gir_in(z->p, v, k)]);
@@ -118,7 +121,7 @@ range range_of(const gen *z, gir_id v)
     case GIR_SCATTER: return n->attr.i[1] ? hull(in[1], (range){0, 0}) : summed(in[1], 20, true);
     case GIR_GATHER:
     case GIR_TAKE:
-    case GIR_SAMPLE: return in[1];
+    case GIR_CELL: return in[1];
     case GIR_ROW_VALUE:
         return hull(z->ranges.p[gir_in(z->p, gir_in(z->p, v, 0), 0)], (range){0, 0});
     case GIR_CARRY: return hull(in[2], in[3]);
@@ -211,8 +214,10 @@ static gir_space_id random_space(gen *z)
         return chance(z, 70) ? gir_type_of(z->p, gir_in(z->p, derived, 0))->edge
                              : gir_type_of(z->p, derived)->dst;
     }
-    case GIR_SAMPLE:
+    case GIR_CELL:
     case GIR_GATHER: return chance(z, 70) ? z->node : z->item;
+    case GIR_FILTER: return edge;
+    case GIR_INDEX: return chance(z, 60) ? edge : chance(z, 50) ? z->node : z->item;
     default: break;
     }
     uint32_t pick = rnd(z, 100);
@@ -245,7 +250,8 @@ gir_type random_type(gen *z, int kinds)
     gir_type t = {.elem = (uint8_t)random_elem(z, kinds), .space = random_space(z)};
     bool key = z->aim == GIR_RNG_KEY || z->aim == GIR_RANDOM;
     t.rank = (uint8_t)(key ? 0 : chance(z, 60) ? 1 : rnd(z, 4));
-    if (z->aim == GIR_SAMPLE) t.rank = 1;
+    if (z->aim == GIR_CELL) t.rank = 1;
+    if (z->aim == GIR_FILTER || z->aim == GIR_INDEX) t.rank = 0;
     if (z->aim == GIR_MATMUL) t.rank = t.space ? 1 : 2;
     if (z->aim == GIR_TO_ROWS && t.rank == 0) t.rank = 1;
     if (z->aim && z->maker == GIR_REDUCE) t.rank++;
@@ -347,7 +353,7 @@ gir_id any_derived(gen *z)
     for (gir_id v = 1; v < z->p->nodes.n; v++) {
         gir_op op = (gir_op)gir_at(z->p, v)->op;
         bool is = op == GIR_SELF_LOOPS || op == GIR_REMOVE_LOOPS || op == GIR_REMAINING_LOOPS ||
-                  op == GIR_REVERSE;
+                  op == GIR_REVERSE || op == GIR_FILTER || op == GIR_CORRUPT;
         if (is && rnd(z, (uint32_t)++n) == 0) found = v;
     }
     return found;

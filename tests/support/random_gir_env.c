@@ -70,6 +70,31 @@ static void even_rows(gen *z, const gir_node *n, gir_value *x)
     }
 }
 
+enum { LEAST_COUNTED = 4 }; /* constants that name rows are below */
+
+/* Rows that inputs name must be there: how many there are at least, by value. */
+static int64_t *find_limits(gn_arena *a, const gir_program *p, const int64_t *rows)
+{
+    int64_t *limit = GN_NEW_N(a, int64_t, p->nodes.n);
+    for (gir_id v = 1; v < p->nodes.n; v++) limit[v] = INT64_MAX;
+    for (gir_id v = p->nodes.n; v-- > 1;) {
+        const gir_node *n = gir_at(p, v);
+        int64_t most = n->op == GIR_INDEX ? rows[n->type.src]
+                       : n->type.is_graph ? INT64_MAX
+                                          : limit[v];
+        for (int k = 0; k < n->n_in; k++) {
+            gir_id o = gir_in(p, v, k);
+            if (!gir_type_of(p, o)->is_graph && limit[o] > most) limit[o] = most;
+        }
+    }
+    for (gir_id v = 1; v < p->nodes.n; v++) /* leaves of one name are one */
+        for (gir_id u = 1; u < v && gir_at(p, v)->op == GIR_INPUT; u++)
+            if (gir_at(p, u)->op == GIR_INPUT &&
+                !strcmp(gir_at(p, u)->attr.name, gir_at(p, v)->attr.name) && limit[v] > limit[u])
+                limit[v] = limit[u];
+    return limit;
+}
+
 gir_env random_gir_env(gn_arena *a, const gir_program *p, uint64_t seed,
                        const random_gir_options *opt)
 {
@@ -85,6 +110,12 @@ gir_env random_gir_env(gn_arena *a, const gir_program *p, uint64_t seed,
             rows[s] = degrees ? degrees : node_count(&z, most);
     }
     for (gir_id v = 1; v < p->nodes.n; v++) {
+        gir_space_id s = gir_type_of(p, v)->src;
+        if (gir_at(p, v)->op == GIR_INDEX && !degrees && rows[s] >= 0 && rows[s] < LEAST_COUNTED)
+            rows[s] = LEAST_COUNTED;
+    }
+    const int64_t *limit = find_limits(a, p, rows);
+    for (gir_id v = 1; v < p->nodes.n; v++) {
         const gir_node *n = gir_at(p, v);
         if (n->op != GIR_INPUT && n->op != GIR_STATE && n->op != GIR_GRAPH) continue;
         gir_value *x = &env.value[env.n];
@@ -98,8 +129,11 @@ gir_env random_gir_env(gn_arena *a, const gir_program *p, uint64_t seed,
         x->rows = rows[n->type.space];
         x->cols = gir_row_elems(&n->type);
         x->v = GN_NEW_N(a, double, x->rows * x->cols);
-        for (int64_t i = 0; i < x->rows * x->cols; i++)
-            x->v[i] = gir_round((gn_elem)n->type.elem, element(&z, &n->type, n->attr.name));
+        for (int64_t i = 0; i < x->rows * x->cols; i++) {
+            double e = element(&z, &n->type, n->attr.name);
+            if (e >= (double)limit[v]) e = (double)rnd(&z, (uint32_t)limit[v]);
+            x->v[i] = gir_round((gn_elem)n->type.elem, e);
+        }
         if (n->op == GIR_INPUT && n->type.rank == 1 && kind_of(&n->type) == FLOATS &&
             chance(&z, 25))
             even_rows(&z, n, x);

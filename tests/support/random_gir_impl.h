@@ -58,6 +58,30 @@ range range_of(const gen *z, gir_id v); /* from its operands' */
 gir_id make_op(gen *z, gir_op op, gir_id must);
 gir_id make_view(gen *z, gir_op op, gir_id must); /* random_gir_views.c */
 
+/* random_gir_graphs.c: graphs that fit, and those that are made; 0: none is, or can be.  `must`,
+ * which may be 0, is used. */
+bool is_list(gir_op op); /* does it leave a list of edges, the same at every run? */
+gir_id graph_where(gen *z, bool (*fits)(const gir_program *, gir_id, gir_space_id), gir_space_id s);
+bool has_end(const gir_program *p, gir_id g, gir_space_id s);
+bool has_edge(const gir_program *p, gir_id g, gir_space_id s);
+bool is_derived(const gir_program *p, gir_id g, gir_space_id s);
+bool derived_from(const gir_program *p, gir_id g, gir_space_id s);
+bool derived_over(const gir_program *p, gir_id g, gir_space_id s);
+bool derived_into(const gir_program *p, gir_id g, gir_space_id s);
+gir_type over(gen *z, gir_space_id s, int kinds);
+gir_id make_mask(gen *z, gir_space_id s);
+gir_id make_subset(gen *z, gir_space_id s);
+gir_id pick_of(gen *z, gir_space_id s);
+gir_id make_grow(gen *z, gir_id must);
+gir_id make_index(gen *z, gir_id must);
+gir_id make_filter(gen *z, gir_id must);
+gir_id make_corrupt(gen *z, gir_id must);
+gir_id make_restrict(gen *z, gir_id g);
+gir_id make_take(gen *z, gir_id must);
+gir_id restricted_to(gen *z, gir_space_id s);
+gir_id derive(gen *z, gir_id g);
+gir_id make_pattern(gen *z, gir_id must);
+
 int result_kinds(gir_op op);
 int operand_kinds(gir_op op);
 

@@ -42,6 +42,9 @@ int operand_kinds(gir_op op)
     switch (op) {
     case GIR_PATTERN: return FLOATS;
     case GIR_SUBSET: return BOOLS;
+    case GIR_FILTER: return BOOLS | GRAPHS;
+    case GIR_INDEX: return INTS;
+    case GIR_CORRUPT: return INTS | GRAPHS;
     case GIR_NEG:
     case GIR_ABS:
     case GIR_SIGN:
@@ -73,7 +76,7 @@ int operand_kinds(gir_op op)
     case GIR_GATHER:
     case GIR_CARRY:
     case GIR_TAKE:
-    case GIR_SAMPLE: return TENSORS | GRAPHS;
+    case GIR_CELL: return TENSORS | GRAPHS;
     case GIR_ROW_VALUE: return GRAPHS;
     default: break;
     }
@@ -104,7 +107,7 @@ static int result_spaces(gir_op op)
     case GIR_TAKE: return NODES;
     case GIR_CARRY: return DERIVED;
     case GIR_UNCARRY: return EDGES | DERIVED;
-    case GIR_SAMPLE: return NONZEROS;
+    case GIR_CELL: return NONZEROS;
     default: return ALL;
     }
 }
@@ -117,9 +120,11 @@ static int operand_spaces(gir_op op)
     case GIR_RNG_KEY:
     case GIR_RANDOM: return PLAIN;
     case GIR_TAKE:
-    case GIR_SAMPLE: return NODES;
+    case GIR_CELL: return NODES;
     case GIR_GATHER: return NODES | FEATURES;
+    case GIR_FILTER:
     case GIR_SCATTER: return EDGES | DERIVED | NONZEROS;
+    case GIR_INDEX: return NODES | EDGES | DERIVED;
     case GIR_CARRY: return EDGES | DERIVED | NONZEROS | NODES;
     case GIR_UNCARRY: return DERIVED;
     case GIR_SPACE_REDUCE: return ALL & ~PLAIN;
@@ -130,7 +135,48 @@ static int operand_spaces(gir_op op)
 static bool needs_axis(gir_op op)
 {
     return op == GIR_SLICE || op == GIR_PAD || op == GIR_CONCAT || op == GIR_REDUCE ||
-           op == GIR_MATMUL || op == GIR_TO_ROWS || op == GIR_SAMPLE;
+           op == GIR_MATMUL || op == GIR_TO_ROWS || op == GIR_CELL;
+}
+
+/* May a value of whole numbers or bools that it makes be data? */
+static bool may_be_data(gir_op op)
+{
+    switch (op) {
+    case GIR_INPUT:
+    case GIR_CAST:
+    case GIR_NOT:
+    case GIR_AND:
+    case GIR_OR:
+    case GIR_LT:
+    case GIR_LE:
+    case GIR_GT:
+    case GIR_GE:
+    case GIR_NLE:
+    case GIR_EQ:
+    case GIR_NE:
+    case GIR_GATHER:
+    case GIR_CARRY: return true;
+    default: return false;
+    }
+}
+
+static bool graph_pair(gir_op p, gir_op c)
+{
+    bool picked = p == GIR_SUBSET || p == GIR_GROW || p == GIR_INDEX, some = p == GIR_RESTRICT;
+    switch (c) {
+    case GIR_SELF_LOOPS: return is_list(p) || p == GIR_CORRUPT;
+    case GIR_REMOVE_LOOPS:
+    case GIR_REMAINING_LOOPS:
+    case GIR_FILTER: return is_list(p);
+    case GIR_CORRUPT: return is_list(p) || p == c;
+    case GIR_REVERSE: return !picked && !some;
+    case GIR_RESTRICT: return p != GIR_CORRUPT;
+    case GIR_TAKE: return picked || some;
+    case GIR_GROW: return picked || is_list(p);
+    case GIR_CELL: return p == GIR_PATTERN || some;
+    case GIR_ROW_VALUE: return p == GIR_PATTERN;
+    default: return true;
+    }
 }
 
 /* Left out though types would fit: patterns of what was computed, as which edges there are would
@@ -139,17 +185,12 @@ bool random_gir_pair(gir_op p, gir_op c)
 {
     if (!(result_kinds(p) & operand_kinds(c))) return false;
     if (c == GIR_PATTERN || c == GIR_SUBSET) return p == GIR_INPUT;
-    if (result_kinds(p) == GRAPHS) {
-        bool makes_loops = c == GIR_SELF_LOOPS || c == GIR_REMOVE_LOOPS || c == GIR_REMAINING_LOOPS;
-        bool picked = p == GIR_SUBSET || p == GIR_GROW || p == GIR_RESTRICT;
-        if (c == GIR_TAKE) return picked;
-        if (c == GIR_GROW) return p != GIR_PATTERN && p != GIR_RESTRICT;
-        if (c == GIR_SAMPLE) return p == GIR_PATTERN || p == GIR_RESTRICT;
-        if (c == GIR_ROW_VALUE) return p == GIR_PATTERN;
-        return makes_loops ? p != GIR_PATTERN && !picked : c != GIR_REVERSE || !picked;
-    }
+    if (result_kinds(p) == GRAPHS) return graph_pair(p, c);
+    if (c == GIR_CORRUPT) return p == GIR_RNG_KEY;
+    if (c == GIR_FILTER) return may_be_data(p);
+    if (c == GIR_INDEX) return p == GIR_INPUT || p == GIR_CAST || p == GIR_GATHER || p == GIR_CARRY;
     if (!(result_spaces(p) & operand_spaces(c))) return false;
-    bool scalar = p == GIR_SIZE || p == GIR_RNG_KEY || p == GIR_SAMPLE || p == GIR_ROW_VALUE;
+    bool scalar = p == GIR_SIZE || p == GIR_RNG_KEY || p == GIR_CELL || p == GIR_ROW_VALUE;
     if (scalar && needs_axis(c)) return false;
     bool has_axis = p == GIR_SLICE || p == GIR_PAD || p == GIR_CONCAT || p == GIR_FROM_ROWS;
     return !has_axis || (c != GIR_RNG_KEY && c != GIR_RANDOM);
@@ -245,159 +286,6 @@ static gir_id make_reduce(gen *z, gir_op op, gir_id must)
     return make(z, op, 1, &a, (gir_attr){.i = {red, 1 + rnd(z, (1u << t->rank) - 1)}}, NULL);
 }
 
-static gir_id graph_where(gen *z, bool (*fits)(const gir_program *, gir_id, gir_space_id),
-                          gir_space_id s)
-{
-    gir_id found = 0;
-    int n = 0;
-    for (gir_id v = 1; v < z->p->nodes.n; v++)
-        if (gir_type_of(z->p, v)->is_graph && fits(z->p, v, s) && rnd(z, (uint32_t)++n) == 0)
-            found = v;
-    return found;
-}
-
-static bool has_end(const gir_program *p, gir_id g, gir_space_id s)
-{
-    return gir_type_of(p, g)->src == s || gir_type_of(p, g)->dst == s;
-}
-static bool has_edge(const gir_program *p, gir_id g, gir_space_id s)
-{
-    return gir_type_of(p, g)->edge == s;
-}
-static bool is_derived(const gir_program *p, gir_id g, gir_space_id s)
-{
-    (void)s;
-    gir_op op = (gir_op)gir_at(p, g)->op;
-    return op == GIR_SELF_LOOPS || op == GIR_REMOVE_LOOPS || op == GIR_REMAINING_LOOPS ||
-           op == GIR_REVERSE || op == GIR_RESTRICT;
-}
-static bool derived_from(const gir_program *p, gir_id g, gir_space_id s)
-{
-    return is_derived(p, g, s) && gir_type_of(p, gir_in(p, g, 0))->edge == s;
-}
-static bool derived_over(const gir_program *p, gir_id g, gir_space_id s)
-{
-    return is_derived(p, g, s) && gir_type_of(p, g)->edge == s;
-}
-static bool derived_into(const gir_program *p, gir_id g, gir_space_id s)
-{
-    return is_derived(p, g, s) && gir_type_of(p, g)->dst == s;
-}
-
-static gir_type over(gen *z, gir_space_id s, int kinds)
-{
-    gir_type t = random_type(z, kinds);
-    t.space = s;
-    return t;
-}
-
-static bool picks_of(const gir_program *p, gir_id g, gir_space_id s)
-{
-    gir_op op = (gir_op)gir_at(p, g)->op;
-    return (op == GIR_SUBSET || op == GIR_GROW) && gir_type_of(p, g)->src == s;
-}
-static bool goes_from_to(const gir_program *p, gir_id g, gir_space_id s)
-{
-    return gir_type_of(p, g)->src == s && gir_type_of(p, g)->dst == s;
-}
-
-static gir_id make_mask(gen *z, gir_space_id s)
-{
-    gir_type t = gir_tensor(GN_BOOL, s, 0, NULL);
-    return make(z, GIR_INPUT, 0, NULL,
-                (gir_attr){.name = gn_arena_printf(z->a, "m%d.label", z->names++)}, &t);
-}
-
-static gir_id make_subset(gen *z, gir_space_id s)
-{
-    gir_id mask = s == z->node || s == z->item ? make_mask(z, s) : 0;
-    return make(z, GIR_SUBSET, 1, &mask, (gir_attr){0}, NULL);
-}
-
-/* A pick of rows of s, which may itself be a space of picked rows. */
-static gir_id pick_of(gen *z, gir_space_id s)
-{
-    gir_id of = z->p->spaces.p[s].graph, r = graph_where(z, picks_of, s);
-    if (!of) return r && chance(z, 70) ? r : make_subset(z, s);
-    if (z->p->spaces.p[s].kind != GIR_NODE) return 0;
-    gir_id less = gir_at(z->p, of)->op == GIR_GROW ? gir_in(z->p, of, 0) : of;
-    return make(z, GIR_RESTRICT, 2, (const gir_id[]){less, of}, (gir_attr){.i = {1}}, NULL);
-}
-
-static gir_id make_grow(gen *z, gir_id must)
-{
-    gir_id r = must && picks_of(z->p, must, gir_type_of(z->p, must)->src) ? must : 0;
-    gir_id g = r ? graph_where(z, goes_from_to, gir_type_of(z->p, must)->src) : must ? must : z->g;
-    if (!g || (must && !gir_type_of(z->p, must)->is_graph)) return 0;
-    if (!r) r = pick_of(z, gir_type_of(z->p, g)->src);
-    return make(z, GIR_GROW, 2, (const gir_id[]){r, g}, (gir_attr){0}, NULL);
-}
-
-/* Of a graph; of a pick, sources that have all that it picks. */
-static gir_id make_restrict(gen *z, gir_id g)
-{
-    gir_op op = (gir_op)gir_at(z->p, g)->op;
-    if (!gir_type_of(z->p, g)->is_graph) return 0;
-    if (op == GIR_SUBSET || op == GIR_GROW) {
-        gir_id all = graph_where(z, goes_from_to, gir_type_of(z->p, g)->src), more = g;
-        if (all && chance(z, 70))
-            more = make(z, GIR_GROW, 2, (const gir_id[]){g, all}, (gir_attr){0}, NULL);
-        return make(z, GIR_RESTRICT, 2, (const gir_id[]){g, more}, (gir_attr){.i = {1}}, NULL);
-    }
-    if (gir_is_pick(z->p, g)) return 0;
-    const gir_type t = *gir_type_of(z->p, g);
-    gir_id src = chance(z, 60) && !z->p->spaces.p[t.src].graph ? pick_of(z, t.src) : 0;
-    gir_id dst = (!src || chance(z, 60)) && !z->p->spaces.p[t.dst].graph ? pick_of(z, t.dst) : 0;
-    if (!src && !dst) return 0;
-    return make(z, GIR_RESTRICT, src && dst ? 3 : 2, (const gir_id[]){g, src ? src : dst, dst},
-                (gir_attr){.i = {(src ? 1 : 0) | (dst ? 2 : 0)}}, NULL);
-}
-
-static gir_id make_take(gen *z, gir_id must)
-{
-    gir_id r = must && gir_type_of(z->p, must)->is_graph ? must : 0, x = r ? 0 : must;
-    if (r && gir_at(z->p, r)->op == GIR_RESTRICT && !gir_is_pick(z->p, r)) return 0;
-    if (!r) r = pick_of(z, x ? gir_type_of(z->p, x)->space : chance(z, 70) ? z->node : z->item);
-    if (!r) return 0;
-    if (!x) x = like(z, over(z, gir_type_of(z->p, r)->src, TENSORS));
-    return make(z, GIR_TAKE, 2, (const gir_id[]){r, x}, (gir_attr){0}, NULL);
-}
-
-/* A graph whose destinations are the picked rows s. */
-static gir_id restricted_to(gen *z, gir_space_id s)
-{
-    gir_id pick = z->p->spaces.p[s].graph, g;
-    if (z->p->spaces.p[s].kind != GIR_NODE || !pick) return 0;
-    g = gir_type_of(z->p, pick)->src == z->node   ? z->g
-        : gir_type_of(z->p, pick)->src == z->item ? z->b
-                                                  : 0;
-    return make(z, GIR_RESTRICT, 2, (const gir_id[]){g, pick}, (gir_attr){.i = {2}}, NULL);
-}
-
-static gir_id derive(gen *z, gir_id g)
-{
-    static const gir_op how[] = {GIR_SELF_LOOPS, GIR_REMOVE_LOOPS, GIR_REMAINING_LOOPS,
-                                 GIR_REVERSE};
-    const gir_type *t = gir_type_of(z->p, g);
-    gir_op op = (gir_op)gir_at(z->p, g)->op;
-    if (op == GIR_SUBSET || op == GIR_GROW || op == GIR_RESTRICT || chance(z, 25))
-        return make_restrict(z, g);
-    return make(z, t->src == t->dst ? how[rnd(z, 4)] : GIR_REVERSE, 1, &g, (gir_attr){0}, NULL);
-}
-
-static gir_id make_pattern(gen *z, gir_id must)
-{
-    int64_t f = 2 + rnd(z, 5);
-    gir_type t = gir_tensor(z->opt->elem, chance(z, 80) ? z->node : z->item, 1, &f);
-    if (must &&
-        (gir_at(z->p, must)->op != GIR_INPUT || !strstr(gir_at(z->p, must)->attr.name, ".sparse")))
-        return 0;
-    if (must) return make(z, GIR_PATTERN, 1, &must, (gir_attr){0}, NULL);
-    gir_id x = make(z, GIR_INPUT, 0, NULL,
-                    (gir_attr){.name = gn_arena_printf(z->a, "x%d.sparse", z->names++)}, &t);
-    return make(z, GIR_PATTERN, 1, &x, (gir_attr){0}, NULL);
-}
-
 static gir_id make_gather_scatter(gen *z, gir_op op, gir_id must)
 {
     gir_id g = must, x = 0;
@@ -461,7 +349,7 @@ static gir_id make_carry(gen *z, gir_op op, gir_id must)
     return make(z, op, 4, (const gir_id[]){d, parent, e, fill}, (gir_attr){0}, NULL);
 }
 
-static gir_id make_sample(gen *z, gir_id must)
+static gir_id make_cell(gen *z, gir_id must)
 {
     gir_id g = must, x = must;
     if (must && gir_type_of(z->p, must)->is_graph)
@@ -491,7 +379,7 @@ static gir_id make_sample(gen *z, gir_id must)
     gn_elem elem = (gn_elem)random_type(z, z->aim ? operand_kinds(z->aim) & TENSORS : TENSORS).elem;
     gir_type t = gir_tensor(elem, gir_type_of(z->p, g)->dst, 1, &f);
     if (!x) x = like(z, t);
-    return make(z, GIR_SAMPLE, 2, (const gir_id[]){g, x}, (gir_attr){0}, NULL);
+    return make(z, GIR_CELL, 2, (const gir_id[]){g, x}, (gir_attr){0}, NULL);
 }
 
 /* Matrix products with `a` as the left operand, or as the right one where it is a plain matrix. */
@@ -564,7 +452,7 @@ gir_id make_op(gen *z, gir_op op, gir_id must)
     case GIR_SCATTER: return make_gather_scatter(z, op, must);
     case GIR_CARRY:
     case GIR_UNCARRY: return make_carry(z, op, must);
-    case GIR_SAMPLE: return make_sample(z, must);
+    case GIR_CELL: return make_cell(z, must);
     case GIR_PATTERN: return make_pattern(z, must);
     case GIR_ROW_VALUE: {
         gir_id g = must ? must : make_pattern(z, 0);
@@ -575,8 +463,11 @@ gir_id make_op(gen *z, gir_op op, gir_id must)
         if (must) return make(z, op, 1, &must, (gir_attr){0}, NULL);
         return make_subset(z, chance(z, 70) ? z->node : z->item);
     case GIR_GROW: return make_grow(z, must);
+    case GIR_FILTER: return make_filter(z, must);
+    case GIR_INDEX: return make_index(z, must);
+    case GIR_CORRUPT: return make_corrupt(z, must);
     case GIR_RESTRICT: {
-        bool of_pattern = !must && (z->aim == GIR_SAMPLE || chance(z, 10)),
+        bool of_pattern = !must && (z->aim == GIR_CELL || chance(z, 10)),
              of_pick = !must && z->aim == GIR_TAKE;
         gir_id g = must         ? must
                    : of_pattern ? make_pattern(z, 0)

@@ -1,5 +1,6 @@
 #include "support/run_data.h"
 
+#include "base/philox.h"
 #include "runtime/fill.h"
 
 #include <string.h>
@@ -132,6 +133,88 @@ void run_world_free(run_world *w)
         if (w->owned[v]) gn_graph_free(w->graph[v]);
 }
 
+/* Data that graphs are made of, one number a row. */
+static gn_status *data_of(run_world *w, gir_id v, double **out)
+{
+    gn_arena *a = w->tensors->arena;
+    const gir_node *n = gir_at(w->p, v);
+    double *x[4] = {NULL, NULL, NULL, NULL};
+    gn_graph *g = NULL;
+    int64_t rows;
+    GN_TRY(run_world_rows(w, n->type.space, &rows));
+    double *to = *out = GN_NEW_N(a, double, rows + 1);
+    for (int k = 0; k < n->n_in; k++)
+        if (!gir_type_of(w->p, gir_in(w->p, v, k))->is_graph)
+            GN_TRY(data_of(w, gir_in(w->p, v, k), &x[k]));
+        else if (k == 0)
+            GN_TRY(run_world_graph(w, gir_in(w->p, v, k), &g));
+    const run_tensor *t = n->op == GIR_INPUT ? run_table_find(w->tensors, n->attr.name) : NULL;
+    if (n->op == GIR_INPUT && (!t || t->rows != rows))
+        GN_FAIL(GN_ERR_DATA, "'%s' is not bound, or to other rows", n->attr.name);
+    if (g) GN_TRY(gn_graph_require(g, 1u << GN_GRAPH_ROW));
+    gn_elem from = (gn_elem)(n->n_in ? gir_type_of(w->p, gir_in(w->p, v, n->n_in - 1)) : &n->type)
+                       ->elem;
+    for (int64_t i = 0; i < rows; i++) {
+        int64_t row = g ? gn_index_get(g->array[GN_GRAPH_ROW], g->index, i) : 0;
+        if (n->op == GIR_INPUT)
+            to[i] = gn_fill_load(t->data, t->elem, i);
+        else if (n->op == GIR_CONST)
+            to[i] = gir_round((gn_elem)n->type.elem, n->attr.f);
+        else if (n->op == GIR_GATHER)
+            to[i] = x[1][n->attr.i[0] ? row : gn_index_get(g->array[GN_GRAPH_COL], g->index, i)];
+        else if (n->op == GIR_CARRY) {
+            int64_t edge = gn_index_get(g->array[GN_GRAPH_FROM], g->index, i);
+            to[i] = edge < 0 ? x[3][row] : x[2][edge];
+        } else {
+            double in[2] = {x[0][i], x[1] ? x[1][i] : 0};
+            to[i] = gir_scalar((gir_op)n->op, from, (gn_elem)n->type.elem, in);
+        }
+    }
+    return NULL;
+}
+
+static gn_status *filtered(run_world *w, gir_id v, gn_graph *g, gn_graph **out)
+{
+    double *x;
+    GN_TRY(data_of(w, gir_in(w->p, v, 1), &x));
+    uint8_t *mask = GN_NEW_N(w->tensors->arena, uint8_t, g->n_edge + 1);
+    for (int64_t e = 0; e < g->n_edge; e++) mask[e] = x[e] != 0;
+    return gn_graph_filter(g, mask, out);
+}
+
+static gn_status *indexed(run_world *w, gir_id v, gn_graph **out)
+{
+    const gir_type *t = gir_type_of(w->p, v);
+    const gir_space *to = &w->p->spaces.p[t->dst];
+    gn_graph *of = NULL;
+    double *x;
+    int64_t rows, n;
+    GN_TRY(data_of(w, gir_in(w->p, v, 0), &x));
+    GN_TRY(run_world_rows(w, t->src, &n));
+    GN_TRY(run_world_rows(w, t->dst, &rows));
+    if (to->kind == GIR_EDGE) GN_TRY(run_world_graph(w, to->graph, &of));
+    int64_t *i = GN_NEW_N(w->tensors->arena, int64_t, rows + 1);
+    for (int64_t k = 0; k < rows; k++) i[k] = (int64_t)x[k];
+    return gn_graph_index(GN_I32, n, rows, GN_I64, i, of, out);
+}
+
+static gn_status *corrupted(run_world *w, gir_id v, gn_graph *g, gn_graph **out)
+{
+    const gir_attr *attr = &gir_at(w->p, v)->attr;
+    uint64_t of[2];
+    for (int k = 0; k < 2; k++) {
+        gir_id leaf = gir_in(w->p, gir_in(w->p, v, 1), k);
+        const run_tensor *t = run_table_find(w->tensors, gir_at(w->p, leaf)->attr.name);
+        if (!t) GN_FAIL(GN_ERR_DATA, "no key is bound");
+        of[k] = (uint64_t)*(const int64_t *)t->data;
+    }
+    const gn_corruption c = {.key = gn_step_key(of[0], of[1]),
+                             .times = attr->i[0],
+                             .end = (int)attr->i[1],
+                             .site = (uint32_t)attr->i[2]};
+    return gn_graph_corrupt(g, &c, out);
+}
+
 /* Picks, and graphs between picked rows: of a mask, or of up to three graphs. */
 static gn_status *picked(run_world *w, gir_id v, gn_graph **out)
 {
@@ -144,8 +227,15 @@ static gn_status *picked(run_world *w, gir_id v, gn_graph **out)
         if (!t) GN_FAIL(GN_ERR_DATA, "nothing is bound for '%s'", name);
         return gn_graph_subset(t->rows, t->data, GN_I32, out);
     }
-    for (int k = 0; k < n->n_in; k++) GN_TRY(run_world_graph(w, gir_in(w->p, v, k), &in[k]));
-    if (n->op == GIR_GROW) return gn_graph_grow(in[0], in[1], out);
+    for (int k = 0; k < n->n_in; k++)
+        if (gir_type_of(w->p, gir_in(w->p, v, k))->is_graph)
+            GN_TRY(run_world_graph(w, gir_in(w->p, v, k), &in[k]));
+    if (n->op == GIR_FILTER) return filtered(w, v, in[0], out);
+    if (n->op == GIR_INDEX) return indexed(w, v, out);
+    if (n->op == GIR_CORRUPT) return corrupted(w, v, in[0], out);
+    if (n->op == GIR_GROW)
+        return gn_graph_grow(in[n->n_in > 1], (int)n->attr.i[0], n->n_in > 1 ? in[0] : NULL, in[2],
+                             out);
     int64_t ends = n->attr.i[0];
     return gn_graph_restrict(in[0], ends & 1 ? in[1] : NULL, ends & 2 ? in[n->n_in - 1] : NULL,
                              out);

@@ -26,6 +26,7 @@ typedef struct program {
     gn_slot slots[N];
     gn_launch launches[N];
     gn_graph_slot graphs[N];
+    gn_data_column columns[N];
     gn_size_check checks[N];
 } program;
 
@@ -50,16 +51,23 @@ static void make_program(program *p, const char *name)
         p->graphs[k].name = k ? NULL : "g";
         p->graphs[k].mask_of = k ? "train_mask" : NULL;
         p->graphs[k].pattern_of = k ? NULL : "x";
+        p->graphs[k].drawn = p->columns[k].drawn = true;
+        p->graphs[k].key_of[0] = k ? "rng.seed" : NULL;
+        p->graphs[k].key_of[1] = k ? "rng.step" : NULL;
+        p->graphs[k].rows.input = k ? NULL : "kind";
+        p->columns[k].name = k ? NULL : "kind";
+        p->columns[k].rows.input = k ? "kind" : NULL;
     }
     gn_artifact *a = &p->artifact;
     a->name = name;
-    a->n_syms = a->n_slots = a->n_launches = a->n_graphs = a->n_checks = N;
+    a->n_syms = a->n_slots = a->n_launches = a->n_graphs = a->n_checks = a->n_columns = N;
     a->n_code = CODE;
     a->syms = p->syms;
     a->slots = p->slots;
     a->launches = p->launches;
     a->graphs = p->graphs;
     a->checks = p->checks;
+    a->columns = p->columns;
     a->code = NULL; /* comes from symbols */
     a->remote = NULL;
     a->remote_code = NULL; /* an object has no device */
@@ -212,6 +220,17 @@ static void same_graph(const loaded *z, const gn_graph_slot *laid, const gn_grap
     TEXT(name);
     TEXT(mask_of);
     TEXT(pattern_of);
+    TEXT(key_of[0]);
+    TEXT(key_of[1]);
+    TEXT(rows.input);
+    SAME();
+}
+
+static void same_column(const loaded *z, const gn_data_column *laid, const gn_data_column *from)
+{
+    COPIES(gn_data_column);
+    TEXT(name);
+    TEXT(rows.input);
     SAME();
 }
 
@@ -233,6 +252,7 @@ static void same_artifact(const loaded *z, int number, const gn_artifact *laid,
     EACH(launches, same_launch);
     EACH(graphs, same_graph);
     EACH(checks, same_check);
+    EACH(columns, same_column);
     within(z, a.code, CODE * sizeof *a.code);
     for (int k = 0; k < CODE; k++) {
         const char *code;

@@ -174,7 +174,7 @@ START_TEST(bags_of_words)
                 float *got = infer(b[k].run, w.n);
                 char *text = passed(&b[k]);
                 ck_assert_int_eq(strstr(text, "row_value") != NULL, k == 1);
-                ck_assert_int_eq(strstr(text, "sample") != NULL, k == 0);
+                ck_assert_int_eq(strstr(text, "= cell ") != NULL, k == 0);
                 gnnc_text_free(text);
                 if (!k) {
                     want = got;

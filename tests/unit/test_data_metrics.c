@@ -4,7 +4,8 @@
  *   softmax P y = [0,1,1,0,2,2,2,0,1,1]; p = L.argmax(1) accuracy_score(y, p);
  *   {precision,recall,f1}_score(y, p, average="macro", zero_division=0) roc_auc_score(y, P,
  *   multi_class="ovr"); average_precision_score(np.eye(3)[y], P, average="macro")
- * and the same calls for the other cases, with L[:,1] - L[:,0] as the score of two classes. */
+ * and the same calls for the other cases, with L[:,1] - L[:,0] as the score of two classes; of one
+ * score s a row, p = s > threshold and roc_auc_score(y, s), average_precision_score(y, s). */
 /* links: runtime base */
 #include "data_fixture.h"
 
@@ -100,6 +101,96 @@ START_TEST(nan_is_never_right_and_ties_go_low)
 }
 END_TEST
 
+/* Pairs of a positive and a negative that are in order, ties by half; and over positives the share
+ * of positives among those that score as high. */
+static void plain_curves(const float *s, const int32_t *y, int64_t n, double *auc, double *ap)
+{
+    double pairs = 0, ordered = 0, positives = 0, precision = 0;
+    for (int64_t i = 0; i < n; i++) {
+        double high = 0, high_positive = 0;
+        if (y[i] != 1) continue;
+        positives++;
+        for (int64_t j = 0; j < n; j++) {
+            if (y[j] < 0) continue;
+            double a = (double)s[i], b = (double)s[j];
+            high += b >= a;
+            high_positive += b >= a && y[j] == 1;
+            if (y[j] == 1) continue;
+            pairs++;
+            ordered += a > b ? 1 : a == b ? 0.5 : 0;
+        }
+        precision += high_positive / high;
+    }
+    *auc = ordered / pairs;
+    *ap = precision / positives;
+}
+
+START_TEST(one_score_a_row)
+{
+    static const float s[] = {.1f, .4f, .35f, .8f, .8f, .2f, .8f, -1.5f, .4f, .4f, 2.5f, 0};
+    static const int32_t y[] = {0, 1, 1, 1, 0, 0, 1, 0, 0, 1, 1, 0};
+    gn_metrics m;
+    must(gn_metrics_binary(s, 12, y, NULL, .375f, &m));
+    ck_assert_int_eq(m.n, 12);
+    near(m.accuracy, 0.75);
+    near(m.f1_micro, 0.75);
+    near(m.precision_macro, 0.7571428571428571);
+    near(m.recall_macro, 0.75);
+    near(m.f1_macro, 0.7482517482517483);
+    near(m.roc_auc, 0.8333333333333334);
+    near(m.average_precision, 0.7797619047619048);
+    must(gn_metrics_binary(s, 12, y, NULL, .4f, &m)); /* as high is not above */
+    near(m.accuracy, 0.6666666666666666);
+    float many[500];
+    int32_t of[500];
+    double auc, ap;
+    for (int i = 0; i < 500; i++) {
+        many[i] = (float)(i * 7919 % 83) / 16;
+        of[i] = i * 31 % 5 == 0 ? -1 : (i * i + i / 7) % 3 == 0;
+    }
+    must(gn_metrics_binary(many, 500, of, NULL, 1, &m));
+    plain_curves(many, of, 500, &auc, &ap);
+    ck_assert_int_eq(m.n, 400);
+    near(m.roc_auc, auc);
+    near(m.average_precision, ap);
+}
+END_TEST
+
+START_TEST(one_score_a_row_where_there_is_nothing)
+{
+    const float s[] = {NAN, 1, -1, 2};
+    static const int32_t y[] = {0, 1, 0, 1}, all[] = {1, 1, 1, 1}, third[] = {0, 1, 2, -1},
+                         none[] = {-1, -1, -1, -1};
+    static const uint8_t mask[] = {0, 1, 1, 1};
+    gn_metrics m;
+    must(gn_metrics_binary(s, 4, y, NULL, 0, &m));
+    near(m.accuracy, 0.75);
+    ck_assert(isnan(m.roc_auc) && isnan(m.average_precision));
+    must(gn_metrics_binary(s, 4, y, mask, 0, &m));
+    near(m.accuracy, 1);
+    near(m.roc_auc, 1);
+    must(gn_metrics_binary(s, 4, all, mask, 0, &m));
+    ck_assert(m.n == 3 && isnan(m.roc_auc) && isnan(m.average_precision));
+    must(gn_metrics_binary(s, 4, none, NULL, 0, &m));
+    ck_assert(m.n == 0 && isnan(m.accuracy) && isnan(m.roc_auc));
+    MUST_FAIL(gn_metrics_binary(s, 4, third, NULL, 0, &m), GN_ERR_USAGE, "score 2 has class 2");
+    MUST_FAIL(gn_metrics_binary(s, -1, y, NULL, 0, &m), GN_ERR_USAGE, "-1 scores");
+}
+END_TEST
+
+START_TEST(spread_is_of_a_sample)
+{
+    static const double x[] = {2, 4, 4, 4, 5, 5, 7, 9},
+                        far[] = {1e9 + 4, 1e9 + 7, 1e9 + 13, 1e9 + 16};
+    near(gn_spread_of(x, 8).mean, 5);
+    near(gn_spread_of(x, 8).std, 2.138089935299395);   /* sqrt(32 / 7) */
+    near(gn_spread_of(far, 4).std, 5.477225575051661); /* sqrt(30) */
+    near(gn_spread_of(x, 1).mean, 2);
+    near(gn_spread_of(x, 1).std, 0);
+    ck_assert(isnan(gn_spread_of(x, 0).mean) && isnan(gn_spread_of(x, 0).std));
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("metrics");
@@ -108,6 +199,9 @@ int main(void)
     tcase_add_test(t, macro_means_run_over_what_occurs);
     tcase_add_test(t, rows_count_by_mask_and_label);
     tcase_add_test(t, nan_is_never_right_and_ties_go_low);
+    tcase_add_test(t, one_score_a_row);
+    tcase_add_test(t, one_score_a_row_where_there_is_nothing);
+    tcase_add_test(t, spread_is_of_a_sample);
     suite_add_tcase(s, t);
     return suite_run(s);
 }

@@ -163,7 +163,7 @@ START_TEST(refuses_folders_without_files)
         .path = source_path("tests/data"), .normalize_rows = -1, .undirected = -1};
     gn_dataset *d;
     MUST_FAIL(gn_dataset_read(&opt, &d), GN_ERR_DATA,
-              "expected the Planetoid files of one dataset");
+              "no data in this folder or its raw/: looked for ind.NAME.graph of Planetoid");
     opt.path = "/nonexistent/cora";
     MUST_FAIL(gn_dataset_read(&opt, &d), GN_ERR_IO, "No such file");
     ck_assert_ptr_null(d);

@@ -123,6 +123,65 @@ START_TEST(cornell5)
 }
 END_TEST
 
+/* Of graphs and triples as many as the files have lines; the TU files here are without the graphs
+ * that are there twice. */
+START_TEST(graphs_of_the_tu_collection)
+{
+    static const struct {
+        const char *path;
+        int64_t graphs, nodes, edges, features, edge_dim, first; /* of the first class */
+    } all[] = {{"tu/MUTAG", 135, 2545, 5626, 7, 4, 42},
+               {"tu/PROTEINS", 975, 42323, 158022, 4, 0, 0}};
+    const char *path = real_path(all[_i].path);
+    if (!path) return;
+    gn_dataset *d = read_path(path);
+    ck_assert_int_eq(gn_dataset_rows(d, d->labelled), all[_i].graphs);
+    ck_assert_int_eq(d->n_nodes, all[_i].nodes);
+    ck_assert_int_eq(d->n_edges, all[_i].edges);
+    ck_assert_int_eq(d->n_features, all[_i].features);
+    ck_assert_int_eq(d->edge_dim, all[_i].edge_dim);
+    ck_assert_int_eq(d->n_classes, 2);
+    ck_assert_int_eq(d->relations[0].n_edges, all[_i].nodes);
+    int64_t first = 0;
+    for (int64_t g = 0; g < all[_i].graphs; g++) first += d->y[g] == 0;
+    if (all[_i].first) ck_assert_int_eq(first, all[_i].first);
+    gn_dataset_free(d);
+}
+END_TEST
+
+START_TEST(knowledge_graphs)
+{
+    static const struct {
+        const char *path;
+        int64_t nodes, edges, kinds, classes, train, val, test;
+    } all[] = {{"rdf/aifb", 8285, 29043, 45, 4, 104, 36, 36},
+               {"rdf/amfull", 1080876, 1360749, 12, 8, 13423, 20000, 20000},
+               {"kg/WN18RR", 40943, 93003, 11, 0, 86835, 3034, 3134}};
+    const char *path = real_path(all[_i].path);
+    if (!path) return;
+    gn_dataset *d = read_path(path);
+    ck_assert_int_eq(d->n_nodes, all[_i].nodes);
+    ck_assert_int_eq(d->n_edges, all[_i].edges);
+    ck_assert_int_eq(d->n_classes, all[_i].classes);
+    ck_assert_int_eq(gn_dataset_column(d, "g.kind")->classes, all[_i].kinds);
+    const uint8_t *mask[] = {d->train_mask, d->val_mask, d->test_mask};
+    const char *const name[] = {"g.train_mask", "g.val_mask", "g.test_mask"};
+    int64_t n = d->y ? d->n_nodes : d->n_edges, count[3];
+    for (int k = 0; k < 3; k++)
+        count[k] = count_mask(d->y ? mask[k] : gn_dataset_column(d, name[k])->data, n);
+    ck_assert_int_eq(count[0], all[_i].train);
+    ck_assert_int_eq(count[1], all[_i].val);
+    ck_assert_int_eq(count[2], all[_i].test);
+    must(gn_dataset_split_kinds(d, false));
+    int64_t edges = 0;
+    for (int k = 0; k < d->n_relations; k++) edges += d->relations[k].n_edges;
+    ck_assert_int_eq(d->n_relations, all[_i].kinds);
+    ck_assert_int_eq(edges, d->y ? all[_i].edges : all[_i].train);
+    must(gn_dataset_check(d));
+    gn_dataset_free(d);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("real");
@@ -131,6 +190,8 @@ int main(void)
     tcase_add_loop_test(t, agrees_with_pyg, 0, REALS);
     tcase_add_loop_test(t, splits_of_tolokers_differ, 0, 2);
     tcase_add_test(t, cornell5);
+    tcase_add_loop_test(t, graphs_of_the_tu_collection, 0, 2);
+    tcase_add_loop_test(t, knowledge_graphs, 0, 3);
     suite_add_tcase(s, t);
     return suite_run(s);
 }

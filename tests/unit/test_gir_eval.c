@@ -14,6 +14,7 @@ static const int64_t src[] = {2, 0, 1, 3, 1, 1, 3}, dst[] = {1, 0, 1, 1, 1, 0, 1
 static const char prelude[] = "program @t {\n"
                               "  space node node ?\n"
                               "  space edge edge ?\n"
+                              "  space row node 4\n"
                               "  %1 = graph \"g\" : graph<node -> node, edge>\n"
                               "  %2 = input \"x\" : node f64[2]\n"
                               "  %3 = input \"e\" : edge f64[]\n"
@@ -36,20 +37,24 @@ static const char prelude[] = "program @t {\n"
 
 static gir_env bindings(void)
 {
-    static const char *names[] = {"g", "x", "e", "a", "b", "c", "d", "i", "m", "k", "p", "n", "s"};
+    static const char *names[] = {"g", "x", "e", "a", "b", "c", "d", "i",
+                                  "m", "k", "p", "n", "s", "t", "q", "r"};
     static double x[] = {1, 2, 3, 4, 5, 6, 7, 8}, e[] = {10, 11, 12, 13, 14, 15, 16};
     static double a[] = {-1.5, 0, 0.5, 2}, b[] = {2, 0, -3, 0.5}, c[] = {1, 0, 0, 1},
                   d[] = {1, 1, 0, 0};
     static double i[] = {-3, 0, 7, 2147483647}, m[] = {1, 2, 3, 4, 5, 6}, k[] = {5};
     static double p[] = {0, 2, 0, 0, 0, 0, -1, 0, 3, 0, 0, NAN}, n[] = {1, 2, 3, 4},
-                  s[] = {1, 0, 0, 1};
-    gir_value *v = GN_NEW_N(&arena, gir_value, 13);
+                  s[] = {1, 0, 0, 1}, t[] = {3, 3, 0, 1, 2, 1, 0}, q[] = {3, 3, 0, 1},
+                  r[] = {0, 1, 2, 3};
+    enum { ALL = 16 };
+    gir_value *v = GN_NEW_N(&arena, gir_value, ALL);
     v[0].graph = gir_coo_new(&arena, 4, 4, 7, src, dst);
-    double *data[] = {NULL, x, e, a, b, c, d, i, m, k, p, n, s};
-    int64_t rows[] = {0, 4, 7, 1, 1, 1, 1, 1, 1, 1, 4, 4, 4},
-            cols[] = {0, 2, 1, 4, 4, 4, 4, 4, 6, 1, 3, 1, 1};
-    for (int j = 1; j < 13; j++) v[j] = (gir_value){.rows = rows[j], .cols = cols[j], .v = data[j]};
-    return (gir_env){.arena = &arena, .bounds = true, .n = 13, .name = names, .value = v};
+    double *data[] = {NULL, x, e, a, b, c, d, i, m, k, p, n, s, t, q, r};
+    int64_t rows[] = {0, 4, 7, 1, 1, 1, 1, 1, 1, 1, 4, 4, 4, 7, 4, 4},
+            cols[] = {0, 2, 1, 4, 4, 4, 4, 4, 6, 1, 3, 1, 1, 1, 1, 1};
+    for (int j = 1; j < ALL; j++)
+        v[j] = (gir_value){.rows = rows[j], .cols = cols[j], .v = data[j]};
+    return (gir_env){.arena = &arena, .bounds = true, .n = ALL, .name = names, .value = v};
 }
 
 /* The value of the last line of a program. */
@@ -69,7 +74,12 @@ typedef struct figure {
 } figure;
 
 /* Rows 0 and 3; and with the sources of edges into them, 0, 1 and 3. */
-#define PICK "input \"s\" : node bool[]\n %20 = subset %19\n %21 = grow %20, %1\n "
+#define PICK "input \"s\" : node bool[]\n %20 = subset %19\n %21 = grow %20, %1, %20\n "
+#define ONE "const {value = 1} : node i64[]\n %20 = index %19 {space = node}\n %21 = "
+#define LOOPS                                                                                      \
+    "input \"r\" : node i64[]\n %20 = gather %1, %19 {end = 0}\n %21 = gather %1, %19 {end = "     \
+    "1}\n "                                                                                        \
+    "%22 = ne %20, %21\n %23 = filter %1, %22\n "
 #define N NAN
 #define I INFINITY
 static const figure figures[] = {
@@ -208,8 +218,9 @@ static const figure figures[] = {
           "0, red = 0}",
      4,
      {1, 0, 0, 4}},
-    {PICK "%22 = grow %20, %15\n %23 = take %22, %18", 3, {1, 2, 4}}, /* along edges turned round */
-    {PICK "%22 = grow %21, %1\n %23 = take %22, %18", 4, {1, 2, 3, 4}},
+    {PICK "%22 = grow %20, %15, %20\n %23 = take %22, %18", 3, {1, 2, 4}}, /* along edges turned
+                                                                              round */
+    {PICK "%22 = grow %21, %1, %21\n %23 = take %22, %18", 4, {1, 2, 3, 4}},
     {PICK "%22 = restrict %1, %20 {ends = 2}\n %23 = gather %22, %18 {end = 0}", 2, {1, 2}},
     {PICK "%22 = restrict %1, %20 {ends = 2}\n %23 = iota {axis = -1} : edge.8 i64[]", 2, {1, 5}},
     {PICK "%22 = restrict %1, %20 {ends = 2}\n %23 = const {value = 0} : node.1 f64[]\n %24 = "
@@ -240,7 +251,42 @@ static const figure figures[] = {
     {PICK "%22 = restrict %20, %21 {ends = 1}\n %23 = take %21, %18\n %24 = take %22, %23",
      2,
      {1, 4}},
-    {"sample %16, %11", 4, {2, -1, 3, N}},
+    /* Rows that row 1 has edges to, and that it has edges from; of all edges; with rows 0 and 3. */
+    {ONE "grow %20, %1 {end = 1}\n %22 = take %21, %18", 2, {1, 2}},
+    {ONE "grow %20, %1 {end = 0}\n %22 = take %21, %18", 3, {2, 3, 4}},
+    {"grow %1 {end = 0}\n %20 = take %19, %18", 4, {1, 2, 3, 4}},
+    {"grow %1 {end = 1}\n %20 = take %19, %18", 2, {1, 2}},
+    {PICK "%22 = grow %20, %1 {end = 0}\n %23 = take %22, %18", 2, {1, 2}},
+    {PICK "%22 = grow %20, %1, %20 {end = 1}\n %23 = take %22, %18", 3, {1, 2, 4}},
+    /* Loops left out by data: of the ends' own numbers. */
+    {LOOPS "%24 = size {space = edge.6}", 1, {4}},
+    {LOOPS "%24 = gather %23, %18 {end = 0}", 4, {2, 3, 4, 4}},
+    {LOOPS "%24 = gather %23, %18 {end = 1}", 4, {1, 2, 2, 2}},
+    {LOOPS "%24 = iota {axis = -1} : edge.6 i64[]", 4, {2, 0, 1, 3}},
+    {LOOPS "%24 = carry %23, %1, %3, %18", 4, {11, 12, 14, 16}},
+    {LOOPS "%24 = carry %23, %1, %3, %18\n %25 = uncarry %1, %23, %24",
+     7,
+     {0, 11, 12, 0, 14, 0, 16}},
+    {LOOPS "%24 = self_loops %23\n %25 = iota {axis = -1} : edge.7 i64[]",
+     8,
+     {2, 4, 0, 1, 3, 5, 6, 7}},
+    /* Rows by number: each edge's of a table, each node's of the nodes. */
+    {"input \"t\" : edge i32[]\n %20 = index %19 {space = row}\n %21 = to_rows %4 : row f64[]\n"
+     " %22 = take %20, %21",
+     7,
+     {2, 2, -1.5, 0, 0.5, 0, -1.5}},
+    {"input \"t\" : edge i32[]\n %20 = index %19 {space = row}\n %21 = gather %20, %3 {end = 1}\n"
+     " %22 = scatter %20, %21 {end = 0, red = 0}",
+     4,
+     {28, 28, 14, 21}},
+    {"input \"t\" : edge i32[]\n %20 = index %19 {space = row}\n %21 = iota {axis = -1} : edge.6 "
+     "i64[]",
+     7,
+     {1, 5, 0, 2, 3, 4, 6}},
+    {"input \"q\" : node i64[]\n %20 = index %19 {space = node}\n %21 = take %20, %18",
+     4,
+     {4, 4, 1, 2}},
+    {"cell %16, %11", 4, {2, -1, 3, N}},
     {"row_value %16", 4, {2, 0, -1, N}},
     {"matmul %2, %9", 12, {9, 12, 15, 19, 26, 33, 29, 40, 51, 39, 54, 69}},
     {"matmul %11, %9 {tb = 1}", 8, {4, 10, 0, 0, 8, 14, N, N}},
@@ -272,8 +318,8 @@ START_TEST(by_hand)
         gir_program *p = read_program(gn_arena_printf(&arena, "%s%s\n}\n", prelude, f->lines));
         for (gir_id id = 19; id < p->nodes.n; id++) seen[gir_at(p, id)->op] = true;
     }
-    static const gir_op elsewhere[] = {GIR_GRAPH,   GIR_SELF_LOOPS, GIR_REMOVE_LOOPS,
-                                       GIR_PATTERN, GIR_RNG_KEY,    GIR_RANDOM};
+    static const gir_op elsewhere[] = {GIR_GRAPH,   GIR_SELF_LOOPS, GIR_REMOVE_LOOPS, GIR_PATTERN,
+                                       GIR_RNG_KEY, GIR_RANDOM,     GIR_CORRUPT};
     for (size_t k = 0; k < sizeof elsewhere / sizeof *elsewhere; k++) seen[elsewhere[k]] = true;
     for (int op = 1; op < GIR_OP_COUNT; op++)
         ck_assert_msg(seen[op], "no figure for %s", gir_ops[op].text);
@@ -305,6 +351,101 @@ START_TEST(random_numbers)
 }
 END_TEST
 
+/* Two of each edge, with an end drawn: edge k * 2 + j of the list comes of edge k. */
+START_TEST(drawn_edges)
+{
+    enum { TIMES = 2, N_EDGE = 7, N_NODE = 4 };
+    static const int64_t csr[] = {1, 5, 0, 2, 3, 4, 6};
+    for (int end = 0; end < 3; end++) {
+        const char *lines = gn_arena_printf(&arena,
+                                            "rng_key %%10, %%10\n %%20 = corrupt %%1, %%19 {times "
+                                            "= 2, end = %d, site = 5}\n %%21 = ",
+                                            end);
+        gir_value pos = last(gn_arena_printf(&arena, "%siota {axis = -1} : edge.6 i64[]", lines),
+                             bindings());
+        gir_value from = last(gn_arena_printf(&arena, "%scarry %%20, %%1, %%3, %%18", lines),
+                              bindings());
+        gir_value ends[2], sum = last(gn_arena_printf(&arena,
+                                                      "%scarry %%20, %%1, %%3, %%18\n"
+                                                      " %%22 = uncarry %%1, %%20, %%21",
+                                                      lines),
+                                      bindings());
+        for (int k = 0; k < 2; k++)
+            ends[k] = last(
+                gn_arena_printf(&arena,
+                                "input \"r\" : node i64[]\n %%20 = rng_key %%10, %%10\n"
+                                " %%21 = corrupt %%1, %%20 {times = 2, end = %d, site = 5}\n"
+                                " %%22 = gather %%21, %%19 {end = %d}",
+                                end, k),
+                bindings());
+        uint64_t stream = gn_draw_key(gn_step_key(5, 5), 5);
+        int64_t before = -1, drawn[2] = {0, 0};
+        ck_assert_int_eq(pos.rows, TIMES * N_EDGE);
+        for (int64_t e = 0; e < pos.rows; e++) {
+            int64_t k = (int64_t)pos.v[e], want[2] = {src[k / TIMES], dst[k / TIMES]}, at = 0;
+            gn_draw_end(stream, (uint64_t)k, end, N_NODE, N_NODE, &want[0], &want[1]);
+            while (csr[at] != k / TIMES) at++;
+            ck_assert(ends[0].v[e] == (double)want[0] && ends[1].v[e] == (double)want[1]);
+            ck_assert(from.v[e] == 10 + (double)at);
+            drawn[0] += want[0] != src[k / TIMES];
+            drawn[1] += want[1] != dst[k / TIMES];
+            int64_t order = want[1] * 100 + k; /* by destination, then as listed */
+            ck_assert_int_gt(order, before);
+            before = order;
+        }
+        ck_assert((drawn[0] > 0) == (end != 1) && (drawn[1] > 0) == (end != 0));
+        for (int64_t e = 0; e < N_EDGE; e++) ck_assert(sum.v[e] == TIMES * (10 + (double)e));
+    }
+}
+END_TEST
+
+/* Rows are drawn evenly, and none beyond the last. */
+START_TEST(drawn_rows)
+{
+    enum { ROWS = 5, DRAWS = 10000 };
+    int times[ROWS] = {0}, ends = 0;
+    for (uint64_t k = 0; k < DRAWS; k++) {
+        int64_t s = -1, d = -1;
+        gn_draw_end(gn_draw_key(9, 1), k, 2, ROWS, ROWS, &s, &d);
+        ck_assert((s < 0) != (d < 0));
+        ends += d >= 0;
+        int64_t row = d < 0 ? s : d;
+        ck_assert(row >= 0 && row < ROWS);
+        times[row]++;
+    }
+    for (int k = 0; k < ROWS; k++) ck_assert(abs(times[k] - DRAWS / ROWS) < 200);
+    ck_assert(abs(ends - DRAWS / 2) < 200);
+    ck_assert_int_eq(gn_draw_row(UINT64_MAX, INT64_MAX), INT64_MAX - 1);
+    ck_assert_int_eq(gn_draw_row(UINT64_MAX, 1), 0);
+    ck_assert_int_eq(gn_draw_row(UINT64_C(1) << 63, INT64_C(1) << 40), INT64_C(1) << 39);
+    ck_assert_int_eq(gn_draw_row(0x123456789abcdef0, INT64_C(1) << 62), 0x123456789abcdef0 >> 2);
+}
+END_TEST
+
+/* A number of no row is said, by its place in the user's list. */
+START_TEST(numbers_of_no_row)
+{
+    gir_program *p = read_program(gn_arena_printf(
+        &arena,
+        "%sinput \"t\" : edge i32[]\n %%20 = index %%19 {space = row}\n"
+        " %%21 = to_rows %%4 : row f64[]\n %%22 = take %%20, %%21\n output \"o\" %%22\n}\n",
+        prelude));
+    static const double bad[] = {4, -1, 1e9};
+    for (int k = 0; k < 3; k++) {
+        gir_env env = bindings();
+        gir_value *v = NULL;
+        int t = 0;
+        while (strcmp(env.name[t], "t") != 0) t++;
+        double was = env.value[t].v[1];
+        env.value[t].v[1] = bad[k];
+        expect_error(gir_eval(p, &env, &v), GN_ERR_DATA,
+                     gn_arena_printf(&arena, "index: element 5 is %d, out of range: row has 4 rows",
+                                     (int)bad[k]));
+        env.value[t].v[1] = was;
+    }
+}
+END_TEST
+
 /* Graphs without edges, without nodes, of one node. */
 START_TEST(small_graphs)
 {
@@ -320,7 +461,7 @@ START_TEST(small_graphs)
                "%2\n"
                " %11 = scatter %1, %10 {end = 1, red = 2}\n %12 = size {space = edge}\n"
                " %13 = remaining_self_loops %1\n %14 = size {space = edge.2}\n"
-               " %15 = reverse %1\n %16 = gather %15, %2\n %17 = pattern %2\n %18 = sample %17, "
+               " %15 = reverse %1\n %16 = gather %15, %2\n %17 = pattern %2\n %18 = cell %17, "
                "%2\n"
                " output \"a\" %5 output \"b\" %6 output \"c\" %7 output \"d\" %8 output \"e\" %9\n"
                " output \"f\" %11 output \"g\" %12 output \"h\" %14 output \"i\" %16 output \"j\" "
@@ -522,6 +663,9 @@ static void fill(TCase *c)
 {
     tcase_add_test(c, by_hand);
     tcase_add_test(c, random_numbers);
+    tcase_add_test(c, drawn_edges);
+    tcase_add_test(c, drawn_rows);
+    tcase_add_test(c, numbers_of_no_row);
     tcase_add_test(c, small_graphs);
     tcase_add_test(c, rounding);
     tcase_add_test(c, bounds);

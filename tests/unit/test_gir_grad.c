@@ -47,6 +47,9 @@ static const char prelude[] = "program @t {\n"
 #define CASE_REVERSE NONE
 #define CASE_PATTERN NONE
 #define CASE_SUBSET NONE
+#define CASE_FILTER NONE
+#define CASE_INDEX NONE
+#define CASE_CORRUPT NONE
 #define CASE_GROW NONE
 #define CASE_RESTRICT NONE
 #define CASE_NOT NONE
@@ -138,9 +141,9 @@ static const char prelude[] = "program @t {\n"
     {"uncarry %1, %8, %12", "uncarry %1, %9, %13", "uncarry %1, %10, %14", "uncarry %1, %11, %15"}
 #define CASE_TAKE                                                                                  \
     {TAKE_MASK "%23 = subset %22\n %24 = take %23, %2",                                            \
-     TAKE_MASK "%23 = subset %22\n %24 = grow %23, %1\n %25 = restrict %23, %24 {ends = 1}\n"      \
+     TAKE_MASK "%23 = subset %22\n %24 = grow %23, %1, %23\n %25 = restrict %23, %24 {ends = 1}\n" \
                " %26 = take %24, %2\n %27 = take %25, %26"}
-#define CASE_SAMPLE {"sample %20, %7"}
+#define CASE_CELL {"cell %20, %7"}
 #define CASE_MATMUL                                                                                \
     {"matmul %7, %6",                                                                              \
      "matmul %7, %21 {tb = 1}",                                                                    \

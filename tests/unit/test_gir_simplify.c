@@ -225,7 +225,7 @@ START_TEST(equals_are_shared)
         " %6 = self_loops %1 %7 = gather %6, %2 %8 = scatter %6, %7 {end = 1}\n"
         " %9 = add %5, %2 %10 = add %2, %8 %11 = size {space = edge.1}\n"
         " %12 = size {space = edge.2} %13 = pattern %2 %14 = pattern %2\n"
-        " %15 = sample %13, %2 %16 = sample %14, %2 %17 = input \"x\" : node f32[2]\n"
+        " %15 = cell %13, %2 %16 = cell %14, %2 %17 = input \"x\" : node f32[2]\n"
         " %18 = sub %2, %17 %19 = sub %17, %9 %20 = sub %9, %17\n"
         " %21 = iota {axis = -1} : feature.1 i64[] %22 = gather %14, %21\n"
         " output \"a\" %9 output \"b\" %10 output \"c\" %11 output \"d\" %12\n"

@@ -137,7 +137,7 @@ START_TEST(picked_rows)
     static const char
         *const text = "program @t { space node node ? space edge edge ?\n"
                       " %1 = graph \"g\" : graph<node -> node, edge>\n"
-                      " %2 = input \"m\" : node bool[]\n %3 = subset %2\n %4 = grow %3, %1\n"
+                      " %2 = input \"m\" : node bool[]\n %3 = subset %2\n %4 = grow %3, %1, %3\n"
                       " %5 = const {value = 1} : node.1 f32[]\n output \"o\" %5 }";
     gir_program *p = read_program(text);
     expect_ok(gir_verify(p));

@@ -30,7 +30,7 @@ static bool is_narrow(const known *z)
     gn_buf_add(&t, prelude);
     gn_buf_printf(&t, "  %%9 = random %%3 {site = 1} : %s f32[%lld]\n", sampled ? "node" : z->drawn,
                   (long long)z->width);
-    gn_buf_add(&t, sampled ? "  %10 = sample %5, %9 : row f32[]\n  output \"o\" %10\n}\n"
+    gn_buf_add(&t, sampled ? "  %10 = cell %5, %9 : row f32[]\n  output \"o\" %10\n}\n"
                            : "  output \"o\" %9\n}\n");
     const low_hint hints[] = {
         {.name = "g", .n_src = z->nodes, .n_dst = z->nodes, .n_edge = z->edges},

@@ -247,7 +247,7 @@ static void check_picks(const edge_list *l, gn_elem index)
     edge_list few = picked_slowly(mask, n, place), many = picked_slowly(more, n, more_place);
     gn_graph *g = graph_of(index, l), *a, *b, *among;
     ok(gn_graph_subset(n, mask, index, &a));
-    ok(gn_graph_grow(a, g, &b));
+    ok(gn_graph_grow(g, 0, a, a, &b));
     ck_assert(a->picks && b->picks && !g->picks && a->index == index && b->index == index);
     check_graph(a, &few);
     check_graph(b, &many);
@@ -391,18 +391,20 @@ START_TEST(picks_that_do_not_fit)
     ok(gn_graph_from_coo(GN_I32, 2, 3, 0, GN_I64, NULL, NULL, &two));
     ok(gn_graph_subset(3, mask, GN_I32, &r));
     refused(gn_graph_subset(-1, mask, GN_I32, &d), GN_ERR_DATA, "a mask of -1 rows");
-    refused(gn_graph_grow(g, g, &d), GN_ERR_DATA, "grow: the first graph is no pick of rows");
-    refused(gn_graph_grow(r, two, &d), GN_ERR_DATA,
+    refused(gn_graph_grow(g, 0, g, NULL, &d), GN_ERR_DATA,
+            "grow: the first graph is no pick of rows");
+    refused(gn_graph_grow(g, 0, r, g, &d), GN_ERR_DATA, "grow: the last graph is no pick of rows");
+    refused(gn_graph_grow(two, 1, r, NULL, &d), GN_ERR_DATA,
             "rows are picked of 3, the graph goes from 2 nodes to 3");
     refused(gn_graph_restrict(two, r, NULL, &d), GN_ERR_DATA,
             "the graph has 2 sources, the pick is of 3 rows");
     refused(gn_graph_restrict(g, NULL, g, &d), GN_ERR_DATA,
             "the graph has 3 destinations, the other graph is no pick");
-    refused(gn_graph_derived(g, GN_SUBSET, &d), GN_ERR_INTERNAL, "a pick of rows");
+    refused(gn_graph_derived(g, GN_SUBSET, &d), GN_ERR_INTERNAL, "a pick of rows or edges");
     ck_assert_ptr_null(d);
     OUT_OF_MEMORY_SWEEP(gn_graph_subset(3, mask, GN_I32, &d));
     gn_graph_free(d);
-    OUT_OF_MEMORY_SWEEP(gn_graph_grow(r, g, &d));
+    OUT_OF_MEMORY_SWEEP(gn_graph_grow(g, 0, r, r, &d));
     gn_graph_free(d);
     OUT_OF_MEMORY_SWEEP(gn_graph_restrict(g, r, r, &d));
     gn_graph_free(d);

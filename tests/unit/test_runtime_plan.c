@@ -289,10 +289,10 @@ START_TEST(malformed_artifacts)
     BROKEN((slots[0].kind = GN_SLOT_GRAPH, slots[0].graph = 2), "slot 0 is array 0 of graph 2");
     BROKEN(graphs[1].parent = 1, "graph 1 comes from graph 1");
     BROKEN(graphs[0].name = NULL, "graph 0 comes from graph 0");
-    BROKEN(graphs[1].how = GN_RESTRICT + 1, "derived in no known way");
+    BROKEN(graphs[1].how = GN_CORRUPT + 1, "derived in no known way");
     BROKEN(graphs[1].how = GN_SUBSET, "graph 1 picks rows by no mask");
     BROKEN((graphs[1].how = GN_GROW, graphs[1].with[0] = 1), "graph 1 comes from graph 1");
-    BROKEN((graphs[1].how = GN_GROW, graphs[1].with[0] = -1), "graph 1 comes from graph -1");
+    BROKEN((graphs[1].how = GN_GROW, graphs[1].with[0] = -2), "graph 1 comes from graph -2");
     BROKEN((graphs[1].how = GN_RESTRICT, graphs[1].with[1] = 2), "graph 1 comes from graph 2");
     BROKEN(graphs[1].arrays = 1u << GN_GRAPH_ARRAY_COUNT, "unknown arrays");
     BROKEN(operands[0][0] = 2, "launch 0 has slot 2 of 2");

@@ -21,9 +21,17 @@
          "  param w: node[3] = zeros\n"
          "  return x\n"
          "}\n",
-     "m.gnn:2:12: error: a parameter has dimensions only, such as `[in, out]`\n"
+     "m.gnn:2:12: error: how many rows `node` has is not known before data are bound\n"
          "    2 |   param w: node[3] = zeros\n"
-         "      |            ^~~~~~~"},
+         "      |            ^~~~"},
+    {"param_of_edges",
+     "model M() (g: graph, x: node[F]) -> node[F] {\n"
+         "  param w: edge[3] = zeros\n"
+         "  return x\n"
+         "}\n",
+     "m.gnn:2:12: error: these are no rows of nodes or graphs\n"
+         "    2 |   param w: edge[3] = zeros\n"
+         "      |            ^~~~"},
     {"param_dim_float",
      "model M() (g: graph, x: node[F]) -> node[F] {\n"
          "  param w: [3 / 2] = zeros\n"

@@ -1,0 +1,156 @@
+#include "runtime/data/lines.h"
+#include "runtime/data/mem.h"
+#include "runtime/data/ogb.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- splits ---- */
+
+gn_status *gn_ogb_find_split(const char *raw, gn_reading *r, gn_ogb_split *out)
+{
+    char all[GN_PATH_SIZE], name[256];
+    int count;
+    *out->folder = 0;
+    out->of_torch = false;
+    const char *where = gn_folder_has_folder(raw, "split") ? "split" : "../split";
+    if (!gn_folder_has_folder(raw, where)) return NULL;
+    GN_TRY(gn_folder_path(raw, where, all));
+    GN_TRY(gn_folder_nth(all, r->opt->split, name, sizeof name, &count));
+    if (count == 0) return NULL;
+    r->splits = count;
+    GN_TRY(gn_reading_check_split(r));
+    GN_TRY(gn_folder_path(all, name, out->folder));
+    out->of_torch = gn_folder_has(out->folder, "train.pt");
+    return NULL;
+}
+
+static gn_status *take_rows(const gn_input *f, int64_t rows, uint8_t **mask)
+{
+    gn_int_rows r;
+    gn_status *s = NULL;
+    GN_MEM(*mask, rows);
+    GN_TRY(gn_rows_ints(f, 1, &r));
+    for (int64_t i = 0; !s && i < r.rows; i++) {
+        if (r.v[i] < 0 || r.v[i] >= rows)
+            s = gn_rows_error(__FILE__, __LINE__, f, i, "'%lld': expected a row from 0 to %lld",
+                              (long long)r.v[i], (long long)rows - 1);
+        else
+            (*mask)[r.v[i]] = 1;
+    }
+    free(r.v);
+    return s;
+}
+
+gn_status *gn_ogb_take_split(const gn_input part[3], gn_dataset *d)
+{
+    uint8_t **const mask[] = {&d->train_mask, &d->val_mask, &d->test_mask};
+    int there = 0, given = -1;
+    for (int k = 0; k < 3; k++) {
+        there += part[k].bytes != NULL;
+        if (part[k].bytes) given = k;
+    }
+    if (there == 0) return NULL;
+    if (there < 3)
+        GN_FAIL(GN_ERR_DATA, "%s: expected train.csv, valid.csv and test.csv beside each other",
+                part[given].origin);
+    for (int k = 0; k < 3; k++) GN_TRY(take_rows(&part[k], gn_dataset_labelled(d), mask[k]));
+    return NULL;
+}
+
+gn_status *gn_ogb_read_split(const gn_ogb_split *split, const char *type, gn_dataset *d)
+{
+    static const char *const file[] = {"train.csv", "valid.csv", "test.csv"};
+    char folder[GN_PATH_SIZE];
+    gn_part part[3] = {0};
+    gn_input input[3];
+    gn_status *s = NULL;
+    if (!*split->folder) return NULL;
+    GN_TRY(gn_folder_path(split->folder, type, folder));
+    for (int k = 0; k < 3 && !s; k++) s = gn_part_read(folder, file[k], false, &part[k]);
+    for (int k = 0; k < 3; k++) input[k] = gn_part_input(&part[k]);
+    if (!s) s = gn_ogb_take_split(input, d);
+    for (int k = 0; k < 3; k++) gn_part_free(&part[k]);
+    return s;
+}
+
+/* ---- labels ---- */
+
+static bool are_classes(const gn_float_rows *a)
+{
+    for (int64_t i = 0; i < a->rows; i++) {
+        float v = a->v[i];
+        if (!isnan(v) && (v < 0 || v >= 0x1p24f || v != floorf(v))) return false;
+    }
+    return a->cols == 1;
+}
+
+static gn_status *fill_classes(const gn_input *f, const gn_float_rows *a, gn_dataset *d)
+{
+    GN_MEM(d->y, a->rows);
+    for (int64_t i = 0; i < a->rows; i++) {
+        d->y[i] = isnan(a->v[i]) ? -1 : (int32_t)a->v[i];
+        if (d->y[i] >= d->n_classes) d->n_classes = d->y[i] + 1;
+    }
+    if (d->n_classes > a->rows + 1024)
+        GN_FAIL(GN_ERR_DATA, "%s: %lld classes for %lld rows", f->origin, (long long)d->n_classes,
+                (long long)a->rows);
+    return NULL;
+}
+
+/* Missing numbers are 0, and not known. */
+static gn_status *add_targets(const gn_float_rows *a, int space, gn_dataset *d)
+{
+    int64_t n = a->rows * a->cols, missing = 0;
+    gn_table_column c = {.over = space, .elem = GN_F32, .rank = 1, .dim = {a->cols}};
+    float *v;
+    uint8_t *known;
+    for (int64_t i = 0; i < n; i++) missing += isnan(a->v[i]);
+    GN_MEM(v, n);
+    for (int64_t i = 0; i < n; i++) v[i] = isnan(a->v[i]) ? 0 : a->v[i];
+    c.data = v;
+    GN_TRY(gn_dataset_add_column(d, "target", &c));
+    if (!missing) return NULL;
+    GN_MEM(known, n);
+    for (int64_t i = 0; i < n; i++) known[i] = (uint8_t)!isnan(a->v[i]);
+    c.elem = GN_BOOL;
+    c.data = known;
+    return gn_dataset_add_column(d, "target_known", &c);
+}
+
+gn_status *gn_ogb_take_labels(const gn_input *f, int space, gn_dataset *d)
+{
+    gn_float_rows a;
+    gn_status *s = NULL;
+    d->labelled = space;
+    GN_TRY(gn_rows_floats_or_none(f, &a));
+    if (a.rows != gn_dataset_rows(d, space))
+        s = GN_ERROR(GN_ERR_DATA, "%s: %lld rows: expected %lld, one for each %s", f->origin,
+                     (long long)a.rows, (long long)gn_dataset_rows(d, space),
+                     gn_dataset_space(d, space));
+    else if (are_classes(&a))
+        s = fill_classes(f, &a, d);
+    else
+        s = add_targets(&a, space, d);
+    free(a.v);
+    return s;
+}
+
+gn_status *gn_ogb_take_column(const gn_input *f, bool on_edges, int over, const char *name,
+                              gn_dataset *d)
+{
+    gn_float_rows a;
+    int64_t rows = on_edges ? gn_dataset_edges(d, over) : gn_dataset_rows(d, over);
+    GN_TRY(gn_rows_floats(f, 0, &a));
+    gn_table_column c = {.on_edges = on_edges,
+                         .over = over,
+                         .elem = GN_F32,
+                         .rank = 1,
+                         .dim = {a.cols},
+                         .data = a.v};
+    if (a.rows == rows && a.cols > 0) return gn_dataset_add_column(d, name, &c);
+    free(a.v);
+    GN_FAIL(GN_ERR_DATA, "%s: %lld rows: expected %lld", f->origin, (long long)a.rows,
+            (long long)rows);
+}

@@ -1,0 +1,87 @@
+/* What synthetic graphs are drawn with. */
+#ifndef GN_RUNTIME_DATA_SYNTHETIC_H
+#define GN_RUNTIME_DATA_SYNTHETIC_H
+
+#include "base/philox.h"
+#include "runtime/data/readers.h"
+
+#include <stddef.h>
+
+/* ---- "name=value,name=value" ---- */
+
+typedef struct gn_synthetic_key {
+    const char *name;
+    size_t at; /* of a double in the parameters */
+    double least, most;
+    bool whole;
+} gn_synthetic_key;
+
+/* GN_ERR_USAGE: an unknown key, a value out of range. */
+GN_NODISCARD gn_status *gn_synthetic_parse(const char *text, const gn_synthetic_key *key, int keys,
+                                           void *params);
+
+/* ---- random draws: one site a purpose, one counter a site ---- */
+
+typedef enum gn_site {
+    GN_SITE_COMMUNITY = 0x51,
+    GN_SITE_NAME,
+    GN_SITE_EDGE,
+    GN_SITE_CENTER,
+    GN_SITE_NOISE,
+    GN_SITE_COLUMN,
+    GN_SITE_LABEL,
+    GN_SITE_TRAIN
+} gn_site;
+
+typedef struct gn_stream {
+    uint32_t key, site;
+    uint64_t at;
+} gn_stream;
+
+static inline uint64_t gn_draw(gn_stream *s)
+{
+    uint64_t i = s->at++;
+    return gn_philox2x32((uint32_t)i, (uint32_t)(i >> 32) ^ s->site * GN_PHILOX_W, s->key);
+}
+
+__extension__ typedef unsigned __int128 gn_wide;
+
+/* Uniform in [0, n): the bias is below n * 2^-64. */
+static inline uint64_t gn_below(gn_stream *s, uint64_t n)
+{
+    return (uint64_t)((gn_wide)gn_draw(s) * n >> 64);
+}
+
+/* ---- ranks: nodes of a power law, sorted by community, and in it by weight ----
+ *
+ * They are the nodes before these get their final numbers, which are shuffled unless they are to be
+ * local. */
+typedef struct gn_ranks {
+    int64_t n, communities;
+    uint64_t *sum;  /* [n + 1] running sum of the ranks' weights */
+    int32_t *guide; /* [guides + 1] the rank that weight k << shift falls to */
+    int64_t guides;
+    int shift;
+    int64_t *start;     /* [communities + 1] first rank of a community */
+    int32_t *community; /* [n] of a rank */
+    int32_t *node;      /* [n] number of a rank */
+} gn_ranks;
+
+/* n and communities are set.  gn_ranks_free, on failure too.  GN_ERR_NOMEM. */
+GN_NODISCARD gn_status *gn_ranks_make(gn_ranks *r, uint32_t key, double edges, double exponent,
+                                      bool local);
+void gn_ranks_free(gn_ranks *r);
+
+/* Weights below sum[n] become the ranks whose stretch of the running sum they fall to; GN_AHEAD at
+ * most. */
+enum { GN_AHEAD = 64 };
+void gn_ranks_look_up(const gn_ranks *r, uint64_t *x, int n);
+
+/* Features [n, f]: a centre a class, and noise; y may be NULL. */
+GN_NODISCARD gn_status *gn_synthetic_dense(uint32_t key, const int32_t *y, int64_t n,
+                                           int64_t classes, int64_t f, float *x);
+
+/* synthetic:typed; `text` is what follows. */
+GN_NODISCARD gn_status *gn_synthetic_typed_read(const char *text, gn_reading *r, gn_dataset **out);
+
+#endif

@@ -1,0 +1,69 @@
+/* Tables: what data have besides one graph of nodes.
+ *
+ * Rows of further types, relations between rows, and columns on either.  Spaces are numbered as in
+ * the schema: 0 is the nodes of the dataset itself (n_nodes, none of them in typed data), k is
+ * table k - 1; relation 0 is its graph (src, dst), k is relations[k - 1].  Readers fill them
+ * through the functions here, which take what they are given, on failure too. */
+#ifndef GN_RUNTIME_DATA_TABLES_H
+#define GN_RUNTIME_DATA_TABLES_H
+
+#include "base/arena.h"
+#include "base/schema.h"
+#include "base/status.h"
+
+typedef struct gn_dataset gn_dataset;
+typedef struct gn_csr gn_csr;
+
+typedef struct gn_table {
+    char *name; /* "paper", "graph" */
+    int64_t rows;
+} gn_table;
+
+typedef struct gn_relation {
+    char *name;   /* "writes", "member" */
+    int src, dst; /* spaces */
+    int64_t n_edges;
+    int64_t *from, *to; /* [n_edges] rows of src and of dst, in the user's order */
+} gn_relation;
+
+typedef struct gn_table_column {
+    char *name; /* "paper.x", "writes.attr", "g.kind": of its space or relation, and its own */
+    bool on_edges;
+    int over;     /* a space, or a relation */
+    gn_elem elem; /* F32, I32 or BOOL */
+    int rank;     /* of a row */
+    int64_t dim[GN_COLUMN_RANK];
+    int64_t classes; /* I32: numbers lie below it; 0: nobody knows */
+    char **names;    /* [classes] what the numbers stand for, or NULL */
+    void *data;      /* [rows, dims]; NULL: sparse */
+    gn_csr *csr;     /* F32 of rank 1: the same, sparse */
+} gn_table_column;
+
+/* GN_ERR_NOMEM; GN_ERR_DATA: a name that is taken, or that the language cannot say. */
+GN_NODISCARD gn_status *gn_dataset_add_table(gn_dataset *d, const char *name, int64_t rows,
+                                             int *space);
+GN_NODISCARD gn_status *gn_dataset_add_relation(gn_dataset *d, const char *name, int src, int dst,
+                                                int64_t n_edges, int64_t *from, int64_t *to,
+                                                int *relation);
+/* `column`: its name alone, "x"; the dataset keeps "paper.x".  Owned: data, csr and names. */
+GN_NODISCARD gn_status *gn_dataset_add_column(gn_dataset *d, const char *column,
+                                              const gn_table_column *of);
+
+/* The column of this full name, "g.kind"; NULL: there is none. */
+const gn_table_column *gn_dataset_column(const gn_dataset *d, const char *name);
+
+int64_t gn_dataset_rows(const gn_dataset *d, int space);
+int64_t gn_dataset_edges(const gn_dataset *d, int relation);
+const char *gn_dataset_space(const gn_dataset *d, int space);
+const char *gn_dataset_relation(const gn_dataset *d, int relation);
+/* Rows that y and the masks are over. */
+int64_t gn_dataset_labelled(const gn_dataset *d);
+
+/* Ends in range, finite numbers, truths 0 or 1, classes.  gn_dataset_check calls it. */
+GN_NODISCARD gn_status *gn_tables_check(const gn_dataset *d);
+void gn_tables_free(gn_dataset *d);
+
+/* What there is, as models see it; its texts are the dataset's. */
+gn_schema gn_dataset_schema(gn_arena *a, const gn_dataset *d);
+
+#endif

@@ -1,0 +1,69 @@
+/* What graphs are made of: data, which are known before a program runs, and draws. */
+#include "ir/gir.h"
+
+/* Has one whole number or bool a row. */
+static bool whole(const gir_type *t)
+{
+    return !t->is_graph && t->rank == 0 && t->space && !gn_elem_is_float((gn_elem)t->elem);
+}
+
+static bool makes_data(const gir_program *p, gir_id v)
+{
+    const gir_node *n = gir_at(p, v);
+    if (!whole(&n->type)) return false;
+    switch ((gir_op)n->op) {
+    case GIR_INPUT:
+    case GIR_CONST:
+    case GIR_CAST:
+    case GIR_DETACH:
+    case GIR_NOT:
+    case GIR_AND:
+    case GIR_OR:
+    case GIR_LT:
+    case GIR_LE:
+    case GIR_GT:
+    case GIR_GE:
+    case GIR_NLE:
+    case GIR_EQ:
+    case GIR_NE:
+    case GIR_GATHER:
+    case GIR_CARRY: return true;
+    default: return false;
+    }
+}
+
+gir_id gir_not_data(const gir_program *p, gir_id v)
+{
+    bool *needed = GN_NEW_N(p->arena, bool, (size_t)v + 1);
+    needed[v] = true;
+    for (gir_id u = v; u > 0; u--) {
+        if (!needed[u] || gir_type_of(p, u)->is_graph) continue;
+        if (!makes_data(p, u)) return u;
+        for (int k = 0; k < gir_at(p, u)->n_in; k++) needed[gir_in(p, u, k)] = true;
+    }
+    return 0;
+}
+
+bool gir_is_drawn(const gir_program *p, gir_id v)
+{
+    /* most graphs come of one, in a line */
+    while (gir_at(p, v)->op == GIR_REVERSE || gir_at(p, v)->op == GIR_SELF_LOOPS)
+        v = gir_in(p, v, 0);
+    const gir_node *n = gir_at(p, v);
+    if (n->op == GIR_CORRUPT) return true;
+    if (n->type.is_graph && n->op != GIR_INDEX) return false; /* inference sees to it */
+    bool *needed = GN_NEW_N(p->arena, bool, (size_t)v + 1);
+    needed[v] = true;
+    for (gir_id u = v; u > 0; u--) {
+        if (!needed[u]) continue;
+        if (gir_at(p, u)->op == GIR_CORRUPT) return true;
+        for (int k = 0; k < gir_at(p, u)->n_in; k++) needed[gir_in(p, u, k)] = true;
+    }
+    return false;
+}
+
+bool gir_is_pick(const gir_program *p, gir_id g)
+{
+    while (gir_at(p, g)->op == GIR_RESTRICT && gir_at(p, g)->attr.i[0] == 1) g = gir_in(p, g, 0);
+    return gir_picks_new(gir_at(p, g)) || gir_at(p, g)->op == GIR_INDEX;
+}

@@ -1,0 +1,174 @@
+/* Inference: graphs that pick rows, and those of some of a graph's edges. */
+#include "ir/infer.h"
+
+static const gir_space *space_at(const gir_rule *r, gir_space_id s) { return &r->p->spaces.p[s]; }
+
+static gir_op op_of(const gir_rule *r, int k) { return (gir_op)gir_at(r->p, r->in[k])->op; }
+
+bool gir_same_edges(gir_rule *r, int k)
+{
+    if (!gir_is_drawn(r->p, r->in[k])) return true;
+    return gir_misfit(r,
+                      "operand %d is drawn anew at every run, which would leave another number "
+                      "of edges each time",
+                      k + 1);
+}
+
+/* A pick of rows of space `from`: checks the space of the picked rows that `want` names, or adds
+ * one. */
+static bool picked_space(gir_rule *r, gir_space_id from)
+{
+    gir_space s = *space_at(r, from);
+    if (s.kind == GIR_FEATURE) s.kind = GIR_NODE; /* which need not be so many */
+    r->out->is_graph = 1;
+    r->out->src = from;
+    if (r->want && r->want->is_graph) {
+        const gir_space *to = space_at(r, r->want->dst);
+        if (to->kind != s.kind || to->size >= 0 || r->want->dst == from)
+            return gir_misfit(r, "%s is not a space of picked rows", to->name);
+        r->out->dst = r->want->dst;
+        return gir_edge_space(r);
+    }
+    r->out->dst = gir_space_add(r->p, s.name, s.kind, -1);
+    return r->out->dst ? gir_edge_space(r) : gir_misfit(r, "too many spaces");
+}
+
+bool gir_infer_SUBSET(gir_rule *r)
+{
+    const gir_type *m = gir_rule_in(r, 0);
+    bool mask = !m->is_graph && m->elem == GN_BOOL && m->rank == 0 && m->space &&
+                op_of(r, 0) == GIR_INPUT;
+    if (!mask) return gir_misfit(r, "takes an input like node bool[], not %s", gir_rule_text(r, 0));
+    if (space_at(r, m->space)->kind == GIR_EDGE)
+        return gir_misfit(r, "rows of %s are edges, which filter picks",
+                          space_at(r, m->space)->name);
+    return picked_space(r, m->space);
+}
+
+/* Is operand k a pick of rows of that space? */
+static bool pick_operand(gir_rule *r, int k, gir_space_id of, bool repeats)
+{
+    if (!gir_graph_operand(r, k)) return false;
+    gir_op op = op_of(r, k);
+    if (op == GIR_INDEX && !repeats)
+        return gir_misfit(r, "operand %d may pick a row several times", k + 1);
+    if (op != GIR_SUBSET && op != GIR_GROW && op != GIR_INDEX)
+        return gir_misfit(r, "operand %d is no pick of rows", k + 1);
+    if (gir_rule_in(r, k)->src == of) return gir_same_edges(r, k);
+    return gir_misfit(r, "operand %d picks rows of %s, not of %s", k + 1,
+                      space_at(r, gir_rule_in(r, k)->src)->name, space_at(r, of)->name);
+}
+
+bool gir_infer_GROW(gir_rule *r)
+{
+    int64_t end = r->attr->i[0];
+    int graph = r->n > 1;
+    if (r->n > 3) return gir_misfit(r, "%d operands, takes a graph and up to two picks", r->n);
+    if (end != GIR_SRC && end != GIR_DST)
+        return gir_misfit(r, "end is %lld, out of 0..1", (long long)end);
+    if (!gir_graph_operand(r, graph) || !gir_same_edges(r, graph)) return false;
+    const gir_type *g = gir_rule_in(r, graph);
+    gir_space_id to = end == GIR_SRC ? g->src : g->dst, from = end == GIR_SRC ? g->dst : g->src;
+    if (r->n > 1 && !pick_operand(r, 0, from, true)) return false;
+    if (r->n > 2 && !pick_operand(r, 2, to, true)) return false;
+    if (space_at(r, to)->kind == GIR_EDGE)
+        return gir_misfit(r, "rows of %s are edges, which filter picks", space_at(r, to)->name);
+    return picked_space(r, to);
+}
+
+bool gir_infer_RESTRICT(gir_rule *r)
+{
+    int64_t ends = r->attr->i[0];
+    if (ends < 1 || ends > 3)
+        return gir_misfit(r, "ends is %lld; it is 1, 2 or 3", (long long)ends);
+    if (r->n != (ends == 3 ? 3 : 2))
+        return gir_misfit(r, "%d operands do not fit ends = %lld", r->n, (long long)ends);
+    if (!gir_graph_operand(r, 0) || !gir_same_edges(r, 0)) return false;
+    gir_type g = *gir_rule_in(r, 0);
+    if (ends & 1 && !pick_operand(r, 1, g.src, false)) return false;
+    if (ends & 2 && !pick_operand(r, r->n - 1, g.dst, false)) return false;
+    r->out->is_graph = 1;
+    r->out->src = ends & 1 ? gir_rule_in(r, 1)->dst : g.src;
+    r->out->dst = ends & 2 ? gir_rule_in(r, r->n - 1)->dst : g.dst;
+    return gir_edge_space(r);
+}
+
+/* Operand 0 is a graph that is bound, or comes of one edge by edge: its places in the user's list
+ * are those of a list.  The result has its ends. */
+static bool of_edge_list(gir_rule *r)
+{
+    if (!gir_graph_operand(r, 0)) return false;
+    gir_id g = r->in[0];
+    for (;;) {
+        const gir_node *n = gir_at(r->p, g);
+        if (n->op == GIR_GRAPH) break;
+        if (n->op == GIR_SUBSET || n->op == GIR_GROW || n->op == GIR_RESTRICT || n->op == GIR_INDEX)
+            return gir_misfit(r, "not of a graph of picked rows");
+        if (n->op == GIR_PATTERN) return gir_misfit(r, "not of the pattern of a matrix");
+        g = gir_in(r->p, g, 0);
+    }
+    r->out->is_graph = 1;
+    r->out->src = gir_rule_in(r, 0)->src;
+    r->out->dst = gir_rule_in(r, 0)->dst;
+    return true;
+}
+
+/* Operand k is known before the program runs. */
+static bool data_operand(gir_rule *r, int k)
+{
+    const gir_type *t = gir_rule_in(r, k);
+    if (t->is_graph) return gir_misfit(r, "operand %d is a graph, a tensor is needed", k + 1);
+    gir_id not = gir_not_data(r->p, r->in[k]);
+    if (!not) return true;
+    return gir_misfit(r,
+                      "operand %d comes of %%%u = %s: it must come of inputs of whole numbers and "
+                      "bools alone, which are there before anything is computed",
+                      k + 1, not, gir_ops[gir_at(r->p, not)->op].text);
+}
+
+bool gir_infer_FILTER(gir_rule *r)
+{
+    if (!of_edge_list(r)) return false;
+    const gir_type *g = gir_rule_in(r, 0), *m = gir_rule_in(r, 1);
+    if (m->is_graph || m->elem != GN_BOOL || m->rank != 0 || m->space != g->edge)
+        return gir_misfit(r, "the mask is %s, not %s bool[]", gir_rule_text(r, 1),
+                          space_at(r, g->edge)->name);
+    return gir_same_edges(r, 0) && data_operand(r, 1) && gir_edge_space(r);
+}
+
+bool gir_infer_INDEX(gir_rule *r)
+{
+    const gir_type *i = gir_rule_in(r, 0);
+    int64_t s = r->attr->i[0];
+    if (i->is_graph || (i->elem != GN_I32 && i->elem != GN_I64) || i->rank != 0 || i->space == 0)
+        return gir_misfit(r, "takes a number a row, like edge i32[], not %s", gir_rule_text(r, 0));
+    if (s <= 0 || s >= r->p->spaces.n) return gir_misfit(r, "no such space");
+    const gir_space *of = space_at(r, (gir_space_id)s);
+    if (of->kind == GIR_EDGE || of->graph)
+        return gir_misfit(r, "rows of %s are %s, which no data count", of->name,
+                          of->kind == GIR_EDGE ? "edges" : "picked");
+    if (!data_operand(r, 0)) return false;
+    r->out->is_graph = 1;
+    r->out->src = (gir_space_id)s;
+    r->out->dst = i->space;
+    return gir_edge_space(r);
+}
+
+bool gir_infer_CORRUPT(gir_rule *r)
+{
+    int64_t times = r->attr->i[0], end = r->attr->i[1], site = r->attr->i[2];
+    if (!of_edge_list(r)) return false;
+    if (times < 1 || times > INT32_MAX)
+        return gir_misfit(r, "times is %lld, out of 1..2147483647", (long long)times);
+    if (end < 0 || end > 2) return gir_misfit(r, "end is %lld; it is 0, 1 or 2", (long long)end);
+    if (site < 0 || site > UINT32_MAX) return gir_misfit(r, "the site is not a 32-bit number");
+    bool key = op_of(r, 1) == GIR_RNG_KEY;
+    for (int k = 0; key && k < 2; k++) {
+        gir_op op = (gir_op)gir_at(r->p, gir_in(r->p, r->in[1], k))->op;
+        key = op == GIR_INPUT || op == GIR_STATE;
+    }
+    if (!key)
+        return gir_misfit(r, "operand 2 is no rng_key of inputs and states, which is read before "
+                             "anything is computed");
+    return gir_edge_space(r);
+}

@@ -1,0 +1,108 @@
+/* score_edges: what a model says of other edges than the data's.
+ *
+ * The forward pass runs on a relation that has other edges; what lies on those is that of edges of
+ * the data, all else is bound as ever. */
+#include "session/session_impl.h"
+#include "base/data_name.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *gn_session_scored(const gn_session *s)
+{
+    const gir_program *p = s->model->eval;
+    if (s->opt.target) return NULL;
+    for (uint32_t k = 0; k < p->outputs.n; k++) {
+        const gir_output *o = &p->outputs.p[k];
+        const gir_type *t = gir_type_of(p, o->value);
+        if (o->kind != GIR_OUTPUT || strcmp(o->name, "out")) continue;
+        gir_id g = p->spaces.p[t->space].kind == GIR_EDGE ? p->spaces.p[t->space].graph : 0;
+        bool leaf = g && gir_at(p, g)->op == GIR_GRAPH;
+        return leaf && gir_row_elems(t) == 1 && t->elem == GN_F32 ? gir_at(p, g)->attr.name : NULL;
+    }
+    return NULL;
+}
+
+static bool lies_on(const gn_table_column *c, int relation)
+{
+    return c->on_edges && c->over == relation;
+}
+
+/* A column's rows of the edges that stand for others, in the order of the graph. */
+static gn_status *gather_rows(const gn_graph *g, const gn_table_column *c, const int64_t *of,
+                              void **to)
+{
+    int64_t row = (int64_t)gn_elem_size(c->elem);
+    for (int k = 0; k < c->rank; k++) row *= c->dim[k];
+    char *user = malloc((size_t)(g->n_edge * row) + 1);
+    *to = malloc((size_t)(g->n_edge * row) + 1);
+    if (!user || !*to) {
+        free(user);
+        GN_FAIL(GN_ERR_NOMEM, "out of memory: %s of %lld edges", c->name, (long long)g->n_edge);
+    }
+    for (int64_t e = 0; e < g->n_edge; e++)
+        memcpy(user + e * row, (const char *)c->data + of[e] * row, (size_t)row);
+    gn_graph_edges_in(g, row, user, *to);
+    free(user);
+    return NULL;
+}
+
+static gn_status *run(const gn_session *s, gn_session *view, const gn_graph *g, float *score)
+{
+    gn_unit u = s->build.eval;
+    u.instance = u.prepare = NULL;
+    GN_TRY(gn_session_bind(view, &u, s->pool, NULL));
+    gn_instance_run(u.instance);
+    gn_status *status = gn_instance_wait(u.instance);
+    const float *out = gn_instance_output(u.instance, "out", NULL);
+    if (!status) gn_graph_edges_out(g, sizeof(float), out, score);
+    gn_unit_release(&u);
+    return status;
+}
+
+/* A session like this one, whose relation has the other edges. */
+static gn_status *score(const gn_session *s, int relation, const gn_other_edges *e,
+                        gn_session *view, gn_dataset *data)
+{
+    gn_graph **place = relation ? &view->relation[relation - 1] : &view->graph;
+    gn_status *status = NULL;
+    for (int k = 0; k < data->n_columns; k++)
+        view->column[k] = lies_on(&data->columns[k], relation) ? NULL : s->column[k];
+    GN_TRY(gn_graph_from_coo(s->graph->index, (*place)->n_src, (*place)->n_dst, e->n, GN_I64,
+                             e->src, e->dst, place));
+    for (int k = 0; k < data->n_columns && !status; k++)
+        if (lies_on(&data->columns[k], relation))
+            status = gather_rows(*place, &data->columns[k], e->of, &view->column[k]);
+    if (!status) status = run(s, view, *place, e->score);
+    for (int k = 0; k < data->n_columns; k++)
+        if (lies_on(&data->columns[k], relation)) free(view->column[k]);
+    gn_graph_free(*place);
+    return status;
+}
+
+gn_status *gn_session_score_edges(const gn_session *s, int relation, const gn_other_edges *e)
+{
+    gn_dataset data = *s->data;
+    gn_session view = *s;
+    size_t columns = (size_t)data.n_columns + 1, relations = (size_t)data.n_relations + 1;
+    view.data = &data;
+    view.column = calloc(columns, sizeof *view.column);
+    view.relation = calloc(relations, sizeof(gn_graph *));
+    data.relations = calloc(relations, sizeof *data.relations);
+    gn_status *status = NULL;
+    if (!view.column || !view.relation || !data.relations)
+        status = GN_ERROR(GN_ERR_NOMEM, "out of memory: edges to be scored");
+    for (int k = 0; k < data.n_relations && !status; k++) {
+        view.relation[k] = s->relation[k];
+        data.relations[k] = s->data->relations[k];
+    }
+    if (!status && relation)
+        data.relations[relation - 1].n_edges = e->n;
+    else
+        data.n_edges = e->n;
+    if (!status) status = score(s, relation, e, &view, &data);
+    free(view.column);
+    free(view.relation);
+    free(data.relations);
+    return status;
+}

@@ -1,0 +1,103 @@
+/* Tables of a session's data, as programs bind them: a graph for each relation, columns over edges
+ * in the order of its CSR, dense features. */
+#include "session/session_impl.h"
+
+#include "runtime/data/csr.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int64_t rows_of(const gn_dataset *d, const gn_table_column *c)
+{
+    return c->on_edges ? gn_dataset_edges(d, c->over) : gn_dataset_rows(d, c->over);
+}
+
+static int64_t row_elems(const gn_table_column *c)
+{
+    int64_t n = 1;
+    for (int k = 0; k < c->rank; k++) n *= c->dim[k];
+    return n;
+}
+
+static const gn_graph *graph_of(const gn_session *s, int relation)
+{
+    return relation == 0 ? s->graph : s->relation[relation - 1];
+}
+
+gn_status *gn_session_make_relations(gn_session *s)
+{
+    const gn_dataset *d = s->data;
+    s->relation = GN_NEW_N(s->arena, gn_graph *, d->n_relations + 1);
+    for (int k = 0; k < d->n_relations; k++) {
+        const gn_relation *r = &d->relations[k];
+        int64_t n_src = gn_dataset_rows(d, r->src), n_dst = gn_dataset_rows(d, r->dst);
+        GN_TRY(gn_graph_from_coo(s->graph->index, n_src, n_dst, r->n_edges, GN_I64, r->from, r->to,
+                                 &s->relation[k]));
+    }
+    return NULL;
+}
+
+/* What programs read in the place of a column: edges in the order of the graph, features dense.
+ * NULL: the column as it is. */
+static gn_status *arranged(const gn_session *s, const gn_table_column *c, void **to)
+{
+    int64_t rows = rows_of(s->data, c), row = row_elems(c), bytes;
+    size_t elem = gn_elem_size(c->elem);
+    *to = NULL;
+    if (!c->on_edges && !c->csr) return NULL;
+    if (__builtin_mul_overflow(rows, row, &bytes) ||
+        __builtin_mul_overflow(bytes, (int64_t)elem, &bytes) ||
+        !(*to = calloc((size_t)bytes + 1, 1)))
+        GN_FAIL(GN_ERR_NOMEM, "out of memory: %lld rows of %s", (long long)rows, c->name);
+    if (c->on_edges) gn_graph_edges_in(graph_of(s, c->over), row * (int64_t)elem, c->data, *to);
+    float *x = *to;
+    for (int64_t r = 0; c->csr && r < rows; r++)
+        for (int64_t k = c->csr->ptr[r]; k < c->csr->ptr[r + 1]; k++)
+            x[r * row + c->csr->col[k]] = c->csr->val[k];
+    return NULL;
+}
+
+gn_status *gn_session_arrange_columns(gn_session *s)
+{
+    s->column = GN_NEW_N(s->arena, void *, s->data->n_columns + 1);
+    for (int k = 0; k < s->data->n_columns; k++)
+        GN_TRY(arranged(s, &s->data->columns[k], &s->column[k]));
+    return NULL;
+}
+
+int gn_session_bind_columns(const gn_session *s, gn_binding *to)
+{
+    for (int k = 0; k < s->data->n_columns; k++) {
+        const gn_table_column *c = &s->data->columns[k];
+        void *data = s->column[k] ? s->column[k] : c->data;
+        to[k] = (gn_binding){c->name, c->elem, rows_of(s->data, c), row_elems(c), data};
+    }
+    return s->data->n_columns;
+}
+
+int gn_session_bind_relations(const gn_session *s, gn_graph_binding *to)
+{
+    for (int k = 0; k < s->data->n_relations; k++)
+        to[k] = (gn_graph_binding){s->data->relations[k].name, s->relation[k]};
+    return s->data->n_relations;
+}
+
+int64_t gn_session_tables_bytes(const gn_session *s)
+{
+    const gn_dataset *d = s->data;
+    int64_t bytes = 0;
+    for (int k = 0; k < d->n_relations; k++) bytes += d->relations[k].n_edges * 16;
+    for (int k = 0; k < d->n_columns; k++) {
+        const gn_table_column *c = &d->columns[k];
+        int64_t all = rows_of(d, c) * row_elems(c) * (int64_t)gn_elem_size(c->elem);
+        bytes += c->data ? all : 0;
+        if (s->column && s->column[k]) bytes += all;
+    }
+    return bytes;
+}
+
+void gn_session_free_tables(gn_session *s)
+{
+    for (int k = 0; s->relation && k < s->data->n_relations; k++) gn_graph_free(s->relation[k]);
+    for (int k = 0; s->column && k < s->data->n_columns; k++) free(s->column[k]);
+}

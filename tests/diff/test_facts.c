@@ -1,0 +1,202 @@
+/* links: tune codegen lower passes frontend ir runtime base */
+/* sources: ../support/facts_step.c */
+/* timeout: 300 */
+/* Facts with corrupted ones beside them, trained step by step: each step has draws of its own, and
+ * gives what the evaluator does, whatever the number of threads. */
+#include "runtime/memory.h"
+#include "support/facts_step.h"
+#include "support/suite.h"
+
+#include <check.h>
+#include <string.h>
+
+static gn_arena arena;
+static facts_data data;
+static gn_pool *pool;
+static gn_image *image;
+static gir_program *program;
+static gn_compiled *compiled;
+
+static void ok(gn_status *s)
+{
+    ck_assert_msg(!s, "%s (%s:%d)", s ? gn_status_message(s) : "", s ? s->file : "",
+                  s ? s->line : 0);
+}
+
+static void setup_with(int end, int threads, bool eager)
+{
+    gn_compile_options o = {.index = GN_I32};
+    gn_code_report report;
+    gn_arena_init(&arena);
+    ok(facts_data_init(&data));
+    ok(gn_pool_new(threads, &pool));
+    ok(facts_step_program(&arena, end, &program));
+    o.pass = (gn_pass_options){.limit = -1, .eager = eager, .verify = true};
+    o.code = (gn_codegen_options){.opt_level = 1, .threads = 1};
+    ok(gn_compile(&arena, program, &o, NULL, &compiled));
+    ok(gn_compile_code(&arena, 1, &compiled, &o.code, &image, &report));
+}
+
+static void teardown(void)
+{
+    gn_image_free(image);
+    gn_pool_free(pool);
+    gn_graph_free(data.facts);
+    gn_arena_free(&arena);
+}
+
+static void refused(gn_code code, const char *words)
+{
+    gn_instance *in = NULL;
+    gn_status *s = facts_step_instance(&data, compiled->artifact, pool, &in);
+    ck_assert_msg(s != NULL, "no error, where this was expected: %s", words);
+    ck_assert_int_eq(gn_status_code(s), code);
+    ck_assert_msg(strstr(gn_status_message(s), words) != NULL, "'%s' lacks '%s'",
+                  gn_status_message(s), words);
+    gn_status_free(s);
+}
+
+enum { STEPS = 6 };
+
+/* Six steps by any number of threads; the loss goes down. */
+START_TEST(trains)
+{
+    static float emb[sizeof data.emb / sizeof *data.emb];
+    for (int way = 0; way < 4; way++) {
+        gn_instance *in;
+        float first = 0;
+        setup_with(_i, way % 2 ? 3 : 1, false);
+        ok(facts_step_instance(&data, compiled->artifact, pool, &in));
+        if (way > 1) ok(gn_instance_one_region(in));
+        for (int k = 0; k < STEPS; k++) {
+            ok(facts_step_check(&arena, &data, program, in, NULL));
+            if (k == 0) first = data.loss;
+        }
+        ck_assert_int_eq(data.step, STEPS);
+        ck_assert(data.loss < first);
+        if (way == 0) memcpy(emb, data.emb, sizeof emb);
+        ck_assert_mem_eq(emb, data.emb, sizeof emb);
+        gn_instance_free(in);
+        teardown();
+    }
+}
+END_TEST
+
+/* The edges of a run are those of its key: another key at another place, and the first one again.
+ */
+START_TEST(keys)
+{
+    gn_instance *in;
+    int64_t seed = 12, step = 3;
+    float losses[4], emb[sizeof data.emb / sizeof *data.emb],
+        rel[sizeof data.rel / sizeof *data.rel];
+    setup_with(2, 1, true);
+    memcpy(emb, data.emb, sizeof emb);
+    memcpy(rel, data.rel, sizeof rel);
+    ok(facts_step_instance(&data, compiled->artifact, pool, &in));
+    for (int k = 0; k < 4; k++) {
+        memcpy(data.emb, emb, sizeof emb);
+        memcpy(data.rel, rel, sizeof rel);
+        data.step = step = 3;
+        if (k == 1) { /* from now on elsewhere */
+            data.bound[2].data = &seed;
+            data.bound[3].data = &step;
+            ok(gn_instance_rebind(in, "rng.seed", &seed));
+            ok(gn_instance_rebind(in, "rng.step", &step));
+        }
+        if (k == 3) seed = data.seed;
+        ok(facts_step_check(&arena, &data, program, in, NULL));
+        losses[k] = data.loss;
+    }
+    ck_assert(losses[1] == losses[2] && losses[0] == losses[3] && losses[0] != losses[1]);
+    gn_status *s = gn_instance_rebind(in, "rng.seed", (char *)&step + 1);
+    ck_assert_int_eq(gn_status_code(s), GN_ERR_DATA);
+    gn_status_free(s);
+    s = gn_instance_rebind(in, "kind", data.kind);
+    ck_assert_int_eq(gn_status_code(s), GN_ERR_USAGE);
+    ck_assert_msg(strstr(gn_status_message(s), "'kind'") != NULL, "%s", gn_status_message(s));
+    gn_status_free(s);
+    gn_instance_free(in);
+    teardown();
+}
+END_TEST
+
+START_TEST(data_that_do_not_fit)
+{
+    setup_with(0, 1, false);
+    int32_t was = data.kind[9];
+    data.train[9] = 1;
+    data.kind[9] = FACTS_KINDS;
+    refused(GN_ERR_DATA, "is 5, out of range: there are 5 rows");
+    data.kind[9] = -1;
+    refused(GN_ERR_DATA, "is -1, out of range");
+    data.train[9] = 0; /* which nobody asks then */
+    gn_instance *in;
+    ok(facts_step_instance(&data, compiled->artifact, pool, &in));
+    gn_instance_free(in);
+    data.kind[9] = was;
+    data.bound[1].rows--;
+    refused(GN_ERR_DATA, "a mask of 149 edges, of a graph of 150");
+    data.bound[1].rows++;
+    data.bound[1].elem = GN_U8;
+    refused(GN_ERR_DATA, "'train' makes a graph: one bool a row is needed");
+    data.bound[1].elem = GN_BOOL;
+    data.bound[0].row_elems = 2;
+    refused(GN_ERR_DATA, "'kind' makes a graph: one i32 a row is needed");
+    data.bound[0].row_elems = 1;
+    data.bound[0].rows--;
+    refused(GN_ERR_DATA, "a column has 149 rows, its graph 150");
+    data.bound[0].rows++;
+    data.bound[0].name = "sort";
+    refused(GN_ERR_DATA, "nothing is bound for 'kind'");
+    data.bound[0].name = "kind";
+    data.bound[3].elem = GN_F32;
+    refused(GN_ERR_DATA, "'rng.step' is no key of draws: one i64 is needed");
+    data.bound[3].elem = GN_I64;
+    data.bound[3].name = "step";
+    refused(GN_ERR_DATA, "nothing is bound for 'rng.step'");
+    teardown();
+}
+END_TEST
+
+/* Without room for other draws a run says so, and the next one is right. */
+START_TEST(no_room)
+{
+    gn_instance *in;
+    setup_with(2, 1, false);
+    ok(facts_step_instance(&data, compiled->artifact, pool, &in));
+    ok(facts_step_check(&arena, &data, program, in, NULL));
+    gn_status *s;
+    int64_t k = 0;
+    do {
+        float loss = data.loss;
+        int64_t step = data.step;
+        *gn_memory_fuse() = ++k;
+        gn_instance_run(in);
+        bool fired = *gn_memory_fuse() == 0;
+        *gn_memory_fuse() = 0;
+        s = gn_instance_check(in);
+        ck_assert(fired == (s != NULL));
+        if (s) ck_assert(gn_status_code(s) == GN_ERR_NOMEM && data.step == step);
+        if (s) ck_assert(data.loss == loss);
+        gn_status_free(s);
+        if (!fired) break;
+    } while (true);
+    ck_assert_int_gt(k, 5);
+    ok(facts_step_check(&arena, &data, program, in, NULL));
+    gn_instance_free(in);
+    teardown();
+}
+END_TEST
+
+int main(void)
+{
+    if (!GNNC_HAVE_LLVM) return 0;
+    TCase *c = tcase_create("facts");
+    tcase_add_loop_test(c, trains, 0, 3);
+    tcase_add_test(c, keys);
+    tcase_add_test(c, data_that_do_not_fit);
+    tcase_add_test(c, no_room);
+    tcase_set_timeout(c, 250);
+    return RUN_CASES("facts", c);
+}

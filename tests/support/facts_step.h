@@ -1,0 +1,33 @@
+/* A step of DistMult on facts of several kinds, with corrupted ones beside the true: what graphs
+ * are made of data and of draws, trained, step by step beside the evaluator. */
+#ifndef GN_TESTS_SUPPORT_FACTS_STEP_H
+#define GN_TESTS_SUPPORT_FACTS_STEP_H
+
+#include "compile/compile.h"
+#include "runtime/run/exec.h"
+
+enum { FACTS_NODES = 40, FACTS_KINDS = 5, FACTS_EDGES = 150, FACTS_WIDE = 8, FACTS_TIMES = 3 };
+
+typedef struct facts_data {
+    gn_graph *facts;
+    int32_t kind[FACTS_EDGES]; /* in CSR order, as is train */
+    uint8_t train[FACTS_EDGES];
+    int64_t seed, step;
+    float emb[FACTS_NODES * FACTS_WIDE], rel[FACTS_KINDS * FACTS_WIDE];
+    float loss;
+    gn_binding bound[7];
+    gn_graph_binding graph;
+} facts_data;
+
+gn_status *facts_data_init(facts_data *d);
+
+/* The step with its gradients and updates; `end` of facts is drawn. */
+gn_status *facts_step_program(gn_arena *a, int end, gir_program **out);
+gn_status *facts_step_instance(facts_data *d, const gn_artifact *code, gn_pool *pool,
+                               gn_instance **out);
+/* The next step from where the data are: what it leaves is as near to the evaluator's as rounding
+ * is.  remote: where it runs; NULL: here. */
+gn_status *facts_step_check(gn_arena *a, facts_data *d, const gir_program *p, gn_instance *in,
+                            gn_remote *remote);
+
+#endif

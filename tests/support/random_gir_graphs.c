@@ -1,0 +1,242 @@
+/* The generator: graphs from graphs, data and draws. */
+#include "support/random_gir_impl.h"
+
+#include <string.h>
+
+bool is_list(gir_op op)
+{
+    return op == GIR_GRAPH || op == GIR_SELF_LOOPS || op == GIR_REMOVE_LOOPS ||
+           op == GIR_REMAINING_LOOPS || op == GIR_REVERSE || op == GIR_FILTER;
+}
+
+gir_id graph_where(gen *z, bool (*fits)(const gir_program *, gir_id, gir_space_id), gir_space_id s)
+{
+    gir_id found = 0;
+    int n = 0;
+    for (gir_id v = 1; v < z->p->nodes.n; v++)
+        if (gir_type_of(z->p, v)->is_graph && fits(z->p, v, s) && rnd(z, (uint32_t)++n) == 0)
+            found = v;
+    return found;
+}
+
+bool has_end(const gir_program *p, gir_id g, gir_space_id s)
+{
+    return gir_type_of(p, g)->src == s || gir_type_of(p, g)->dst == s;
+}
+bool has_edge(const gir_program *p, gir_id g, gir_space_id s)
+{
+    return gir_type_of(p, g)->edge == s;
+}
+bool is_derived(const gir_program *p, gir_id g, gir_space_id s)
+{
+    (void)s;
+    gir_op op = (gir_op)gir_at(p, g)->op;
+    return op == GIR_SELF_LOOPS || op == GIR_REMOVE_LOOPS || op == GIR_REMAINING_LOOPS ||
+           op == GIR_REVERSE || op == GIR_RESTRICT || op == GIR_FILTER || op == GIR_CORRUPT;
+}
+bool derived_from(const gir_program *p, gir_id g, gir_space_id s)
+{
+    return is_derived(p, g, s) && gir_type_of(p, gir_in(p, g, 0))->edge == s;
+}
+bool derived_over(const gir_program *p, gir_id g, gir_space_id s)
+{
+    return is_derived(p, g, s) && gir_type_of(p, g)->edge == s;
+}
+bool derived_into(const gir_program *p, gir_id g, gir_space_id s)
+{
+    return is_derived(p, g, s) && gir_type_of(p, g)->dst == s;
+}
+
+gir_type over(gen *z, gir_space_id s, int kinds)
+{
+    gir_type t = random_type(z, kinds);
+    t.space = s;
+    return t;
+}
+
+static bool picks_of(const gir_program *p, gir_id g, gir_space_id s)
+{
+    gir_op op = (gir_op)gir_at(p, g)->op;
+    return (op == GIR_SUBSET || op == GIR_GROW) && gir_type_of(p, g)->src == s;
+}
+static bool goes_from_to(const gir_program *p, gir_id g, gir_space_id s)
+{
+    return gir_type_of(p, g)->src == s && gir_type_of(p, g)->dst == s && !gir_is_drawn(p, g);
+}
+static bool indexes(const gir_program *p, gir_id g, gir_space_id s)
+{
+    return gir_at(p, g)->op == GIR_INDEX && gir_type_of(p, g)->src == s;
+}
+static bool has_rows(const gir_program *p, gir_id g, gir_space_id s)
+{
+    return has_end(p, g, s) && !gir_is_drawn(p, g) && p->spaces.p[s].kind != GIR_EDGE;
+}
+static bool lists(const gir_program *p, gir_id g, gir_space_id s)
+{
+    (void)s;
+    return is_list((gir_op)gir_at(p, g)->op) || gir_at(p, g)->op == GIR_CORRUPT;
+}
+
+gir_id make_mask(gen *z, gir_space_id s)
+{
+    gir_type t = gir_tensor(GN_BOOL, s, 0, NULL);
+    return make(z, GIR_INPUT, 0, NULL,
+                (gir_attr){.name = gn_arena_printf(z->a, "m%d.label", z->names++)}, &t);
+}
+
+gir_id make_subset(gen *z, gir_space_id s)
+{
+    gir_id mask = s == z->node || s == z->item ? make_mask(z, s) : 0;
+    return make(z, GIR_SUBSET, 1, &mask, (gir_attr){0}, NULL);
+}
+
+/* A pick of rows of s, which may itself be a space of picked rows. */
+gir_id pick_of(gen *z, gir_space_id s)
+{
+    gir_id of = z->p->spaces.p[s].graph, r = graph_where(z, picks_of, s);
+    if (!of) return r && chance(z, 70) ? r : make_subset(z, s);
+    if (z->p->spaces.p[s].kind != GIR_NODE) return 0;
+    gir_id less = gir_at(z->p, of)->n_in == 3 ? gir_in(z->p, of, 2) : of; /* a grown pick's */
+    return make(z, GIR_RESTRICT, 2, (const gir_id[]){less, of}, (gir_attr){.i = {1}}, NULL);
+}
+
+/* Of a pick, or along a graph, from either end; now and then of all rows, or with others. */
+gir_id make_grow(gen *z, gir_id must)
+{
+    if (must && !gir_type_of(z->p, must)->is_graph) return 0;
+    bool picks = must && (gir_picks_new(gir_at(z->p, must)) ||
+                          indexes(z->p, must, gir_type_of(z->p, must)->src));
+    gir_id r = picks ? must : 0;
+    gir_id g = r ? graph_where(z, has_rows, gir_type_of(z->p, r)->src) : must ? must : z->g;
+    if (!g) return 0;
+    const gir_type t = *gir_type_of(z->p, g);
+    int end = (int)rnd(z, 2);
+    if (r && t.src != t.dst) end = gir_type_of(z->p, r)->src == t.src;
+    gir_space_id here = end ? t.dst : t.src, there = end ? t.src : t.dst;
+    bool all = !r && chance(z, 20), more = !all && chance(z, 60);
+    if (!r && !all) r = pick_of(z, there);
+    gir_id s = !more ? 0 : r && here == there && chance(z, 70) ? r : pick_of(z, here);
+    if ((!r && !all) || (more && !s)) return 0;
+    const gir_id in[3] = {all ? g : r, g, s};
+    return make(z, GIR_GROW, all ? 1 : more ? 3 : 2, in, (gir_attr){.i = {end}}, NULL);
+}
+
+/* Data that name rows: numbers below 4, and inputs that the environment keeps below. */
+gir_id make_index(gen *z, gir_id must)
+{
+    gir_id i = must;
+    if (!i) {
+        gir_type t = gir_tensor(chance(z, 50) ? GN_I32 : GN_I64, 0, 0, NULL);
+        gir_id g = graph_where(z, lists, 0);
+        t.space = chance(z, 50) ? gir_type_of(z->p, g)->edge : chance(z, 50) ? z->node : z->item;
+        i = like(z, t);
+    }
+    uint32_t of = rnd(z, 4);
+    gir_space_id s = of == 0   ? z->node
+                     : of == 1 ? z->item
+                     : of == 2 ? gir_space_add(z->p, "kind", GIR_NODE, 7 + rnd(z, 3))
+                               : gir_space_add(z->p, "feature", GIR_FEATURE, 7 + rnd(z, 3));
+    return make(z, GIR_INDEX, 1, &i, (gir_attr){.i = {s}}, NULL);
+}
+
+gir_id make_filter(gen *z, gir_id must)
+{
+    gir_id g = must && gir_type_of(z->p, must)->is_graph ? must : 0, m = g ? 0 : must;
+    if (m) {
+        const gir_space *s = &z->p->spaces.p[gir_type_of(z->p, m)->space];
+        g = s->kind == GIR_EDGE ? s->graph : 0;
+    }
+    if (!g) g = graph_where(z, lists, 0);
+    gir_type t = gir_tensor(GN_BOOL, gir_type_of(z->p, g)->edge, 0, NULL);
+    if (!m) m = like(z, t);
+    return make(z, GIR_FILTER, 2, (const gir_id[]){g, m}, (gir_attr){0}, NULL);
+}
+
+gir_id make_corrupt(gen *z, gir_id must)
+{
+    gir_type t = gir_tensor(GN_I64, 0, 0, NULL);
+    gir_id g = must && gir_type_of(z->p, must)->is_graph ? must : graph_where(z, lists, 0);
+    gir_id key = g == must ? 0 : must;
+    for (int k = 0; !key && k < 2; k++) {
+        gir_id leaf[2] = {leaf_of(z, t), leaf_of(z, t)};
+        key = make(z, GIR_RNG_KEY, 2, leaf, (gir_attr){0}, NULL);
+    }
+    return make(z, GIR_CORRUPT, 2, (const gir_id[]){g, key},
+                (gir_attr){.i = {1 + rnd(z, 3), rnd(z, 3), rnd(z, 9)}}, NULL);
+}
+
+/* Of a graph; of a pick, sources that have all that it picks. */
+gir_id make_restrict(gen *z, gir_id g)
+{
+    gir_op op = (gir_op)gir_at(z->p, g)->op;
+    if (!gir_type_of(z->p, g)->is_graph) return 0;
+    if (op == GIR_SUBSET || op == GIR_GROW) {
+        gir_id all = graph_where(z, goes_from_to, gir_type_of(z->p, g)->src), more = g;
+        if (all && chance(z, 70))
+            more = make(z, GIR_GROW, 3, (const gir_id[]){g, all, g}, (gir_attr){0}, NULL);
+        return make(z, GIR_RESTRICT, 2, (const gir_id[]){g, more}, (gir_attr){.i = {1}}, NULL);
+    }
+    if (op == GIR_INDEX && chance(z, 50)) {
+        gir_id all = make(z, GIR_GROW, 1, &g, (gir_attr){.i = {GIR_SRC}}, NULL);
+        return make(z, GIR_RESTRICT, 2, (const gir_id[]){g, all}, (gir_attr){.i = {1}}, NULL);
+    }
+    if (op != GIR_INDEX && gir_is_pick(z->p, g)) return 0;
+    const gir_type t = *gir_type_of(z->p, g);
+    gir_id src = chance(z, 60) && !z->p->spaces.p[t.src].graph ? pick_of(z, t.src) : 0;
+    gir_id dst = (!src || op == GIR_INDEX || chance(z, 60)) && !z->p->spaces.p[t.dst].graph
+                     ? pick_of(z, t.dst)
+                     : 0;
+    if (op == GIR_INDEX && !dst) return 0; /* all of its rows must be left */
+    if (!src && !dst) return 0;
+    return make(z, GIR_RESTRICT, src && dst ? 3 : 2, (const gir_id[]){g, src ? src : dst, dst},
+                (gir_attr){.i = {(src ? 1 : 0) | (dst ? 2 : 0)}}, NULL);
+}
+
+gir_id make_take(gen *z, gir_id must)
+{
+    gir_id r = must && gir_type_of(z->p, must)->is_graph ? must : 0, x = r ? 0 : must;
+    if (r && gir_at(z->p, r)->op == GIR_RESTRICT && !gir_is_pick(z->p, r)) return 0;
+    gir_space_id of = x ? gir_type_of(z->p, x)->space : chance(z, 70) ? z->node : z->item;
+    if (!r && chance(z, 30)) r = graph_where(z, indexes, of);
+    if (!r) r = pick_of(z, of);
+    if (!r) return 0;
+    if (!x) x = like(z, over(z, gir_type_of(z->p, r)->src, TENSORS));
+    return make(z, GIR_TAKE, 2, (const gir_id[]){r, x}, (gir_attr){0}, NULL);
+}
+
+/* A graph whose destinations are the picked rows s. */
+gir_id restricted_to(gen *z, gir_space_id s)
+{
+    gir_id pick = z->p->spaces.p[s].graph, g;
+    if (z->p->spaces.p[s].kind != GIR_NODE || !pick) return 0;
+    g = gir_type_of(z->p, pick)->src == z->node   ? z->g
+        : gir_type_of(z->p, pick)->src == z->item ? z->b
+                                                  : 0;
+    return make(z, GIR_RESTRICT, 2, (const gir_id[]){g, pick}, (gir_attr){.i = {2}}, NULL);
+}
+
+gir_id derive(gen *z, gir_id g)
+{
+    static const gir_op how[] = {GIR_SELF_LOOPS, GIR_REMOVE_LOOPS, GIR_REMAINING_LOOPS,
+                                 GIR_REVERSE};
+    const gir_type *t = gir_type_of(z->p, g);
+    gir_op op = (gir_op)gir_at(z->p, g)->op;
+    if (op == GIR_SUBSET || op == GIR_GROW || op == GIR_RESTRICT || op == GIR_INDEX ||
+        chance(z, 25))
+        return make_restrict(z, g);
+    if (chance(z, 40)) return chance(z, 50) ? make_filter(z, g) : make_corrupt(z, g);
+    return make(z, t->src == t->dst ? how[rnd(z, 4)] : GIR_REVERSE, 1, &g, (gir_attr){0}, NULL);
+}
+
+gir_id make_pattern(gen *z, gir_id must)
+{
+    int64_t f = 2 + rnd(z, 5);
+    gir_type t = gir_tensor(z->opt->elem, chance(z, 80) ? z->node : z->item, 1, &f);
+    if (must &&
+        (gir_at(z->p, must)->op != GIR_INPUT || !strstr(gir_at(z->p, must)->attr.name, ".sparse")))
+        return 0;
+    if (must) return make(z, GIR_PATTERN, 1, &must, (gir_attr){0}, NULL);
+    gir_id x = make(z, GIR_INPUT, 0, NULL,
+                    (gir_attr){.name = gn_arena_printf(z->a, "x%d.sparse", z->names++)}, &t);
+    return make(z, GIR_PATTERN, 1, &x, (gir_attr){0}, NULL);
+}

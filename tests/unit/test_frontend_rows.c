@@ -1,0 +1,184 @@
+/* Rows of several types: relations, columns, variables for rows, families. */
+/* links: frontend ir base */
+#include "frontend_test.h"
+
+static gn_arena arena;
+
+static const gn_schema_space spaces[] = {{"node", -1}, {"paper", 40}, {"author", 30}, {"venue", 5}};
+static const gn_schema_relation relations[] = {
+    {"g", 0, 0, -1}, {"cites", 1, 1, 90}, {"writes", 2, 1, 80}, {"held", 1, 3, 40}};
+static const gn_schema_column columns[] = {
+    {"paper.x", false, 1, GN_F32, 1, {16}},    {"author.x", false, 2, GN_F32, 1, {8}},
+    {"paper.year", false, 1, GN_F32, 0, {0}},  {"writes.attr", true, 2, GN_F32, 1, {3}},
+    {"cites.weight", true, 1, GN_F32, 0, {0}}, {"cites.kind", true, 1, GN_I32, 0, {0}}};
+static const gn_schema typed = {.n_spaces = 4,
+                                .n_relations = 4,
+                                .n_columns = 6,
+                                .space = spaces,
+                                .relation = relations,
+                                .column = columns,
+                                .labelled = 1};
+static const gn_data_shape shape = {
+    .n_classes = 4, .schema = &typed, .typed = true, .has_masks = true};
+
+static gn_model *model(const char *text) { return frontend_model(&arena, text, &shape, 0, NULL); }
+
+static const char *space_of_output(const gn_model *m)
+{
+    const gir_type *t = gir_type_of(m->eval, frontend_output(m->eval, "out"));
+    return m->eval->spaces.p[t->space].name;
+}
+
+static const char *wrong(const char *text)
+{
+    gn_model *m;
+    const char *message = frontend_try(&arena, text, &shape, 0, NULL, NULL, &m);
+    ck_assert_ptr_nonnull(message);
+    return message;
+}
+
+static void says(const char *text, const char *part)
+{
+    const char *message = wrong(text);
+    if (!strstr(message, part)) ck_abort_msg("%s\nhas no: %s", message, part);
+}
+
+START_TEST(named_rows)
+{
+    gn_model *m = model("model M() (writes: node.author -> node.paper, x: node.author[F],\n"
+                        "           attr: edge.writes[D], year: node.paper) -> node.paper[C] {\n"
+                        "  h = sum(u -> v in writes: x[u] * sum(attr))\n"
+                        "  return Linear(C)(h) + unsqueeze(year, axis = 0)\n}\n");
+    ck_assert_str_eq(space_of_output(m), "paper");
+    ck_assert_uint_ne(gir_leaf_by_name(m->eval, GIR_INPUT, "author.x"), 0);
+    ck_assert_uint_ne(gir_leaf_by_name(m->eval, GIR_INPUT, "writes.attr"), 0);
+    ck_assert_uint_ne(gir_leaf_by_name(m->eval, GIR_INPUT, "paper.year"), 0);
+    ck_assert_uint_eq(gir_leaf_by_name(m->eval, GIR_GRAPH, "g"), 0);
+    const gir_type *g = gir_type_of(m->eval, gir_leaf_by_name(m->eval, GIR_GRAPH, "writes"));
+    ck_assert_str_eq(m->eval->spaces.p[g->src].name, "author");
+    ck_assert_str_eq(m->eval->spaces.p[g->dst].name, "paper");
+    /* the default loss: classes of the labelled rows */
+    ck_assert_ptr_nonnull(m->loss);
+}
+END_TEST
+
+START_TEST(variables)
+{
+    gn_model *m = model(
+        "layer Conv(out: dim) (g: A -> B, x: A[in], y: B[...] = x) -> B[out] {\n"
+        "  own = Linear(out)\n  other = Linear(out, bias = false)\n"
+        "  return own(y) + other(mean(u -> v in g: x[u]))\n}\n"
+        "model M() (writes: node.author -> node.paper, cites: node.paper -> node.paper,\n"
+        "           a: node.author[...], p: node.paper[...]) -> node.paper[C] {\n"
+        "  first = Conv(12)\n  second = Conv(C)\n"
+        "  return second(cites, relu(first(writes, a, p)))\n}\n");
+    ck_assert_str_eq(space_of_output(m), "paper");
+    ck_assert_int_eq(frontend_param(m, "second.own.weight")->type.dim[0], 12);
+    says("layer Conv() (g: A -> B, x: A[in]) -> B[in] { return sum(u -> v in g: x[u]) }\n"
+         "model M() (writes: node.author -> node.paper, p: node.paper[...]) -> node.paper[C] {\n"
+         "  c = Conv()\n  return c(writes, p)\n}\n",
+         "input `x` of `Conv` is `A[in]`, this is node.paper[16]");
+    says("layer Conv() (g: A -> B, x: A[in]) -> A[in] { return sum(u -> v in g: x[u]) }\n"
+         "model M() (writes: node.author -> node.paper, p: node.author[...]) -> node.paper[8] {\n"
+         "  c = Conv()\n  return c(writes, p)\n}\n",
+         "the result of `Conv` is `A[in]` (in = 8), this is node.paper[8]");
+    says("layer L() (x: A[in]) -> A[in] { return x }\n", "found `A`; such a name is an end");
+}
+END_TEST
+
+/* Layers of one type of node work on any relation from a type to itself. */
+START_TEST(bare_node)
+{
+    gn_model *m = model("model M() (cites: node.paper -> node.paper, x: node.paper[F])"
+                        " -> node.paper[C] {\n"
+                        "  c = GCNConv(C)\n  return c(cites, x)\n}\n");
+    ck_assert_uint_ne(gir_leaf_by_name(m->eval, GIR_INPUT, "cites.weight"), 0);
+    says("model M() (cites: node.paper -> node.paper, x: node.author[F]) -> node.paper[C] {\n"
+         "  c = GCNConv(C)\n  return c(cites, x)\n}\n",
+         "input `x` of `GCNConv` is `node[in]`, this is node.author[8]");
+    says("model M() (writes: node.author -> node.paper, x: node.author[F]) -> node.paper[C] {\n"
+         "  c = GCNConv(C)\n  return c(writes, x)\n}\n",
+         "input `g` of `GCNConv` is `graph`, this is a relation node.author -> node.paper");
+}
+END_TEST
+
+static const char
+    rgcn[] = "layer RGCNConv(out: dim) (gs: each graph, x: each node[...]) -> each node[out] {\n"
+             "  root = [Linear(out) for t in x]\n"
+             "  rel = [Linear(out, bias = false) for g in gs if g.src != venue]\n"
+             "  return [root[t](t) + sum([rel[g](mean(u -> v in g: x[g.src][u])) for g in gs if "
+             "g.dst == t])"
+             " for t in x]\n}\n"
+             "model RGCN(hidden = 6) (gs: each graph, x: each node[...]) -> node.paper[C] {\n"
+             "  first = RGCNConv(hidden)\n  last = RGCNConv(C)\n"
+             "  h = [relu(h) for h in first(gs, x)]\n"
+             "  return last(gs, h)[paper]\n}\n"
+             "train RGCN { loss = cross_entropy(RGCN(gs, x), y) over train_mask }\n";
+
+START_TEST(families)
+{
+    gn_model *m = model(rgcn);
+    ck_assert_str_eq(space_of_output(m), "paper");
+    ck_assert_int_eq(frontend_param(m, "first.root.paper.weight")->type.dim[0], 16);
+    ck_assert_int_eq(frontend_param(m, "first.root.author.weight")->type.dim[0], 8);
+    ck_assert_int_eq(frontend_param(m, "first.rel.writes.weight")->type.dim[0], 8);
+    ck_assert_ptr_nonnull(m->loss);
+    ck_assert_ptr_null(m->warnings[0] ? m->warnings : NULL);
+    says("model M() (x: each node[...]) -> node.paper[16] { return x[venue] }\n",
+         "nothing here is of node.venue");
+    says("model M() (x: each edge[...]) -> node.paper[16] { return x[paper] }\n",
+         "`each` stands before `graph` or `node[...]`");
+}
+END_TEST
+
+START_TEST(parameters_of_rows)
+{
+    gn_model *m = model("model M() (held: node.paper -> node.venue) -> node.venue[6] {\n"
+                        "  param emb: node.paper[6] = normal(0, 0.1)\n"
+                        "  return mean(u -> v in held: emb[u])\n}\n");
+    const gn_param *p = frontend_param(m, "emb");
+    ck_assert_int_eq(p->rows, 40);
+    ck_assert_int_eq(p->file_rank, 2);
+    ck_assert_int_eq(p->file_dim[0], 40);
+    ck_assert_int_eq(p->file_dim[1], 6);
+    says("model M() (held: node.paper -> node.venue) -> node.venue[6] {\n"
+         "  param emb: edge[6] = zeros\n  return mean(u -> v in held: emb[u])\n}\n",
+         "these are no rows of nodes or graphs");
+}
+END_TEST
+
+START_TEST(what_there_is)
+{
+    says("model M() (x: node.book[F]) -> node.book[F] { return x }\n",
+         "the data have no rows `node.book`: they have `node.paper`, `node.author`, `node.venue`");
+    says("model M() (reads: node.author -> node.paper) -> node.paper { return in_degree(reads) }\n",
+         "the data have no relation `reads`: they have `cites`, `writes`, `held`");
+    says("model M() (writes: node.paper -> node.author) -> node { return in_degree(writes) }\n",
+         "`writes` of the data is node.author -> node.paper");
+    says("model M() (g: graph, x: node[F]) -> node[C] { return GCNConv(C)(g, x) }\n",
+         "the data have several types of nodes, and no `g`");
+    says("model M() (kind: edge.cites) -> edge.cites { return kind }\n",
+         "the type ends in `of int`");
+    says("model M() (size: node.venue, held: node.paper -> node.venue) -> node.venue {\n"
+         "  return size + in_degree(held)\n}\n",
+         "the data have nothing on `venue` for the input `size`");
+    says("model M() (writes: A -> B) -> node.paper { return in_degree(writes) }\n",
+         "`A` stands for rows in a layer; a model's are `node`, `node.NAME` or `graph`");
+}
+END_TEST
+
+static void setup(void) { gn_arena_init(&arena); }
+static void teardown(void) { gn_arena_free(&arena); }
+
+int main(void)
+{
+    TCase *t = tcase_create("rows");
+    tcase_add_checked_fixture(t, setup, teardown);
+    tcase_add_test(t, named_rows);
+    tcase_add_test(t, variables);
+    tcase_add_test(t, bare_node);
+    tcase_add_test(t, families);
+    tcase_add_test(t, parameters_of_rows);
+    tcase_add_test(t, what_there_is);
+    return RUN_CASES("frontend rows", t);
+}

@@ -1,0 +1,246 @@
+/* Graphs of some edges, of edges that data name, and of edges that are drawn, against lists made by
+ * the words of ops.def. */
+/* links: base runtime */
+#include "runtime_check.h"
+
+#include "base/draw.h"
+
+enum { MOST_NODES = 20, MOST_EDGES = 80, TIMES = 3 };
+
+/* Each edge comes of the one that stands at from[k] in the parent's list. */
+static void check_origins(const gn_graph *g, gn_graph *d, const int64_t *from)
+{
+    ok(gn_graph_require(d, 1u << GN_GRAPH_FROM));
+    SAME(d->n_parent_edge, g->n_edge);
+    HOLDS(d->derived && !d->picks);
+    for (int64_t e = 0; e < d->n_edge; e++)
+        SAME(at(g, GN_GRAPH_POS, at(d, GN_GRAPH_FROM, e)), from[at(d, GN_GRAPH_POS, e)]);
+}
+
+static void check_filtered(const edge_list *l, gn_elem index)
+{
+    uint8_t mask[MOST_EDGES + 1];
+    int64_t from[MOST_EDGES + 1];
+    edge_list want = edges_new(l->n_src, l->n_dst, l->n);
+    gn_graph *g = graph_of(index, l), *d;
+    for (int64_t e = 0; e < l->n; e++) mask[e] = random_below(3) ? 0 : 5;
+    want.n = 0;
+    for (int64_t p = 0; p < l->n; p++)
+        for (int64_t e = 0; e < l->n; e++) {
+            if (at(g, GN_GRAPH_POS, e) != p || !mask[e]) continue;
+            from[want.n] = p;
+            want.src[want.n] = l->src[p];
+            want.dst[want.n++] = l->dst[p];
+        }
+    ok(gn_graph_filter(g, mask, &d));
+    ck_assert_int_eq(d->index, index);
+    check_graph(d, &want);
+    check_origins(g, d, from);
+    ok(gn_graph_require(d, 1u << GN_GRAPH_IMAGE));
+    for (int64_t e = 0; e < l->n; e++) {
+        int64_t image = at(d, GN_GRAPH_IMAGE, e);
+        SAME(image >= 0, mask[e] != 0);
+        if (image >= 0) SAME(at(d, GN_GRAPH_FROM, image), e);
+    }
+    gn_graph_free(d);
+    gn_graph_free(g);
+    edges_free(&want);
+}
+
+static void check_corrupted(const edge_list *l, gn_elem index, int end)
+{
+    static int64_t from[MOST_EDGES * TIMES + 1];
+    const gn_corruption c = {.key = 77, .times = TIMES, .end = end, .site = 3};
+    edge_list want = edges_new(l->n_src, l->n_dst, l->n * TIMES);
+    gn_graph *g = graph_of(index, l), *d, *again;
+    for (int64_t k = 0; k < l->n * TIMES; k++) {
+        from[k] = k / TIMES;
+        want.src[k] = l->src[k / TIMES];
+        want.dst[k] = l->dst[k / TIMES];
+        gn_draw_end(gn_draw_key(77, 3), (uint64_t)k, end, l->n_src, l->n_dst, &want.src[k],
+                    &want.dst[k]);
+        if (end == 0) SAME(want.dst[k], l->dst[k / TIMES]);
+        if (end == 1) SAME(want.src[k], l->src[k / TIMES]);
+    }
+    ok(gn_graph_corrupt(g, &c, &d));
+    HOLDS(d->changes && d->copies == TIMES);
+    check_graph(d, &want);
+    check_origins(g, d, from);
+    ok(gn_graph_require(d, 1u << GN_GRAPH_IMAGE));
+    SAME(gn_graph_array_count(d, GN_GRAPH_IMAGE), l->n * TIMES);
+    for (int64_t k = 0; k < l->n * TIMES; k++) {
+        int64_t image = at(d, GN_GRAPH_IMAGE, k); /* of copy k % TIMES of edge k / TIMES */
+        SAME(at(d, GN_GRAPH_FROM, image), k / TIMES);
+        SAME(at(d, GN_GRAPH_POS, image), at(g, GN_GRAPH_POS, k / TIMES) * TIMES + k % TIMES);
+    }
+    ok(gn_graph_corrupt(d, &c, &again)); /* of what is drawn itself */
+    SAME(again->n_edge, l->n * TIMES * TIMES);
+    gn_graph_free(again);
+    gn_graph_free(d);
+    gn_graph_free(g);
+    edges_free(&want);
+}
+
+START_TEST(random_graphs)
+{
+    for (int k = 0; k < 60; k++) {
+        int64_t n = random_below(MOST_NODES), m = k % 4 ? n : random_below(MOST_NODES);
+        edge_list l = edges_random(n, m, n && m ? random_below(MOST_EDGES) : 0);
+        for (int w = 0; w < 2; w++) {
+            check_filtered(&l, w ? GN_I64 : GN_I32);
+            for (int end = 0; end < 3; end++) check_corrupted(&l, w ? GN_I64 : GN_I32, end);
+        }
+        edges_free(&l);
+    }
+}
+END_TEST
+
+/* Other draws take the place of those that there were, in every array that was made. */
+START_TEST(drawn_anew)
+{
+    edge_list l = edges_random(9, 9, 40);
+    gn_graph *g = graph_of(GN_I32, &l), *d, *e;
+    gn_corruption c = {.key = 1, .times = 2, .end = 2};
+    unsigned arrays = ALL_CSC | 1u << GN_GRAPH_IMAGE | 1u << GN_GRAPH_FROM | 1u << GN_GRAPH_ROW;
+    ok(gn_graph_corrupt(g, &c, &d));
+    ok(gn_graph_require(d, arrays));
+    void *col = d->array[GN_GRAPH_COL], *csc = d->array[GN_GRAPH_CSC_EDGE];
+    c.key = 2;
+    ok(gn_graph_corrupt(g, &c, &e));
+    HOLDS(memcmp(d->array[GN_GRAPH_COL], e->array[GN_GRAPH_COL], 80 * 4) != 0);
+    ok(gn_graph_refill(d, e));
+    HOLDS(d->array[GN_GRAPH_COL] == col && d->array[GN_GRAPH_CSC_EDGE] == csc);
+    for (int k = 0; k < GN_GRAPH_ARRAY_COUNT; k++) {
+        size_t bytes = (size_t)gn_graph_array_count(d, (gn_graph_array)k) * 4;
+        if (d->array[k]) ck_assert_mem_eq(d->array[k], e->array[k], bytes);
+    }
+    gn_graph_free(e);
+    c.times = 3;
+    ok(gn_graph_corrupt(g, &c, &e));
+    refused(gn_graph_refill(d, e), GN_ERR_INTERNAL, "a graph that is drawn anew has another shape");
+    gn_graph_free(e);
+    gn_graph_free(d);
+    gn_graph_free(g);
+    edges_free(&l);
+}
+END_TEST
+
+/* One node: what is drawn is its own transpose, and yet has arrays of its own. */
+START_TEST(symmetric_by_chance)
+{
+    int64_t zero[4] = {0};
+    const gn_corruption c = {.key = 1, .times = 1};
+    gn_graph *g, *d;
+    ok(gn_graph_from_coo(GN_I32, 1, 1, 4, GN_I64, zero, zero, &g));
+    ok(gn_graph_corrupt(g, &c, &d));
+    ok(gn_graph_require(d, ALL_CSC));
+    HOLDS(!d->symmetric && d->array[GN_GRAPH_CSC_ROW] != d->array[GN_GRAPH_COL]);
+    gn_graph_free(d);
+    gn_graph_free(g);
+}
+END_TEST
+
+START_TEST(rows_by_number)
+{
+    int64_t src[] = {1, 0, 1}, dst[] = {1, 1, 0}, wide[] = {4, 0, 4};
+    int32_t rows[] = {4, 0, 4};
+    gn_graph *of, *d;
+    /* CSR: the list's edge 2, then 0 and 1 */
+    ok(gn_graph_from_coo(GN_I32, 2, 2, 3, GN_I64, src, dst, &of));
+    static const int32_t ptr[] = {0, 1, 2, 3}, pos[] = {2, 0, 1}, plain[] = {0, 1, 2};
+    for (int k = 0; k < 4; k++) {
+        const void *data = k % 2 ? (const void *)wide : rows;
+        ok(gn_graph_index(GN_I32, 5, 3, k % 2 ? GN_I64 : GN_I32, data, k < 2 ? of : NULL, &d));
+        HOLDS(d->picks && !d->derived && d->n_src == 5 && d->n_dst == 3 && d->n_edge == 3);
+        ck_assert_mem_eq(d->array[GN_GRAPH_COL], rows, sizeof rows);
+        ck_assert_mem_eq(d->array[GN_GRAPH_ROW_PTR], ptr, sizeof ptr);
+        ck_assert_mem_eq(d->array[GN_GRAPH_POS], k < 2 ? pos : plain, sizeof pos);
+        gn_graph_free(d);
+    }
+    ok(gn_graph_index(GN_I64, 5, 3, GN_I32, rows, NULL, &d));
+    ck_assert_int_eq(d->index, GN_I64);
+    gn_graph_free(d);
+    rows[0] = 5;
+    refused(gn_graph_index(GN_I32, 5, 3, GN_I32, rows, of, &d), GN_ERR_DATA,
+            "index: element 2 is 5, out of range: there are 5 rows");
+    refused(gn_graph_index(GN_I32, 5, 3, GN_I32, rows, NULL, &d), GN_ERR_DATA,
+            "index: element 0 is 5, out of range");
+    wide[1] = INT64_MIN;
+    refused(gn_graph_index(GN_I32, 5, 3, GN_I64, wide, NULL, &d), GN_ERR_DATA,
+            "index: element 1 is -9223372036854775808, out of range");
+    refused(gn_graph_index(GN_I32, 5, 2, GN_I32, rows, of, &d), GN_ERR_DATA,
+            "index: 2 numbers for 3 edges");
+    ck_assert_ptr_null(d);
+    rows[0] = 4;
+    OUT_OF_MEMORY_SWEEP(gn_graph_index(GN_I32, 5, 3, GN_I32, rows, NULL, &d));
+    gn_graph_free(d);
+    gn_graph_free(of);
+}
+END_TEST
+
+/* A pick is grown along a relation from either end. */
+START_TEST(grown)
+{
+    for (int k = 0; k < 80; k++) {
+        int64_t n = random_below(MOST_NODES), m = random_below(MOST_NODES);
+        edge_list l = edges_random(n, m, n && m ? random_below(MOST_EDGES) : 0);
+        gn_graph *g = graph_of(k % 2 ? GN_I64 : GN_I32, &l), *r, *also, *d;
+        uint8_t mask[2][MOST_NODES], want[MOST_NODES];
+        int end = k / 2 % 2;
+        int64_t here = end ? m : n, there = end ? n : m, rows = 0;
+        bool all = k % 5 == 0, more = k % 3 == 0;
+        for (int64_t v = 0; v < there; v++) mask[0][v] = random_below(3) == 0;
+        for (int64_t v = 0; v < here; v++) mask[1][v] = want[v] = more && random_below(4) == 0;
+        for (int64_t p = 0; p < l.n; p++)
+            if (all || mask[0][end ? l.src[p] : l.dst[p]]) want[end ? l.dst[p] : l.src[p]] = 1;
+        ok(gn_graph_subset(there, mask[0], GN_I32, &r));
+        ok(gn_graph_subset(here, mask[1], GN_I32, &also));
+        ok(gn_graph_grow(g, end, all ? NULL : r, more ? also : NULL, &d));
+        HOLDS(d->picks && d->n_src == here && d->index == g->index);
+        for (int64_t v = 0; v < here; v++)
+            if (want[v]) SAME(at(d, GN_GRAPH_COL, rows++), v);
+        SAME(d->n_dst, rows);
+        gn_graph *made[] = {g, r, also, d};
+        for (int j = 0; j < 4; j++) gn_graph_free(made[j]);
+        edges_free(&l);
+    }
+}
+END_TEST
+
+START_TEST(what_cannot_be)
+{
+    static const uint8_t mask[] = {1, 0, 1};
+    edge_list l = edges_random(3, 3, 3);
+    gn_graph *g = graph_of(GN_I32, &l), *r, *d;
+    gn_corruption c = {.times = 0};
+    refused(gn_graph_corrupt(g, &c, &d), GN_ERR_NOMEM, "0 times 3 edges cannot be counted");
+    c.times = INT64_MAX / 2;
+    refused(gn_graph_corrupt(g, &c, &d), GN_ERR_NOMEM, "times 3 edges cannot be counted");
+    c.times = INT64_MAX / 3;
+    refused(gn_graph_corrupt(g, &c, &d), GN_ERR_NOMEM, "cannot be counted");
+    ck_assert_ptr_null(d);
+    c.times = 2;
+    OUT_OF_MEMORY_SWEEP(gn_graph_corrupt(g, &c, &d));
+    gn_graph_free(d);
+    OUT_OF_MEMORY_SWEEP(gn_graph_filter(g, mask, &d));
+    gn_graph_free(d);
+    ok(gn_graph_subset(3, mask, GN_I32, &r));
+    OUT_OF_MEMORY_SWEEP(gn_graph_grow(g, 1, r, NULL, &d));
+    gn_graph_free(d);
+    gn_graph_free(r);
+    gn_graph_free(g);
+    edges_free(&l);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *c = tcase_create("edges");
+    tcase_add_test(c, random_graphs);
+    tcase_add_test(c, drawn_anew);
+    tcase_add_test(c, symmetric_by_chance);
+    tcase_add_test(c, rows_by_number);
+    tcase_add_test(c, grown);
+    tcase_add_test(c, what_cannot_be);
+    return RUN_CASES("runtime edges", c);
+}
