@@ -149,9 +149,9 @@ static const char *noise(gn_bench *b)
     for (int infer = 0; infer < 2; infer++) {
         int slower = 0, as_fast = 0;
         for (int k = 0; k < b->n_cells; k++) {
-            gn_rank r = gn_rank_of(b, &b->cells[k], infer);
-            slower += r == GN_RANK_SLOWER;
-            as_fast += r == GN_RANK_AS_FAST;
+            gn_standing r = gn_standing_of(b, &b->cells[k], infer);
+            slower += r == GN_STANDS_SLOWER;
+            as_fast += r == GN_STANDS_AS_FAST;
         }
         if (slower + as_fast)
             gn_buf_printf(&out, "%s%s: %d of %d rows are slower than the fastest beyond noise.",

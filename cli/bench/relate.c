@@ -41,15 +41,15 @@ static int timed_peers(const gn_bench *b, const gn_cell *like, bool infer)
     return n;
 }
 
-gn_rank gn_rank_of(const gn_bench *b, const gn_cell *c, bool infer)
+gn_standing gn_standing_of(const gn_bench *b, const gn_cell *c, bool infer)
 {
-    if (!timed(c, infer) || timed_peers(b, c, infer) < 2) return GN_RANK_NONE;
+    if (!timed(c, infer) || timed_peers(b, c, infer) < 2) return GN_STANDS_NONE;
     const gn_cell *best = fastest(b, c, infer, false);
-    if (c == best) return GN_RANK_FASTEST;
-    return gn_as_fast(c, best, infer) ? GN_RANK_AS_FAST : GN_RANK_SLOWER;
+    if (c == best) return GN_STANDS_FASTEST;
+    return gn_as_fast(c, best, infer) ? GN_STANDS_AS_FAST : GN_STANDS_SLOWER;
 }
 
-const char *gn_rank_text(gn_rank r)
+const char *gn_standing_text(gn_standing r)
 {
     static const char *const text[] = {"", "fastest", "as fast, within noise",
                                        "slower, beyond noise"};
@@ -58,7 +58,7 @@ const char *gn_rank_text(gn_rank r)
 
 double gn_behind(const gn_bench *b, const gn_cell *c, bool infer)
 {
-    if (gn_rank_of(b, c, infer) == GN_RANK_NONE) return NAN;
+    if (gn_standing_of(b, c, infer) == GN_STANDS_NONE) return NAN;
     const gn_cell *best = fastest(b, c, infer, false);
     return 100 * (figure(c, infer)->median / figure(best, infer)->median - 1);
 }

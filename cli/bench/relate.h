@@ -8,14 +8,14 @@
 bool gn_searches(const gn_cell *c); /* does its mode? */
 
 /* Against the fastest of one model and dataset with as many threads. */
-typedef enum gn_rank {
-    GN_RANK_NONE, /* not timed, or alone */
-    GN_RANK_FASTEST,
-    GN_RANK_AS_FAST, /* no slower beyond noise */
-    GN_RANK_SLOWER
-} gn_rank;
-gn_rank gn_rank_of(const gn_bench *b, const gn_cell *c, bool infer);
-const char *gn_rank_text(gn_rank r);
+typedef enum gn_standing {
+    GN_STANDS_NONE, /* not timed, or alone */
+    GN_STANDS_FASTEST,
+    GN_STANDS_AS_FAST, /* no slower beyond noise */
+    GN_STANDS_SLOWER
+} gn_standing;
+gn_standing gn_standing_of(const gn_bench *b, const gn_cell *c, bool infer);
+const char *gn_standing_text(gn_standing r);
 /* How much longer its median is than the fastest's, in percent; NaN: not timed, or alone. */
 double gn_behind(const gn_bench *b, const gn_cell *c, bool infer);
 

@@ -315,9 +315,9 @@ START_TEST(ranks)
     add("default", 100, "p");
     add("reduce-overhead", 100.5, "q");
     gn_bench *b = rows(GN_APART_NOTHING);
-    ck_assert_int_eq(gn_rank_of(b, &b->cells[0], false), GN_RANK_SLOWER);
-    ck_assert_int_eq(gn_rank_of(b, &b->cells[1], false), GN_RANK_FASTEST);
-    ck_assert_int_eq(gn_rank_of(b, &b->cells[2], false), GN_RANK_AS_FAST);
+    ck_assert_int_eq(gn_standing_of(b, &b->cells[0], false), GN_STANDS_SLOWER);
+    ck_assert_int_eq(gn_standing_of(b, &b->cells[1], false), GN_STANDS_FASTEST);
+    ck_assert_int_eq(gn_standing_of(b, &b->cells[2], false), GN_STANDS_AS_FAST);
     ck_assert_double_eq_tol(gn_behind(b, &b->cells[0], false), 900, 1e-6);
     ck_assert_str_eq(
         gn_answer(&bench, GN_TABLE_NOISE),
@@ -325,10 +325,10 @@ START_TEST(ranks)
         "2 rows are slower than the fastest beyond noise.");
     add("default", 1, "p")->data = "other"; /* nobody's rival here */
     b = rows(GN_APART_NOTHING);
-    ck_assert_int_eq(gn_rank_of(b, &b->cells[1], false), GN_RANK_FASTEST);
+    ck_assert_int_eq(gn_standing_of(b, &b->cells[1], false), GN_STANDS_FASTEST);
     bench.n_cells = 1;
     b = rows(GN_APART_NOTHING);
-    ck_assert_int_eq(gn_rank_of(b, &b->cells[0], false), GN_RANK_NONE);
+    ck_assert_int_eq(gn_standing_of(b, &b->cells[0], false), GN_STANDS_NONE);
 }
 END_TEST
 
