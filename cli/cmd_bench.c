@@ -4,8 +4,10 @@
 #include "cli/bench/tables.h"
 #include "cli/text.h"
 #include "cli/device_option.h"
+#include "cli/session_options.h"
 
 #include "build/build.h"
+#include "cache/cache.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -13,6 +15,14 @@
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
+
+#if defined(__clang__)
+#define GNNC_COMPILED_BY "clang " __clang_version__
+#elif defined(__GNUC__)
+#define GNNC_COMPILED_BY "gcc " __VERSION__
+#else
+#define GNNC_COMPILED_BY "an unknown C compiler"
+#endif
 
 static volatile sig_atomic_t interrupted;
 
@@ -80,17 +90,67 @@ static void describe(gn_bench *b)
     b->cpu = cpu_name(b->arena);
     b->system = uname(&u) ? ""
                           : gn_arena_printf(b->arena, "%s %s %s", u.sysname, u.release, u.machine);
+    b->compilers = gn_arena_printf(b->arena, "kernels by %s, gnnc by %s",
+                                   GNNC_HAVE_LLVM ? "LLVM " GNNC_LLVM_VERSION : "no CPU back end",
+                                   GNNC_COMPILED_BY);
     b->cores = gn_cores();
     b->memory_bytes = (int64_t)sysconf(_SC_PHYS_PAGES) * (int64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* "bench-gcn" of samples/gcn.gnn. */
-static const char *folder_for(gn_arena *a, const char *model)
+/* "bench-gcn" of samples/gcn.gnn; "bench-gcn-gat" of two. */
+static const char *folder_for(const gn_bench *b)
 {
-    const char *slash = strrchr(model, '/'), *name = slash ? slash + 1 : model,
-               *dot = strrchr(name, '.');
-    return gn_arena_printf(a, "bench-%.*s",
-                           (int)(dot && dot > name ? dot - name : (long)strlen(name)), name);
+    gn_buf name = {.arena = b->arena};
+    gn_buf_add(&name, "bench");
+    for (uint32_t k = 0; k < b->grid.models.n; k++) {
+        const char *model = b->grid.models.p[k], *slash = strrchr(model, '/');
+        const char *file = slash ? slash + 1 : model, *dot = strrchr(file, '.');
+        size_t n = dot && dot > file ? (size_t)(dot - file) : strlen(file);
+        gn_buf_add(&name, "-");
+        gn_buf_addn(&name, file, n);
+    }
+    return name.p;
+}
+
+/* Is it a model on this data?  What is wrong with the data is not said here. */
+static gn_status *elaborates(const gn_cli *cli, const char *model, const char *data)
+{
+    gn_cli one = *cli;
+    gn_session_options o;
+    one.args = (gn_string_list){.p = &model, .n = 1, .cap = 1};
+    one.opt.data = data;
+    one.cache = NULL;
+    gn_status *status = gn_cli_session_options(&one, &o);
+    gn_session *s = status ? NULL : gn_session_open(cli->arena, &o);
+    if (s) status = gn_session_read(s);
+    gn_session_free(s);
+    gn_cache_free(one.cache);
+    if (!status || gn_status_code(status) == GN_ERR_MODEL) return status;
+    gn_status_free(status);
+    return NULL;
+}
+
+/* Of several models one that is none is said at once, and not after the others' cells: one that is
+ * wrong on the built-in graph and on the first data that were asked for. */
+static gn_status *check_models(const gn_cli *cli, const gn_grid *g)
+{
+    if (g->models.n < 2) return NULL;
+    if (cli->opt.weights)
+        GN_FAIL(GN_ERR_USAGE, "--weights: of one model alone, and there are %u", g->models.n);
+    for (uint32_t k = 0; k < g->models.n; k++) {
+        const char *model = g->models.p[k];
+        gn_status *s = elaborates(cli, model, NULL);
+        if (s && *g->data.p[0]) {
+            gn_status_free(s);
+            s = elaborates(cli, model, g->data.p[0]);
+        }
+        if (!s) continue;
+        gn_status *named = GN_ERROR(GN_ERR_MODEL, "%s: nothing was run, for this is no model:\n%s",
+                                    model, gn_status_message(s));
+        gn_status_free(s);
+        return named;
+    }
+    return NULL;
 }
 
 static int64_t or_else(int64_t given, int64_t otherwise) { return given < 0 ? otherwise : given; }
@@ -121,10 +181,18 @@ static void own_caches(void)
     unsetenv("GNNC_CACHE_SIZE");
 }
 
+static const char *models_text(const gn_cli *cli)
+{
+    gn_buf b = {.arena = cli->arena};
+    for (uint32_t k = 0; k < cli->args.n; k++)
+        gn_buf_printf(&b, "%s%s", k ? ", " : "", cli->args.p[k]);
+    return b.p;
+}
+
 static gn_status *compare(gn_cli *cli, const gn_grid *grid)
 {
     const gn_cli_options *o = &cli->opt;
-    gn_bench b = {.cli = cli, .arena = cli->arena, .model = cli->args.p[0], .grid = *grid};
+    gn_bench b = {.cli = cli, .arena = cli->arena, .model = models_text(cli), .grid = *grid};
     gn_device_choice device;
     if (o->cache_dir)
         GN_FAIL(GN_ERR_USAGE,
@@ -142,7 +210,7 @@ static gn_status *compare(gn_cli *cli, const gn_grid *grid)
         fprintf(stderr, GN_CLI_EXACT, o->precision,
                 pairs ? "this processor rounds them to bf16, which is less"
                       : "this processor has no others");
-    b.out = o->output ? o->output : folder_for(b.arena, b.model);
+    b.out = o->output ? o->output : folder_for(&b);
     b.eval_only = o->what && !strcmp(o->what, "eval");
     b.compile_only = o->compile_only;
     bool rounded = (o->gathers && strcmp(o->gathers, "float32") != 0) || (pairs && medium);
@@ -158,6 +226,7 @@ static gn_status *compare(gn_cli *cli, const gn_grid *grid)
     own_caches();
     describe(&b);
     GN_TRY(gn_bench_plan(&b));
+    GN_TRY(check_models(cli, grid));
     signal(SIGINT, on_signal);
     signal(SIGTERM, on_signal);
     GN_TRY(gn_bench_run(&b, o->resume, &interrupted));
@@ -176,6 +245,7 @@ static gn_status *bench(gn_cli *cli)
     gn_grid_text text = {
         .data = o->data, .modes = o->modes, .dynamic = o->dynamic_list, .threads = o->thread_list};
     GN_TRY(gn_grid_parse(cli->arena, &text, &grid));
+    grid.models = cli->args;
     o->warmup = or_else(o->warmup, GN_BENCH_WARMUP);
     o->repeat = or_else(o->repeat, GN_BENCH_REPEAT);
     o->epochs = or_else(o->epochs, GN_BENCH_EPOCHS);
@@ -184,9 +254,9 @@ static gn_status *bench(gn_cli *cli)
 
 const gn_command gn_command_bench = {
     .name = "bench",
-    .usage = "bench MODEL.gnn [options]",
-    .summary = "compare compile modes on graphs",
-    .about = "Measures a model under every combination of modes, graphs, threads and dynamic "
+    .usage = "bench MODEL.gnn... [options]",
+    .summary = "compare compile modes, and models, on graphs",
+    .about = "Measures models under every combination of modes, graphs, threads and dynamic "
              "settings: compilation "
              "(with an\n"
              "empty cache, and with the kernels in it), inference, training steps, memory.  Every "
@@ -202,10 +272,11 @@ const gn_command gn_command_bench = {
                 "  gnnc bench gcn.gnn --data cora,citeseer --modes all --threads 1,2 -o results\n"
                 "  gnnc bench gcn.gnn --data cora,citeseer --modes all --threads 1,2 -o results "
                 "--resume\n"
+                "  gnnc bench gcn.gnn gat.gnn sage.gnn --data cora    three models, one report\n"
                 "  gnnc bench gat.gnn --data synthetic:nodes=10000,edges=100000 --timeout 60\n"
                 "  gnnc bench gcn.gnn --data cora --device cuda --modes default,reduce-overhead\n",
     .takes_model = true,
     .min_args = 1,
-    .max_args = 1,
+    .max_args = -1,
     .run = bench,
 };

@@ -23,7 +23,8 @@ typedef struct gn_command {
     const char *summary; /* one line for the list of commands */
     const char *about;   /* a paragraph for the command's page; ends with a line feed */
     const char *examples;
-    bool takes_model;       /* the first operand is a model's file, or names a sample */
+    bool takes_model;       /* the first operand is a model's file, or names a sample; all of them
+                               where there may be any number */
     int min_args, max_args; /* operands; max -1: any number */
     gn_status *(*run)(gn_cli *cli);
 } gn_command;

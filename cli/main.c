@@ -80,12 +80,12 @@ static gn_status *check_word(gn_arena *arena, const char *word)
 }
 
 /* The model's file; a name that is none stays, for who reads it to say so. */
-static void find_model(gn_cli *cli)
+static void find_model(gn_cli *cli, uint32_t at)
 {
-    const char *name = cli->args.p[0], *path = gn_cli_find_model(cli->arena, name);
+    const char *name = cli->args.p[at], *path = gn_cli_find_model(cli->arena, name);
     if (!path || path == name) return;
     if (!cli->opt.quiet) fprintf(stderr, "%s: none here, so it is %s\n", name, path);
-    cli->args.p[0] = path;
+    cli->args.p[at] = path;
 }
 
 static gn_status *run_command(gn_arena *arena, int at, int argc, char **argv)
@@ -104,7 +104,8 @@ static gn_status *run_command(gn_arena *arena, int at, int argc, char **argv)
     if (c->max_args >= 0 && (int)cli.args.n > c->max_args)
         GN_FAIL(GN_ERR_USAGE, "'%s' does not know what to do with '%s'\n  usage: gnnc %s", c->name,
                 cli.args.p[c->max_args], c->usage);
-    if (c->takes_model && cli.args.n) find_model(&cli);
+    uint32_t models = !c->takes_model || !cli.args.n ? 0 : c->max_args < 0 ? cli.args.n : 1;
+    for (uint32_t k = 0; k < models; k++) find_model(&cli, k);
     gn_status *s = c->run(&cli);
     gn_target_close(cli.target);
     gn_cache_free(cli.cache);

@@ -157,7 +157,7 @@ static const gn_option options[] = {
      "where the result goes (default: standard output); without\n--emit, what it becomes: .o, .a "
      "or .so"},
     {"output", 'o', GN_OPTION_STRING, AT(output), BENCH, "DIR",
-     "the folder of the results (default: bench- and the model's name)"},
+     "the folder of the results (default: bench- and the models' names)"},
     {"header", 0, GN_OPTION_STRING, AT(header), GN_COMMAND_compile, "FILE",
      "with -o: write the C header of the code"},
     {"prefix", 0, GN_OPTION_STRING, AT(prefix), GN_COMMAND_compile, "NAME",

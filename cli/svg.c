@@ -147,3 +147,41 @@ void gn_svg_curve(FILE *to, const char *class, int64_t n, const double *xy)
         fprintf(to, "%s%.1f,%.1f", k ? " " : "", xy[2 * k], xy[2 * k + 1]);
     fputs("\"/>\n", to);
 }
+
+void gn_svg_begin_wide(FILE *to, const char *class, double height, const char *label)
+{
+    fprintf(to, "<svg class=\"%s\" width=\"100%%\" height=\"%.0f\" ", class, height);
+    if (label) {
+        fputs("role=\"img\" aria-label=\"", to);
+        gn_text_html(to, label);
+        fputs("\">", to);
+    } else {
+        fputs("aria-hidden=\"true\">", to);
+    }
+}
+
+void gn_svg_line_wide(FILE *to, const char *class, double x1, double y1, double x2, double y2)
+{
+    fprintf(to, "<line class=\"%s\" x1=\"%.2f%%\" y1=\"%.1f\" x2=\"%.2f%%\" y2=\"%.1f\"/>", class,
+            x1, y1, x2, y2);
+}
+
+void gn_svg_text_wide(FILE *to, const char *class, double x, double y, const char *text)
+{
+    fprintf(to, "<text class=\"%s\" x=\"%.2f%%\" y=\"%.1f\">", class, x, y);
+    gn_text_html(to, text);
+    fputs("</text>", to);
+}
+
+void gn_svg_rect_wide(FILE *to, const char *class, double x, double y, double w, double h,
+                      const char *title)
+{
+    fprintf(to, "<rect class=\"%s\" x=\"%.2f%%\" y=\"%.1f\" width=\"%.2f%%\" height=\"%.1f\"",
+            class, x, y, w, h);
+    close_with_title(to, "rect", title);
+}
+
+void gn_svg_dot_wide(FILE *to, const char *class, double x, double y, double r)
+{
+    fprintf(to, "<circle class=\"%s\" cx=\"%.2f%%\" cy=\"%.1f\" r=\"%.1f\"/>", class, x, y, r);
+}

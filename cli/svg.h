@@ -45,6 +45,15 @@ void gn_svg_text(FILE *to, const char *class, double x, double y, const char *te
 void gn_svg_rect(FILE *to, const char *class, double x, double y, double w, double h,
                  const char *title); /* title: NULL */
 void gn_svg_dot(FILE *to, const char *class, double x, double y, double r, const char *title);
+/* The same as wide as the page lets it be: x and widths in percent of that, y in pixels; text keeps
+ * its size. */
+void gn_svg_begin_wide(FILE *to, const char *class, double height, const char *label);
+void gn_svg_line_wide(FILE *to, const char *class, double x1, double y1, double x2, double y2);
+void gn_svg_text_wide(FILE *to, const char *class, double x, double y, const char *text);
+void gn_svg_rect_wide(FILE *to, const char *class, double x, double y, double w, double h,
+                      const char *title);
+void gn_svg_dot_wide(FILE *to, const char *class, double x, double y, double r);
+
 void gn_svg_curve(FILE *to, const char *class, int64_t n, const double *xy); /* [n, 2] pixels */
 
 #endif

@@ -24,6 +24,13 @@ static const char *grouped(gn_arena *a, double x)
     return b.p;
 }
 
+/* To three digits, where there are more. */
+static double rounded(double x)
+{
+    double m = fabs(x), unit = m < 1000 ? 1 : pow(10, floor(log10(m)) - 2);
+    return round(x / unit) * unit;
+}
+
 const char *gn_text_count(gn_arena *a, double x)
 {
     if (isnan(x)) return "-";
@@ -37,11 +44,15 @@ const char *gn_text_number(gn_arena *a, double x)
     if (isnan(x)) return "-";
     if (isinf(x)) return "never";
     if (m == 0) return "0";
-    if (m < 0.001) return gn_arena_printf(a, "%.2g", x);
-    if (m < 999.5)
-        return gn_arena_printf(a, "%.*f", m < 0.995 ? 3 : m < 9.995 ? 2 : m < 99.95 ? 1 : 0, x);
-    if (m >= 1e15) return gn_arena_printf(a, "%.3g", x);
-    return grouped(a, x);
+    if (m < 0.001 || m >= 1e15) return gn_arena_printf(a, "%.3g", x);
+    if (m >= 999.5) return grouped(a, rounded(x));
+    int decimals = m < 0.00995 ? 5 : m < 0.0995 ? 4 : m < 0.995 ? 3 : m < 9.995 ? 2 : m < 99.95;
+    return gn_arena_printf(a, "%.*f", decimals, x);
+}
+
+const char *gn_text_steps(gn_arena *a, double x)
+{
+    return isfinite(x) ? gn_text_count(a, rounded(x)) : gn_text_count(a, x);
 }
 
 const char *gn_text_time(gn_arena *a, double us)

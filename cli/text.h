@@ -11,10 +11,13 @@
 const char *gn_text_time(gn_arena *a, double us);
 const char *gn_text_bytes(gn_arena *a, double bytes);  /* "11.2 MB", decimal */
 const char *gn_text_number(gn_arena *a, double value); /* three digits that count: "0.00123",
-                                                          "12.3", "12,345" */
+                                                          "12.3", "12,300" */
 
 const char *gn_text_count(gn_arena *a, double value); /* a whole number: "12,345"; "never" for
                                                          infinity */
+
+/* the same of what is an estimate, with three digits that count: "12,300" */
+const char *gn_text_steps(gn_arena *a, double value);
 
 bool gn_text_ends(const char *path, const char *end); /* with something before it */
 

@@ -25,24 +25,39 @@ enum {
  * other side. */
 #define GN_BENCH_TOLERANCE_ROUNDED 2e-2
 
+/* What is never one row of a report, though it runs the same program (rows.h). */
+typedef enum gn_apart {
+    GN_APART_NOTHING,
+    GN_APART_DYNAMIC, /* settings of dynamic shapes: on graphs that change they differ */
+    GN_APART_SEARCH,  /* a mode that searches, and one that does not: they compile otherwise */
+    GN_APART_COUNT
+} gn_apart;
+
 typedef struct gn_bench {
     gn_cli *cli;
     gn_arena *arena;
-    const char *model; /* path */
+    const char *model; /* path; of several models all of them, for titles */
     const char *out;   /* folder that results go to */
     double tolerance;  /* one of the two */
     gn_grid grid;
     bool eval_only, compile_only; /* what is measured; nothing set: inference and training */
     int64_t warmup, repeat, epochs, timeout_s;
 
-    gn_cell *cells; /* the user's order: data, threads, dynamic, mode */
+    gn_cell *cells; /* the user's order: model, data, threads, dynamic, mode */
     int n_cells;
-    bool partial;             /* it was interrupted */
-    const char *started;      /* "2026-01-31T12:00:00Z" */
-    const char *command;      /* that was typed, quoted for a shell */
-    const char *cpu, *system; /* of the machine */
+    struct gn_bench *raw; /* of rows (rows.h): the bench that they were made of; else NULL */
+    struct gn_bench *rows[GN_APART_COUNT]; /* made of it; NULL: not yet */
+    bool partial;                          /* it was interrupted */
+    const char *started;                   /* "2026-01-31T12:00:00Z" */
+    const char *command;                   /* that was typed, quoted for a shell */
+    const char *cpu, *system;              /* of the machine */
+    const char *compilers;                 /* that made the kernels, and gnnc */
     int64_t cores, memory_bytes;
 } gn_bench;
+
+/* identity.c: a digest of what a session runs, and how. */
+struct gn_session;
+const char *gn_bench_program(const struct gn_session *s);
 
 /* measure.c: the one cell that the options name, in this process; what was measured goes to
  * cli->opt.cell, outputs of inference beside it (GN_BENCH_OUTPUTS).  An error is written there
@@ -52,6 +67,9 @@ GN_NODISCARD gn_status *gn_bench_measure(gn_cli *cli, const gn_grid *g);
 
 /* plan.c: the cells of the grid with their keys; out of what they were asked for. */
 GN_NODISCARD gn_status *gn_bench_plan(gn_bench *b);
+/* What tables call its model: the file's name without its ending, or the path where several have
+ * that name. */
+const char *gn_bench_model_label(const gn_bench *b, const gn_cell *c);
 /* What tables call its data: its name, and what was asked for where several have that name. */
 const char *gn_bench_data_label(const gn_bench *b, const gn_cell *c);
 

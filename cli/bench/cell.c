@@ -22,6 +22,7 @@ const char *const gn_cell_end_name[GN_CELL_END_COUNT] = {
     X(picked)                                                                                      \
     X(order)                                                                                       \
     X(code)                                                                                        \
+    X(program)                                                                                     \
     X(error_code)                                                                                  \
     X(error)
 #define MEASURED_COUNTS(X)                                                                         \
@@ -31,12 +32,17 @@ const char *const gn_cell_end_name[GN_CELL_END_COUNT] = {
     X(classes)                                                                                     \
     X(kernels)                                                                                     \
     X(kernels_cached)                                                                              \
+    X(eval_launches)                                                                               \
+    X(step_launches)                                                                               \
+    X(eval_operators)                                                                              \
+    X(step_operators)                                                                              \
     X(plan_bytes)                                                                                  \
     X(arena_bytes)                                                                                 \
     X(rss_bytes)
 #define MEASURED_NUMBERS(X)                                                                        \
     X(read_ms)                                                                                     \
     X(compile_ms)                                                                                  \
+    X(tune_ms)                                                                                     \
     X(setup_ms)                                                                                    \
     X(train_acc)                                                                                   \
     X(val_acc)                                                                                     \
@@ -59,8 +65,13 @@ void gn_measured_init(gn_measured *m)
 
 void gn_cell_init(gn_cell *c)
 {
-    *c = (gn_cell){
-        .data = "", .mode = "", .dynamic = "", .reason = "", .last_line = "", .wall_ms = NAN};
+    *c = (gn_cell){.model = "",
+                   .data = "",
+                   .mode = "",
+                   .dynamic = "",
+                   .reason = "",
+                   .last_line = "",
+                   .wall_ms = NAN};
     gn_measured_init(&c->cold);
     gn_measured_init(&c->warm);
     c->changing = (gn_changing){-1, -1, -1, NAN, NAN};
@@ -82,6 +93,8 @@ static const char *order_of(const gn_cell *c) { return c->warm.order ? c->warm.o
 
 bool gn_same_program(const gn_cell *a, const gn_cell *b)
 {
+    const char *program = a->warm.program, *other = b->warm.program;
+    if (program && other && *program && *other) return !strcmp(program, other);
     gn_mode m = gn_mode_by_name(a->mode), n = gn_mode_by_name(b->mode);
     if (m == GN_MODE_COUNT || n == GN_MODE_COUNT ||
         gn_modes[m].one_region != gn_modes[n].one_region)
@@ -202,10 +215,12 @@ void gn_cell_json(gn_json *j, const gn_cell *c)
 {
     gn_json_object(j, NULL);
     gn_json_string(j, "id", c->id);
+    gn_json_string(j, "model", c->model);
     gn_json_string(j, "data", c->data);
     gn_json_string(j, "mode", c->mode);
     gn_json_string(j, "dynamic", c->dynamic);
     gn_json_int(j, "threads", c->threads);
+    if (c->group) gn_json_string(j, "group", c->group);
     gn_json_string(j, "status", gn_cell_end_name[c->end]);
     gn_json_string(j, "reason", c->reason);
     gn_json_string(j, "last_line", c->last_line);

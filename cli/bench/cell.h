@@ -36,15 +36,20 @@ typedef struct gn_samples {
  * empty. */
 typedef struct gn_measured {
     const char *model, *data;
-    const char *device; /* that it ran on, "cpu" or a GPU's name */
-    const char *order;  /* of nodes: where a search chose another one, random draws are other ones
-                           too */
-    const char *picked; /* what a search chose, in words; "": nothing */
-    const char *code;   /* digest: equal ones are the same kernels */
+    const char *device;  /* that it ran on, "cpu" or a GPU's name */
+    const char *order;   /* of nodes: where a search chose another one, random draws are other ones
+                            too */
+    const char *picked;  /* what a search chose, in words; "": nothing */
+    const char *code;    /* digest: equal ones are the same kernels */
+    const char *program; /* digest: equal ones are the same kernels, launched and shared out in the
+                            same way (identity.c) */
     int64_t nodes, edges, features, classes;
     int64_t kernels, kernels_cached;
-    double read_ms;    /* data */
+    int64_t eval_launches, step_launches;   /* of a run of inference, of a training step */
+    int64_t eval_operators, step_operators; /* of the program that those compute */
+    double read_ms;                         /* data */
     double compile_ms; /* model text to machine code that can be called, a search for it too */
+    double tune_ms;    /* of it the search, or looking up what one found */
     double setup_ms;   /* all before the first run: read, compile, bind, prepare */
     int64_t plan_bytes, arena_bytes; /* what the plan says the session holds; of it temporaries */
     int64_t rss_bytes;               /* resident, at most */
@@ -62,12 +67,17 @@ typedef struct gn_changing {
 } gn_changing;
 
 typedef struct gn_cell {
-    const char *data; /* as it was asked for; "" is the built-in graph */
+    const char *model; /* path */
+    const char *data;  /* as it was asked for; "" is the built-in graph */
     const char *mode;
     const char *dynamic;
     int64_t threads;
-    const char *key; /* all that the measurement depends on, lines "name value" */
-    const char *id;  /* digest of the key */
+    const char *key;   /* all that the measurement depends on, lines "name value" */
+    const char *id;    /* digest of the key */
+    const char *group; /* the row of the report that it is part of; NULL: not known yet */
+    /* A row of the report stands for these cells, which run the same program; else none. */
+    const struct gn_cell *const *same;
+    int n_same;
 
     gn_cell_end end;
     const char *reason;     /* why it is not ok; "" where it is */
@@ -98,7 +108,7 @@ void gn_measured_init(gn_measured *m);
 void gn_cell_init(gn_cell *c);
 
 /* Do both run the same kernels in the same way, on nodes in the same order?  Then what differs
- * between them is noise. */
+ * between them is noise.  Where one has no `program`, what its mode says of running counts. */
 bool gn_same_program(const gn_cell *a, const gn_cell *b);
 
 /* Why it did not end well, in a few words: "timeout: not done after 5 s", and of an error what it

@@ -2,6 +2,7 @@
 #include "cli/bench/charts.h"
 
 #include "cli/bench/recommend.h"
+#include "cli/bench/rows.h"
 #include "cli/svg.h"
 #include "cli/text.h"
 
@@ -10,13 +11,10 @@
 #include <math.h>
 #include <string.h>
 
-/* Pixels. */
-static const double WIDTH = 920, RIGHT = 110 /* figures */, TOP = 26 /* the axis */,
-                    ROW = 24 /* a cell */, TITLE = 30 /* of a group */;
+/* Pixels, of a row; x is in percent of what the chart is wide. */
+static const double AXIS = 18, BAR = 16, STRIP = 24;
+static const double LINEAR_TO = 12; /* times that an axis from 0 still shows */
 enum { TICKS = 32 };
-
-/* Where names end: the longest mode, and its dynamic setting where there are several. */
-static double left_of(const gn_bench *b) { return b->grid.dynamic.n > 1 ? 324 : 210; }
 
 const char *gn_mode_class(const char *mode)
 {
@@ -25,27 +23,44 @@ const char *gn_mode_class(const char *mode)
     return (size_t)m < sizeof classes / sizeof *classes ? classes[m] : "m0";
 }
 
-/* Bars ----------------------------------------------------------------------------------------- */
+static bool is_infer(gn_chart_of w) { return w == GN_CHART_INFER || w == GN_CHART_INFER_SAMPLES; }
+static bool is_strip(gn_chart_of w)
+{
+    return w == GN_CHART_STEP_SAMPLES || w == GN_CHART_INFER_SAMPLES;
+}
+
+static bool is_eager(const gn_cell *c) { return !strcmp(c->mode, "eager"); }
+
+static bool is_drawn(const gn_chart *d, const gn_cell *c)
+{
+    return !(d->model && strcmp(c->model, d->model) != 0) && !(d->no_eager && is_eager(c));
+}
+
+/* Values --------------------------------------------------------------------------------------- */
 
 typedef struct bar {
     double value, low, high; /* the bar, its whisker; NaN: none */
     double second;           /* a mark: of compiling the cached time, of memory the plan */
 } bar;
 
-static bar bar_of(const gn_cell *c, gn_bar_chart what)
+static bar bar_of(const gn_cell *c, gn_chart_of what)
 {
     bar b = {NAN, NAN, NAN, NAN};
-    const gn_stats *s = what == GN_BARS_STEP ? &c->step : &c->infer;
+    const gn_stats *s = is_infer(what) ? &c->infer : &c->step;
     if (c->end != GN_CELL_OK) return b;
     switch (what) {
-    case GN_BARS_STEP:
-    case GN_BARS_INFER:
+    case GN_CHART_STEP:
+    case GN_CHART_INFER:
         if (s->n) b = (bar){s->median, s->p10, s->p90, NAN};
         break;
-    case GN_BARS_COMPILE:
+    case GN_CHART_STEP_SAMPLES:
+    case GN_CHART_INFER_SAMPLES:
+        if (s->n) b = (bar){s->median, s->min, s->max, NAN};
+        break;
+    case GN_CHART_COMPILE:
         b = (bar){c->cold.compile_ms * 1e3, NAN, NAN, c->warm.compile_ms * 1e3};
         break;
-    case GN_BARS_MEMORY:
+    case GN_CHART_MEMORY:
         if (c->warm.rss_bytes > 0) b.value = (double)c->warm.rss_bytes;
         if (c->warm.plan_bytes > 0) b.second = (double)c->warm.plan_bytes;
         break;
@@ -53,12 +68,13 @@ static bar bar_of(const gn_cell *c, gn_bar_chart what)
     return b;
 }
 
-static bool range_of(const gn_bench *b, gn_bar_chart what, double *least, double *most)
+static bool range_of(const gn_bench *b, const gn_chart *d, double *least, double *most)
 {
     *least = INFINITY;
     *most = 0;
     for (int k = 0; k < b->n_cells; k++) {
-        bar x = bar_of(&b->cells[k], what);
+        if (!is_drawn(d, &b->cells[k])) continue;
+        bar x = bar_of(&b->cells[k], d->what);
         double all[] = {x.value, x.low, x.high, x.second};
         for (int i = 0; i < 4; i++) {
             if (!(all[i] > 0) || isinf(all[i])) continue;
@@ -69,158 +85,186 @@ static bool range_of(const gn_bench *b, gn_bar_chart what, double *least, double
     return *most > 0;
 }
 
-static double height_of(const gn_bench *b)
+bool gn_eager_hides(const gn_bench *b, const char *model, bool infer)
 {
-    double h = TOP + 6;
-    for (int k = 0; k < b->n_cells; k++)
-        h += ROW + (gn_first_of_peers(b, &b->cells[k]) ? TITLE : 0);
-    return h;
+    for (int k = 0; k < b->n_cells; k++) {
+        const gn_cell *e = &b->cells[k];
+        const gn_stats *s = infer ? &e->infer : &e->step;
+        if (!is_eager(e) || e->end != GN_CELL_OK || !s->n) continue;
+        if (model && strcmp(e->model, model) != 0) continue;
+        for (int i = 0; i < b->n_cells; i++) {
+            const gn_cell *o = &b->cells[i];
+            const gn_stats *t = infer ? &o->infer : &o->step;
+            if (!is_eager(o) && o->end == GN_CELL_OK && t->n && gn_are_peers(o, e) &&
+                s->median > 2 * t->median)
+                return true;
+        }
+    }
+    return false;
 }
 
-static void draw_axis(gn_bench *b, FILE *to, const gn_scale *x, gn_unit_of_axis unit, double bottom)
-{
+/* Drawing -------------------------------------------------------------------------------------- */
+
+typedef struct drawing {
+    gn_bench *b;
+    FILE *to;
+    const gn_chart *chart;
+    gn_scale x;
+    int n;
     double at[TICKS];
-    int n = gn_scale_ticks(x, TICKS, at);
-    for (int k = 0; k < n; k++) {
-        double px = gn_scale_at(x, at[k]);
-        gn_svg_line(to, "grid", px, TOP - 6, px, bottom);
-        gn_svg_text(to, "tick middle", px, TOP - 12, gn_tick_text(b->arena, unit, at[k]));
+} drawing;
+
+static const char *amount(const drawing *d, double v)
+{
+    return d->chart->what == GN_CHART_MEMORY ? gn_text_bytes(d->b->arena, v)
+                                             : gn_text_time(d->b->arena, v);
+}
+
+static void begin_row(const drawing *d, double height, const char *label)
+{
+    gn_svg_begin_wide(d->to, "plot", height, label);
+    for (int k = 0; k < d->n; k++) {
+        double x = gn_scale_at(&d->x, d->at[k]);
+        gn_svg_line_wide(d->to, "grid", x, 0, x, height);
     }
 }
 
-/* The rows of a chart: titles of groups, names, and what each cell draws. */
-static void draw_rows(gn_bench *b, FILE *to,
-                      void (*row)(gn_bench *, FILE *, const gn_cell *, double y, const void *),
-                      const void *ctx)
+static void end_row(const drawing *d) { gn_svg_end(d->to); }
+
+static void draw_axis(const drawing *d)
 {
-    double y = TOP;
+    static const char *const names[] = {"time of a training step, median",
+                                        "time of a run of inference, median",
+                                        "time to compile",
+                                        "memory",
+                                        "time of each training step",
+                                        "time of each run of inference"};
+    gn_unit_of_axis unit = d->chart->what == GN_CHART_MEMORY ? GN_AXIS_BYTES : GN_AXIS_TIME;
+    fprintf(d->to, "<div class=\"axis\">%s (axis %s)</div>\n", names[d->chart->what],
+            d->x.linear ? "from 0" : "logarithmic");
+    gn_svg_begin_wide(d->to, "plot", AXIS, NULL);
+    int each = d->x.linear && d->n > 6 ? 2 : 1; /* a narrow screen has no room for more */
+    for (int k = 0; k < d->n; k += each) {
+        double x = gn_scale_at(&d->x, d->at[k]);
+        const char *class = x < 4 ? "tick" : x > 94 ? "tick end" : "tick middle";
+        const char *text = d->at[k] == 0 ? "0" : gn_tick_text(d->b->arena, unit, d->at[k]);
+        gn_svg_text_wide(d->to, class, x, AXIS - 6, text);
+    }
+    end_row(d);
+}
+
+static void label_row(const drawing *d, const gn_cell *c, const char *figure, const char *class)
+{
+    fprintf(d->to, "<div class=\"label\"><span><i class=\"%s\"></i>", gn_mode_class(c->mode));
+    gn_text_html(d->to, gn_cell_label(d->b, c));
+    fprintf(d->to, "</span> <span class=\"%s\">", class);
+    gn_text_html(d->to, figure);
+    fputs("</span></div>\n", d->to);
+}
+
+static void draw_bar(const drawing *d, const gn_cell *c)
+{
+    gn_arena *a = d->b->arena;
+    bar v = bar_of(c, d->chart->what);
+    const char *title = amount(d, v.value), *second = amount(d, v.second);
+    double end = gn_scale_at(&d->x, v.value);
+    if (!isnan(v.second))
+        title = gn_arena_printf(a, "%s, %s %s", title,
+                                d->chart->what == GN_CHART_MEMORY ? "planned" : "cached", second);
+    label_row(d, c, title, "figure");
+    title = gn_arena_printf(a, "%s, %s: %s", gn_peers_title(d->b, c), gn_cell_label(d->b, c),
+                            title);
+    if (!isnan(v.low)) {
+        const char *low = amount(d, v.low), *high = amount(d, v.high);
+        title = gn_arena_printf(a, "%s (a tenth below %s, a tenth above %s)", title, low, high);
+    }
+    begin_row(d, BAR, title);
+    gn_svg_rect_wide(d->to, gn_arena_printf(a, "bar %s", gn_mode_class(c->mode)), 0, 2,
+                     fmax(end, 0.2), BAR - 5, title);
+    if (!isnan(v.low)) {
+        double from = gn_scale_at(&d->x, v.low), to = gn_scale_at(&d->x, v.high);
+        gn_svg_line_wide(d->to, "whisker", from, (BAR - 1) / 2, to, (BAR - 1) / 2);
+        gn_svg_line_wide(d->to, "whisker", from, 4, from, BAR - 5);
+        gn_svg_line_wide(d->to, "whisker", to, 4, to, BAR - 5);
+    }
+    if (!isnan(v.second)) {
+        double x = gn_scale_at(&d->x, v.second);
+        gn_svg_line_wide(d->to, "mark", x, 0, x, BAR - 1);
+    }
+    end_row(d);
+}
+
+static void draw_strip(const drawing *d, const gn_cell *c)
+{
+    enum { MOST = 400 }; /* dots; of more samples every so-manieth is drawn */
+    gn_arena *a = d->b->arena;
+    bool infer = is_infer(d->chart->what);
+    const gn_samples *s = infer ? &c->warm.infer_us : &c->warm.step_us;
+    const gn_stats *t = infer ? &c->infer : &c->step;
+    const char *m = gn_mode_class(c->mode), *dot = gn_arena_printf(a, "dot %s", m);
+    const char *median = amount(d, t->median), *low = amount(d, t->p25), *high = amount(d, t->p75);
+    double x1 = gn_scale_at(&d->x, t->p25), x2 = gn_scale_at(&d->x, t->p75),
+           at = gn_scale_at(&d->x, t->median);
+    label_row(d, c, gn_arena_printf(a, "median %s", median), "figure");
+    const char *title = gn_arena_printf(a, "%s: median %s, half of all between %s and %s",
+                                        gn_cell_label(d->b, c), median, low, high);
+    begin_row(d, STRIP, title);
+    gn_svg_rect_wide(d->to, gn_arena_printf(a, "box %s", m), x1, 3, fmax(x2 - x1, 0.2), STRIP - 8,
+                     title);
+    for (int64_t k = 0; k < s->n; k += 1 + s->n / MOST) {
+        double turn = (double)k * 0.6180339887498949; /* spread evenly, the same way every time */
+        gn_svg_dot_wide(d->to, dot, gn_scale_at(&d->x, s->x[k]),
+                        5 + (STRIP - 12) * (turn - floor(turn)), 2.2);
+    }
+    gn_svg_line_wide(d->to, "median", at, 1, at, STRIP - 3);
+    end_row(d);
+}
+
+static void draw_row(const drawing *d, const gn_cell *c)
+{
+    bool ended = c->end == GN_CELL_OK;
+    if (isnan(bar_of(c, d->chart->what).value))
+        label_row(d, c, ended ? "not measured" : gn_cell_end_name[c->end],
+                  ended ? "figure none" : "figure bad");
+    else if (is_strip(d->chart->what))
+        draw_strip(d, c);
+    else
+        draw_bar(d, c);
+}
+
+/* The groups of a chart: their titles, and what each row draws. */
+static void draw_groups(const drawing *d)
+{
+    const gn_bench *b = d->b;
     for (int k = 0; k < b->n_cells; k++) {
         const gn_cell *c = &b->cells[k];
+        bool titled = false;
         if (!gn_first_of_peers(b, c)) continue;
-        gn_svg_text(to, "group", 0, y + TITLE - 10, gn_peers_title(b, c));
-        y += TITLE;
         for (int i = k; i < b->n_cells; i++) {
             const gn_cell *o = &b->cells[i];
-            if (o->threads != c->threads || strcmp(o->data, c->data) != 0) continue;
-            gn_svg_text(to, "name", left_of(b) - 10, y + ROW - 8, gn_cell_variant(b, o));
-            row(b, to, o, y, ctx);
-            y += ROW;
+            if (!gn_are_peers(o, c) || !is_drawn(d->chart, o)) continue;
+            if (!titled) {
+                fputs("<div class=\"group\">", d->to);
+                gn_text_html(d->to, gn_group_title(b, c));
+                fputs("</div>\n", d->to);
+            }
+            titled = true;
+            draw_row(d, o);
         }
     }
 }
 
-typedef struct bars {
-    gn_bar_chart what;
-    gn_scale x;
-} bars;
-
-static const char *amount(gn_arena *a, gn_bar_chart what, double v)
+bool gn_draw_chart(gn_bench *b, FILE *to, const gn_chart *c)
 {
-    return what == GN_BARS_MEMORY ? gn_text_bytes(a, v) : gn_text_time(a, v);
-}
-
-static void draw_bar(gn_bench *b, FILE *to, const gn_cell *c, double y, const void *ctx)
-{
-    const bars *d = ctx;
-    gn_arena *a = b->arena;
-    bar v = bar_of(c, d->what);
-    double middle = y + ROW / 2, left = d->x.from, end = gn_scale_at(&d->x, v.value);
-    if (isnan(v.value)) {
-        bool ended = c->end == GN_CELL_OK;
-        gn_svg_text(to, ended ? "none" : "bad", left + 4, y + ROW - 8,
-                    ended ? "not measured" : gn_cell_end_name[c->end]);
-        return;
-    }
-    const char *title = gn_arena_printf(a, "%s, %s: %s", gn_peers_title(b, c),
-                                        gn_cell_variant(b, c), amount(a, d->what, v.value));
-    if (!isnan(v.low))
-        title = gn_arena_printf(a, "%s (a tenth below %s, a tenth above %s)", title,
-                                amount(a, d->what, v.low), amount(a, d->what, v.high));
-    if (!isnan(v.second))
-        title = gn_arena_printf(a, "%s, %s %s", title,
-                                d->what == GN_BARS_MEMORY ? "planned" : "cached",
-                                amount(a, d->what, v.second));
-    gn_svg_rect(to, gn_arena_printf(a, "bar %s", gn_mode_class(c->mode)), left, y + 4,
-                fmax(end - left, 1), ROW - 8, title);
-    double right = end;
-    if (!isnan(v.low)) {
-        right = fmax(right, gn_scale_at(&d->x, v.high));
-        gn_svg_line(to, "whisker", gn_scale_at(&d->x, v.low), middle, gn_scale_at(&d->x, v.high),
-                    middle);
-    }
-    if (!isnan(v.second)) {
-        double px = gn_scale_at(&d->x, v.second);
-        right = fmax(right, px);
-        gn_svg_line(to, "mark", px, y + 2, px, y + ROW - 2);
-    }
-    gn_svg_text(to, "figure", right + 6, y + ROW - 8, amount(a, d->what, v.value));
-}
-
-bool gn_draw_bars(gn_bench *b, FILE *to, gn_bar_chart what)
-{
-    static const char *const names[] = {"Time of a training step", "Time of inference",
-                                        "Time to compile", "Resident memory"};
-    double least, most, height = height_of(b);
-    if (!range_of(b, what, &least, &most)) return false;
-    bars d = {what, gn_scale_for(least, most, left_of(b), WIDTH - RIGHT)};
-    gn_svg_begin(to, WIDTH, height, names[what]);
-    draw_axis(b, to, &d.x, what == GN_BARS_MEMORY ? GN_AXIS_BYTES : GN_AXIS_TIME, height - 4);
-    draw_rows(b, to, draw_bar, &d);
-    gn_svg_end(to);
-    return true;
-}
-
-/* Samples -------------------------------------------------------------------------------------- */
-
-typedef struct strips {
-    bool infer;
-    gn_scale x;
-} strips;
-
-static void draw_strip(gn_bench *b, FILE *to, const gn_cell *c, double y, const void *ctx)
-{
-    enum { MOST = 400 }; /* dots; of more samples every so-manieth is drawn */
-    const strips *d = ctx;
-    gn_arena *a = b->arena;
-    const gn_samples *s = d->infer ? &c->warm.infer_us : &c->warm.step_us;
-    const gn_stats *t = d->infer ? &c->infer : &c->step;
-    const char *m = gn_mode_class(c->mode);
-    bool ended = c->end == GN_CELL_OK;
-    if (!ended || !t->n) {
-        gn_svg_text(to, ended ? "none" : "bad", d->x.from + 4, y + ROW - 8,
-                    ended ? "not measured" : gn_cell_end_name[c->end]);
-        return;
-    }
-    double x1 = gn_scale_at(&d->x, t->p25), x2 = gn_scale_at(&d->x, t->p75),
-           at = gn_scale_at(&d->x, t->median), y0 = y + 4;
-    gn_svg_rect(to, gn_arena_printf(a, "box %s", m), x1, y0, fmax(x2 - x1, 1), ROW - 8,
-                gn_arena_printf(a, "%s: median %s, half of all between %s and %s",
-                                gn_cell_variant(b, c), gn_text_time(a, t->median),
-                                gn_text_time(a, t->p25), gn_text_time(a, t->p75)));
-    for (int64_t k = 0; k < s->n; k += 1 + s->n / MOST) {
-        double turn = (double)k * 0.6180339887498949; /* spread evenly, the same way every time */
-        gn_svg_dot(to, gn_arena_printf(a, "dot %s", m), gn_scale_at(&d->x, s->x[k]),
-                   y0 + 2 + (ROW - 12) * (turn - floor(turn)), 2.2, NULL);
-    }
-    gn_svg_line(to, "median", at, y0 - 2, at, y0 + ROW - 6);
-    gn_svg_text(to, "figure end", WIDTH - 20, y + ROW - 8, gn_text_time(a, t->median));
-}
-
-bool gn_draw_samples(gn_bench *b, FILE *to, bool infer)
-{
-    double least = INFINITY, most = 0, height = height_of(b);
-    for (int k = 0; k < b->n_cells; k++) {
-        const gn_stats *t = infer ? &b->cells[k].infer : &b->cells[k].step;
-        if (b->cells[k].end != GN_CELL_OK || !t->n || !(t->min > 0)) continue;
-        least = fmin(least, t->min);
-        most = fmax(most, t->max);
-    }
-    if (!(most > 0)) return false;
-    strips d = {infer, gn_scale_for(least, most, left_of(b), WIDTH - RIGHT)};
-    gn_svg_begin(to, WIDTH, height, infer ? "Samples of inference" : "Samples of training steps");
-    draw_axis(b, to, &d.x, GN_AXIS_TIME, height - 4);
-    gn_svg_text(to, "tick end", WIDTH - 20, TOP - 12, "median");
-    draw_rows(b, to, draw_strip, &d);
-    gn_svg_end(to);
+    drawing d = {.b = b, .to = to, .chart = c};
+    double least, most;
+    if (!range_of(b, c, &least, &most)) return false;
+    d.x = most < LINEAR_TO * least ? gn_scale_linear(0, most, 0, 100)
+                                   : gn_scale_for(least, most, 0, 100);
+    d.n = gn_scale_ticks(&d.x, TICKS, d.at);
+    fputs("<div class=\"chart\">\n", to);
+    draw_axis(&d);
+    draw_groups(&d);
+    fputs("</div>\n", to);
     return true;
 }

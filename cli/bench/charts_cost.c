@@ -2,13 +2,15 @@
 #include "cli/bench/charts.h"
 
 #include "cli/bench/recommend.h"
+#include "cli/bench/rows.h"
 #include "cli/svg.h"
 #include "cli/text.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Pixels. */
-static const double WIDTH = 450, HEIGHT = 300, LEFT = 58, RIGHT = 16, TOP = 14, BOTTOM = 44;
+static const double WIDTH = 450, HEIGHT = 300, LEFT = 58, RIGHT = 16, TOP = 32, BOTTOM = 44;
 enum { POINTS = 64, TICKS = 24 };
 
 typedef struct plot {
@@ -38,6 +40,13 @@ static void draw_curve(const plot *p, const char *class, double begin_us, double
     fputs("</title></polyline>\n", p->to);
 }
 
+const char *gn_curve_class(const gn_bench *b, const gn_cell *c)
+{
+    uint32_t k = 0;
+    while (k + 1 < b->grid.dynamic.n && strcmp(b->grid.dynamic.p[k], c->dynamic) != 0) k++;
+    return gn_arena_printf(b->arena, "%s d%u", gn_mode_class(c->mode), k);
+}
+
 static void draw_axes(const plot *p)
 {
     double at[TICKS];
@@ -56,7 +65,8 @@ static void draw_axes(const plot *p)
         gn_svg_text(p->to, "tick end", LEFT - 6, y + 4, gn_tick_text(a, GN_AXIS_TIME, at[k]));
     }
     gn_svg_text(p->to, "tick middle", (LEFT + WIDTH - RIGHT) / 2, HEIGHT - 8,
-                p->infer ? "runs of inference" : "training steps");
+                p->infer ? "runs of inference (logarithmic)" : "training steps (logarithmic)");
+    gn_svg_text(p->to, "tick", 0, TOP - 16, "time in all, compilation and steps (logarithmic)");
 }
 
 static void draw_cell(const plot *p, const gn_cell *c)
@@ -69,29 +79,32 @@ static void draw_cell(const plot *p, const gn_cell *c)
     if (c == base)
         draw_curve(p, "curve dashed m0", 0, us,
                    gn_arena_printf(a, "%s, %ss alone: %s each", name, unit, gn_text_time(a, us)));
-    draw_curve(p, gn_arena_printf(a, "curve %s", gn_mode_class(c->mode)), compile, us,
+    draw_curve(p, gn_arena_printf(a, "curve %s", gn_curve_class(p->b, c)), compile, us,
                gn_arena_printf(a, "%s: compiles in %s, then %s a %s", name,
                                gn_text_time(a, compile), gn_text_time(a, us), unit));
     if (!base || !isfinite(even) || even > p->x.high) return;
     double x = gn_scale_at(&p->x, even), y = gn_scale_at(&p->y, even * figure(p, base)->median);
     gn_svg_dot(
         p->to, gn_arena_printf(a, "even %s", gn_mode_class(c->mode)), x, y, 5,
-        gn_arena_printf(a, "%s: break-even after %s %ss", name, gn_text_count(a, even), unit));
+        gn_arena_printf(a, "%s: break-even after %s %ss", name, gn_text_steps(a, even), unit));
 }
 
 /* In words: dots may lie on each other. */
 static void say_break_even(const plot *p, int n, const gn_cell *const *cells)
 {
-    const char *before = "Break-even: ";
+    bool any = false;
     for (int k = 0; k < n; k++) {
         double even = p->infer ? cells[k]->break_even_infer : cells[k]->break_even_step;
         if (isnan(even)) continue;
-        fprintf(p->to, "%s", *before == 'B' ? "<p class=\"soft\">Break-even: " : before);
+        if (any)
+            fputs("; ", p->to);
+        else
+            fprintf(p->to, "<p class=\"soft\">Break-even, in %s: ", p->infer ? "runs" : "steps");
         gn_text_html(p->to, gn_cell_variant(p->b, cells[k]));
-        fprintf(p->to, " %s%s", isfinite(even) ? "after " : "", gn_text_count(p->b->arena, even));
-        before = ", ";
+        fprintf(p->to, " %s", gn_text_steps(p->b->arena, even));
+        any = true;
     }
-    if (*before == ',') fputs("</p>\n", p->to);
+    if (any) fputs("</p>\n", p->to);
 }
 
 /* Steps until the dearest compilation is a hundredth of all, or break-even is well in sight. */

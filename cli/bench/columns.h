@@ -15,12 +15,20 @@ enum {
     GN_TABLE_ERRORS = 1 << 5,
     GN_TABLE_MODES = 1 << 6,   /* mode against mode: of each question its main figure */
     GN_TABLE_DYNAMIC = 1 << 7, /* the same for dynamic settings */
-    GN_TABLE_ALL = (1 << 8) - 1,
+    GN_TABLE_NOISE = 1 << 8,
+    GN_TABLE_BREAK_EVEN = 1 << 9,
+    GN_TABLE_SEARCH = 1 << 10,
+    GN_TABLE_TAIL = 1 << 11,
+    GN_TABLE_THREADS = 1 << 12,
+    GN_TABLE_KERNELS = 1 << 13,
+    GN_TABLE_SIZES = 1 << 14,
+    GN_TABLE_ALL = (1 << 15) - 1,
 };
 
 typedef enum gn_value_kind {
     GN_VALUE_TEXT,
-    GN_VALUE_COUNT,  /* a whole number; infinite: never */
+    GN_VALUE_COUNT,  /* a whole number */
+    GN_VALUE_STEPS,  /* an estimate of a whole number, shown with three digits; infinite: never */
     GN_VALUE_NUMBER, /* shown with three digits that count */
 } gn_value_kind;
 
@@ -48,6 +56,9 @@ bool gn_column_shown(const gn_bench *b, const gn_column *col, uint32_t tables);
 /* Does the cell belong to a table: those of errors hold what did not end well, the others of
  * figures what was measured. */
 bool gn_cell_shown(const gn_cell *c, uint32_t table);
+
+/* The rows of a table. */
+gn_bench *gn_table_rows(gn_bench *b, uint32_t table);
 
 const char *gn_value_text(gn_arena *a, const gn_column *col, gn_value v); /* for people; "" where
                                                                              not known */

@@ -1,5 +1,6 @@
 /* compare: cells against the baseline of their data, threads and dynamic setting. */
 #include "cli/bench/bench.h"
+#include "cli/bench/rows.h"
 #include "cli/text.h"
 
 #include <errno.h>
@@ -99,7 +100,8 @@ static const gn_cell *baseline_of(const gn_bench *b, const gn_cell *c)
     for (int k = 0; k < b->n_cells; k++) {
         const gn_cell *o = &b->cells[k];
         if (o->is_baseline && o->end == GN_CELL_OK && o->threads == c->threads &&
-            !strcmp(o->data, c->data) && !strcmp(o->dynamic, c->dynamic))
+            !strcmp(o->model, c->model) && !strcmp(o->data, c->data) &&
+            gn_cell_covers(o, b->grid.baseline, c->dynamic))
             return o;
     }
     return NULL;
@@ -107,6 +109,7 @@ static const gn_cell *baseline_of(const gn_bench *b, const gn_cell *c)
 
 void gn_bench_compare(gn_bench *b)
 {
+    memset(b->rows, 0, sizeof b->rows); /* of what was */
     for (int k = 0; k < b->n_cells; k++) {
         gn_cell *c = &b->cells[k];
         if (c->end != GN_CELL_OK) continue;

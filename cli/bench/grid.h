@@ -5,7 +5,8 @@
 #include "cli/args.h"
 
 typedef struct gn_grid {
-    gn_string_list data; /* "" is the built-in graph */
+    gn_string_list models; /* paths; gn_grid_parse leaves them to who has them */
+    gn_string_list data;   /* "" is the built-in graph */
     gn_string_list modes, dynamic;
     GN_VEC(int64_t) threads;
     const char *baseline; /* the mode that others are compared with: eager where it is among them,

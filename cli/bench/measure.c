@@ -111,21 +111,45 @@ static const char *picked_of(const gn_session *s)
     return b.p;
 }
 
+/* Values that a program computes: what is bound, and what moves within a row at most, is none. */
+static int64_t operators(const gn_compiled *c)
+{
+    int64_t n = 0;
+    if (!c || !c->f) return -1;
+    for (uint32_t v = 1; v < c->f->p->nodes.n; v++)
+        n += c->f->place[v] == FU_REAL || c->f->place[v] == FU_INLINE;
+    return n;
+}
+
+static int64_t launches(const gn_compiled *c) { return c ? c->artifact->n_launches : -1; }
+
+static void describe_code(const gn_session *s, gn_measured *m)
+{
+    const gn_compiled *eval = s->build.eval.code, *step = s->build.step.code;
+    m->code = s->build.code.code;
+    m->program = gn_bench_program(s);
+    m->kernels = s->build.code.distinct;
+    m->kernels_cached = s->build.code.hits;
+    m->eval_launches = launches(eval);
+    m->step_launches = launches(step);
+    m->eval_operators = operators(eval);
+    m->step_operators = operators(step);
+}
+
 static void describe(const gn_session *s, double setup_ms, gn_measured *m)
 {
     gn_memory memory = gn_session_memory(s);
     m->model = s->model->name;
     m->data = s->data->name;
     m->device = gn_cli_device_name(s);
-    m->code = s->build.code.code;
+    describe_code(s, m);
     m->nodes = s->data->n_nodes;
     m->edges = s->data->n_edges;
     m->features = s->data->n_features;
     m->classes = s->data->n_classes;
-    m->kernels = s->build.code.distinct;
-    m->kernels_cached = s->build.code.hits;
     m->read_ms = s->read_ms + s->reorder_ms;
     m->compile_ms = s->frontend_ms + s->tune_ms + s->build.ms;
+    m->tune_ms = s->tune_ms;
     m->picked = picked_of(s);
     m->order = gn_order_name[s->opt.reorder];
     m->setup_ms = setup_ms;
@@ -159,7 +183,7 @@ static gn_status *measure(gn_cli *cli, gn_measured *m)
 
 gn_status *gn_bench_measure(gn_cli *cli, const gn_grid *g)
 {
-    if (g->data.n > 1 || g->modes.n > 1 || g->dynamic.n > 1 || g->threads.n > 1)
+    if (g->data.n > 1 || g->modes.n > 1 || g->dynamic.n > 1 || g->threads.n > 1 || cli->args.n > 1)
         GN_FAIL(GN_ERR_USAGE, "--cell measures one cell: each list has one entry then");
     cli->opt.data = *g->data.p[0] ? g->data.p[0] : NULL;
     cli->opt.mode = g->modes.p[0];

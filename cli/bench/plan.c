@@ -32,6 +32,26 @@ const char *gn_bench_data_label(const gn_bench *b, const gn_cell *c)
     return name ? name : *c->data ? c->data : "built-in graph";
 }
 
+/* "gcn" of samples/gcn.gnn. */
+static const char *stem_of(gn_arena *a, const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path,
+               *dot = strrchr(name, '.');
+    size_t n = dot && dot > name ? (size_t)(dot - name) : strlen(name);
+    return gn_arena_strndup(a, name, n);
+}
+
+const char *gn_bench_model_label(const gn_bench *b, const gn_cell *c)
+{
+    const char *stem = stem_of(b->arena, c->model);
+    for (uint32_t k = 0; k < b->grid.models.n; k++) {
+        const char *other = b->grid.models.p[k];
+        if (strcmp(other, c->model) != 0 && !strcmp(stem_of(b->arena, other), stem))
+            return c->model;
+    }
+    return stem;
+}
+
 /* A file by what tells one state of it from another. */
 static void add_file(gn_buf *key, const char *name, const char *path)
 {
@@ -85,15 +105,15 @@ static void add_text(gn_buf *key, const char *name, const char *value)
     if (value) gn_buf_printf(key, "%s %s\n", name, value);
 }
 
-/* What all cells share. */
-static gn_status *common_key(const gn_bench *b, gn_buf *key)
+/* What all cells of a model share. */
+static gn_status *common_key(const gn_bench *b, const char *model, gn_buf *key)
 {
     const gn_cli_options *o = &b->cli->opt;
     const char *text;
     size_t n;
     unsigned char digest[GN_SHA256_BYTES];
     char hex[GN_SHA256_HEX + 1];
-    GN_TRY(gn_read_model(b->arena, b->model, &text, &n));
+    GN_TRY(gn_read_model(b->arena, model, &text, &n));
     gn_sha256_of(text, n, digest);
     gn_sha256_hex(digest, hex);
     gn_buf_printf(key, "gnnc %s\ncode %s\n", GNNC_VERSION, gn_code_id);
@@ -149,31 +169,56 @@ static void finish(const gn_bench *b, gn_cell *c, const char *common)
     c->is_baseline = !strcmp(c->mode, b->grid.baseline);
 }
 
+/* Two files of one text have the same cells. */
+static gn_status *check_models(const gn_grid *g, const char *const *common)
+{
+    for (uint32_t k = 0; k < g->models.n; k++)
+        for (uint32_t i = 0; i < k; i++)
+            if (!strcmp(common[i], common[k]))
+                GN_FAIL(GN_ERR_USAGE, "'%s' and '%s' are the same model", g->models.p[i],
+                        g->models.p[k]);
+    return NULL;
+}
+
+static void add_cells(gn_bench *b, const char *model, const char *data, int64_t threads,
+                      const char *common)
+{
+    const gn_grid *g = &b->grid;
+    for (uint32_t y = 0; y < g->dynamic.n; y++)
+        for (uint32_t m = 0; m < g->modes.n; m++) {
+            gn_cell *c = &b->cells[b->n_cells++];
+            gn_cell_init(c);
+            c->model = model;
+            c->data = data;
+            c->threads = threads;
+            c->dynamic = g->dynamic.p[y];
+            c->mode = g->modes.p[m];
+            finish(b, c, common);
+        }
+}
+
 gn_status *gn_bench_plan(gn_bench *b)
 {
     const gn_grid *g = &b->grid;
-    gn_buf common = {.arena = b->arena};
-    size_t n = 1, by[] = {g->data.n, g->threads.n, g->dynamic.n, g->modes.n};
+    size_t n = 1, by[] = {g->models.n, g->data.n, g->threads.n, g->dynamic.n, g->modes.n};
     enum { MOST = 1 << 16 };
-    GN_TRY(common_key(b, &common));
-    for (int k = 0; k < 4; k++) {
+    const char **common = GN_NEW_N(b->arena, const char *, g->models.n + 1);
+    for (uint32_t m = 0; m < g->models.n; m++) {
+        gn_buf key = {.arena = b->arena};
+        GN_TRY(common_key(b, g->models.p[m], &key));
+        common[m] = key.p;
+    }
+    GN_TRY(check_models(g, common));
+    for (size_t k = 0; k < sizeof by / sizeof *by; k++) {
         if (n > MOST / by[k])
             GN_FAIL(GN_ERR_USAGE, "more than %d cells: the lists are too long", MOST);
         n *= by[k];
     }
     b->cells = GN_NEW_N(b->arena, gn_cell, n);
     b->n_cells = 0;
-    for (uint32_t d = 0; d < g->data.n; d++)
-        for (uint32_t t = 0; t < g->threads.n; t++)
-            for (uint32_t y = 0; y < g->dynamic.n; y++)
-                for (uint32_t m = 0; m < g->modes.n; m++) {
-                    gn_cell *c = &b->cells[b->n_cells++];
-                    gn_cell_init(c);
-                    c->data = g->data.p[d];
-                    c->threads = g->threads.p[t];
-                    c->dynamic = g->dynamic.p[y];
-                    c->mode = g->modes.p[m];
-                    finish(b, c, common.p);
-                }
+    for (uint32_t m = 0; m < g->models.n; m++)
+        for (uint32_t d = 0; d < g->data.n; d++)
+            for (uint32_t t = 0; t < g->threads.n; t++)
+                add_cells(b, g->models.p[m], g->data.p[d], g->threads.p[t], common[m]);
     return NULL;
 }

@@ -1,5 +1,7 @@
 #include "cli/bench/recommend.h"
 
+#include "cli/bench/across.h"
+#include "cli/bench/rows.h"
 #include "cli/bench/tables.h"
 #include "cli/text.h"
 
@@ -101,38 +103,40 @@ int gn_cheapest(int n, const gn_cell *const *cells, bool infer, double *from, in
     return count;
 }
 
-static bool peers(const gn_cell *a, const gn_cell *b)
+bool gn_are_peers(const gn_cell *a, const gn_cell *b)
 {
-    return a->threads == b->threads && !strcmp(a->data, b->data);
+    return a->threads == b->threads && !strcmp(a->model, b->model) && !strcmp(a->data, b->data);
 }
 
 int gn_peers_of(const gn_bench *b, const gn_cell *like, const gn_cell **out)
 {
     int n = 0;
     for (int k = 0; k < b->n_cells; k++)
-        if (b->cells[k].end == GN_CELL_OK && peers(&b->cells[k], like)) out[n++] = &b->cells[k];
+        if (b->cells[k].end == GN_CELL_OK && gn_are_peers(&b->cells[k], like))
+            out[n++] = &b->cells[k];
     return n;
 }
 
 bool gn_first_of_peers(const gn_bench *b, const gn_cell *c)
 {
     for (const gn_cell *o = b->cells; o < c; o++)
-        if (peers(o, c)) return false;
+        if (gn_are_peers(o, c)) return false;
     return true;
 }
 
-const char *gn_cell_variant(const gn_bench *b, const gn_cell *c)
-{
-    return b->grid.dynamic.n > 1 ? gn_arena_printf(b->arena, "%s (dynamic=%s)", c->mode, c->dynamic)
-                                 : c->mode;
-}
-
-const char *gn_peers_title(const gn_bench *b, const gn_cell *c)
+const char *gn_group_title(const gn_bench *b, const gn_cell *c)
 {
     const char *label = gn_bench_data_label(b, c);
     if (b->grid.threads.n < 2) return label;
     return gn_arena_printf(b->arena, "%s, %" PRId64 " thread%s", label, c->threads,
                            c->threads == 1 ? "" : "s");
+}
+
+const char *gn_peers_title(const gn_bench *b, const gn_cell *c)
+{
+    const char *title = gn_group_title(b, c);
+    if (b->grid.models.n < 2) return title;
+    return gn_arena_printf(b->arena, "%s on %s", gn_bench_model_label(b, c), title);
 }
 
 /* Words ---------------------------------------------------------------------------------------- */
@@ -181,11 +185,9 @@ static void say_break_even(const gn_bench *b, FILE *to, const gn_cell *c, bool i
     if (isinf(cold))
         fprintf(to, ", which never comes back against %s\n", c->baseline->mode);
     else
-        fprintf(to,
-                ", which has come back against %s after %s %s (%s where the kernels are in the "
-                "cache)\n",
-                c->baseline->mode, gn_text_count(b->arena, cold), unit,
-                gn_text_count(b->arena, cached));
+        fprintf(to, ", which comes back against %s after %s %s (%s with cached kernels)\n",
+                c->baseline->mode, gn_text_steps(b->arena, cold), unit,
+                gn_text_steps(b->arena, cached));
 }
 
 static void say_best(const gn_bench *b, FILE *to, const char *use, int n,
@@ -218,8 +220,8 @@ static void say_cheapest(const gn_bench *b, FILE *to, int n, const gn_cell *cons
         if (count == 1)
             fprintf(to, "    for any number of %s: %s\n", unit, name);
         else if (k + 1 < count)
-            fprintf(to, "    up to %s %s: %s\n", gn_text_count(b->arena, from[k + 1] - 1), unit,
-                    name);
+            fprintf(to, "    up to %s %.*s: %s\n", gn_text_steps(b->arena, from[k + 1] - 1),
+                    (int)strlen(unit) - (from[k + 1] == 2), unit, name);
         else
             fprintf(to, "    more: %s\n", name);
     }
@@ -274,7 +276,7 @@ static void say_failures(const gn_bench *b, FILE *to, const gn_cell *like)
 {
     for (int k = 0; k < b->n_cells; k++) {
         const gn_cell *c = &b->cells[k];
-        if (c->end == GN_CELL_OK || !peers(c, like)) continue;
+        if (c->end == GN_CELL_OK || !gn_are_peers(c, like)) continue;
         fprintf(to, "  Not %s: %s\n", gn_cell_variant(b, c), gn_cell_why(b->arena, c));
     }
 }
@@ -288,19 +290,79 @@ static void say_verdict(const gn_bench *b, FILE *to, int n, const gn_cell *const
     if (pick < 0) return;
     const gn_cell *c = cells[pick];
     if (several) fprintf(to, "%s: ", gn_peers_title(b, c));
-    fprintf(to, "Use %s: %s takes %s", gn_cell_variant(b, c),
+    fprintf(to, "Use %s: %s takes %s", gn_cell_lead(b, c),
             step >= 0 ? "a training step" : "a run of inference",
             gn_text_time(b->arena, figure(c, step < 0)->median));
     say_gain(b, to, c, step < 0);
     if (step >= 0 && run >= 0 && run != step && !gn_as_fast(c, cells[run], true))
-        fprintf(to, "; to serve, use %s", gn_cell_variant(b, cells[run]));
+        fprintf(to, "; to serve, use %s", gn_cell_lead(b, cells[run]));
     fputs(".\n", to);
+}
+
+/* In how many comparisons one setting is the right one. */
+static void say_across(const gn_bench *b, FILE *to, const char *model)
+{
+    gn_across a;
+    bool infer = !gn_find_across(b, model, false, &a);
+    if (infer && !gn_find_across(b, model, true, &a)) {
+        fputs("nothing to recommend: no cell ended well.\n", to);
+        return;
+    }
+    const char *what = infer ? "inference" : "training steps";
+    fprintf(to, "Use %s: ", a.name);
+    if (a.best == a.of)
+        fprintf(to, "the fastest, or as fast, in %s of %s.\n",
+                a.of == 1   ? "the one comparison"
+                : a.of == 2 ? "both comparisons"
+                            : gn_arena_printf(b->arena, "all %d comparisons", a.of),
+                what);
+    else
+        fprintf(to,
+                "the fastest, or as fast, in %d of %d comparisons of %s; at most %s times the "
+                "fastest's time.\n",
+                a.best, a.of, what, gn_text_number(b->arena, a.worst));
+}
+
+void gn_write_across(gn_bench *b, FILE *to)
+{
+    b = gn_bench_rows(b, GN_APART_NOTHING);
+    say_across(b, to, NULL);
+}
+
+/* A line a model, and one across them. */
+static void say_models(const gn_bench *b, FILE *to)
+{
+    const gn_cell **cells = GN_NEW_N(b->arena, const gn_cell *, b->n_cells + 1);
+    for (uint32_t m = 0; m < b->grid.models.n; m++) {
+        const gn_cell *first = NULL;
+        int groups = 0, n = 0;
+        for (int k = 0; k < b->n_cells; k++) {
+            const gn_cell *c = &b->cells[k];
+            if (strcmp(c->model, b->grid.models.p[m]) != 0) continue;
+            if (!first) first = c;
+            groups += gn_first_of_peers(b, c);
+        }
+        if (!first) continue;
+        fprintf(to, "%s: ", gn_bench_model_label(b, first));
+        if (groups == 1) n = gn_peers_of(b, first, cells);
+        if (n)
+            say_verdict(b, to, n, cells, false);
+        else
+            say_across(b, to, first->model);
+    }
+    fputs("All models: ", to);
+    say_across(b, to, NULL);
 }
 
 void gn_write_verdict(gn_bench *b, FILE *to)
 {
+    b = gn_bench_rows(b, GN_APART_NOTHING);
     const gn_cell **cells = GN_NEW_N(b->arena, const gn_cell *, b->n_cells + 1);
     int groups = 0;
+    if (b->grid.models.n > 1) {
+        say_models(b, to);
+        return;
+    }
     for (int k = 0; k < b->n_cells; k++) groups += gn_first_of_peers(b, &b->cells[k]);
     for (int k = 0; k < b->n_cells; k++)
         if (gn_first_of_peers(b, &b->cells[k]))
@@ -309,7 +371,9 @@ void gn_write_verdict(gn_bench *b, FILE *to)
 
 void gn_write_reasons(gn_bench *b, FILE *to)
 {
-    const gn_cell **cells = GN_NEW_N(b->arena, const gn_cell *, b->n_cells + 1);
+    b = gn_bench_rows(b, GN_APART_NOTHING);
+    gn_bench *settings = gn_bench_rows(b, GN_APART_DYNAMIC);
+    const gn_cell **cells = GN_NEW_N(b->arena, const gn_cell *, settings->n_cells + 1);
     for (int k = 0; k < b->n_cells; k++) {
         const gn_cell *c = &b->cells[k];
         if (!gn_first_of_peers(b, c)) continue;
@@ -324,8 +388,9 @@ void gn_write_reasons(gn_bench *b, FILE *to)
         say_best(b, to, "Long training", n, cells, false);
         say_best(b, to, "Serving", n, cells, true);
         say_cheapest(b, to, n, cells, !train);
-        say_changing(b, to, n, cells);
         say_memory(b, to, n, cells);
+        int apart = gn_peers_of(settings, c, cells);
+        say_changing(settings, to, apart, cells);
         say_failures(b, to, c);
     }
     if (b->partial) fputs("\nInterrupted: some cells were not run; --resume goes on.\n", to);
@@ -336,4 +401,6 @@ void gn_write_recommendations(gn_bench *b, FILE *to)
     gn_write_verdict(b, to);
     fputc('\n', to);
     gn_write_reasons(b, to);
+    for (uint32_t k = 0; k < b->grid.modes.n; k++)
+        if (!strcmp(b->grid.modes.p[k], "eager")) fputs("\n" GN_EAGER_SENTENCE "\n", to);
 }

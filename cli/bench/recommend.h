@@ -18,15 +18,16 @@ bool gn_as_fast(const gn_cell *c, const gn_cell *best, bool infer);
  * how many there are. */
 int gn_cheapest(int n, const gn_cell *const *cells, bool infer, double *from, int *pick);
 
-/* The cells that ended well on one dataset with one number of threads, as those of `like` are; room
- * for b->n_cells. */
+/* Of one model, on one dataset, with one number of threads? */
+bool gn_are_peers(const gn_cell *a, const gn_cell *b);
+/* The cells that ended well and are peers of `like`; room for b->n_cells. */
 int gn_peers_of(const gn_bench *b, const gn_cell *like, const gn_cell **out);
 /* of all its peers, whatever their end */
 bool gn_first_of_peers(const gn_bench *b, const gn_cell *c);
 
-/* "default", and " (dynamic=true)" where there are several settings. */
-const char *gn_cell_variant(const gn_bench *b, const gn_cell *c);
-/* "cora, 2 threads"; the threads only where there are several numbers of them. */
+/* "gcn on cora, 2 threads"; model and threads only where there are several of them. */
 const char *gn_peers_title(const gn_bench *b, const gn_cell *c);
+/* The same without the model. */
+const char *gn_group_title(const gn_bench *b, const gn_cell *c);
 
 #endif

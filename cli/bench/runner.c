@@ -129,10 +129,10 @@ static void add_settings(command *m, const runner *r, const gn_cell *c)
     add(m, "--quiet");
 }
 
-static char *const *finish(command *m, const runner *r)
+static char *const *finish(command *m, const gn_cell *c)
 {
     add(m, "--");
-    add(m, r->b->model);
+    add(m, c->model);
     GN_PUSH(m->arena, m->argv, NULL);
     return m->argv.p;
 }
@@ -152,7 +152,7 @@ static char *const *command_of(const runner *r, const gn_cell *c, const char *to
     add_count(&m, "epochs", b->epochs);
     if (compile_only) add(&m, "--compile-only");
     add_settings(&m, r, c);
-    return finish(&m, r);
+    return finish(&m, c);
 }
 
 /* This same program, on graphs that change; as many recompilations as it takes. */
@@ -166,7 +166,7 @@ static char *const *changing_of(const runner *r, const gn_cell *c)
     add_count(&m, "recompile-limit", GN_BENCH_BATCHES);
     add(&m, "--json");
     add_settings(&m, r, c);
-    return finish(&m, r);
+    return finish(&m, c);
 }
 
 /* How a process ended -------------------------------------------------------------------------- */
@@ -259,8 +259,8 @@ static gn_cell *baseline_of(const runner *r, const gn_cell *c)
 {
     for (int k = 0; k < r->b->n_cells; k++) {
         gn_cell *o = &r->b->cells[k];
-        if (o->is_baseline && o->threads == c->threads && !strcmp(o->data, c->data) &&
-            !strcmp(o->dynamic, c->dynamic))
+        if (o->is_baseline && o->threads == c->threads && !strcmp(o->model, c->model) &&
+            !strcmp(o->data, c->data) && !strcmp(o->dynamic, c->dynamic))
             return o;
     }
     return NULL;
@@ -310,13 +310,15 @@ static gn_status *run_cell(runner *r, gn_cell *c)
 static const char *cell_name(const runner *r, const gn_cell *c)
 {
     gn_buf b = {.arena = r->b->arena};
+    if (r->b->grid.models.n > 1) gn_buf_printf(&b, "%s ", gn_bench_model_label(r->b, c));
     gn_buf_printf(&b, "%s %s", gn_bench_data_label(r->b, c), c->mode);
     if (r->b->grid.dynamic.n > 1) gn_buf_printf(&b, " dynamic=%s", c->dynamic);
     if (r->b->grid.threads.n > 1) gn_buf_printf(&b, " threads=%" PRId64, c->threads);
     return b.p;
 }
 
-/* What is left, from what cells on the same data took, and from all that ran where none did. */
+/* What is left, from what cells of the model on the same data took, and from all that ran where
+ * none did. */
 static double left_ms(const runner *r)
 {
     double left = 0;
@@ -327,8 +329,8 @@ static double left_ms(const runner *r)
         if (c->end != GN_CELL_OPEN) continue;
         for (int i = 0; i < r->b->n_cells; i++) {
             const gn_cell *o = &r->b->cells[i];
-            if (o->end == GN_CELL_OPEN || strcmp(o->data, c->data) != 0 || !(o->wall_ms > 0))
-                continue;
+            bool alike = !strcmp(o->data, c->data) && !strcmp(o->model, c->model);
+            if (o->end == GN_CELL_OPEN || !alike || !(o->wall_ms > 0)) continue;
             sum += o->wall_ms;
             n++;
         }
@@ -371,6 +373,7 @@ static void reopen(gn_cell *c, int64_t timeout_s)
 {
     gn_cell fresh;
     gn_cell_init(&fresh);
+    fresh.model = c->model;
     fresh.data = c->data;
     fresh.mode = c->mode;
     fresh.dynamic = c->dynamic;

@@ -10,14 +10,14 @@
 typedef struct gn_question {
     uint32_t table;
     const char *name;  /* of the sheet */
-    const char *title; /* "Training" */
+    const char *title; /* the question */
     const char *about; /* a sentence or two: what its figures are */
 } gn_question;
 extern const gn_question gn_questions[];
 extern const int gn_question_count;
 
 /* Has the table a row, and a column with a figure? */
-bool gn_question_shown(const gn_bench *b, const gn_question *q);
+bool gn_question_shown(gn_bench *b, const gn_question *q);
 
 void gn_write_config(gn_bench *b, FILE *to);   /* JSON: what was asked, of which program, on which
                                                   machine */
@@ -27,7 +27,9 @@ void gn_write_latex(gn_bench *b, FILE *to);    /* a table a question; needs \use
 void gn_write_markdown(gn_bench *b, FILE *to); /* likewise */
 void gn_write_verdict(gn_bench *b, FILE *to); /* what to use: a sentence for each dataset and number
                                                  of threads */
-void gn_write_reasons(gn_bench *b, FILE *to); /* and why, for which use */
+/* one mode for all of what was compared: a sentence */
+void gn_write_across(gn_bench *b, FILE *to);
+void gn_write_reasons(gn_bench *b, FILE *to);         /* and why, for which use */
 void gn_write_recommendations(gn_bench *b, FILE *to); /* recommend.c */
 void gn_write_page(gn_bench *b, FILE *to);            /* page.c: HTML, with charts */
 

@@ -1,7 +1,9 @@
 /* workbook: the tables as an .xlsx, a sheet a question, through libxlsxwriter.  Its headers are
  * wanted where gnnc is built, the library is loaded where a workbook is written. */
+#include "cli/bench/answers.h"
 #include "cli/bench/output.h"
 #include "cli/bench/recommend.h"
+#include "cli/bench/rows.h"
 #include "cli/bench/tables.h"
 #include "cli/text.h"
 
@@ -87,7 +89,7 @@ typedef struct writer {
     gn_bench *b;
     const library *lib;
     lxw_workbook *book;
-    lxw_format *title, *about, *head, *number, *count, *bad;
+    lxw_format *title, *answer, *about, *head, *number, *count, *bad, *lines;
 } writer;
 
 static void make_formats(writer *w)
@@ -96,6 +98,11 @@ static void make_formats(writer *w)
     w->title = l->workbook_add_format(w->book);
     l->format_set_bold(w->title);
     l->format_set_font_size(w->title, 14);
+    w->answer = l->workbook_add_format(w->book);
+    l->format_set_bold(w->answer);
+    w->lines = l->workbook_add_format(w->book);
+    l->format_set_text_wrap(w->lines);
+    l->format_set_align(w->lines, LXW_ALIGN_VERTICAL_TOP);
     w->about = l->workbook_add_format(w->book);
     l->format_set_font_color(w->about, 0x666666);
     w->head = l->workbook_add_format(w->book);
@@ -104,19 +111,27 @@ static void make_formats(writer *w)
     l->format_set_align(w->head, LXW_ALIGN_VERTICAL_BOTTOM);
     l->format_set_bottom(w->head, LXW_BORDER_THIN);
     w->number = l->workbook_add_format(w->book);
-    l->format_set_num_format(w->number, "[=0]0;[<0.01]0.0E+00;#,##0.00#");
+    l->format_set_num_format(w->number, "General");
     w->count = l->workbook_add_format(w->book);
     l->format_set_num_format(w->count, "#,##0");
     w->bad = l->workbook_add_format(w->book);
     l->format_set_font_color(w->bad, 0xC22F2F);
 }
 
-enum { HEAD_ROW = 3, TEXT_WIDTH = 24, NUMBER_WIDTH = 13, LABEL_WIDTH = 36, MOST_TEXT = 32767 };
+enum { HEAD_ROW = 4, TEXT_WIDTH = 24, NUMBER_WIDTH = 13, LABEL_WIDTH = 36, MOST_TEXT = 32767 };
 
 /* A cell of a sheet holds so many characters at most, and XML no other bytes. */
 static const char *fit(const writer *w, const char *text)
 {
     return gn_text_fit(w->b->arena, text, MOST_TEXT);
+}
+
+/* Three digits, as everywhere that people read; results.csv has more. */
+static double three(double x)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%.3g", x);
+    return strtod(text, NULL);
 }
 
 static void write_value(writer *w, lxw_worksheet *s, lxw_row_t row, lxw_col_t col,
@@ -130,8 +145,9 @@ static void write_value(writer *w, lxw_worksheet *s, lxw_row_t row, lxw_col_t co
     else if (isinf(v.number))
         l->worksheet_write_string(s, row, col, "never", NULL);
     else if (!isnan(v.number))
-        l->worksheet_write_number(s, row, col, v.number,
-                                  c->kind == GN_VALUE_COUNT ? w->count : w->number);
+        l->worksheet_write_number(s, row, col,
+                                  c->kind == GN_VALUE_NUMBER ? three(v.number) : v.number,
+                                  c->kind == GN_VALUE_NUMBER ? w->number : w->count);
 }
 
 /* Bars of one column of a sheet, on a logarithmic axis. */
@@ -144,7 +160,7 @@ static void add_chart(writer *w, lxw_worksheet *s, const char *sheet, const gn_c
     lxw_chart_series *series = l->chart_add_series(chart, NULL, NULL);
     l->chart_series_set_categories(series, sheet, HEAD_ROW + 1, labels, last, labels);
     l->chart_series_set_values(series, sheet, HEAD_ROW + 1, values, last, values);
-    l->chart_title_set_name(chart, c->title);
+    l->chart_title_set_name(chart, gn_arena_printf(w->b->arena, "%s, %s", c->title, c->unit));
     l->chart_legend_set_position(chart, LXW_CHART_LEGEND_NONE);
     l->chart_axis_set_log_base(chart->x_axis, 10); /* of bars, the one of values */
     l->chart_axis_set_name(chart->x_axis, gn_arena_printf(w->b->arena, "%s, logarithmic", c->unit));
@@ -168,7 +184,7 @@ static bool is_drawn(const gn_question *q, const gn_column *c)
 static void write_rows(writer *w, lxw_worksheet *s, const gn_question *q)
 {
     const library *l = w->lib;
-    gn_bench *b = w->b;
+    gn_bench *b = gn_table_rows(w->b, q->table);
     lxw_col_t col = 0, drawn = 0;
     const gn_column *figure = NULL;
     lxw_row_t row = HEAD_ROW;
@@ -199,7 +215,7 @@ static void write_rows(writer *w, lxw_worksheet *s, const gn_question *q)
     for (int i = 0; i < b->n_cells; i++) {
         const gn_cell *c = &b->cells[i];
         if (!gn_cell_shown(c, q->table)) continue;
-        const char *label = gn_arena_printf(b->arena, "%s, %s", gn_peers_title(b, c),
+        const char *label = gn_arena_printf(b->arena, "%s: %s", gn_peers_title(b, c),
                                             gn_cell_variant(b, c));
         l->worksheet_write_string(s, ++row, col, fit(w, label), NULL);
     }
@@ -214,34 +230,93 @@ static void write_sheet(writer *w, const gn_question *q)
     l->worksheet_set_landscape(s);
     l->worksheet_fit_to_pages(s, 1, 0); /* as wide as a page, as long as it gets */
     l->worksheet_write_string(s, 0, 0, q->title, w->title);
-    l->worksheet_write_string(s, 1, 0, q->about, w->about);
-    if (gn_question_shown(w->b, q))
-        write_rows(w, s, q);
-    else
-        l->worksheet_write_string(s, HEAD_ROW, 0,
-                                  q->table == GN_TABLE_ERRORS    ? "Every cell ended well."
-                                  : q->table == GN_TABLE_DYNAMIC ? "One setting alone was measured."
-                                                                 : "Nothing was measured.",
-                                  NULL);
+    l->worksheet_write_string(s, 1, 0, fit(w, gn_answer(w->b, q->table)), w->answer);
+    l->worksheet_write_string(s, 2, 0, q->about, w->about);
+    if (gn_question_shown(w->b, q)) write_rows(w, s, q);
 }
 
-/* What was asked, where, and what is recommended: a line a row. */
-static void write_about(writer *w)
+static const char environment[] = "Where and how was this measured?";
+
+static const char *environment_answer(const gn_bench *b)
+{
+    return gn_arena_printf(b->arena, "By gnnc %s on %s, %lld cores, %s%s.", GNNC_VERSION, b->cpu,
+                           (long long)b->cores, b->started,
+                           b->partial ? "; interrupted: some cells were not run" : "");
+}
+
+/* All questions, their answers, and the sheets with the tables. */
+static void write_answers(writer *w)
+{
+    const library *l = w->lib;
+    lxw_worksheet *s = l->workbook_add_worksheet(w->book, "Answers");
+    lxw_row_t row = HEAD_ROW;
+    if (!s) return;
+    l->worksheet_write_string(s, 0, 0, "What does this comparison say?", w->title);
+    l->worksheet_write_string(s, 1, 0, fit(w, gn_answer(w->b, GN_TABLE_MODES)), w->answer);
+    l->worksheet_write_string(
+        s, 2, 0, "A line a question; each has a sheet of its own. " GN_EAGER_SENTENCE, w->about);
+    l->worksheet_write_string(s, row, 0, "question", w->head);
+    l->worksheet_write_string(s, row, 1, "answer", w->head);
+    l->worksheet_write_string(s, row, 2, "sheet", w->head);
+    for (int k = 0; k < gn_question_count; k++) {
+        const gn_question *q = &gn_questions[k];
+        l->worksheet_write_string(s, ++row, 0, q->title, w->lines);
+        l->worksheet_write_string(s, row, 1, fit(w, gn_answer(w->b, q->table)), w->lines);
+        l->worksheet_write_string(s, row, 2, q->name, w->lines);
+    }
+    l->worksheet_write_string(s, ++row, 0, environment, w->lines);
+    l->worksheet_write_string(s, row, 1, fit(w, environment_answer(w->b)), w->lines);
+    l->worksheet_write_string(s, row, 2, "Environment", w->lines);
+    l->worksheet_set_column(s, 0, 0, 46, NULL);
+    l->worksheet_set_column(s, 1, 1, 110, NULL);
+    l->worksheet_set_column(s, 2, 2, 16, NULL);
+    l->worksheet_freeze_panes(s, HEAD_ROW + 1, 0);
+    l->worksheet_set_landscape(s);
+    l->worksheet_fit_to_pages(s, 1, 0);
+}
+
+/* The recommendations: a line a row. */
+static void write_advice(writer *w, lxw_worksheet *s, lxw_row_t row)
+{
+    const library *l = w->lib;
+    char *text = NULL, *rest, *line;
+    size_t n = 0;
+    FILE *f = open_memstream(&text, &n);
+    if (!f) return;
+    gn_write_recommendations(w->b, f);
+    if (!fclose(f)) {
+        l->worksheet_write_string(s, ++row, 0, "Recommendations", w->title);
+        for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+            l->worksheet_write_string(s, ++row, 1, fit(w, line), NULL);
+    }
+    free(text);
+}
+
+/* What was asked, where, and what is recommended. */
+static void write_environment(writer *w)
 {
     const library *l = w->lib;
     gn_bench *b = w->b;
-    lxw_worksheet *s = l->workbook_add_worksheet(w->book, "About");
-    char *text = NULL, *rest, *line;
-    size_t n = 0;
-    lxw_row_t row = 0;
+    lxw_worksheet *s = l->workbook_add_worksheet(w->book, "Environment");
+    lxw_row_t row = HEAD_ROW;
     if (!s) return;
+    l->worksheet_write_string(s, 0, 0, environment, w->title);
+    l->worksheet_write_string(s, 1, 0, fit(w, environment_answer(b)), w->answer);
+    const char *memory = gn_text_bytes(b->arena, (double)b->memory_bytes);
+    const char *counts = gn_arena_printf(
+        b->arena, "%lld runs and steps before the clock, %lld runs, %lld steps; %lld s for a cell",
+        (long long)b->warmup, (long long)b->repeat, (long long)b->epochs, (long long)b->timeout_s);
     const char *const facts[][2] = {
-        {"model", b->model},
+        {"models", b->model},
         {"command", b->command},
         {"gnnc", GNNC_VERSION},
+        {"compilers", b->compilers ? b->compilers : ""},
         {"processor", b->cpu},
+        {"cores", gn_arena_printf(b->arena, "%lld", (long long)b->cores)},
+        {"memory", memory},
         {"system", b->system},
         {"started", b->started},
+        {"measured", counts},
         {"complete", b->partial ? "no: some cells were not run" : "yes"}};
     for (size_t k = 0; k < sizeof facts / sizeof *facts; k++) {
         l->worksheet_write_string(s, row, 0, facts[k][0], w->about);
@@ -251,15 +326,7 @@ static void write_about(writer *w)
     l->worksheet_set_column(s, 1, 1, 110, NULL);
     l->worksheet_set_landscape(s);
     l->worksheet_fit_to_pages(s, 1, 0);
-    FILE *f = open_memstream(&text, &n);
-    if (!f) return;
-    gn_write_recommendations(b, f);
-    if (!fclose(f)) {
-        l->worksheet_write_string(s, ++row, 0, "Recommendations", w->title);
-        for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
-            l->worksheet_write_string(s, ++row, 1, fit(w, line), NULL);
-    }
-    free(text);
+    write_advice(w, s, row);
 }
 
 bool gn_has_workbook(void) { return loaded() != NULL; }
@@ -271,8 +338,9 @@ gn_status *gn_write_workbook(gn_bench *b, const char *path)
     w.book = w.lib->workbook_new(path);
     if (!w.book) GN_FAIL(GN_ERR_NOMEM, "out of memory for %s", path);
     make_formats(&w);
+    write_answers(&w);
     for (int k = 0; k < gn_question_count; k++) write_sheet(&w, &gn_questions[k]);
-    write_about(&w);
+    write_environment(&w);
     lxw_error e = w.lib->workbook_close(w.book);
     if (e) GN_FAIL(GN_ERR_IO, "%s: %s", path, w.lib->lxw_strerror(e));
     return NULL;

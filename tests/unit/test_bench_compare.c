@@ -237,6 +237,13 @@ START_TEST(same_program)
     ck_assert_str_eq(p[gn_best_of(peers(p), p, false)]->mode, "default");
     const gn_cell *none = add("max-autotune", 90, 50, "");
     ck_assert(!gn_same_program(none, none));
+    /* where it was recorded what runs and how, that alone counts */
+    gn_cell *x = add("default", 90, 50, "k"), *y = add("reduce-overhead", 90, 50, "k");
+    ck_assert(!gn_same_program(x, y));
+    x->warm.program = y->warm.program = "p";
+    ck_assert(gn_same_program(x, y));
+    y->warm.program = "q";
+    ck_assert(!gn_same_program(x, y));
 }
 END_TEST
 
@@ -319,6 +326,9 @@ START_TEST(files)
     gn_cell *e = add("eager", 20, 1000, "e"), *d = add("default", 90, 100, "d");
     d->warm.model = "GCN";
     d->warm.nodes = 34;
+    d->warm.program = "p";
+    d->warm.step_launches = 12;
+    d->cold.tune_ms = 1500.5;
     d->cold.rss_bytes = 1234567890123;
     d->wall_ms = 12.5;
     d->timeout_s = 7;
@@ -340,6 +350,10 @@ START_TEST(files)
     ck_assert_str_eq(back.warm.model, "GCN");
     ck_assert_str_eq(back.warm.code, "d");
     ck_assert_int_eq(back.warm.nodes, 34);
+    ck_assert_str_eq(back.warm.program, "p");
+    ck_assert_int_eq(back.warm.step_launches, 12);
+    ck_assert_int_eq(back.warm.eval_launches, -1);
+    ck_assert_double_eq(back.cold.tune_ms, 1500.5);
     ck_assert_int_eq(back.warm.edges, -1);
     ck_assert_int_eq(back.cold.rss_bytes, 1234567890123);
     ck_assert_int_eq(back.timeout_s, 7);

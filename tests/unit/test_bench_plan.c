@@ -57,6 +57,7 @@ static gn_cell *planned(void)
     gn_grid_text t = {.data = in_folder("data"), .modes = "eager", .threads = "1"};
     *b = (gn_bench){.cli = &cli, .arena = &arena, .model = in_folder("m.gnn")};
     ck_assert_ptr_null(gn_grid_parse(&arena, &t, &b->grid));
+    GN_PUSH(&arena, b->grid.models, in_folder("m.gnn"));
     ck_assert_ptr_null(gn_bench_plan(b));
     ck_assert_int_eq(b->n_cells, 1);
     return &b->cells[0];
@@ -109,6 +110,59 @@ START_TEST(devices)
 }
 END_TEST
 
+static gn_status *plan_of(gn_bench *b, const char *first, const char *second)
+{
+    gn_grid_text t = {.data = in_folder("data"), .modes = "eager,default", .threads = "1,2"};
+    *b = (gn_bench){.cli = &cli, .arena = &arena};
+    ck_assert_ptr_null(gn_grid_parse(&arena, &t, &b->grid));
+    GN_PUSH(&arena, b->grid.models, in_folder(first));
+    GN_PUSH(&arena, b->grid.models, in_folder(second));
+    return gn_bench_plan(b);
+}
+
+/* Models are an axis; a cell of one of several has the key that it has alone, so that a report may
+ * grow. */
+START_TEST(several_models)
+{
+    gn_bench b;
+    const gn_cell *alone = planned();
+    put("n.gnn", "model N() (g: graph, x: node[F]) -> node[C] {\n  return Linear(C)(x)\n}\n");
+    ck_assert_int_eq(mkdir(in_folder("sub"), 0777), 0);
+    put("sub/m.gnn", "# another m\n");
+    ck_assert_ptr_null(plan_of(&b, "m.gnn", "n.gnn"));
+    ck_assert_int_eq(b.n_cells, 8);
+    for (int k = 0; k < 8; k++) {
+        ck_assert_str_eq(b.cells[k].model, in_folder(k < 4 ? "m.gnn" : "n.gnn"));
+        ck_assert_str_eq(gn_bench_model_label(&b, &b.cells[k]), k < 4 ? "m" : "n");
+        for (int i = 0; i < k; i++) ck_assert_str_ne(b.cells[i].id, b.cells[k].id);
+    }
+    ck_assert_str_eq(b.cells[0].key, alone->key);
+    ck_assert_ptr_null(plan_of(&b, "m.gnn", "sub/m.gnn")); /* of one name: their paths */
+    ck_assert_str_eq(gn_bench_model_label(&b, &b.cells[0]), in_folder("m.gnn"));
+    ck_assert_str_eq(gn_bench_model_label(&b, &b.cells[4]), in_folder("sub/m.gnn"));
+}
+END_TEST
+
+static void refused(const char *first, const char *second, gn_code code, const char *want)
+{
+    gn_bench b;
+    gn_status *s = plan_of(&b, first, second);
+    ck_assert_ptr_nonnull(s);
+    ck_assert_int_eq(gn_status_code(s), code);
+    ck_assert_msg(strstr(gn_status_message(s), want) != NULL, "%s", gn_status_message(s));
+    gn_status_free(s);
+}
+
+START_TEST(models_refused)
+{
+    put("copy.gnn",
+        "model M() (g: graph, x: node[F]) -> node[C] {\n  lin = Linear(C)\n  return lin(x)\n}\n");
+    refused("m.gnn", "m.gnn", GN_ERR_USAGE, "are the same model");
+    refused("m.gnn", "copy.gnn", GN_ERR_USAGE, "copy.gnn' are the same model");
+    refused("m.gnn", "none.gnn", GN_ERR_IO, "none.gnn");
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("plan");
@@ -116,5 +170,7 @@ int main(void)
     tcase_add_test(t, folders);
     tcase_add_test(t, models);
     tcase_add_test(t, devices);
+    tcase_add_test(t, several_models);
+    tcase_add_test(t, models_refused);
     return RUN_CASES("bench_plan", t);
 }

@@ -29,19 +29,27 @@ static void expect(void (*write)(FILE *, const char *), const char *text, const 
 START_TEST(numbers)
 {
     ck_assert_str_eq(gn_text_number(&arena, 0), "0");
-    ck_assert_str_eq(gn_text_number(&arena, 0.0000123), "1.2e-05");
+    ck_assert_str_eq(gn_text_number(&arena, 0.0000123), "1.23e-05");
+    ck_assert_str_eq(gn_text_number(&arena, 0.001234), "0.00123");
+    ck_assert_str_eq(gn_text_number(&arena, 0.01234), "0.0123");
     ck_assert_str_eq(gn_text_number(&arena, 0.1234), "0.123");
     ck_assert_str_eq(gn_text_number(&arena, 1.2345), "1.23");
     ck_assert_str_eq(gn_text_number(&arena, 9.999), "10.0");
     ck_assert_str_eq(gn_text_number(&arena, 99.99), "100");
     ck_assert_str_eq(gn_text_number(&arena, 999.9), "1,000");
-    ck_assert_str_eq(gn_text_number(&arena, -1234567.2), "-1,234,567");
+    ck_assert_str_eq(gn_text_number(&arena, -1234567.2), "-1,230,000");
+    ck_assert_str_eq(gn_text_number(&arena, 12345), "12,300");
     ck_assert_str_eq(gn_text_number(&arena, NAN), "-");
     ck_assert_str_eq(gn_text_number(&arena, INFINITY), "never");
     ck_assert_str_eq(gn_text_count(&arena, 1), "1");
     ck_assert_str_eq(gn_text_count(&arena, 999), "999");
     ck_assert_str_eq(gn_text_count(&arena, 1000), "1,000");
+    ck_assert_str_eq(gn_text_count(&arena, 12345), "12,345");
     ck_assert_str_eq(gn_text_count(&arena, INFINITY), "never");
+    ck_assert_str_eq(gn_text_steps(&arena, 112), "112");
+    ck_assert_str_eq(gn_text_steps(&arena, 118913), "119,000");
+    ck_assert_str_eq(gn_text_steps(&arena, INFINITY), "never");
+    ck_assert_str_eq(gn_text_steps(&arena, NAN), "-");
 }
 END_TEST
 

@@ -38,13 +38,42 @@ def files(out):
     return set(os.listdir(out)) - {"report.xlsx", "cells"}
 
 
+# What results.csv has always had, in this order; what came later may stand between.
+OLD_COLUMNS = """data nodes edges threads device mode dynamic status step_us step_p10_us step_p90_us step_mean_us step_std_us
+step_times_faster infer_us infer_p10_us infer_p90_us infer_p99_us infer_mean_us infer_std_us infer_times_faster compile_ms
+compile_cached_ms kernels code picked break_even_steps break_even_steps_cached break_even_steps_extra break_even_runs
+break_even_runs_cached peak_rss_mb peak_rss_compile_mb plan_mb temporaries_mb changing_programs changing_compile_ms
+changing_run_us order test_accuracy outputs_diff loss_diff end_loss_diff end_accuracy_diff failed_rss_mb wall_s reason
+last_line id""".split()
+NEW_COLUMNS = set("""model step_spread_percent step_behind_percent step_against_fastest step_n step_p99_us step_max_us step_tail
+step_scaling step_ns_per_edge infer_spread_percent infer_behind_percent infer_against_fastest infer_n infer_max_us infer_tail
+infer_scaling infer_ns_per_edge search_ms step_search_gain step_search_pays infer_search_gain infer_search_pays step_launches
+step_operators step_fused infer_launches infer_operators infer_fused changing_recompiles program group""".split())
+SHEETS = ["Answers", "Modes", "Training", "Inference", "Noise", "Tail", "Compiling", "Break-even", "Search", "Memory", "Kernels",
+          "Threads", "Dynamic", "Sizes", "Agreement", "Errors", "Environment"]
+
+
+def sheet_lines(book):
+    """The texts of each sheet's first column."""
+    def texts(e):
+        return "".join(t.firstChild.data for t in e.getElementsByTagName("t") if t.firstChild)
+    shared = [texts(s) for s in xml.dom.minidom.parseString(book.read("xl/sharedStrings.xml")).getElementsByTagName("si")]
+    names = re.findall(r'<sheet name="([^"]*)"', book.read("xl/workbook.xml").decode())
+    out = {}
+    for k, name in enumerate(names):
+        sheet = xml.dom.minidom.parseString(book.read(f"xl/worksheets/sheet{k + 1}.xml"))
+        first = [row.getElementsByTagName("c")[0] for row in sheet.getElementsByTagName("row") if row.getElementsByTagName("c")]
+        out[name] = [shared[int(c.getElementsByTagName("v")[0].firstChild.data)] for c in first if c.getAttribute("t") == "s"]
+    return out
+
+
 class Page(html.parser.HTMLParser):
     """Every element is closed; nothing is loaded from elsewhere."""
     VOID = {"meta", "br", "line", "rect", "circle"}
 
     def __init__(self):
         super().__init__()
-        self.open, self.titles, self.charts = [], [], 0
+        self.open, self.titles, self.charts, self.text = [], [], 0, ""
 
     def handle_starttag(self, tag, attrs):
         self.charts += tag == "svg"
@@ -60,6 +89,7 @@ class Page(html.parser.HTMLParser):
         self.open and self.open.pop()
 
     def handle_data(self, data):
+        self.text += data
         if self.open and self.open[-1] == "h2":
             self.titles.append(data)
 
@@ -110,6 +140,13 @@ check(all(line.count("Use ") == 1 and " takes " in line for line in verdict.spli
 check(f'<p class="verdict">{verdict}' in open(os.path.join(out, "report.html"), encoding="utf-8").read(), "the page begins with it")
 check(not page.open and page.charts >= 7, f"report.html: {page.open}, {page.charts} charts")
 check({"Recommendations", "Training", "Memory"} <= set(page.titles), f"report.html: {page.titles}")
+check(page.text.count("without gnnc's eager") == 2 or not all(
+    e["step_us"]["median"] > 2 * d["step_us"]["median"] and e["infer_us"]["median"] > 2 * d["infer_us"]["median"]
+    for e, d in (rows[0:2], rows[2:4])), "no chart without eager")
+check([c for c in table[0] if c in OLD_COLUMNS] == OLD_COLUMNS and set(table[0]) - set(OLD_COLUMNS) == NEW_COLUMNS,
+      f"results.csv: {list(table[0])}")
+COLUMNS = list(table[0])
+check({t["model"] for t in table} == {"gcn"} and [t["group"] for t in table] == ["eager", "default"] * 2, "model, group")
 if os.path.exists(os.path.join(out, "report.xlsx")):
     book = zipfile.ZipFile(os.path.join(out, "report.xlsx"))
     check(book.testzip() is None, "report.xlsx: a damaged member")
@@ -117,7 +154,9 @@ if os.path.exists(os.path.join(out, "report.xlsx")):
         if name.endswith((".xml", ".rels")):
             xml.dom.minidom.parseString(book.read(name))
     sheets = re.findall(r'<sheet name="([^"]*)"', book.read("xl/workbook.xml").decode())
-    check({"Modes", "Dynamic", "Memory", "Training", "Inference", "Errors"} <= set(sheets), f"sheets: {sheets}")
+    check(sheets == SHEETS, f"sheets: {sheets}")
+    for name, lines in sheet_lines(book).items():
+        check(lines[0].endswith("?") and len(lines) > 1 and lines[1][-1] in ".:", f"sheet {name}: {lines[:2]}")
 
 # What is there is not measured over, and not again.
 r.fails(2, "holds results already: --resume goes on", "bench", GCN, "-o", out)
@@ -159,7 +198,7 @@ check("not done after 1 s" in rows[2]["reason"] and "Not eager: timeout" in text
 check(files(out) == FILES, f"failing: files: {files(out)}")
 page = Page()
 page.feed(open(os.path.join(out, "report.html"), encoding="utf-8").read())
-check(not page.open and "What did not end well" in page.titles, f"failing: {page.titles}")
+check(not page.open and "What did not end well, and why?" in page.titles, f"failing: {page.titles}")
 
 # Settings of dynamic shapes: the same results, and graphs that change take one program, some, or one each.
 out = r.path("dynamic")
@@ -174,6 +213,68 @@ for mode in ("eager", "default"):
     check(rows[mode, "auto"]["warm"]["code"] == rows[mode, "false"]["warm"]["code"], "auto and false on one graph")
     check(rows[mode, "true"]["warm"]["losses"] == rows[mode, "auto"]["warm"]["losses"], "dynamic: other bits")
 r.fails(2, "--dynamic: unknown value 'ture'; did you mean 'true'?", "bench", GCN, "--dynamic", "ture", "-o", r.path("none"))
+
+# What runs the same program is one row for people, and keeps its cell: on one thread reduce-overhead does what default does.
+out = r.path("same")
+text = r.works("bench", GCN, "-o", out, "--modes", "eager,default,reduce-overhead", "--threads", "1", *QUICK)
+rows = cells(out)
+check(rows[1]["warm"]["program"] == rows[2]["warm"]["program"] != rows[0]["warm"]["program"], "programs on one thread")
+check([c["group"] for c in rows] == ["eager"] + ["default = reduce-overhead"] * 2, f"groups: {[c['group'] for c in rows]}")
+check("Long training: default = reduce-overhead\n" in text and "Use default: " in text, f"one row: {text}")
+with open(os.path.join(out, "tables.md"), encoding="utf-8") as f:
+    table = f.read()
+check("| default = reduce-overhead |" in table and "| reduce-overhead |" not in table, "one row in tables.md")
+# Where a run is one parallel region, which takes two threads and a graph that is worth them, they are two.
+out = r.path("apart")
+r.works("bench", GCN, "-o", out, "--data", "synthetic:nodes=20000,edges=200000,features=64,classes=7", "--what", "eval",
+        "--modes", "default,reduce-overhead", "--threads", "2", *QUICK)
+rows = cells(out)
+check(rows[0]["warm"]["code"] == rows[1]["warm"]["code"], "the same kernels")
+check([c["group"] for c in rows] == ["default", "reduce-overhead"], f"groups on two threads: {[c['group'] for c in rows]}")
+
+# Several models: one more axis.  A folder of one model may grow; a cell has the key that it has alone.
+out = r.path("models")
+GAT, SAGE = (os.path.join(runs.SAMPLES, name + ".gnn") for name in ("gat", "sage"))
+QUICKEST = ("--modes", "eager,default", "--threads", "1", *QUICK)
+r.works("bench", GCN, "-o", out, *QUICKEST)
+alone = cells(out)
+more = r.run("bench", GCN, GAT, SAGE, "-o", out, *QUICKEST, "--resume")
+check(more.returncode == 0 and b"2 of 6 cells are there already" in more.stderr, f"more models: {more.stderr}")
+check(more.stderr.count(b"gat karate ") == 2, f"more models: progress: {more.stderr}")
+rows = cells(out)
+check([(os.path.basename(c["model"]), c["mode"]) for c in rows] == [
+    (m + ".gnn", mode) for m in ("gcn", "gat", "sage") for mode in ("eager", "default")], "more models: the grid")
+check([c["warm"] for c in rows[:2]] == [c["warm"] for c in alone], "more models: the first was measured again")
+check([c["warm"]["model"] for c in rows[::2]] == ["GCN", "GAT", "GraphSAGE"], f"models: {[c['warm']['model'] for c in rows]}")
+check(all(c["status"] == "ok" and c["against"]["mode"] == "eager" for c in rows), "more models: status")
+lines = more.stdout.decode().split("\n\n")[0].split("\n")
+check([line.split(": ")[0] for line in lines] == ["gcn", "gat", "sage", "All models"], f"a line a model: {lines}")
+with open(os.path.join(out, "results.csv"), newline="", encoding="utf-8") as f:
+    table = list(csv.DictReader(f))
+check([t["model"] for t in table] == ["gcn"] * 2 + ["gat"] * 2 + ["sage"] * 2, "more models: results.csv")
+check(list(table[0]) == COLUMNS, "more models: columns")
+page = Page()
+page.feed(open(os.path.join(out, "report.html"), encoding="utf-8").read())
+check(not page.open and "gat on karate" in page.text, "more models: report.html")
+check(len(json.load(open(os.path.join(out, "config.json"), encoding="utf-8"))["models"]) == 3, "more models: config.json")
+again = r.run("bench", GCN, GAT, SAGE, "-o", out, *QUICKEST, "--resume")
+check(b"6 of 6 cells are there already" in again.stderr and b"[1/" not in again.stderr, f"more models: {again.stderr}")
+# One that is none is named, and nothing is run.
+bad = r.write("bad.gnn", "model M() (g: graph, x: node[F]) -> node[4] {\n  return lim(x)\n}\n")
+torn = r.write("torn.gnn", "model M( {\n")
+twin = r.path("twin.gnn")
+shutil.copy(GCN, twin)
+for code, second, said in ((1, bad, f"{bad}: nothing was run, for this is no model"), (1, bad, "nothing is named `lim` here"),
+                           (1, torn, f"{torn}: nothing was run"), (3, r.path("none.gnn"), "none.gnn: No such file"),
+                           (2, GCN, "are the same model"), (2, twin, f"'{twin}' are the same model")):
+    r.fails(code, said, "bench", GCN, second, "-o", r.path("none"), *QUICKEST)
+r.fails(2, "--weights: of one model alone", "bench", GCN, GAT, "--weights", "w.safetensors", "-o", r.path("none"))
+r.fails(2, "--cell measures one cell", "bench", GCN, GAT, "--cell", r.path("cell"), *QUICKEST)
+check(not os.path.exists(r.path("none")), "a folder was made for nothing")
+# On one data alone it may be no model: rows, as of one model.
+narrow = r.write("narrow.gnn", "model M() (g: graph, x: node[34]) -> node[C] {\n  return Linear(C)(x)\n}\n")
+end = r.run("bench", narrow, SMALL, "-o", r.path("narrow"), "--data", "synthetic:nodes=50,edges=90,features=8,classes=4", *QUICKEST)
+check(end.returncode == 0 and [c["status"] for c in cells(r.path("narrow"))] == ["error"] * 2 + ["ok"] * 2, f"narrow: {end.stderr}")
 
 # Memory that runs out.  Not where a sanitizer wants more of the address space than the limit leaves.
 def limited(*args):
