@@ -35,11 +35,11 @@ static void add_program(gn_buf *b, seen *s, const char *name, const gn_compiled 
         int head = 0;
         int64_t rows = in ? gn_instance_chain(in, k, &head) : 0;
         uint32_t code = l->kind == GN_LAUNCH_KERNEL ? number_of(s, f, l->kernel) : 0;
-        gn_buf_printf(b,
-                      "launch %d code %u step %" PRId64 " parallel %d balance %d %d chain %" PRId64
-                      " %d buffers",
-                      l->kind, code, l->step, l->parallel, l->balance_graph,
-                      l->balance_graph >= 0 ? (int)l->balance_array : 0, rows, rows ? head : 0);
+        gn_buf_printf(b, "launch %d code %u step %" PRId64 " parallel %d chain %" PRId64 " %d",
+                      l->kind, code, l->step, l->parallel, rows, rows ? head : 0);
+        for (int i = 0; i < l->n_balance; i++)
+            gn_buf_printf(b, " balance %d %d", l->balance[i].graph, (int)l->balance[i].array);
+        gn_buf_add(b, " buffers");
         for (int i = 0; i < l->n_buf; i++) gn_buf_printf(b, " %d", l->buf[i]);
         gn_buf_add(b, "\n");
     }
