@@ -128,9 +128,9 @@ static gn_status *check_edges(const gn_artifact *a, int k)
     if (g->how == GN_INDEX && (!row_count_ok(g->rows, k) || g->with[0] < -1 || g->with[0] >= k))
         BAD("artifact %s: graph %d counts rows of nothing", a->name, k);
     bool draws = g->times > 0 && (unsigned)g->end <= 2 && g->key_of[0] && g->key_of[1];
-    if (g->how == GN_CORRUPT && !draws)
+    if (gn_is_drawn(g->how) && !draws)
         BAD("artifact %s: graph %d is drawn in no known way", a->name, k);
-    bool drawn = g->how == GN_CORRUPT ||
+    bool drawn = gn_is_drawn(g->how) ||
                  (g->how == GN_INDEX ? a->columns[g->column].drawn : a->graphs[g->parent].drawn);
     bool another = g->how == GN_REVERSE || g->how == GN_SELF_LOOPS || g->how >= GN_INDEX;
     if (drawn != g->drawn || (drawn && !another))

@@ -169,9 +169,9 @@ typedef struct gn_graph_slot {
     bool drawn;             /* of draws, so that its edges are others at every run */
     int column;             /* FILTER: the mask; INDEX: the numbers; else -1 */
     int end;                /* GROW: whose rows are picked; CORRUPT: gn_corruption */
-    int64_t times;          /* CORRUPT */
-    uint32_t site;          /* CORRUPT */
-    const char *key_of[2];  /* CORRUPT: the names of seed and step, i64, inputs or states */
+    int64_t times;          /* CORRUPT; SAMPLE: how many edges at most */
+    uint32_t site;          /* SAMPLE, CORRUPT */
+    const char *key_of[2];  /* SAMPLE, CORRUPT: the names of seed and step, i64, inputs or states */
     gn_counted_rows rows;   /* INDEX: those that are counted */
     const char *mask_of;    /* SUBSET: the input of this name, bool, one a row */
     const char *pattern_of; /* not NULL: the pattern of the input of this name, bound as CSR */

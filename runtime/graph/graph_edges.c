@@ -141,6 +141,32 @@ gn_status *gn_graph_corrupt(const gn_graph *g, const gn_corruption *c, gn_graph 
     return s;
 }
 
+/* Marks the edges that are drawn; `at` [n_edge]: those of the user's list, in CSR order. */
+static void mark_drawn(const gn_graph *g, uint64_t stream, int64_t n, int64_t *at, uint8_t *mask)
+{
+    for (int64_t e = 0; e < g->n_edge; e++) at[get(g, GN_GRAPH_POS, e)] = e;
+    for (int64_t k = 0; k < n; k++) mask[at[gn_draw_part(stream, k, n, g->n_edge)]] = 1;
+}
+
+gn_status *gn_graph_sample(const gn_graph *g, uint64_t key, int64_t most, uint32_t site,
+                           gn_graph **out)
+{
+    void *at, *mask;
+    int64_t n = most < g->n_edge ? most : g->n_edge;
+    *out = NULL;
+    GN_TRY(gn_block_new(g->n_edge + 1, sizeof(int64_t), "places of edges", &at));
+    gn_status *s = gn_block_new(g->n_edge + 1, 1, "drawn edges", &mask);
+    if (!s) {
+        memset(mask, 0, (size_t)g->n_edge + 1);
+        mark_drawn(g, gn_draw_key(key, site), n, at, mask);
+        s = gn_graph_filter(g, mask, out);
+        gn_block_free(mask);
+    }
+    gn_block_free(at);
+    if (!s) (*out)->changes = true;
+    return s;
+}
+
 gn_status *gn_graph_refill(gn_graph *g, gn_graph *now)
 {
     unsigned arrays = 0;

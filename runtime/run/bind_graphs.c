@@ -90,11 +90,13 @@ static gn_status *indexed(gn_instance *in, const gn_graph_slot *slot, gn_derived
     return s && name ? gn_status_annotate(s, "%s: input '%s'", in->artifact->name, name) : s;
 }
 
-static gn_status *corrupted(const gn_graph_slot *slot, gn_derived *d)
+static gn_status *drawn(const gn_graph_slot *slot, gn_derived *d)
 {
     const gn_corruption c = {
         .key = d->key, .times = slot->times, .end = slot->end, .site = slot->site};
-    return gn_graph_corrupt(d->parent[0], &c, &d->graph);
+    return slot->how == GN_CORRUPT
+               ? gn_graph_corrupt(d->parent[0], &c, &d->graph)
+               : gn_graph_sample(d->parent[0], d->key, slot->times, slot->site, &d->graph);
 }
 
 gn_status *gn_bind_make_derived(gn_instance *in, int number, gn_derived *d, int n,
@@ -116,7 +118,8 @@ gn_status *gn_bind_make_derived(gn_instance *in, int number, gn_derived *d, int 
         break;
     case GN_FILTER: s = filtered(in, slot, d, n, tensors); break;
     case GN_INDEX: s = indexed(in, slot, d, n, tensors); break;
-    case GN_CORRUPT: s = corrupted(slot, d); break;
+    case GN_SAMPLE:
+    case GN_CORRUPT: s = drawn(slot, d); break;
     default: s = gn_graph_derived(d->parent[0], d->how, &d->graph); break;
     }
     if (!s && slot->drawn) d->graph->changes = true;
@@ -148,7 +151,7 @@ static gn_status *find_origin(const gn_instance *in, const gn_graph_slot *slot, 
     if (slot->how != GN_SUBSET && slot->how != GN_INDEX) d->parent[0] = in->graph[slot->parent];
     for (int k = 0; slot->how >= GN_GROW && k < 2; k++)
         if (slot->with[k] >= 0) d->parent[k + 1] = in->graph[slot->with[k]];
-    if (slot->how == GN_CORRUPT) GN_TRY(find_key_data(in, slot, n, tensors, d));
+    if (gn_is_drawn(slot->how)) GN_TRY(find_key_data(in, slot, n, tensors, d));
     if (slot->how == GN_INDEX) GN_TRY(gn_bind_row_count(in, &slot->rows, n, tensors, &d->rows));
     if (!of_column) return NULL;
     const gn_data_column *c = &in->artifact->columns[slot->column];

@@ -21,7 +21,7 @@ static gn_status *find_changes(gn_instance *in, bool *any)
     *any = false;
     for (int k = 0; k < in->artifact->n_graphs; k++) {
         gn_derived *d = in->derived[k];
-        if (!d || d->how != GN_CORRUPT) continue;
+        if (!d || !gn_is_drawn(d->how)) continue;
         uint64_t before = d->key;
         GN_TRY(gn_find_key(in, d));
         *any = *any || d->key != before;
@@ -80,6 +80,6 @@ bool gn_redraws_by(const gn_artifact *a, const char *name)
 void gn_redraw_from(gn_instance *in, const char *name, const void *data)
 {
     for (int k = 0; k < in->artifact->n_graphs; k++)
-        for (int j = 0; in->derived[k] && in->derived[k]->how == GN_CORRUPT && j < 2; j++)
+        for (int j = 0; in->derived[k] && gn_is_drawn(in->derived[k]->how) && j < 2; j++)
             if (!strcmp(in->artifact->graphs[k].key_of[j], name)) in->derived[k]->key_at[j] = data;
 }

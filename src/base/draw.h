@@ -68,6 +68,13 @@ static inline int64_t gn_draw_row(uint64_t bits, int64_t n)
     return (int64_t)(xh * nh + (a >> 32) + (b >> 32));
 }
 
+/* One of those of n > 0 things that are in part k of `parts` even ones, of at least one each. */
+static inline int64_t gn_draw_part(uint64_t stream, int64_t k, int64_t parts, int64_t n)
+{
+    int64_t each = n / parts, more = n % parts, first = k * each + (k < more ? k : more);
+    return first + gn_draw_row(gn_draw_long(stream, (uint64_t)k), each + (k < more));
+}
+
 /* Copy number i of the edge from *src to *dst loses one of its ends to a row that is drawn, `end` 0
  * the source, 1 the destination, 2 one of the two by the lowest bit. */
 static inline void gn_draw_end(uint64_t stream, uint64_t i, int end, int64_t n_src, int64_t n_dst,

@@ -107,7 +107,11 @@ typedef enum gn_graph_derive {
     GN_RESTRICT,
     GN_FILTER, /* of a graph and a mask of its edges */
     GN_INDEX,  /* of numbers of rows, not of a graph */
-    GN_CORRUPT
+    GN_SAMPLE, /* of a graph and a key of draws */
+    GN_CORRUPT /* likewise */
 } gn_graph_derive;
+
+/* Are its edges drawn? */
+static inline int gn_is_drawn(gn_graph_derive how) { return how >= GN_SAMPLE; }
 
 #endif

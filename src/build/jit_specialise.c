@@ -29,6 +29,9 @@ void gn_specialise(gir_program *p, const gn_guards *g)
             set(p, n->type.src, known(g, GN_DIM_NODES));
             set(p, n->type.dst, known(g, GN_DIM_NODES));
             set(p, n->type.edge, known(g, GN_DIM_EDGES));
+        } else if (n->op == GIR_SAMPLE) {
+            int64_t edges = p->spaces.p[gir_type_of(p, gir_in(p, v, 0))->edge].size;
+            if (edges >= 0) set(p, n->type.edge, edges < n->attr.i[0] ? edges : n->attr.i[0]);
         } else if (n->op == GIR_CORRUPT) {
             int64_t edges = p->spaces.p[gir_type_of(p, gir_in(p, v, 0))->edge].size, all;
             if (edges >= 0 && !__builtin_mul_overflow(edges, n->attr.i[0], &all) && all <= most)

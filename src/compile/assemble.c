@@ -132,15 +132,17 @@ static void index_slot(assembler *z, gir_id g, gn_graph_slot *s)
     if (rows->kind == GIR_EDGE) s->with[0] = graph_number(z, rows->graph);
 }
 
-static void corrupt_slot(assembler *z, gir_id g, gn_graph_slot *s)
+static void drawn_slot(assembler *z, gir_id g, gn_graph_slot *s)
 {
-    const gir_attr *attr = &gir_at(z->p, g)->attr;
+    const gir_node *n = gir_at(z->p, g);
+    const gir_attr *attr = &n->attr;
+    bool corrupt = n->op == GIR_CORRUPT;
     gir_id key = gir_in(z->p, g, 1);
-    s->how = GN_CORRUPT;
+    s->how = corrupt ? GN_CORRUPT : GN_SAMPLE;
     s->drawn = true;
     s->times = attr->i[0];
-    s->end = (int)attr->i[1];
-    s->site = (uint32_t)attr->i[2];
+    s->end = corrupt ? (int)attr->i[1] : 0;
+    s->site = (uint32_t)attr->i[corrupt ? 2 : 1];
     for (int k = 0; k < 2; k++) s->key_of[k] = gir_at(z->p, gir_in(z->p, key, k))->attr.name;
 }
 
@@ -170,7 +172,8 @@ static int graph_number(assembler *z, gir_id g)
         s.column = column_number(z, gir_in(z->p, g, 1));
         break;
     case GIR_INDEX: index_slot(z, g, &s); break;
-    case GIR_CORRUPT: corrupt_slot(z, g, &s); break;
+    case GIR_SAMPLE:
+    case GIR_CORRUPT: drawn_slot(z, g, &s); break;
     case GIR_RESTRICT:
         s.how = GN_RESTRICT;
         if (n->attr.i[0] & 1) s.with[0] = graph_number(z, gir_in(z->p, g, 1));

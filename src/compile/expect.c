@@ -32,6 +32,7 @@ static sizes graph_sizes(const gn_artifact *a, int n, const low_hint *hints, int
         int64_t rows = s->end == 0 ? p.src : p.dst;
         return (sizes){rows, rows, rows};
     }
+    if (s->how == GN_SAMPLE && p.edge > s->times) p.edge = s->times;
     if (s->how == GN_CORRUPT && __builtin_mul_overflow(p.edge, s->times, &p.edge)) p.edge = -1;
     if (s->how == GN_REVERSE) return (sizes){p.dst, p.src, p.edge};
     if (s->how == GN_SELF_LOOPS || s->how == GN_REMAINING_LOOPS) p.edge += p.dst;

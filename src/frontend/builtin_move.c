@@ -300,6 +300,17 @@ value builtin_only(elab *E, const builtin_call *c)
     return graph(el_derive_with(E, c->mark, GIR_FILTER, g, m->id, NULL));
 }
 
+/* So many edges of g, drawn anew at every step. */
+value builtin_sample(elab *E, const builtin_call *c)
+{
+    int64_t most;
+    if (!builtin_graph(E, c, 0) || !builtin_int(E, c, 1, 1, &most)) return POISON;
+    if (most < 1)
+        return el_error(E, c->span[1], "a sample has one edge at least, not %lld", (long long)most);
+    gir_attr attr = {.i = {most, E->sites++}};
+    return graph(el_derive_with(E, c->mark, GIR_SAMPLE, c->arg[0].graph, rng_key(E), &attr));
+}
+
 /* `times` edges for each of g, one end of which is drawn. */
 value builtin_corrupt(elab *E, const builtin_call *c)
 {
@@ -355,6 +366,20 @@ value builtin_carry(elab *E, const builtin_call *c)
     if (!edge_value(E, c) || !builtin_graph(E, c, 1)) return POISON;
     value fill = builtin_has(c, 2) ? c->arg[2] : val_int(0);
     return val_tensor(el_carry(E, c->mark, c->arg[1].graph, c->arg[0], fill), c->arg[0].u.axes);
+}
+
+/* A value of derived edges as one of the edges that they came of: the sum over those of each. */
+value builtin_sum_back(elab *E, const builtin_call *c)
+{
+    if (!edge_value(E, c) || !builtin_graph(E, c, 1)) return POISON;
+    gir_id derived = E->prog->spaces.p[val_type(E, &c->arg[0])->space].graph;
+    gir_id g = c->arg[1].graph->id;
+    bool from = gir_at(E->prog, derived)->n_in > 0 && gir_in(E->prog, derived, 0) == g;
+    if (!from)
+        return el_error(E, c->span[1],
+                        "the value's graph was not derived from this one, in one step");
+    gir_id in[3] = {g, derived, c->arg[0].id};
+    return val_tensor(el_make(E, c->mark, GIR_UNCARRY, 3, in, NULL, NULL), c->arg[0].u.axes);
 }
 
 value builtin_graph_of(elab *E, const builtin_call *c)

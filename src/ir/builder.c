@@ -158,6 +158,11 @@ gir_id gir_index(gir_program *p, gir_id i, gir_space_id of)
     return must(p, GIR_INDEX, 1, &i, &(gir_attr){.i = {of}}, NULL);
 }
 
+gir_id gir_sample(gir_program *p, gir_id g, gir_id key, int64_t most, uint32_t site)
+{
+    return must(p, GIR_SAMPLE, 2, (const gir_id[]){g, key}, &(gir_attr){.i = {most, site}}, NULL);
+}
+
 gir_id gir_corrupt(gir_program *p, gir_id g, gir_id key, int64_t times, int end, uint32_t site)
 {
     return must(p, GIR_CORRUPT, 2, (const gir_id[]){g, key}, &(gir_attr){.i = {times, end, site}},

@@ -224,6 +224,22 @@ gn_status *gir_eval_INDEX(gir_eval_t *e)
     return NULL;
 }
 
+gn_status *gir_eval_SAMPLE(gir_eval_t *e)
+{
+    const gir_coo *g = gir_arg(e, 0)->graph;
+    const gir_attr *attr = &gir_node_at_hand(e)->attr;
+    const int64_t *order = user_order(e->arena, g);
+    int64_t n = attr->i[0] < g->n_edge ? attr->i[0] : g->n_edge;
+    uint64_t stream = gn_draw_key((uint64_t)gir_to_i64(gir_arg(e, 1)->v[0]), (uint32_t)attr->i[1]);
+    edge_list l = list_new(e->arena, n);
+    for (int64_t k = 0; k < n; k++) {
+        int64_t at = order[gn_draw_part(stream, k, n, g->n_edge)];
+        list_add(&l, g->src[at], g->dst[at], at);
+    }
+    e->out->graph = sort_edges(e->arena, g->n_src, g->n_dst, l.n, l.src, l.dst, l.from);
+    return NULL;
+}
+
 gn_status *gir_eval_CORRUPT(gir_eval_t *e)
 {
     const gir_coo *g = gir_arg(e, 0)->graph;

@@ -176,6 +176,7 @@ gir_id gir_matmul(gir_program *p, gir_id a, gir_id b, bool ta, bool tb);
 gir_id gir_grow(gir_program *p, gir_id r, gir_id g, gir_id s, int end);
 gir_id gir_filter(gir_program *p, gir_id g, gir_id mask);
 gir_id gir_index(gir_program *p, gir_id i, gir_space_id of);
+gir_id gir_sample(gir_program *p, gir_id g, gir_id key, int64_t most, uint32_t site);
 gir_id gir_corrupt(gir_program *p, gir_id g, gir_id key, int64_t times, int end, uint32_t site);
 gir_id gir_leaf(gir_program *p, gir_op op, const char *name, const gir_type *t); /* INPUT, STATE */
 /* adds the edge space */
@@ -199,6 +200,11 @@ gir_id gir_not_data(const gir_program *p, gir_id v);
 /* Does a graph, or data, come of edges that are drawn (CORRUPT)?  It has as many edges or rows at
  * every run, but others. */
 bool gir_is_drawn(const gir_program *p, gir_id v);
+/* Has it edges that are drawn, itself? */
+static inline bool gir_draws_edges(const gir_node *n)
+{
+    return n->op == GIR_SAMPLE || n->op == GIR_CORRUPT;
+}
 /* The space that an operator's attribute names; 0: none. */
 static inline gir_space_id gir_named_space(const gir_node *n)
 {

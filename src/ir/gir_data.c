@@ -50,13 +50,13 @@ bool gir_is_drawn(const gir_program *p, gir_id v)
     while (gir_at(p, v)->op == GIR_REVERSE || gir_at(p, v)->op == GIR_SELF_LOOPS)
         v = gir_in(p, v, 0);
     const gir_node *n = gir_at(p, v);
-    if (n->op == GIR_CORRUPT) return true;
+    if (gir_draws_edges(n)) return true;
     if (n->type.is_graph && n->op != GIR_INDEX) return false; /* inference sees to it */
     bool *needed = GN_NEW_N(p->arena, bool, (size_t)v + 1);
     needed[v] = true;
     for (gir_id u = v; u > 0; u--) {
         if (!needed[u]) continue;
-        if (gir_at(p, u)->op == GIR_CORRUPT) return true;
+        if (gir_draws_edges(gir_at(p, u))) return true;
         for (int k = 0; k < gir_at(p, u)->n_in; k++) needed[gir_in(p, u, k)] = true;
     }
     return false;

@@ -154,6 +154,28 @@ bool gir_infer_INDEX(gir_rule *r)
     return gir_edge_space(r);
 }
 
+/* The key of draws, which is read before anything is computed, and the site. */
+static bool key_operand(gir_rule *r, int64_t site)
+{
+    if (site < 0 || site > UINT32_MAX) return gir_misfit(r, "the site is not a 32-bit number");
+    bool key = op_of(r, 1) == GIR_RNG_KEY;
+    for (int k = 0; key && k < 2; k++) {
+        gir_op op = (gir_op)gir_at(r->p, gir_in(r->p, r->in[1], k))->op;
+        key = op == GIR_INPUT || op == GIR_STATE;
+    }
+    if (key) return true;
+    return gir_misfit(r, "operand 2 is no rng_key of inputs and states, which is read before "
+                         "anything is computed");
+}
+
+bool gir_infer_SAMPLE(gir_rule *r)
+{
+    int64_t most = r->attr->i[0];
+    if (!of_edge_list(r)) return false;
+    if (most < 1) return gir_misfit(r, "most is %lld: it is positive", (long long)most);
+    return key_operand(r, r->attr->i[1]) && gir_edge_space(r);
+}
+
 bool gir_infer_CORRUPT(gir_rule *r)
 {
     int64_t times = r->attr->i[0], end = r->attr->i[1], site = r->attr->i[2];
@@ -161,14 +183,5 @@ bool gir_infer_CORRUPT(gir_rule *r)
     if (times < 1 || times > INT32_MAX)
         return gir_misfit(r, "times is %lld, out of 1..2147483647", (long long)times);
     if (end < 0 || end > 2) return gir_misfit(r, "end is %lld; it is 0, 1 or 2", (long long)end);
-    if (site < 0 || site > UINT32_MAX) return gir_misfit(r, "the site is not a 32-bit number");
-    bool key = op_of(r, 1) == GIR_RNG_KEY;
-    for (int k = 0; key && k < 2; k++) {
-        gir_op op = (gir_op)gir_at(r->p, gir_in(r->p, r->in[1], k))->op;
-        key = op == GIR_INPUT || op == GIR_STATE;
-    }
-    if (!key)
-        return gir_misfit(r, "operand 2 is no rng_key of inputs and states, which is read before "
-                             "anything is computed");
-    return gir_edge_space(r);
+    return key_operand(r, site) && gir_edge_space(r);
 }

@@ -32,7 +32,7 @@ static void find_padded(masker *z)
         if (!n->type.is_graph) continue;
         bool of_user = n->op == GIR_GRAPH && !strcmp(n->attr.name, GN_NAME_G);
         bool by_edge = (n->op >= GIR_SELF_LOOPS && n->op <= GIR_REVERSE) || n->op == GIR_FILTER ||
-                       n->op == GIR_CORRUPT;
+                       gir_draws_edges(n);
         bool derived = by_edge && z->padded[gir_type_of(p, gir_in(p, v, 0))->edge];
         if (!of_user && !derived) continue;
         z->padded[n->type.src] = z->padded[n->type.dst] = z->padded[n->type.edge] = true;

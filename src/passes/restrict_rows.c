@@ -301,7 +301,7 @@ static gir_id edge_value(restricter *z, gir_id v, gir_id g, int level)
 static bool of_data(const gir_program *p, gir_id v)
 {
     gir_op op = (gir_op)gir_at(p, v)->op;
-    return op == GIR_FILTER || op == GIR_INDEX || op == GIR_CORRUPT;
+    return op == GIR_FILTER || op == GIR_INDEX || gir_draws_edges(gir_at(p, v));
 }
 
 /* By value: is it data that graphs are made of? */
