@@ -9,14 +9,14 @@
 #include "passes/passes.h"
 #include "support/facts_step.h"
 
-static const char text[] =
-    "program @p { space node node ? space edge edge ? space kind node 9\n"
-    " %1 = graph \"g\" : graph<node -> node, edge>\n %2 = input \"m\" : edge bool[]\n"
-    " %3 = input \"a\" : i64[]\n %4 = state \"b\" : i64[]\n %5 = rng_key %3, %4\n"
-    " %6 = corrupt %1, %5 {times = 3}\n %7 = filter %1, %2\n %8 = input \"i\" : edge i32[]\n"
-    " %9 = index %8 {space = kind}\n %10 = grow %7\n %11 = restrict %7, %10 {ends = 1}\n"
-    " %12 = reverse %6\n %13 = self_loops %12\n"
-    " %14 = const {value = 1} : edge.2 f32[]\n %15 = space_reduce %14\n output \"o\" %15 }";
+static const char text
+    [] = "program @p { space node node ? space edge edge ? space kind node 9\n"
+         " %1 = graph \"g\" : graph<node -> node, edge>\n %2 = input \"m\" : edge bool[]\n"
+         " %3 = input \"a\" : i64[]\n %4 = state \"b\" : i64[]\n %5 = rng_key %3, %4\n"
+         " %6 = corrupt %1, %5 {times = 3}\n %7 = filter %1, %2\n %8 = input \"i\" : edge i32[]\n"
+         " %9 = index %8 {space = kind}\n %10 = grow %7\n %11 = restrict %7, %10 {ends = 1}\n"
+         " %12 = reverse %6\n %13 = self_loops %12\n"
+         " %14 = const {value = 1} : edge.2 f32[]\n %15 = space_reduce %14\n output \"o\" %15 }";
 
 /* As many edges as are known. */
 START_TEST(sizes)
@@ -81,12 +81,12 @@ START_TEST(padding)
                          {.rows = EDGES, .cols = 1, .v = m},
                          {.rows = ROWS, .cols = 1, .v = valid}};
     gir_env env = {.arena = &arena, .n = 3, .name = name, .value = value};
-    gir_program *masked, *p = read_program(
-                              "program @p { space node node ? space edge edge ?\n"
-                              " %1 = graph \"g\" : graph<node -> node, edge>\n"
-                              " %2 = input \"m\" : edge bool[]\n %3 = filter %1, %2\n"
-                              " %4 = const {value = 1} : edge.1 f32[]\n %5 = space_reduce %4\n"
-                              " output \"o\" %5 }");
+    gir_program *masked,
+        *p = read_program("program @p { space node node ? space edge edge ?\n"
+                          " %1 = graph \"g\" : graph<node -> node, edge>\n"
+                          " %2 = input \"m\" : edge bool[]\n %3 = filter %1, %2\n"
+                          " %4 = const {value = 1} : edge.1 f32[]\n %5 = space_reduce %4\n"
+                          " output \"o\" %5 }");
     gir_value *v;
     expect_ok(gn_pass_mask_rows(&arena, p, &masked));
     expect_ok(gir_eval(masked, &env, &v));
@@ -94,8 +94,34 @@ START_TEST(padding)
 }
 END_TEST
 
+/* Rows that numbers name are counted by an input, a graph or the program. */
+START_TEST(counted_rows)
+{
+    static const char *const counts[] = {"state \"t\" : row f32[2]", "input \"t\" : row f32[2]"};
+    for (int k = 0; k < 2; k++) {
+        gn_compile_options o = {.index = GN_I32};
+        gn_compiled *c;
+        gir_program *p = read_program(
+            gn_arena_printf(&arena,
+                            "program @p { space node node ? space row node ?\n"
+                            " %%1 = input \"i\" : node i32[]\n %%2 = %s\n"
+                            " %%3 = index %%1 {space = row}\n %%4 = take %%3, %%2\n"
+                            " output \"o\" %%4 }",
+                            counts[k]));
+        o.pass = (gn_pass_options){.limit = -1, .verify = true};
+        gn_status *s = gn_compile(&arena, p, &o, NULL, &c);
+        if (k)
+            expect_ok(s);
+        else
+            expect_error(s, GN_ERR_MODEL, "nothing tells how many rows space 'row' has");
+        if (k) ck_assert_str_eq(c->artifact->graphs[0].rows.input, "t");
+    }
+}
+END_TEST
+
 static void fill(TCase *c)
 {
+    tcase_add_test(c, counted_rows);
     tcase_add_test(c, sizes);
     tcase_add_test(c, hints);
     tcase_add_test(c, parts);
