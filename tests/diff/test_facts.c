@@ -183,8 +183,7 @@ static const char *const columns[] = {
     "ge %3, %7\n %9 = and %2, %8",
     "ge %3, %7\n %9 = not %2\n %10 = or %8, %9",
     "cast %3 : facts bool[]",
-    "cast %5 : facts i64[]\n %9 = const {value = 3} : facts i64[]\n"
-    " %10 = lt %8, %9",
+    "cast %5 : facts i64[]\n %9 = const {value = 3} : facts i64[]\n %10 = lt %8, %9",
     "detach %2",
     "const {value = 1} : facts bool[]"};
 static const char
