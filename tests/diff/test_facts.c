@@ -8,6 +8,7 @@
 #include "support/suite.h"
 
 #include <check.h>
+#include <stdlib.h>
 #include <string.h>
 
 static gn_arena arena;
@@ -23,18 +24,28 @@ static void ok(gn_status *s)
                   s ? s->line : 0);
 }
 
-static void setup_with(int end, int threads, bool eager)
+static void compile(bool eager)
 {
     gn_compile_options o = {.index = GN_I32};
     gn_code_report report;
-    gn_arena_init(&arena);
-    ok(facts_data_init(&data));
-    ok(gn_pool_new(threads, &pool));
-    ok(facts_step_program(&arena, end, &program));
     o.pass = (gn_pass_options){.limit = -1, .eager = eager, .verify = true};
     o.code = (gn_codegen_options){.opt_level = 1, .threads = 1};
     ok(gn_compile(&arena, program, &o, NULL, &compiled));
     ok(gn_compile_code(&arena, 1, &compiled, &o.code, &image, &report));
+}
+
+static void begin(int threads)
+{
+    gn_arena_init(&arena);
+    ok(facts_data_init(&data));
+    ok(gn_pool_new(threads, &pool));
+}
+
+static void setup_with(int end, int threads, bool eager)
+{
+    begin(threads);
+    ok(facts_step_program(&arena, end, &program));
+    compile(eager);
 }
 
 static void teardown(void)
@@ -159,6 +170,86 @@ START_TEST(data_that_do_not_fit)
 }
 END_TEST
 
+/* Edges left by every kind of column, and rows that carried numbers name: behind these lines. */
+static const char *const columns[] = {
+    "lt %5, %6",
+    "le %5, %6",
+    "gt %5, %6",
+    "ge %5, %6",
+    "nle %5, %6",
+    "eq %5, %6",
+    "ne %5, %6",
+    "not %2",
+    "ge %3, %7\n %9 = and %2, %8",
+    "ge %3, %7\n %9 = not %2\n %10 = or %8, %9",
+    "cast %3 : facts bool[]",
+    "cast %5 : facts i64[]\n %9 = const {value = 3} : facts i64[]\n %10 = lt %8, %9",
+    "detach %2",
+    "const {value = 1} : facts bool[]"};
+static const char
+    head[] = "program @p { space node node ? space facts edge ? space kind node 5\n"
+             " %1 = graph \"facts\" : graph<node -> node, facts>\n"
+             " %2 = input \"train\" : facts bool[]\n %3 = input \"kind\" : facts i32[]\n"
+             " %4 = input \"sort\" : node i32[]\n %5 = gather %1, %4 {end = 0}\n"
+             " %6 = gather %1, %4 {end = 1}\n"
+             " %7 = const {value = 2} : facts i32[]\n %8 = ";
+enum { COLUMNS = sizeof columns / sizeof *columns };
+
+static void same_as_evaluator(const char *what)
+{
+    gir_value *want;
+    gn_instance *in;
+    int64_t n;
+    ok(facts_evaluate(&arena, &data, program, &want));
+    ok(facts_step_instance(&data, compiled->artifact, pool, &in));
+    gn_instance_run(in);
+    const gir_value *w = &want[program->outputs.p[0].value];
+    const float *got = gn_instance_output(in, "o", &n);
+    ck_assert_int_eq(n, w->rows * w->cols);
+    for (int64_t i = 0; i < n; i++)
+        ck_assert_msg((double)got[i] == w->v[i], "%d of %s", (int)i, what);
+    gn_instance_free(in);
+}
+
+static void read_columns(const char *lines)
+{
+    const char *text = gn_arena_printf(&arena, "%s%s }", head, lines);
+    ok(gir_parse(&arena, text, strlen(text), "columns", &program));
+    ok(gir_verify(program));
+    compile(false);
+}
+
+START_TEST(columns_of_every_kind)
+{
+    begin(1);
+    int last = 8;
+    for (const char *at = columns[_i]; (at = strchr(at, '%')) != NULL; at++)
+        if (atoi(at + 1) > last) last = atoi(at + 1);
+    read_columns(gn_arena_printf(&arena,
+                                 "%s\n %%%d = filter %%1, %%%d\n"
+                                 " %%%d = iota {axis = -1} : edge f32[]\n"
+                                 " %%%d = scatter %%%d, %%%d {end = 1}\n output \"o\" %%%d",
+                                 columns[_i], last + 1, last, last + 2, last + 3, last + 1,
+                                 last + 2, last + 3));
+    same_as_evaluator(columns[_i]);
+    teardown();
+}
+END_TEST
+
+/* Loops that are new have what their nodes have. */
+START_TEST(carried_numbers)
+{
+    begin(1);
+    read_columns("self_loops %1\n %9 = carry %8, %1, %3, %4\n %10 = index %9 {space = kind}\n"
+                 " %11 = iota {axis = -1} : kind f32[]\n %12 = take %10, %11\n"
+                 " %13 = scatter %8, %12 {end = 0}\n output \"o\" %13");
+    same_as_evaluator("carried numbers");
+    data.bound[7].rows--;
+    refused(GN_ERR_DATA, "a column has 39 rows, its graph 40");
+    teardown();
+}
+END_TEST
+
 /* Without room for other draws a run says so, and the next one is right. */
 START_TEST(no_room)
 {
@@ -197,6 +288,8 @@ int main(void)
     tcase_add_test(c, keys);
     tcase_add_test(c, data_that_do_not_fit);
     tcase_add_test(c, no_room);
+    tcase_add_loop_test(c, columns_of_every_kind, 0, COLUMNS);
+    tcase_add_test(c, carried_numbers);
     tcase_set_timeout(c, 250);
     return RUN_CASES("facts", c);
 }

@@ -20,6 +20,8 @@ gn_status *facts_data_init(facts_data *d)
         d->emb[i] = gn_random_uniform(1, 4, i) - 0.5f;
     for (uint64_t i = 0; i < FACTS_KINDS * FACTS_WIDE; i++)
         d->rel[i] = gn_random_uniform(1, 5, i) - 0.5f;
+    for (uint64_t v = 0; v < FACTS_NODES; v++)
+        d->sort[v] = (int32_t)(gn_random_u32(1, 6, v) % FACTS_KINDS);
     d->seed = 11;
     const gn_binding bound[] = {{"kind", GN_I32, FACTS_EDGES, 1, d->kind},
                                 {"train", GN_BOOL, FACTS_EDGES, 1, d->train},
@@ -27,7 +29,8 @@ gn_status *facts_data_init(facts_data *d)
                                 {"rng.step", GN_I64, 1, 1, &d->step},
                                 {"emb", GN_F32, FACTS_NODES, FACTS_WIDE, d->emb},
                                 {"rel", GN_F32, 1, FACTS_KINDS * FACTS_WIDE, d->rel},
-                                {"loss", GN_F32, 1, 1, &d->loss}};
+                                {"loss", GN_F32, 1, 1, &d->loss},
+                                {"sort", GN_I32, FACTS_NODES, 1, d->sort}};
     memcpy(d->bound, bound, sizeof bound);
     d->graph.name = "facts";
     gn_status *s = gn_graph_from_coo(GN_I32, FACTS_NODES, FACTS_NODES, FACTS_EDGES, GN_I64, src,
@@ -79,7 +82,7 @@ gn_status *facts_step_program(gn_arena *a, int end, gir_program **out)
 gn_status *facts_step_instance(facts_data *d, const gn_artifact *code, gn_pool *pool,
                                gn_instance **out)
 {
-    return gn_instance_new(code, 1, &d->graph, 7, d->bound, pool, NULL, out);
+    return gn_instance_new(code, 1, &d->graph, FACTS_BOUND, d->bound, pool, NULL, out);
 }
 
 /* As the evaluator takes it. */
@@ -108,19 +111,25 @@ static gir_coo *coo_of(gn_arena *a, const gn_graph *g)
     return gir_coo_new(a, g->n_src, g->n_dst, g->n_edge, src, dst);
 }
 
-gn_status *facts_step_check(gn_arena *a, facts_data *d, const gir_program *p, gn_instance *in,
-                            gn_remote *remote)
+gn_status *facts_evaluate(gn_arena *a, facts_data *d, const gir_program *p, gir_value **out)
 {
-    const char *name[8];
-    gir_value bound[8], *want;
-    for (int k = 0; k < 7; k++) {
+    const char *name[FACTS_BOUND + 1];
+    gir_value bound[FACTS_BOUND + 1];
+    for (int k = 0; k < FACTS_BOUND; k++) {
         name[k] = d->bound[k].name;
         bound[k] = value_of(a, &d->bound[k]);
     }
-    name[7] = "facts";
-    bound[7] = (gir_value){.graph = coo_of(a, d->facts)};
-    gir_env env = {.arena = a, .bounds = true, .n = 8, .name = name, .value = bound};
-    GN_TRY(gir_eval(p, &env, &want));
+    name[FACTS_BOUND] = "facts";
+    bound[FACTS_BOUND] = (gir_value){.graph = coo_of(a, d->facts)};
+    gir_env env = {.arena = a, .bounds = true, .n = FACTS_BOUND + 1, .name = name, .value = bound};
+    return gir_eval(p, &env, out);
+}
+
+gn_status *facts_step_check(gn_arena *a, facts_data *d, const gir_program *p, gn_instance *in,
+                            gn_remote *remote)
+{
+    gir_value *want;
+    GN_TRY(facts_evaluate(a, d, p, &want));
     gn_instance_run(in);
     GN_TRY(gn_instance_wait(in));
     for (uint32_t o = 0; o < p->outputs.n; o++) {

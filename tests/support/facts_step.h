@@ -4,8 +4,10 @@
 #define GN_TESTS_SUPPORT_FACTS_STEP_H
 
 #include "compile/compile.h"
+#include "ir/eval.h"
 #include "runtime/run/exec.h"
 
+enum { FACTS_BOUND = 8 };
 enum { FACTS_NODES = 40, FACTS_KINDS = 5, FACTS_EDGES = 150, FACTS_WIDE = 8, FACTS_TIMES = 3 };
 
 typedef struct facts_data {
@@ -15,7 +17,8 @@ typedef struct facts_data {
     int64_t seed, step;
     float emb[FACTS_NODES * FACTS_WIDE], rel[FACTS_KINDS * FACTS_WIDE];
     float loss;
-    gn_binding bound[7];
+    int32_t sort[FACTS_NODES]; /* below FACTS_KINDS */
+    gn_binding bound[8];
     gn_graph_binding graph;
 } facts_data;
 
@@ -25,6 +28,8 @@ gn_status *facts_data_init(facts_data *d);
 gn_status *facts_step_program(gn_arena *a, int end, gir_program **out);
 gn_status *facts_step_instance(facts_data *d, const gn_artifact *code, gn_pool *pool,
                                gn_instance **out);
+/* What the evaluator makes of the data as they are. */
+gn_status *facts_evaluate(gn_arena *a, facts_data *d, const gir_program *p, gir_value **out);
 /* The next step from where the data are: what it leaves is as near to the evaluator's as rounding
  * is.  remote: where it runs; NULL: here. */
 gn_status *facts_step_check(gn_arena *a, facts_data *d, const gir_program *p, gn_instance *in,

@@ -394,7 +394,8 @@ START_TEST(drawn_edges)
             before = order;
         }
         ck_assert((drawn[0] > 0) == (end != 1) && (drawn[1] > 0) == (end != 0));
-        for (int64_t e = 0; e < N_EDGE; e++) ck_assert(sum.v[e] == TIMES * (10 + (double)e));
+        for (int64_t e = 0; e < N_EDGE; e++)
+            ck_assert(sum.v[e] == (double)TIMES * (10 + (double)e));
     }
 }
 END_TEST

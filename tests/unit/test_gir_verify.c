@@ -152,10 +152,13 @@ START_TEST(picked_rows)
     p->spaces.p[grown].graph = 4;
     gir_at(p, 5)->type.space = grown;
     expect_ok(gir_verify(p));
-    expect_ok(gir_verify(read_program( /* a few of so many features */
-        "program @t { space word feature 4 space node node ? %1 = input \"k\" : word bool[]\n"
-        " %2 = subset %1\n %3 = input \"x\" : node f32[4]\n %4 = pattern %3\n"
-        " %5 = grow %4 {end = 0}\n %6 = const {value = 1} : word.1 f32[]\n output \"o\" %6 }")));
+    expect_ok(gir_verify(
+        read_program(/* a few of so many features */
+                     "program @t { space word feature 4 space node node ? %1 = input \"k\" : word "
+                     "bool[]\n"
+                     " %2 = subset %1\n %3 = input \"x\" : node f32[4]\n %4 = pattern %3\n"
+                     " %5 = grow %4 {end = 0}\n %6 = const {value = 1} : word.1 f32[]\n output "
+                     "\"o\" %6 }")));
     gir_program *q = gir_program_new(&arena, "late");
     gir_space_id node = gir_space_add(q, "node", GIR_NODE, -1),
                  some = gir_space_add(q, "some", GIR_NODE, -1);

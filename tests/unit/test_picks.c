@@ -94,8 +94,34 @@ START_TEST(padding)
 }
 END_TEST
 
+/* Rows that numbers name are counted by an input, a graph or the program. */
+START_TEST(counted_rows)
+{
+    static const char *const counts[] = {"state \"t\" : row f32[2]", "input \"t\" : row f32[2]"};
+    for (int k = 0; k < 2; k++) {
+        gn_compile_options o = {.index = GN_I32};
+        gn_compiled *c;
+        gir_program *p = read_program(
+            gn_arena_printf(&arena,
+                            "program @p { space node node ? space row node ?\n"
+                            " %%1 = input \"i\" : node i32[]\n %%2 = %s\n"
+                            " %%3 = index %%1 {space = row}\n %%4 = take %%3, %%2\n"
+                            " output \"o\" %%4 }",
+                            counts[k]));
+        o.pass = (gn_pass_options){.limit = -1, .verify = true};
+        gn_status *s = gn_compile(&arena, p, &o, NULL, &c);
+        if (k)
+            expect_ok(s);
+        else
+            expect_error(s, GN_ERR_MODEL, "nothing tells how many rows space 'row' has");
+        if (k) ck_assert_str_eq(c->artifact->graphs[0].rows.input, "t");
+    }
+}
+END_TEST
+
 static void fill(TCase *c)
 {
+    tcase_add_test(c, counted_rows);
     tcase_add_test(c, sizes);
     tcase_add_test(c, hints);
     tcase_add_test(c, parts);
