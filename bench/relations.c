@@ -1,26 +1,37 @@
 /* What do relations cost?  The same edges, dealt out to more and more relations between the same
- * rows: y = the sum over relations of the sums of x over their edges.  The fastest tenth of the
- * times; prints a line a number of relations.
+ * rows: y = the sum over relations of the sums of x over their edges; with one loop for several
+ * relations and with a loop for each (`relations` left out).  All are run in turn, and the least
+ * time of each is printed: of one thread the time of its processor, since machines are shared.
  *
- *   relations [ROWS [EDGES [COLUMNS [THREADS [WITHOUT]]]]]
- *
- * WITHOUT: decisions that are switched off, as `gnnc --without` has them. */
+ *   relations [ROWS [EDGES [COLUMNS [THREADS [ROUNDS]]]]] */
 #include "base/clock.h"
 #include "compile/compile.h"
 #include "runtime/graph/graph.h"
 #include "runtime/run/exec.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-enum { MOST = 200, RUNS = 60 };
+enum { MOST = 200, KINDS = 5 };
 
 typedef struct setup {
     int64_t rows, edges, columns;
     int threads, relations;
-    gn_without without;
+    bool apart;
 } setup;
+
+typedef struct trial {
+    gn_arena arena;
+    gn_graph_binding graphs[MOST];
+    int relations, launches;
+    gn_image *image;
+    gn_pool *pool;
+    gn_instance *in;
+    double ms, sum; /* least; of all that y holds */
+} trial;
 
 static void stop(gn_status *s)
 {
@@ -78,94 +89,86 @@ static void make_graphs(gn_arena *a, const setup *s, gn_graph_binding *b)
     free(one);
 }
 
-static int ascending(const void *a, const void *b)
+static double now_ms(int threads)
 {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    struct timespec t;
+    if (threads > 1) return gn_now_ms();
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
-static double time_runs(gn_instance *in)
+static void begin(const setup *s, const float *x, trial *z)
 {
-    double t[RUNS], begin = gn_now_ms();
-    int n = 0;
-    while (n < RUNS && (n < 7 || gn_now_ms() - begin < 4000)) {
-        double from = gn_now_ms();
-        gn_instance_run(in);
-        t[n++] = gn_now_ms() - from;
-    }
-    qsort(t, (size_t)n, sizeof *t, ascending);
-    return t[n / 10];
-}
-
-static double measure(const setup *s, double *sum, int *launches)
-{
-    gn_arena a;
-    gn_arena_init(&a);
-    gn_graph_binding g[MOST] = {{0}};
     low_hint hints[MOST] = {{0}};
-    make_graphs(&a, s, g);
+    *z = (trial){.relations = s->relations, .ms = INFINITY};
+    gn_arena_init(&z->arena);
+    make_graphs(&z->arena, s, z->graphs);
     for (int k = 0; k < s->relations; k++)
-        hints[k] = (low_hint){.name = g[k].name,
+        hints[k] = (low_hint){.name = z->graphs[k].name,
                               .n_src = s->rows,
                               .n_dst = s->rows,
                               .n_edge = s->edges / s->relations};
     gn_compile_options o = {
         .index = GN_I32, .n_hints = s->relations, .hints = hints, .hints_hold = true};
-    o.pass = (gn_pass_options){.limit = -1, .without = s->without};
-    o.code = (gn_codegen_options){.opt_level = 1, .threads = 1, .off = s->without.decisions};
+    o.pass = (gn_pass_options){.limit = -1};
+    if (s->apart) o.pass.without.decisions = (gn_switches)1 << GN_DO_RELATIONS;
+    o.code = (gn_codegen_options){.opt_level = 1, .threads = 1};
     gn_compiled *c;
-    gn_image *image;
     gn_code_report report;
-    gn_pool *pool;
-    gn_instance *in;
-    stop(gn_compile(&a, program(&a, s), &o, NULL, &c));
-    stop(gn_compile_code(&a, 1, &c, &o.code, &image, &report));
-    stop(gn_pool_new(s->threads, &pool));
-    float *x = aligned_alloc(64, (size_t)(s->rows * s->columns * 4 + 63) / 64 * 64);
-    uint64_t state = 3;
-    for (int64_t i = 0; i < s->rows * s->columns; i++) x[i] = (float)(next(&state) % 1000) * 1e-3f;
-    gn_binding t = {"x", GN_F32, s->rows, s->columns, x};
-    stop(gn_instance_new(c->artifact, s->relations, g, 1, &t, pool, NULL, &in));
-    double ms = time_runs(in);
-    const float *y = gn_instance_output(in, "y", NULL);
-    *sum = 0;
-    for (int64_t i = 0; i < s->rows * s->columns; i++) *sum += (double)y[i];
-    *launches = c->artifact->n_launches;
-    gn_instance_free(in);
-    gn_pool_free(pool);
-    gn_image_free(image);
-    for (int k = 0; k < s->relations; k++) gn_graph_free(g[k].graph);
-    free(x);
-    gn_arena_free(&a);
-    return ms;
+    stop(gn_compile(&z->arena, program(&z->arena, s), &o, NULL, &c));
+    stop(gn_compile_code(&z->arena, 1, &c, &o.code, &z->image, &report));
+    stop(gn_pool_new(s->threads, &z->pool));
+    gn_binding t = {"x", GN_F32, s->rows, s->columns, (float *)(uintptr_t)x};
+    stop(gn_instance_new(c->artifact, s->relations, z->graphs, 1, &t, z->pool, NULL, &z->in));
+    z->launches = c->artifact->n_launches;
+}
+
+static void end(trial *z, int64_t elements)
+{
+    const float *y = gn_instance_output(z->in, "y", NULL);
+    for (int64_t i = 0; i < elements; i++) z->sum += (double)y[i];
+    gn_instance_free(z->in);
+    gn_pool_free(z->pool);
+    gn_image_free(z->image);
+    for (int k = 0; k < z->relations; k++) gn_graph_free(z->graphs[k].graph);
+    gn_arena_free(&z->arena);
 }
 
 int main(int argc, char **argv)
 {
-    static const int relations[] = {1, 2, 8, 30, 200};
-    int64_t number[] = {20000, 4000000, 64, 1};
-    setup s = {.rows = 0};
-    gn_arena a;
-    gn_arena_init(&a);
-    for (int k = 1; k < argc && k < 5; k++) number[k - 1] = strtoll(argv[k], NULL, 10);
-    if (argc > 5) stop(gn_without_add(&a, argv[5], false, &s.without));
-    s.rows = number[0];
-    s.edges = number[1];
-    s.columns = number[2];
+    static const int relations[KINDS] = {1, 2, 8, 30, 200};
+    static trial z[KINDS][2];
+    int64_t number[] = {20000, 4000000, 64, 1, 40};
+    for (int k = 1; k < argc && k < 6; k++) number[k - 1] = strtoll(argv[k], NULL, 10);
+    setup s = {.rows = number[0], .edges = number[1], .columns = number[2]};
     s.threads = (int)number[3];
-    double first = 0;
-    printf("%lld rows of %lld columns, %lld edges, %d thread(s)\n", (long long)s.rows,
-           (long long)s.columns, (long long)s.edges, s.threads);
-    for (size_t k = 0; k < sizeof relations / sizeof *relations; k++) {
-        double sum;
-        int launches;
-        s.relations = relations[k];
-        double ms = measure(&s, &sum, &launches);
-        if (!first) first = ms;
-        printf("%4d relations: %9.3f ms, %5.2f of one; %d launches; sums to %.6g\n", s.relations,
-               ms, ms / first, launches, sum);
-        fflush(stdout);
+    int64_t elements = s.rows * s.columns;
+    float *x = aligned_alloc(64, (size_t)(elements * 4 + 63) / 64 * 64);
+    uint64_t state = 3;
+    for (int64_t i = 0; i < elements; i++) x[i] = (float)(next(&state) % 1000) * 1e-3f;
+    for (int k = 0; k < KINDS; k++)
+        for (int apart = 0; apart < 2; apart++) {
+            s.relations = relations[k];
+            s.apart = apart;
+            begin(&s, x, &z[k][apart]);
+        }
+    for (int64_t round = 0; round < number[4]; round++)
+        for (int k = 0; k < 2 * KINDS; k++) {
+            trial *one = &z[k / 2][k % 2];
+            double from = now_ms(s.threads);
+            gn_instance_run(one->in);
+            one->ms = fmin(one->ms, now_ms(s.threads) - from);
+        }
+    printf("%lld rows of %lld columns, %lld edges, %d thread(s), %lld rounds\n", (long long)s.rows,
+           (long long)s.columns, (long long)s.edges, s.threads, (long long)number[4]);
+    for (int k = 0; k < KINDS; k++) {
+        const trial *both = z[k];
+        for (int apart = 0; apart < 2; apart++) end(&z[k][apart], elements);
+        printf("%4d relations: %8.2f ms, %4.2f of one, %2d launches; apart %8.2f ms, %4.2f of one, "
+               "%3d launches; sums %.6g and %.6g\n",
+               relations[k], both[0].ms, both[0].ms / z[0][0].ms, both[0].launches, both[1].ms,
+               both[1].ms / z[0][1].ms, both[1].launches, both[0].sum, both[1].sum);
     }
-    gn_arena_free(&a);
+    free(x);
     return 0;
 }
