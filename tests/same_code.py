@@ -22,7 +22,9 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "diff"))
+sys.path.insert(0, str(ROOT / "tests" / "data"))
 import models as random_models  # noqa: E402
+import typed  # noqa: E402
 SCHEDULES = ("step(period = 3)", "exponential", "cosine", "linear(gamma = 0.1)")
 CPU = ("--emit=gir,kir,llvm,asm",)
 CUDA = ("--emit=gir,kir,cuda", "--device", "cuda", "--arch", "sm_90")
@@ -64,7 +66,7 @@ def commands(folder):
     for model in sorted((ROOT / "samples").glob("*.gnn")):
         for mode in ("eager", "default", "max-autotune"):
             for stages in (CPU, CUDA):
-                yield [str(model), "-q", "-O", mode, *stages]
+                yield [str(model), "-q", "-O", mode, *stages, *typed.options(model.stem, folder)]
     for program in sorted((ROOT / "tests").rglob("*.gir")):
         for options in ([], ["--passes", "lower"], ["-O", "max-autotune", "-D", "sparse=x", "-D", "levels=2"]):
             yield ["opt", str(program), *options]

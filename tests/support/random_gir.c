@@ -353,7 +353,7 @@ gir_id any_derived(gen *z)
     for (gir_id v = 1; v < z->p->nodes.n; v++) {
         gir_op op = (gir_op)gir_at(z->p, v)->op;
         bool is = op == GIR_SELF_LOOPS || op == GIR_REMOVE_LOOPS || op == GIR_REMAINING_LOOPS ||
-                  op == GIR_REVERSE || op == GIR_FILTER || op == GIR_CORRUPT;
+                  op == GIR_REVERSE || op == GIR_FILTER || gir_draws_edges(gir_at(z->p, v));
         if (is && rnd(z, (uint32_t)++n) == 0) found = v;
     }
     return found;

@@ -32,7 +32,8 @@ bool is_derived(const gir_program *p, gir_id g, gir_space_id s)
     (void)s;
     gir_op op = (gir_op)gir_at(p, g)->op;
     return op == GIR_SELF_LOOPS || op == GIR_REMOVE_LOOPS || op == GIR_REMAINING_LOOPS ||
-           op == GIR_REVERSE || op == GIR_RESTRICT || op == GIR_FILTER || op == GIR_CORRUPT;
+           op == GIR_REVERSE || op == GIR_RESTRICT || op == GIR_FILTER ||
+           gir_draws_edges(gir_at(p, g));
 }
 bool derived_from(const gir_program *p, gir_id g, gir_space_id s)
 {
@@ -74,7 +75,7 @@ static bool has_rows(const gir_program *p, gir_id g, gir_space_id s)
 static bool lists(const gir_program *p, gir_id g, gir_space_id s)
 {
     (void)s;
-    return is_list((gir_op)gir_at(p, g)->op) || gir_at(p, g)->op == GIR_CORRUPT;
+    return is_list((gir_op)gir_at(p, g)->op) || gir_draws_edges(gir_at(p, g));
 }
 
 gir_id make_mask(gen *z, gir_space_id s)
@@ -152,7 +153,9 @@ gir_id make_filter(gen *z, gir_id must)
     return make(z, GIR_FILTER, 2, (const gir_id[]){g, m}, (gir_attr){0}, NULL);
 }
 
-gir_id make_corrupt(gen *z, gir_id must)
+static gir_op drawn_op(gen *z) { return chance(z, 50) ? GIR_SAMPLE : GIR_CORRUPT; }
+
+gir_id make_drawn(gen *z, gir_op op, gir_id must)
 {
     gir_type t = gir_tensor(GN_I64, 0, 0, NULL);
     gir_id g = must && gir_type_of(z->p, must)->is_graph ? must : graph_where(z, lists, 0);
@@ -161,8 +164,9 @@ gir_id make_corrupt(gen *z, gir_id must)
         gir_id leaf[2] = {leaf_of(z, t), leaf_of(z, t)};
         key = make(z, GIR_RNG_KEY, 2, leaf, (gir_attr){0}, NULL);
     }
-    return make(z, GIR_CORRUPT, 2, (const gir_id[]){g, key},
-                (gir_attr){.i = {1 + rnd(z, 3), rnd(z, 3), rnd(z, 9)}}, NULL);
+    gir_attr attr = {.i = {1 + rnd(z, 3), rnd(z, 3), rnd(z, 9)}};
+    if (op == GIR_SAMPLE) attr = (gir_attr){.i = {1 + rnd(z, 40), rnd(z, 9)}};
+    return make(z, op, 2, (const gir_id[]){g, key}, attr, NULL);
 }
 
 /* Of a graph; of a pick, sources that have all that it picks. */
@@ -224,7 +228,7 @@ gir_id derive(gen *z, gir_id g)
     if (op == GIR_SUBSET || op == GIR_GROW || op == GIR_RESTRICT || op == GIR_INDEX ||
         chance(z, 25))
         return make_restrict(z, g);
-    if (chance(z, 40)) return chance(z, 50) ? make_filter(z, g) : make_corrupt(z, g);
+    if (chance(z, 40)) return chance(z, 50) ? make_filter(z, g) : make_drawn(z, drawn_op(z), g);
     return make(z, t->src == t->dst ? how[rnd(z, 4)] : GIR_REVERSE, 1, &g, (gir_attr){0}, NULL);
 }
 

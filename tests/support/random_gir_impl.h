@@ -77,7 +77,7 @@ gir_id pick_of(gen *z, gir_space_id s);
 gir_id make_grow(gen *z, gir_id must);
 gir_id make_index(gen *z, gir_id must);
 gir_id make_filter(gen *z, gir_id must);
-gir_id make_corrupt(gen *z, gir_id must);
+gir_id make_drawn(gen *z, gir_op op, gir_id must);
 gir_id make_restrict(gen *z, gir_id g);
 gir_id make_take(gen *z, gir_id must);
 gir_id restricted_to(gen *z, gir_space_id s);

@@ -44,6 +44,7 @@ int operand_kinds(gir_op op)
     case GIR_SUBSET: return BOOLS;
     case GIR_FILTER: return BOOLS | GRAPHS;
     case GIR_INDEX: return INTS;
+    case GIR_SAMPLE:
     case GIR_CORRUPT: return INTS | GRAPHS;
     case GIR_NEG:
     case GIR_ABS:
@@ -164,13 +165,14 @@ static bool graph_pair(gir_op p, gir_op c)
 {
     bool picked = p == GIR_SUBSET || p == GIR_GROW || p == GIR_INDEX, some = p == GIR_RESTRICT;
     switch (c) {
-    case GIR_SELF_LOOPS: return is_list(p) || p == GIR_CORRUPT;
+    case GIR_SELF_LOOPS: return is_list(p) || p == GIR_CORRUPT || p == GIR_SAMPLE;
     case GIR_REMOVE_LOOPS:
     case GIR_REMAINING_LOOPS:
     case GIR_FILTER: return is_list(p);
-    case GIR_CORRUPT: return is_list(p) || p == c;
+    case GIR_SAMPLE:
+    case GIR_CORRUPT: return is_list(p) || p == GIR_CORRUPT || p == GIR_SAMPLE;
     case GIR_REVERSE: return !picked && !some;
-    case GIR_RESTRICT: return p != GIR_CORRUPT;
+    case GIR_RESTRICT: return p != GIR_CORRUPT && p != GIR_SAMPLE;
     case GIR_TAKE: return picked || some;
     case GIR_GROW: return picked || is_list(p);
     case GIR_CELL: return p == GIR_PATTERN || some;
@@ -186,7 +188,7 @@ bool random_gir_pair(gir_op p, gir_op c)
     if (!(result_kinds(p) & operand_kinds(c))) return false;
     if (c == GIR_PATTERN || c == GIR_SUBSET) return p == GIR_INPUT;
     if (result_kinds(p) == GRAPHS) return graph_pair(p, c);
-    if (c == GIR_CORRUPT) return p == GIR_RNG_KEY;
+    if (c == GIR_CORRUPT || c == GIR_SAMPLE) return p == GIR_RNG_KEY;
     if (c == GIR_FILTER) return may_be_data(p);
     if (c == GIR_INDEX) return p == GIR_INPUT || p == GIR_CAST || p == GIR_GATHER || p == GIR_CARRY;
     if (!(result_spaces(p) & operand_spaces(c))) return false;
@@ -465,7 +467,8 @@ gir_id make_op(gen *z, gir_op op, gir_id must)
     case GIR_GROW: return make_grow(z, must);
     case GIR_FILTER: return make_filter(z, must);
     case GIR_INDEX: return make_index(z, must);
-    case GIR_CORRUPT: return make_corrupt(z, must);
+    case GIR_SAMPLE:
+    case GIR_CORRUPT: return make_drawn(z, op, must);
     case GIR_RESTRICT: {
         bool of_pattern = !must && (z->aim == GIR_CELL || chance(z, 10)),
              of_pick = !must && z->aim == GIR_TAKE;

@@ -198,7 +198,7 @@ static gn_status *indexed(run_world *w, gir_id v, gn_graph **out)
     return gn_graph_index(GN_I32, n, rows, GN_I64, i, of, out);
 }
 
-static gn_status *corrupted(run_world *w, gir_id v, gn_graph *g, gn_graph **out)
+static gn_status *drawn(run_world *w, gir_id v, gn_graph *g, gn_graph **out)
 {
     const gir_attr *attr = &gir_at(w->p, v)->attr;
     uint64_t of[2];
@@ -208,6 +208,8 @@ static gn_status *corrupted(run_world *w, gir_id v, gn_graph *g, gn_graph **out)
         if (!t) GN_FAIL(GN_ERR_DATA, "no key is bound");
         of[k] = (uint64_t)*(const int64_t *)t->data;
     }
+    if (gir_at(w->p, v)->op == GIR_SAMPLE)
+        return gn_graph_sample(g, gn_step_key(of[0], of[1]), attr->i[0], (uint32_t)attr->i[1], out);
     const gn_corruption c = {.key = gn_step_key(of[0], of[1]),
                              .times = attr->i[0],
                              .end = (int)attr->i[1],
@@ -232,7 +234,7 @@ static gn_status *picked(run_world *w, gir_id v, gn_graph **out)
             GN_TRY(run_world_graph(w, gir_in(w->p, v, k), &in[k]));
     if (n->op == GIR_FILTER) return filtered(w, v, in[0], out);
     if (n->op == GIR_INDEX) return indexed(w, v, out);
-    if (n->op == GIR_CORRUPT) return corrupted(w, v, in[0], out);
+    if (gir_draws_edges(n)) return drawn(w, v, in[0], out);
     if (n->op == GIR_GROW)
         return gn_graph_grow(in[n->n_in > 1], (int)n->attr.i[0], n->n_in > 1 ? in[0] : NULL, in[2],
                              out);

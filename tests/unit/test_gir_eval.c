@@ -319,7 +319,7 @@ START_TEST(by_hand)
         for (gir_id id = 19; id < p->nodes.n; id++) seen[gir_at(p, id)->op] = true;
     }
     static const gir_op elsewhere[] = {GIR_GRAPH,   GIR_SELF_LOOPS, GIR_REMOVE_LOOPS, GIR_PATTERN,
-                                       GIR_RNG_KEY, GIR_RANDOM,     GIR_CORRUPT};
+                                       GIR_RNG_KEY, GIR_RANDOM,     GIR_SAMPLE,       GIR_CORRUPT};
     for (size_t k = 0; k < sizeof elsewhere / sizeof *elsewhere; k++) seen[elsewhere[k]] = true;
     for (int op = 1; op < GIR_OP_COUNT; op++)
         ck_assert_msg(seen[op], "no figure for %s", gir_ops[op].text);

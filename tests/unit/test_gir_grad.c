@@ -49,6 +49,7 @@ static const char prelude[] = "program @t {\n"
 #define CASE_SUBSET NONE
 #define CASE_FILTER NONE
 #define CASE_INDEX NONE
+#define CASE_SAMPLE NONE
 #define CASE_CORRUPT NONE
 #define CASE_GROW NONE
 #define CASE_RESTRICT NONE
