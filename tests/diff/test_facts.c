@@ -250,6 +250,21 @@ START_TEST(carried_numbers)
 }
 END_TEST
 
+/* Two draws of one graph are two, whatever else is shared. */
+START_TEST(sites)
+{
+    begin(1);
+    read_columns("input \"rng.seed\" : i64[]\n %9 = rng_key %8, %8\n"
+                 " %10 = corrupt %1, %9 {times = 2, site = 1}\n"
+                 " %11 = corrupt %1, %9 {times = 2, site = 2}\n"
+                 " %12 = const {value = 1} : edge f32[]\n %13 = scatter %10, %12 {end = 0}\n"
+                 " %14 = const {value = 1000} : edge.1 f32[]\n %15 = scatter %11, %14 {end = 0}\n"
+                 " %16 = add %13, %15\n output \"o\" %16");
+    same_as_evaluator("two draws");
+    teardown();
+}
+END_TEST
+
 /* Without room for other draws a run says so, and the next one is right. */
 START_TEST(no_room)
 {
@@ -290,6 +305,7 @@ int main(void)
     tcase_add_test(c, no_room);
     tcase_add_loop_test(c, columns_of_every_kind, 0, COLUMNS);
     tcase_add_test(c, carried_numbers);
+    tcase_add_test(c, sites);
     tcase_set_timeout(c, 250);
     return RUN_CASES("facts", c);
 }
