@@ -187,7 +187,8 @@ static const char *const columns[] = {
     "detach %2",
     "const {value = 1} : facts bool[]"};
 static const char
-    head[] = "program @p { space node node ? space facts edge ? space kind node 5\n"
+    head[] = "program @p { space node node ? space facts edge ? space kind node 5 "
+             "space row node 9\n"
              " %1 = graph \"facts\" : graph<node -> node, facts>\n"
              " %2 = input \"train\" : facts bool[]\n %3 = input \"kind\" : facts i32[]\n"
              " %4 = input \"sort\" : node i32[]\n %5 = gather %1, %4 {end = 0}\n"
@@ -261,6 +262,13 @@ START_TEST(sites)
                  " %14 = const {value = 1000} : edge.1 f32[]\n %15 = scatter %11, %14 {end = 0}\n"
                  " %16 = add %13, %15\n output \"o\" %16");
     same_as_evaluator("two draws");
+    teardown();
+    begin(1); /* so are the rows of two tables that one number names */
+    read_columns("const {value = 0} : facts i32[]\n %9 = index %3 {space = kind}\n"
+                 " %10 = index %3 {space = row}\n %11 = iota {axis = -1} : kind f32[]\n"
+                 " %12 = iota {axis = -1} : row f32[]\n %13 = take %9, %11\n %14 = take %10, %12\n"
+                 " %15 = add %13, %14\n %16 = scatter %1, %15 {end = 1}\n output \"o\" %16");
+    same_as_evaluator("two tables");
     teardown();
 }
 END_TEST
