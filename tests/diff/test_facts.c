@@ -125,7 +125,8 @@ START_TEST(keys)
     gn_status_free(s);
     s = gn_instance_rebind(in, "kind", data.kind);
     ck_assert_int_eq(gn_status_code(s), GN_ERR_USAGE);
-    ck_assert_msg(strstr(gn_status_message(s), "'kind'") != NULL, "%s", gn_status_message(s));
+    ck_assert_msg(strstr(gn_status_message(s), "'kind' picks rows: another") != NULL, "%s",
+                  gn_status_message(s));
     gn_status_free(s);
     gn_instance_free(in);
     teardown();
@@ -187,7 +188,8 @@ static const char *const columns[] = {
     "detach %2",
     "const {value = 1} : facts bool[]"};
 static const char
-    head[] = "program @p { space node node ? space facts edge ? space kind node 5\n"
+    head[] = "program @p { space node node ? space facts edge ? space kind node 5 "
+             "space row node 9\n"
              " %1 = graph \"facts\" : graph<node -> node, facts>\n"
              " %2 = input \"train\" : facts bool[]\n %3 = input \"kind\" : facts i32[]\n"
              " %4 = input \"sort\" : node i32[]\n %5 = gather %1, %4 {end = 0}\n"
@@ -250,6 +252,28 @@ START_TEST(carried_numbers)
 }
 END_TEST
 
+/* Two draws of one graph are two, whatever else is shared. */
+START_TEST(sites)
+{
+    begin(1);
+    read_columns("input \"rng.seed\" : i64[]\n %9 = rng_key %8, %8\n"
+                 " %10 = corrupt %1, %9 {times = 2, site = 1}\n"
+                 " %11 = corrupt %1, %9 {times = 2, site = 2}\n"
+                 " %12 = const {value = 1} : edge f32[]\n %13 = scatter %10, %12 {end = 0}\n"
+                 " %14 = const {value = 1000} : edge.1 f32[]\n %15 = scatter %11, %14 {end = 0}\n"
+                 " %16 = add %13, %15\n output \"o\" %16");
+    same_as_evaluator("two draws");
+    teardown();
+    begin(1); /* so are the rows of two tables that one number names */
+    read_columns("const {value = 0} : facts i32[]\n %9 = index %3 {space = kind}\n"
+                 " %10 = index %3 {space = row}\n %11 = iota {axis = -1} : kind f32[]\n"
+                 " %12 = iota {axis = -1} : row f32[]\n %13 = take %9, %11\n %14 = take %10, %12\n"
+                 " %15 = add %13, %14\n %16 = scatter %1, %15 {end = 1}\n output \"o\" %16");
+    same_as_evaluator("two tables");
+    teardown();
+}
+END_TEST
+
 /* Without room for other draws a run says so, and the next one is right. */
 START_TEST(no_room)
 {
@@ -290,6 +314,7 @@ int main(void)
     tcase_add_test(c, no_room);
     tcase_add_loop_test(c, columns_of_every_kind, 0, COLUMNS);
     tcase_add_test(c, carried_numbers);
+    tcase_add_test(c, sites);
     tcase_set_timeout(c, 250);
     return RUN_CASES("facts", c);
 }

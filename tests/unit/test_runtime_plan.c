@@ -319,5 +319,65 @@ START_TEST(malformed_artifacts)
 }
 END_TEST
 
+/* Graphs of columns, and of draws. */
+static gn_data_column columns[2];
+
+static void sane_edges(void)
+{
+    sane();
+    columns[0] = (gn_data_column){.name = "m", .elem = GN_BOOL, .of = {-1, -1}, .graph = -1};
+    columns[1] = (gn_data_column){
+        .kind = GN_COLUMN_NOT, .elem = GN_BOOL, .of = {0, -1}, .graph = -1};
+    graphs[1] = (gn_graph_slot){.how = GN_FILTER, .column = 1, .with = {-1, -1}};
+    art.columns = columns;
+    art.n_columns = 2;
+    ok(gn_artifact_check(&art));
+    graphs[1] = (gn_graph_slot){
+        .how = GN_CORRUPT, .drawn = true, .times = 2, .with = {-1, -1}, .key_of = {"seed", "step"}};
+    ok(gn_artifact_check(&art));
+}
+
+#define NO_EDGES(change, words)                                                                    \
+    do {                                                                                           \
+        sane_edges();                                                                              \
+        change;                                                                                    \
+        refused(gn_artifact_check(&art), GN_ERR_INTERNAL, words);                                  \
+    } while (0)
+
+static gn_graph_slot of_columns(gn_graph_derive how)
+{
+    return (gn_graph_slot){.how = how, .column = 1, .with = {-1, -1}, .rows = {.graph = -1}};
+}
+
+START_TEST(malformed_edges)
+{
+    NO_EDGES(columns[1].of[0] = 1, "column 1 is of nothing");
+    NO_EDGES(columns[0].elem = GN_F32, "column 0 is of nothing");
+    NO_EDGES(columns[0].name = NULL, "column 0 is of nothing");
+    NO_EDGES(columns[0].drawn = true, "column 0 is of nothing");
+    NO_EDGES(columns[0].graphs = 1, "column 1 is of nothing"); /* which says that it needs none */
+    NO_EDGES((columns[1].kind = GN_COLUMN_GATHER, columns[1].graph = 0), "column 1 is of nothing");
+    NO_EDGES((columns[1].kind = GN_COLUMN_CONST, columns[1].rows.graph = 0),
+             "column 1 is of nothing");
+    NO_EDGES((graphs[1] = of_columns(GN_FILTER), graphs[1].column = 2),
+             "graph 1 is made of column 2");
+    NO_EDGES((graphs[1] = of_columns(GN_FILTER), columns[1].graphs = 2),
+             "graph 1 is made of column 1");
+    NO_EDGES((graphs[1] = of_columns(GN_FILTER), columns[1].elem = GN_I32),
+             "graph 1 is made of a mask that is none");
+    NO_EDGES((graphs[1] = of_columns(GN_INDEX), graphs[1].rows.rows = -1),
+             "graph 1 counts rows of nothing");
+    NO_EDGES((graphs[1] = of_columns(GN_INDEX), graphs[1].with[0] = 1),
+             "graph 1 counts rows of nothing");
+    NO_EDGES(graphs[1].times = 0, "graph 1 is drawn in no known way");
+    NO_EDGES(graphs[1].end = 3, "graph 1 is drawn in no known way");
+    NO_EDGES(graphs[1].key_of[1] = NULL, "graph 1 is drawn in no known way");
+    NO_EDGES(graphs[1].drawn = false, "graph 1 is drawn and can't be, or the other way round");
+    NO_EDGES((graphs[1] = of_columns(GN_FILTER), graphs[1].drawn = true),
+             "graph 1 is drawn and can't be, or the other way round");
+    NO_EDGES(graphs[1].parent = 1, "graph 1 comes from graph 1");
+}
+END_TEST
+
 RUN_SUITE("runtime plan", random_lifetimes, training_chains, aliases_live_as_long_as_they_are_used,
-          sizes_follow_the_symbols, malformed_artifacts, malformed_products)
+          sizes_follow_the_symbols, malformed_artifacts, malformed_products, malformed_edges)
