@@ -47,6 +47,32 @@ static void check_filtered(const edge_list *l, gn_elem index)
     edges_free(&want);
 }
 
+/* As many as are asked for, each of a part of its own, in their order. */
+static void check_sampled(const edge_list *l, gn_elem index, int64_t most)
+{
+    static int64_t from[MOST_EDGES + 1];
+    int64_t n = most < l->n ? most : l->n;
+    edge_list want = edges_new(l->n_src, l->n_dst, n);
+    gn_graph *g = graph_of(index, l), *d, *again;
+    for (int64_t k = 0; k < n; k++) {
+        from[k] = gn_draw_part(gn_draw_key(77, 3), k, n, l->n);
+        HOLDS(k == 0 || from[k] > from[k - 1]);
+        HOLDS(from[k] * n / l->n >= k - 1 && from[k] < l->n);
+        want.src[k] = l->src[from[k]];
+        want.dst[k] = l->dst[from[k]];
+    }
+    ok(gn_graph_sample(g, 77, most, 3, &d));
+    HOLDS(d->changes);
+    check_graph(d, &want);
+    check_origins(g, d, from);
+    ok(gn_graph_sample(d, 78, 2, 0, &again)); /* of what is drawn itself */
+    SAME(again->n_edge, n < 2 ? n : 2);
+    gn_graph_free(again);
+    gn_graph_free(d);
+    gn_graph_free(g);
+    edges_free(&want);
+}
+
 static void check_corrupted(const edge_list *l, gn_elem index, int end)
 {
     static int64_t from[MOST_EDGES * TIMES + 1];
@@ -89,6 +115,8 @@ START_TEST(random_graphs)
         for (int w = 0; w < 2; w++) {
             check_filtered(&l, w ? GN_I64 : GN_I32);
             for (int end = 0; end < 3; end++) check_corrupted(&l, w ? GN_I64 : GN_I32, end);
+            for (int64_t most = 1; most <= l.n + 1; most += 1 + l.n / 3)
+                check_sampled(&l, w ? GN_I64 : GN_I32, most);
         }
         edges_free(&l);
     }
