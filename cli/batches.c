@@ -302,7 +302,12 @@ gn_status *gn_cli_run_batches(gn_cli *cli, const gn_session_options *options)
     o.ranges = (gn_guards){0};
     GN_TRY(gn_session_new(cli->arena, &o, &z.s));
     gn_state_init(&z.state);
-    gn_status *s = start(&z, options);
+    const char *beyond = gn_model_beyond_graph(z.s->model);
+    gn_status *s = beyond ? GN_ERROR(GN_ERR_USAGE,
+                                     "--batches draws parts of one graph, and %s has `%s` beside "
+                                     "it",
+                                     z.s->model->name, beyond)
+                          : start(&z, options);
     if (!s) s = run_all(&z, stance, cli->opt.batches);
     if (!s) report(&z);
     end(&z);

@@ -9,7 +9,7 @@ typedef struct timing {
     int64_t n; /* others; 0: none, since the first took long */
 } timing;
 
-static gn_status *report_json(const gn_session *s, timing *t)
+static gn_status *report_json(gn_session *s, timing *t)
 {
     gn_json j;
     gn_json_init(&j, stdout, true);
@@ -28,6 +28,7 @@ static gn_status *report_json(const gn_session *s, timing *t)
     gn_json_double(&j, "std", 0);
     gn_json_end(&j);
     GN_TRY(gn_cli_json_metrics(&j, s));
+    if (s->opt.weights) GN_TRY(gn_cli_json_ranks(&j, s));
     gn_cli_json_not_finite(&j, s);
     gn_json_double(&j, "first_us", t->first);
     gn_json_int(&j, "timed_runs", t->n);
@@ -97,6 +98,7 @@ static gn_status *run_session(gn_cli *cli, gn_session *s)
     if (cli->opt.verbose) gn_cli_profile("eval", &s->build.eval);
     GN_TRY(cli->opt.json ? report_json(s, &t) : report_text(cli, s, &t));
     gn_cli_warn_not_finite(cli, s);
+    if (!cli->opt.json && s->opt.weights) GN_TRY(gn_cli_print_ranks(s));
     return cli->opt.predictions ? gn_cli_write_predictions(cli, s) : NULL;
 }
 

@@ -238,6 +238,10 @@ static gn_status *check_joined(const elf_object *e)
 gn_status *gn_aot_make(gn_arena *a, const gn_model *m, const gn_build *b, const gn_state *s,
                        const gn_aot_options *opt, gn_aot_object *out)
 {
+    const char *beyond = gn_model_beyond_graph(m);
+    if (beyond)
+        GN_FAIL(GN_ERR_MODEL, "objects are made of models of one graph, and %s has `%s` beside it",
+                m->name, beyond);
     joiner z = {.arena = a, .out = out};
     int *code[4] = {NULL};
     *out = (gn_aot_object){.model = m,

@@ -141,6 +141,10 @@ GN_NODISCARD gn_status *gn_step_levels(gn_arena *a, const gn_model *m, const gn_
 GN_NODISCARD gn_status *gn_count_levels(const gn_graph *g, const uint8_t *mask, int most,
                                         gn_loss_rows *out);
 
+/* one_graph.c: what a model takes beside one graph of one type of node: a relation, rows of another
+ * type, a parameter of rows; NULL: nothing. */
+const char *gn_model_beyond_graph(const gn_model *m);
+
 /* stages.c ------------------------------------------------------------------------------------- */
 
 typedef struct gn_named_program {

@@ -1,0 +1,37 @@
+/* one_graph: does a model take more than one graph of one type of node? */
+#include "build/build.h"
+#include "base/data_name.h"
+
+#include <string.h>
+
+static bool known(const char *name)
+{
+    for (int k = 0; k < GN_DATA_COUNT; k++)
+        if (!strcmp(name, gn_data_name[k])) return true;
+    return false;
+}
+
+static const char *beyond(const gir_program *p)
+{
+    gir_id g = p ? gir_leaf_by_name(p, GIR_GRAPH, GN_NAME_G) : 0;
+    for (gir_id v = 1; p && v < p->nodes.n; v++) {
+        const gir_node *n = gir_at(p, v);
+        const gir_space *s = &p->spaces.p[n->type.space];
+        if (n->op == GIR_GRAPH && v != g) return n->attr.name;
+        if (n->op == GIR_STATE && n->type.space) return n->attr.name;
+        if (n->op != GIR_INPUT || !n->type.space) continue;
+        bool node = s->kind == GIR_NODE && !strcmp(s->name, GN_SPACE_NODE);
+        bool edge = g && n->type.space == gir_type_of(p, g)->edge;
+        bool floats = n->type.elem == GN_F32 || known(n->attr.name);
+        if (!(node || edge) || !floats) return n->attr.name;
+    }
+    return NULL;
+}
+
+const char *gn_model_beyond_graph(const gn_model *m)
+{
+    const gir_program *const all[] = {m->eval, m->loss, m->validate};
+    const char *found = NULL;
+    for (int k = 0; k < 3 && !found; k++) found = beyond(all[k]);
+    return found;
+}

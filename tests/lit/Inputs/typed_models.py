@@ -1,0 +1,112 @@
+"""Models of several types of rows, of many graphs, of links and of facts: results against plain Python, the same bits however they
+are made, and what is refused."""
+import json
+import os
+import sys
+
+import files
+import runs
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "data"))
+import typed  # noqa: E402
+
+r = runs.Runs()
+SMALL = ("-q", "-D", "batch=12", "-D", "times=3", "-D", "dim=6")
+
+
+def sample(name):
+    return os.path.join(runs.SAMPLES, name + ".gnn"), *typed.options(name, r.path("typed"))
+
+
+def test_of(*args):
+    out = r.works(*args, "--json")
+    return json.loads(out) if out else {}
+
+
+def facts_of(folder):
+    """(head, kind, tail) by part; entities and kinds are numbered as they come."""
+    parts, entities, kinds = {}, {}, {}
+    for part in ("train", "valid", "test"):
+        with open(os.path.join(folder, part + ".txt"), encoding="utf-8") as f:
+            lines = [line.split() for line in f]
+        parts[part] = [(entities.setdefault(h, len(entities)), kinds.setdefault(k, len(kinds)), entities.setdefault(t, len(entities)))
+                       for h, k, t in lines]
+    return parts, len(entities)
+
+
+def distmult(w, h, k, t):
+    d = w["emb"][1][1]
+    e, rel = w["emb"][2], w["rel"][2]
+    return sum(e[h * d + i] * rel[k * d + i] * e[t * d + i] for i in range(d))
+
+
+def rotate(w, h, k, t):
+    import math
+    d = w["re"][1][1]
+    re, im, phase = w["re"][2], w["im"][2], w["phase"][2]
+    total = 0.0
+    for i in range(d):
+        c, s = math.cos(phase[k * d + i]), math.sin(phase[k * d + i])
+        a, b = re[h * d + i] * c - im[h * d + i] * s, re[h * d + i] * s + im[h * d + i] * c
+        total += math.sqrt((a - re[t * d + i]) ** 2 + (b - im[t * d + i]) ** 2 + 1e-12)
+    return -total
+
+
+def ranks(score, parts, n):
+    known = {t for part in parts.values() for t in part}
+    found = []
+    for h, k, t in parts["test"]:
+        for ends in ([(h, k, v) for v in range(n)], [(v, k, t) for v in range(n)]):
+            true = score(h, k, t)
+            others = [score(*f) for f in ends if f not in known]
+            above = sum(s > true + 1e-6 for s in others)
+            level = sum(abs(s - true) <= 1e-6 for s in others)
+            found.append(1 + above + level / 2)
+    return found
+
+
+for name, score in (("distmult", distmult), ("rotate", rotate)):
+    model, option, folder = sample(name)
+    weights = r.path(name + ".safetensors")
+    out = test_of("train", model, option, folder, *SMALL, "--epochs", 60, "--save", weights)
+    parts, n = facts_of(folder)
+    w = files.read_safetensors(weights)
+    want = ranks(lambda h, k, t, w=w, score=score: score(w, h, k, t), parts, n)
+    mrr, hits = sum(1 / x for x in want) / len(want), sum(x <= 3 for x in want) / len(want)
+    got = out.get("test", {})
+    if not (abs(got.get("mrr", 9) - mrr) < 1e-4 and abs(got["hits@3"] - hits) < 1e-9 and got["ranked"] == len(want)):
+        r.problems.append(f"{name}: {got}, expected mrr {mrr}, hits@3 {hits} of {len(want)}")
+    again = test_of("run", model, option, folder, *SMALL, "--weights", weights).get("test")
+    if again != got:
+        r.problems.append(f"{name}: run says {again}, train said {got}")
+
+# The same bits on one thread and on two, and of training that went on.
+model, option, folder = sample("distmult")
+base = ("train", model, option, folder, *SMALL, "--epochs", 10)
+r.works(*base, "--threads", 1, "--save", r.path("one"))
+r.works(*base, "--threads", 2, "--save", r.path("two"))
+r.works(*base[:-1], 4, "--checkpoint", r.path("half"))
+r.works(*base, "--resume", r.path("half"), "--save", r.path("on"))
+one = open(r.path("one"), "rb").read()
+for other in ("two", "on"):
+    if open(r.path(other), "rb").read() != one:
+        r.problems.append(f"weights of {other} are not those of one")
+
+# Graphs have a prediction each; links are judged.
+r.works("train", *sample("gin_graphs"), "-q", "--epochs", 3, "--predictions", r.path("graphs.csv"))
+lines = open(r.path("graphs.csv"), encoding="utf-8").read().split()
+if len(lines) != 31:
+    r.problems.append(f"{len(lines)} lines of predictions for 30 graphs")
+links = [test_of("train", *sample("links"), "-q", "--epochs", 20, "--threads", k) for k in (1, 2)]
+if links[0].get("test_auc") != links[1].get("test_auc") or not 0 <= links[0].get("test_ap", -1) <= 1:
+    r.problems.append(f"links: {links[0].get('test_auc')} and {links[1].get('test_auc')}")
+
+# What they do not go with.
+r.fails(1, "objects are made of models of one graph, and GIN has `member` beside it", "compile", *sample("gin_graphs"), "-q",
+        "-o", r.path("gin.o"))
+r.fails(2, "--batches draws parts of one graph, and DistMult has `g.kind` beside it", "run", *sample("distmult"), "-q", "--batches", 2)
+r.fails(2, "--reorder: the data have several types of rows", "train", *sample("gin_graphs"), "-q", "--reorder", "rcm")
+r.fails(1, "the data have no relation `member`: they have `g`", "train", sample("gin_graphs")[0], "-q")
+r.fails(1, "the data have several types of nodes, and no `g`", "train", os.path.join(runs.SAMPLES, "gcn.gnn"), "-q",
+        "--data", "synthetic:typed,scale=0.001")
+r.done()
