@@ -1,6 +1,7 @@
 #include "cli/args.h"
 
 #include "base/map.h"
+#include "base/nearest.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -2,6 +2,7 @@
 #include "cli/session_options.h"
 
 #include "base/map.h"
+#include "base/nearest.h"
 #include "codegen/backend.h"
 #include "ir/kir_simplify.h"
 #include "passes/passes.h"

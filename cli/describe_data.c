@@ -2,6 +2,7 @@
 #include "cli/describe_data.h"
 
 #include "base/map.h"
+#include "base/nearest.h"
 #include "runtime/data/summary.h"
 
 #include <stdio.h>

@@ -4,6 +4,7 @@
 #include "base/data_name.h"
 
 #include "base/map.h"
+#include "base/nearest.h"
 #include "runtime/load/cpu.h"
 #include "runtime/memory.h"
 

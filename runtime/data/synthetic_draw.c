@@ -1,5 +1,6 @@
 /* Ranks, features and parameters of synthetic graphs. */
 #include "base/map.h"
+#include "base/nearest.h"
 #include "runtime/data/lines.h"
 #include "runtime/data/mem.h"
 #include "runtime/data/synthetic.h"

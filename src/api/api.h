@@ -239,16 +239,16 @@ void api_switch(gnnc_run *r, gnnc_executable *e);
 /* api_run.c: can it compute with the state? */
 bool api_same_weights(const gnnc_executable *e, const gnnc_state *s);
 
-/* api_data.c: the name that programs have for what a caller binds under this one; NULL: there is
+/* api_bind.c: the name that programs have for what a caller binds under this one; NULL: there is
  * none. */
 const char *api_data_name(const gnnc_run *r, const char *name);
-/* api_data.c: and the model's name for what programs call so. */
+/* api_bind.c: and the model's name for what programs call so. */
 const char *api_own_name(const gnnc_run *r, const char *data);
-/* api_data.c: GNNC_ERROR_USAGE with the nearest name, and those that there are. */
+/* api_bind.c: GNNC_ERROR_USAGE with the nearest name, and those that there are. */
 enum { API_NAMES = 64 };
 GN_NODISCARD gn_status *api_no_such(const gn_model *m, const char *what, const char *name, int n,
                                     const char *const *names);
-/* api_data.c: what the model says of an input, in *in (NULL: it has none of that name); what is
+/* api_bind.c: what the model says of an input, in *in (NULL: it has none of that name); what is
  * bound to it (NULL: never was anything); binds it, and takes now->own. */
 const gir_node *api_find_input(const gnnc_run *r, const char *name, const gir_program **in);
 api_data *api_find_data(gnnc_run *r, const char *name);

@@ -2,6 +2,7 @@
 #include "api/api.h"
 
 #include "base/map.h"
+#include "base/nearest.h"
 #include "cache/cache.h"
 #include "target/doctor.h"
 

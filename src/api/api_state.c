@@ -2,6 +2,7 @@
 #include "api/api.h"
 
 #include "base/map.h"
+#include "base/nearest.h"
 #include "build/state_file.h"
 
 #include <stdio.h>

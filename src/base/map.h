@@ -22,21 +22,4 @@ uint32_t *gn_map_put(gn_map *m, const char *key, uint32_t value); /* overwrites;
 
 uint64_t gn_hash_bytes(const void *p, size_t n, uint64_t seed); /* not cryptographic */
 
-/* The candidate nearest to `name` by edit distance, or NULL when none is near enough to be worth
- * suggesting. */
-const char *gn_nearest(const char *name, const char *const *candidates, size_t n);
-
-/* "; did you mean 'x'?", or "" where none is near; to be printed where it is made:
- * gn_did_you_mean(...).text */
-enum { GN_NAME_MOST = 64 }; /* bytes of a name that can be near another */
-typedef struct gn_suggestion {
-    char text[GN_NAME_MOST + 24];
-} gn_suggestion;
-gn_suggestion gn_did_you_mean(const char *name, const char *const *candidates, size_t n);
-
-/* *out: which of the n words (an enum's, in its order) `name` is; 0 for NULL, and where it is none
- * of them: GN_ERR_USAGE, "there is no <what> 'nam': name, other or third; did you mean 'name'?" */
-GN_NODISCARD gn_status *gn_choose(const char *what, const char *name, const char *const *words,
-                                  size_t n, int *out);
-
 #endif

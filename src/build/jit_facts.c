@@ -2,6 +2,7 @@
 #include "build/jit.h"
 
 #include "base/map.h"
+#include "base/nearest.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,6 +2,7 @@
 #include "build/tuned.h"
 
 #include "base/map.h"
+#include "base/nearest.h"
 #include "passes/passes.h"
 
 #include <inttypes.h>

@@ -3,6 +3,7 @@
 #include "build/state_file.h"
 
 #include "base/map.h"
+#include "base/nearest.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,4 +1,5 @@
 #include "frontend/diag.h"
+#include "base/nearest.h"
 
 #include "frontend/elsewhere.h"
 

@@ -1,6 +1,7 @@
 #include "ir/precision.h"
 
 #include "base/map.h"
+#include "base/nearest.h"
 
 const char *const gn_precision_name[GN_PRECISION_COUNT] = {
 #define X(id, name) name,

@@ -2,6 +2,7 @@
 #include "passes/passes.h"
 
 #include "base/map.h"
+#include "base/nearest.h"
 
 #include <string.h>
 

@@ -2,6 +2,7 @@
  * are. */
 /* links: base */
 #include "base/map.h"
+#include "base/nearest.h"
 #include "support/suite.h"
 
 #include <check.h>

@@ -3,6 +3,7 @@
 #include "base/data_name.h"
 
 #include "base/map.h"
+#include "base/nearest.h"
 #include "runtime/labels.h"
 #include "runtime/memory.h"
 
