@@ -44,7 +44,8 @@ def write(folder, name, lines):
     (path / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
-OF_SAMPLE = {"gin_graphs": graphs, "rgcn": entities, "distmult": facts, "complex": facts, "transe": facts, "rotate": facts}
+OF_SAMPLE = {"gin_graphs": graphs, "rgcn": entities, "distmult": facts, "complex": facts, "transe": facts, "rotate": facts,
+             "hgt": "synthetic:typed,scale=0.0002,classes=3,features=8"}
 
 
 def options(sample, folder):
@@ -52,6 +53,8 @@ def options(sample, folder):
     make = OF_SAMPLE.get(sample)
     if not make:
         return []
+    if isinstance(make, str):
+        return ["--data", make]
     path = pathlib.Path(folder) / make.__name__
     if not path.exists():
         make(path)
