@@ -8,6 +8,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Do messages go along the relation, or along a graph that was made of it?  Then other edges would
+ * change what nodes are. */
+static bool carries_messages(const gir_program *p, gir_id relation)
+{
+    for (gir_id v = 1; v < p->nodes.n; v++) {
+        if (gir_at(p, v)->op != GIR_SCATTER) continue;
+        gir_id g = gir_in(p, v, 0);
+        while (gir_at(p, g)->n_in > 0 && gir_type_of(p, gir_in(p, g, 0))->is_graph)
+            g = gir_in(p, g, 0);
+        if (g == relation) return true;
+    }
+    return false;
+}
+
 const char *gn_session_scored(const gn_session *s)
 {
     const gir_program *p = s->model->eval;
@@ -17,7 +31,7 @@ const char *gn_session_scored(const gn_session *s)
         const gir_type *t = gir_type_of(p, o->value);
         if (o->kind != GIR_OUTPUT || strcmp(o->name, "out")) continue;
         gir_id g = p->spaces.p[t->space].kind == GIR_EDGE ? p->spaces.p[t->space].graph : 0;
-        bool leaf = g && gir_at(p, g)->op == GIR_GRAPH;
+        bool leaf = g && gir_at(p, g)->op == GIR_GRAPH && !carries_messages(p, g);
         return leaf && gir_row_elems(t) == 1 && t->elem == GN_F32 ? gir_at(p, g)->attr.name : NULL;
     }
     return NULL;

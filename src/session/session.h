@@ -137,8 +137,8 @@ GN_NODISCARD gn_status *gn_session_fetch(gn_session *s);
 /* How many classes the result tells of: it is node[C], C is as many as the data has, two at least,
  * and a loss is one of labels.  0: it is something else, of which there is no accuracy. */
 int64_t gn_session_classes(const gn_session *s);
-/* The relation each of whose edges the model gives a number; NULL: it gives something else, or runs
- * on a device. */
+/* The relation each of whose edges the model gives a number, which may be another's edges: no
+ * messages go along it.  NULL: it gives something else, or runs on a device. */
 const char *gn_session_scored(const gn_session *s);
 
 /* Edges that stand in the place of a relation's: edge i goes from row src[i] to dst[i], and has

@@ -101,6 +101,17 @@ links = [test_of("train", *sample("links"), "-q", "--epochs", 20, "--threads", k
 if links[0].get("test_auc") != links[1].get("test_auc") or not 0 <= links[0].get("test_ap", -1) <= 1:
     r.problems.append(f"links: {links[0].get('test_auc')} and {links[1].get('test_auc')}")
 
+# Messages along the edges that are scored: those that stand for others would change the nodes.
+r.write("own.gnn", """model M(dim = 4) (g: graph, kind: edge of int) -> edge {
+  param emb: node[dim] = normal(0.0, 0.1)
+  h = emb + mean(u -> v in g: emb[u])
+  return edge(u -> v in g: sum(h[u] * h[v], axis = -1))
+}
+train M { loss = mean(softplus(-M(g, g.kind)))   epochs = 2 }
+""".replace("   epochs", "\n epochs"))
+if "test" in test_of("train", r.path("own.gnn"), *sample("distmult")[1:], "-q"):
+    r.problems.append("facts are ranked by a model whose messages go along them")
+
 # What they do not go with.
 r.fails(1, "objects are made of models of one graph, and GIN has `member` beside it", "compile", *sample("gin_graphs"), "-q",
         "-o", r.path("gin.o"))
