@@ -13,5 +13,5 @@
 int main(void)
 {
     random_gir_options opt = {.relations = 11, .backward = true};
-    return random_diff("random relations", &opt, 400);
+    return random_diff("random relations", &opt, 160);
 }

@@ -13,5 +13,5 @@
 int main(void)
 {
     random_gir_options opt = {.relations = 11, .backward = true};
-    return random_diff_cuda("CUDA relations", &opt, 120);
+    return random_diff_cuda("CUDA relations", &opt, 60);
 }
