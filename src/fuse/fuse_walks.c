@@ -16,11 +16,15 @@ int fu_find_walk(const region *r, fu_walk w)
     return -1;
 }
 
-/* The relation that g is, or comes from; 0: the pattern of a matrix. */
+/* The relation that g is, or comes from; 0: the pattern of a matrix, or a pick of rows. */
 static gir_id relation_of(const gir_program *p, gir_id g)
 {
-    while (gir_at(p, g)->op != GIR_GRAPH && gir_at(p, g)->op != GIR_PATTERN) g = gir_in(p, g, 0);
-    return gir_at(p, g)->op == GIR_GRAPH ? g : 0;
+    while (gir_at(p, g)->op != GIR_GRAPH) {
+        bool of_graph = gir_at(p, g)->n_in > 0 && gir_type_of(p, gir_in(p, g, 0))->is_graph;
+        if (!of_graph || gir_picks_new(gir_at(p, g))) return 0;
+        g = gir_in(p, g, 0);
+    }
+    return g;
 }
 
 bool fu_are_relations(const gir_program *p, fu_walk a, fu_walk b)
