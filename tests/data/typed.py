@@ -45,7 +45,7 @@ def write(folder, name, lines):
 
 
 OF_SAMPLE = {"gin_graphs": graphs, "rgcn": entities, "distmult": facts, "complex": facts, "transe": facts, "rotate": facts,
-             "hgt": "synthetic:typed,scale=0.0002,classes=3,features=8"}
+             "links": "", "hgt": "synthetic:typed,scale=0.0002,classes=3,features=8"}
 
 
 def options(sample, folder):

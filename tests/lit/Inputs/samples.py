@@ -22,7 +22,7 @@ def same(a, b, what):
         r.problems.append(f"{what}: loss {b['loss']}, expected {a['loss']}")
 
 
-SAMPLES = sorted(n for n in os.listdir(runs.SAMPLES) if n.endswith(".gnn") and n[:-4] not in typed.OF_SAMPLE and n != "links.gnn")
+SAMPLES = sorted(n for n in os.listdir(runs.SAMPLES) if n.endswith(".gnn") and n[:-4] not in typed.OF_SAMPLE)
 assert len(SAMPLES) >= 4, SAMPLES
 for sample in SAMPLES:
     heads = ("-D", "heads=3") if sample == "gat.gnn" else ()
@@ -32,7 +32,7 @@ for sample in SAMPLES:
         r.problems.append(f"{sample}: loss {plain['loss']}")
     same(plain, train(*small, "-O", "eager"), f"{sample}, eager")
     train(sample, "--epochs", 2, "-D", "hidden=1", "-D", "layers=1", *heads)
-for sample in [*sorted(typed.OF_SAMPLE), "links"]:
+for sample in sorted(typed.OF_SAMPLE):
     few = (f"{sample}.gnn", "--epochs", 12, *typed.options(sample, r.path("typed")))
     few += ("-D", "batch=12", "-D", "times=3") if typed.OF_SAMPLE.get(sample) == typed.facts else ()
     plain = train(*few)
