@@ -357,8 +357,8 @@ START_TEST(every_prefix_is_survived)
         "0 1 .5\n1 2 1\n# x\n3,4,1\n",
         "0 1 {'weight': 7, 'k': {'a': [1, '}']}}\n1\t2\t{}\n",
         "%%MatrixMarket matrix array integer symmetric\n2 2\n1\n2\n3\n",
-        "gnnc graph 1\nnodes 3\nclasses 2\nundirected\nfeatures 2\nnode 0 1 train\nx 1 .5 -2\nedge "
-        "0 1 2.5\n",
+        ("gnnc graph 1\nnodes 3\nclasses 2\nundirected\nfeatures 2\nnode 0 1 train\nx 1 .5 -2\n"
+         "edge 0 1 2.5\n"),
     };
     static gn_reader *const readers[] = {gn_mtx_parse, gn_edgelist_parse, gn_edgelist_parse,
                                          gn_mtx_parse, gn_graph_parse};

@@ -395,8 +395,8 @@
          "  h = global_mean_pool(x)\n"
          "  return conv(g, x)\n"
          "}\n",
-     "m.gnn:3:7: error: nothing is named `global_mean_pool` here; `mean(v -> m in member: x[v])` is "
-     "of each graph's nodes, `mean(x)` of all nodes\n"
+     "m.gnn:3:7: error: nothing is named `global_mean_pool` here; "
+     "`mean(v -> m in member: x[v])` is of each graph's nodes, `mean(x)` of all nodes\n"
          "    3 |   h = global_mean_pool(x)\n"
          "      |       ^~~~~~~~~~~~~~~~"},
     {"second_graph",
