@@ -83,6 +83,7 @@ gn_status *tune_orders(gn_session *of, gn_session **s, gn_tuned *rec, double dea
     static const gn_order orders[] = {GN_ORDER_COMMUNITIES, GN_ORDER_RCM};
     gn_tune_wish wish = tune_wish_of(of);
     double once = (*s)->read_ms + (*s)->build.ms;
+    if ((*s)->data->n_tables || (*s)->data->n_relations) return NULL; /* of one graph alone */
     if ((*s)->data->n_nodes < FEW_NODES || (*s)->graph->n_src != (*s)->graph->n_dst) return NULL;
     for (int k = 0; k < 2; k++) {
         gn_session *other;

@@ -51,6 +51,9 @@ gn_status *gn_tuned_signature(gn_session *s, gn_unit_id unit, const char *order,
     gn_buf_add(&more, s->opt.sanitize ? " checked" : "");
     if (s->opt.pass_limit >= 0) gn_buf_printf(&more, " limited to %d", s->opt.pass_limit);
     gn_buf_printf(&more, "%s%s", *without ? " without " : "", without);
+    for (int k = 1; k <= d->n_relations; k++)
+        gn_buf_printf(&more, " %s of %lld", gn_dataset_relation(d, k),
+                      (long long)gn_dataset_edges(d, k));
     gn_tune_facts f = {.model = s->model,
                        .graph = s->graph,
                        .features = d->n_features,
@@ -58,8 +61,8 @@ gn_status *gn_tuned_signature(gn_session *s, gn_unit_id unit, const char *order,
                        .classes = d->n_classes,
                        .on_edges = d->edge_dim,
                        .weighted = d->edge_weight != NULL,
-                       .train = marked(d->train_mask, d->n_nodes),
-                       .val = marked(d->val_mask, d->n_nodes),
+                       .train = marked(d->train_mask, gn_dataset_labelled(d)),
+                       .val = marked(d->val_mask, gn_dataset_labelled(d)),
                        .fixed = s->opt.keep_static,
                        .threads = s->opt.threads,
                        .target = s->opt.target,
