@@ -111,7 +111,7 @@ static gn_status *read_names(work *w)
             return gn_text_error(__FILE__, __LINE__, f->origin, t.line,
                                  "%lld: expected each number from 0 to %lld once",
                                  (long long)number, (long long)w->kinds - 1);
-        w->names[number] = strndup(name.p, (size_t)(name.end - name.p));
+        w->names[number] = gn_mem_text(name.p, (size_t)(name.end - name.p));
         if (!w->names[number]) GN_FAIL(GN_ERR_NOMEM, "out of memory: a name");
     }
     return NULL;

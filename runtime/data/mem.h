@@ -7,6 +7,7 @@
 
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Zeroed; NULL when count is negative, the product overflows or memory is out.  A count of 0 gives
  * a valid pointer. */
@@ -16,6 +17,16 @@ static inline void *gn_mem_alloc(int64_t count, size_t size)
     if (count < 0 || __builtin_mul_overflow((size_t)count, size, &bytes) || bytes > PTRDIFF_MAX)
         return NULL;
     return calloc(bytes ? bytes : 1, 1);
+}
+
+/* The n bytes at `s`, which need no end, as a string; NULL: memory is out. */
+static inline char *gn_mem_text(const char *s, size_t n)
+{
+    char *copy = malloc(n + 1);
+    if (!copy) return NULL;
+    memcpy(copy, s, n);
+    copy[n] = 0;
+    return copy;
 }
 
 /* p = zeroed array of n elements, or return GN_ERR_NOMEM from the calling function. */

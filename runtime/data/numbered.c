@@ -64,7 +64,7 @@ gn_status *gn_names_copy(const gn_names *t, char ***out)
     char **all;
     GN_MEM(all, t->n);
     for (int64_t k = 0; k < t->n; k++) {
-        all[k] = strndup(t->name[k].p, length(t->name[k]));
+        all[k] = gn_mem_text(t->name[k].p, length(t->name[k]));
         if (all[k]) continue;
         while (k > 0) free(all[--k]);
         free(all);
