@@ -9,7 +9,7 @@ typedef struct timing {
     int64_t n; /* others; 0: none, since the first took long */
 } timing;
 
-static gn_status *report_json(gn_session *s, timing *t)
+static gn_status *report_json(const gn_session *s, timing *t)
 {
     gn_json j;
     gn_json_init(&j, stdout, true);

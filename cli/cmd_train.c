@@ -148,7 +148,7 @@ static double *all_steps(const gn_cli *cli, const gn_fit *fits, int64_t n, int64
     return x;
 }
 
-static gn_status *report_json(const gn_cli *cli, gn_session *s, const gn_fit *fits, int64_t n)
+static gn_status *report_json(const gn_cli *cli, const gn_session *s, const gn_fit *fits, int64_t n)
 {
     gn_json j;
     gn_json_init(&j, stdout, true);
@@ -224,7 +224,7 @@ static void print_spread(const char *what, const gn_fit *fits, int64_t n, size_t
         printf("%s %.2f%% +- %.2f over %lld seeds\n", what, 100 * mean, 100 * std, (long long)n);
 }
 
-static gn_status *report_text(const gn_cli *cli, gn_session *s, const gn_fit *fits, int64_t n)
+static gn_status *report_text(const gn_cli *cli, const gn_session *s, const gn_fit *fits, int64_t n)
 {
     int64_t steps;
     double *x = all_steps(cli, fits, n, &steps);
@@ -232,6 +232,8 @@ static gn_status *report_text(const gn_cli *cli, gn_session *s, const gn_fit *fi
     print_spread("test accuracy", fits, n, offsetof(gn_fit, test_acc));
     print_spread("test ROC AUC", fits, n, offsetof(gn_fit, test_auc));
     if (cli->opt.verbose && n) GN_TRY(gn_cli_print_metrics(cli, s));
+    if (n > 1 && (gn_session_ranks(s) || gn_session_judges(s)))
+        printf("seed %llu, ", (unsigned long long)fits[n - 1].seed);
     GN_TRY(gn_cli_print_ranks(s));
     if (steps) printf("step %.1f us (median), ", gn_cli_median(x, steps));
     char peak[GN_CLI_BYTES];

@@ -123,7 +123,7 @@ static gn_status *print_links(const gn_session *s)
     return NULL;
 }
 
-gn_status *gn_cli_json_ranks(gn_json *j, gn_session *s)
+gn_status *gn_cli_json_ranks(gn_json *j, const gn_session *s)
 {
     gn_rank_means m;
     char name[16];
@@ -142,7 +142,7 @@ gn_status *gn_cli_json_ranks(gn_json *j, gn_session *s)
     return NULL;
 }
 
-gn_status *gn_cli_print_ranks(gn_session *s)
+gn_status *gn_cli_print_ranks(const gn_session *s)
 {
     gn_rank_means m;
     if (gn_session_judges(s)) return print_links(s);

@@ -1,6 +1,7 @@
 #include "base/data_name.h"
 
 #include <stddef.h>
+#include <string.h>
 
 const char *const gn_data_name[GN_DATA_COUNT] = {
 #define X(id, name, word) name,
@@ -13,3 +14,10 @@ const char *const gn_data_word[GN_DATA_COUNT] = {
     GN_DATA(X)
 #undef X
 };
+
+bool gn_is_data_name(const char *name)
+{
+    for (int k = 0; k < GN_DATA_COUNT; k++)
+        if (!strcmp(name, gn_data_name[k])) return true;
+    return false;
+}

@@ -6,6 +6,8 @@
 #ifndef GN_BASE_DATA_NAME_H
 #define GN_BASE_DATA_NAME_H
 
+#include <stdbool.h>
+
 #define GN_DATA(X)                                                                                 \
     X(X, GN_NAME_X, GN_NAME_X)                            /* f32[F]: features */                   \
     X(Y, GN_NAME_Y, GN_NAME_Y)                            /* i32: labels, -1: none */              \
@@ -40,5 +42,6 @@ typedef enum gn_data_id {
 
 extern const char *const gn_data_name[GN_DATA_COUNT];
 extern const char *const gn_data_word[GN_DATA_COUNT]; /* NULL: none */
+bool gn_is_data_name(const char *name);
 
 #endif

@@ -4,13 +4,6 @@
 
 #include <string.h>
 
-static bool known(const char *name)
-{
-    for (int k = 0; k < GN_DATA_COUNT; k++)
-        if (!strcmp(name, gn_data_name[k])) return true;
-    return false;
-}
-
 static const char *beyond(const gir_program *p)
 {
     gir_id g = p ? gir_leaf_by_name(p, GIR_GRAPH, GN_NAME_G) : 0;
@@ -22,7 +15,7 @@ static const char *beyond(const gir_program *p)
         if (n->op != GIR_INPUT || !n->type.space) continue;
         bool node = s->kind == GIR_NODE && !strcmp(s->name, GN_SPACE_NODE);
         bool edge = g && n->type.space == gir_type_of(p, g)->edge;
-        bool floats = n->type.elem == GN_F32 || known(n->attr.name);
+        bool floats = n->type.elem == GN_F32 || gn_is_data_name(n->attr.name);
         if (!(node || edge) || !floats) return n->attr.name;
     }
     return NULL;

@@ -311,20 +311,25 @@ value builtin_sample(elab *E, const builtin_call *c)
     return graph(el_derive_with(E, c->mark, GIR_SAMPLE, c->arg[0].graph, rng_key(E), &attr));
 }
 
+/* Which end is drawn, as gir_corrupt has them; -1: reported. */
+static int drawn_end(elab *E, const builtin_call *c)
+{
+    static const char *const ends[] = {"src", "dst", "either"};
+    const value *v = &c->arg[2];
+    if (!builtin_has(c, 2)) return 2;
+    for (int k = 0; k < 3; k++)
+        if ((v->kind == VAL_SPACE || v->kind == VAL_STRING) && !strcmp(v->u.s, ends[k])) return k;
+    el_error(E, c->span[2], "`corrupt` draws `src`, `dst` or \"either\", not %s", val_text(E, v));
+    return -1;
+}
+
 /* `times` edges for each of g, one end of which is drawn. */
 value builtin_corrupt(elab *E, const builtin_call *c)
 {
-    static const char *const ends[] = {"src", "dst", "either"};
     int64_t times;
-    int end = 2;
-    const value *v = &c->arg[2];
     if (!builtin_graph(E, c, 0) || !builtin_int(E, c, 1, 1, &times)) return POISON;
-    bool named = v->kind == VAL_SPACE || v->kind == VAL_STRING;
-    for (end = 0; builtin_has(c, 2) && named && end < 3 && strcmp(v->u.s, ends[end]); end++) {}
-    if (!builtin_has(c, 2)) end = 2;
-    if (end == 3 || (builtin_has(c, 2) && !named))
-        return el_error(E, c->span[2], "`corrupt` draws `src`, `dst` or \"either\", not %s",
-                        val_text(E, v));
+    int end = drawn_end(E, c);
+    if (end < 0) return POISON;
     if (times < 1 || times > 1 << 20)
         return el_error(E, c->span[1], "an edge is drawn from once to 2^20 times, not %lld",
                         (long long)times);

@@ -48,8 +48,6 @@ static void begin(elab *E, gn_arena *a, gn_diags *d, const gn_ast *ast, const gn
     E->ast = ast;
     E->shape = shape;
     E->schema = el_schema(shape);
-    E->typed = shape->typed;
-    E->kinds = shape->kinds;
     gn_diags_init(d, a);
     d->listener = ast->listener;
     gn_map_init(&E->file_decls, a);
@@ -78,24 +76,21 @@ static const ast_decl *declared(const gn_ast *ast, ast_decl_kind kind, const cha
     return found;
 }
 
-bool gn_ast_takes_relations(const gn_ast *ast)
+/* The model of this name; NULL: the train block's, else the last. */
+static const ast_decl *chosen_model(const gn_ast *ast, const char *name)
 {
-    for (uint32_t i = 0; i < ast->decls.n; i++) {
-        const ast_decl *d = ast->decls.p[i];
-        for (uint32_t k = 0; d->kind == DECL_MODEL && k < d->inputs.n; k++)
-            if (d->inputs.p[k].type.each && d->inputs.p[k].type.is_graph) return true;
-    }
-    return false;
+    const ast_decl *train = declared(ast, DECL_TRAIN, name);
+    return declared(ast, DECL_MODEL, name ? name : train ? train->name.text : NULL);
 }
 
-bool gn_ast_takes_relation(const gn_ast *ast, const char *name)
+bool gn_ast_takes_relations(const gn_ast *ast, const char *model, const char *name)
 {
-    for (uint32_t i = 0; i < ast->decls.n; i++) {
-        const ast_decl *d = ast->decls.p[i];
-        for (uint32_t k = 0; d->kind == DECL_MODEL && k < d->inputs.n; k++) {
-            const ast_formal *f = &d->inputs.p[k];
-            if (f->type.is_relation && !strcmp(f->name.text, name)) return true;
-        }
+    const ast_decl *d = chosen_model(ast, model);
+    for (uint32_t k = 0; d && k < d->inputs.n; k++) {
+        const ast_formal *f = &d->inputs.p[k];
+        if (name ? f->type.is_relation && !strcmp(f->name.text, name)
+                 : f->type.each && f->type.is_graph)
+            return true;
     }
     return false;
 }
@@ -116,8 +111,7 @@ static gn_status *choose(elab *E, const char *name, plan *p)
     GN_TRY(gn_diags_status(E->diags));
     const char *file = E->ast->src->name;
     if (!models.n) GN_FAIL(GN_ERR_MODEL, "%s: no `model` in this file", file);
-    const ast_decl *train = declared(E->ast, DECL_TRAIN, name);
-    p->model = declared(E->ast, DECL_MODEL, name ? name : train ? train->name.text : NULL);
+    p->model = chosen_model(E->ast, name);
     if (!p->model)
         GN_FAIL(GN_ERR_USAGE, "%s: no model is named `%s`%s", file, name,
                 gn_diag_suggest(E->arena, name, models.p, models.n));

@@ -146,8 +146,6 @@ typedef struct elab {
     const gn_ast *ast;
     const gn_data_shape *shape;
     const gn_schema *schema;
-    bool typed; /* the first space and relation of the schema are none */
-    bool kinds; /* the first relation is all others together */
     GN_VEC(const gn_source *) sources;
     GN_VEC(const ast_decl *) decls;
     gn_map file_decls, stdlib_decls; /* what code of the file sees, its own first, and what code of

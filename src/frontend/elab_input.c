@@ -14,7 +14,7 @@ void el_begin_program(elab *E, const char *name, el_mode mode)
     E->space = GN_NEW_N(E->arena, gir_space_id, E->schema->n_spaces);
     E->relation = GN_NEW_N(E->arena, const el_graph *, E->schema->n_relations);
     E->value_space = GN_NEW_N(E->arena, gir_space_id, E->schema->n_columns + 1);
-    E->node = E->typed ? 0 : el_space(E, 0);
+    E->node = E->shape->typed ? 0 : el_space(E, 0);
     E->rng = 0;
     E->sites = 0;
     E->output = (value){0};
@@ -24,7 +24,7 @@ void el_begin_program(elab *E, const char *name, el_mode mode)
     E->buffers.n = E->buffers.cap = 0;
     E->buffers.p = NULL;
     E->graph = NULL;
-    if (E->typed) return;
+    if (E->shape->typed) return;
     el_graph *g = GN_NEW(E->arena, el_graph);
     g->id = gir_graph(p, GN_NAME_G, E->node, E->node);
     g->name = GN_NAME_G;
@@ -63,7 +63,7 @@ value el_data_dim(elab *E, const char *name, gn_span at)
         n = s->edge_dim, what = "edge features";
     else
         return (value){0};
-    if (n <= 0 && E->typed && *name != 'C') return (value){0}; /* each type has its own */
+    if (n <= 0 && E->shape->typed && *name != 'C') return (value){0}; /* each type has its own */
     if (n > 0 && n <= EL_MAX_DIM) return val_int(n);
     if (n > 0) return el_error(E, at, "%lld %s are too many", (long long)n, what);
     return el_error(E, at, "`%s` is the number of %s, and the data has none%s", name, what,
@@ -95,7 +95,7 @@ value el_input(elab *E, const char *name, gn_span at)
                 strcmp(name, GN_NAME_TEST_MASK) == 0;
     el_locate(E, at);
     bool node = strcmp(name, GN_NAME_G) == 0 || strcmp(name, GN_NAME_X) == 0;
-    if (E->typed && (node || strcmp(name, GN_WORD_ATTR) == 0))
+    if (E->shape->typed && (node || strcmp(name, GN_WORD_ATTR) == 0))
         return el_error(E, at,
                         "the data have several types of nodes, and no `%s`: a model takes them as "
                         "`gs: each graph, x: each node[...]`, or each by its name",
@@ -174,7 +174,7 @@ static value own_data(elab *E, const ast_formal *f)
     if (f->type.has_elem && f->type.elem != GN_F32)
         return el_error(E, f->type.span, "the data have no integers or truths named `%s`",
                         f->name.text);
-    if (rows && E->typed) return el_missing_column(E, f);
+    if (rows && E->shape->typed) return el_missing_column(E, f);
     gir_space_id space = r->space == SPACE_NODE   ? E->node
                          : r->space == SPACE_EDGE ? gir_type_of(E->prog, E->graph->id)->edge
                                                   : 0;

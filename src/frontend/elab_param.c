@@ -13,7 +13,8 @@ static bool file_shape(elab *E, const ast_stmt *s, gn_param *p)
     int lead = p->over != NULL;
     p->transposed = s->transposed;
     if (s->transposed && (t->rank < 2 || lead)) {
-        el_error(E, s->type.span, "only a parameter of two dimensions or more can be transposed");
+        el_error(E, s->type.span, "only a parameter of two dimensions or more%s can be transposed",
+                 lead ? ", without rows," : "");
         return false;
     }
     p->file_rank = s->transposed ? 2 : lead + t->rank;

@@ -60,8 +60,8 @@ const char *el_space_text(elab *E, gir_space_id s)
         return leaf ? gn_arena_printf(E->arena, "edge.%s", g->attr.name) : "edge";
     }
     if (p->kind != GIR_NODE) return "";
-    int k = el_space_index(E, s);
-    const char *name = k < 0 ? GN_SPACE_NODE : E->schema->space[k].name;
+    const char *name = p->name;
+    if (strchr(name, '.')) return name; /* a row for each number that a column may have */
     bool plain = !strcmp(name, GN_SPACE_NODE) || !strcmp(name, GN_SPACE_GRAPH);
     return plain ? name : gn_arena_printf(E->arena, "node.%s", name);
 }
@@ -80,19 +80,19 @@ static const char *known(elab *E, bool relations)
     const gn_schema *s = E->schema;
     int n = relations ? s->n_relations : s->n_spaces;
     gn_buf_add(&b, "");
-    for (int k = E->typed; k < n && k < SHOWN + E->typed; k++) {
+    for (int k = E->shape->typed; k < n && k < SHOWN + E->shape->typed; k++) {
         const char *name = relations ? s->relation[k].name : s->space[k].name;
         bool node = !relations && strcmp(name, GN_SPACE_NODE) && strcmp(name, GN_SPACE_GRAPH);
         gn_buf_printf(&b, "%s`%s%s`", b.n ? ", " : "", node ? "node." : "", name);
     }
-    if (n > SHOWN + E->typed) gn_buf_add(&b, ", ...");
+    if (n > SHOWN + E->shape->typed) gn_buf_add(&b, ", ...");
     return b.p;
 }
 
 int el_find_space(elab *E, const char *name, gn_span at)
 {
     int k = gn_schema_find_space(E->schema, name);
-    if (k > 0 || (k == 0 && !E->typed)) return k;
+    if (k > 0 || (k == 0 && !E->shape->typed)) return k;
     el_error(E, at, "the data have no rows `%s%s`: they have %s",
              strcmp(name, GN_SPACE_NODE) && strcmp(name, GN_SPACE_GRAPH) ? "node." : "", name,
              known(E, false));
@@ -102,7 +102,7 @@ int el_find_space(elab *E, const char *name, gn_span at)
 int el_find_relation(elab *E, const char *name, gn_span at)
 {
     int k = gn_schema_find_relation(E->schema, name);
-    if (k > 0 || (k == 0 && !E->typed)) return k;
+    if (k > 0 || (k == 0 && !E->shape->typed)) return k;
     el_error(E, at, "the data have no relation `%s`: they have %s", name, known(E, true));
     return -1;
 }
@@ -295,7 +295,7 @@ value el_family(elab *E, uint32_t n)
 
 static value all_relations(elab *E)
 {
-    int n = E->schema->n_relations, first = n > 1 ? E->typed || E->kinds : 0;
+    int n = E->schema->n_relations, first = n > 1 ? E->shape->typed || E->shape->kinds : 0;
     value l = el_family(E, (uint32_t)(n - first));
     for (int k = first; k < n; k++) {
         value g = {.kind = VAL_GRAPH, .graph = el_relation(E, k)};
@@ -310,7 +310,7 @@ static value all_nodes(elab *E, const ast_type *t)
     const gn_schema *s = E->schema;
     bool rows = !t->any_dims && !t->dims.n;
     GN_VEC(value) found = {0}, keys = {0};
-    for (int k = E->typed; k < s->n_spaces; k++) {
+    for (int k = E->shape->typed; k < s->n_spaces; k++) {
         const char *name = gn_arena_printf(E->arena, "%s.%s", s->space[k].name, GN_NAME_X);
         int column = gn_schema_find_column(s, name);
         value key = {.kind = VAL_ROWS, .id = el_space(E, k)}, v = key;

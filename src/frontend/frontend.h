@@ -25,10 +25,9 @@ GN_NODISCARD gn_status *gn_parse(gn_arena *a, const char *text, size_t n, const 
 GN_NODISCARD gn_status *gn_parse_heard(gn_arena *a, const char *text, size_t n, const char *file,
                                        const gn_listener *listener, gn_ast **out);
 void gn_ast_print(const gn_ast *ast, gn_buf *out); /* --emit=ast */
-/* Does a model take all relations that there are, as `each graph`? */
-bool gn_ast_takes_relations(const gn_ast *ast);
-/* One of this name, from nodes to nodes? */
-bool gn_ast_takes_relation(const gn_ast *ast, const char *name);
+/* Does the model (as gn_elaborate chooses it) take the relation of this name, or with NULL all that
+ * there are, as `each graph`? */
+bool gn_ast_takes_relations(const gn_ast *ast, const char *model, const char *name);
 
 /* What the data gives: binds the dims F (n_features), C (n_classes), D (edge_dim) and tells which
  * inputs exist. */

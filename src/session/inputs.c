@@ -13,11 +13,10 @@ bool gn_program_reads(const gir_program *p, const char *name)
     return false;
 }
 
-static bool of_the_format(const char *name)
+/* Of the format, or a column of the data. */
+static bool is_known(const gn_session *s, const char *name)
 {
-    for (int k = 0; k < GN_DATA_COUNT; k++)
-        if (!strcmp(name, gn_data_name[k])) return true;
-    return false;
+    return gn_is_data_name(name) || gn_schema_find_column(&s->schema, name) >= 0;
 }
 
 static const char *shape_text(gn_arena *a, int rank, const int64_t *dim)
@@ -123,8 +122,7 @@ static gn_status *take(gn_session *s, const gir_program *p)
 {
     for (gir_id v = 1; p && v < p->nodes.n; v++) {
         const gir_node *n = gir_at(p, v);
-        if (n->op != GIR_INPUT || of_the_format(n->attr.name)) continue;
-        if (gn_schema_find_column(&s->schema, n->attr.name) >= 0) continue;
+        if (n->op != GIR_INPUT || is_known(s, n->attr.name)) continue;
         gn_data_array *a = find(s, n->attr.name);
         if (!a || a->taken) continue;
         GN_TRY(check_array(s, a, p, &n->type));
@@ -198,9 +196,7 @@ gn_status *gn_session_missing_inputs(const gn_session *s, const gn_unit *u)
     for (int k = 0; k < 3; k++)
         for (gir_id v = 1; programs[k] && v < programs[k]->nodes.n; v++) {
             const gir_node *n = gir_at(programs[k], v);
-            if (n->op != GIR_INPUT || of_the_format(n->attr.name) || find(s, n->attr.name) ||
-                gn_schema_find_column(&s->schema, n->attr.name) >= 0)
-                continue;
+            if (n->op != GIR_INPUT || is_known(s, n->attr.name) || find(s, n->attr.name)) continue;
             if (!gn_unit_reads(u, GN_SLOT_INPUT, n->attr.name)) continue;
             int64_t want[1 + GIR_MAX_RANK];
             int rank = wanted_shape(s, programs[k], &n->type, want);

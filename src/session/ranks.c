@@ -24,7 +24,7 @@ bool gn_session_ranks(const gn_session *s)
 }
 
 typedef struct ranker {
-    gn_session *s;
+    const gn_session *s;
     gn_known known;
     int64_t nodes, *fact; /* [n] edges to be ranked, by the user's numbers */
     int64_t n;
@@ -110,7 +110,7 @@ static gn_status *rank_all(ranker *r, int64_t rows, gn_ranks *sum)
     return NULL;
 }
 
-gn_status *gn_session_rank(gn_session *s, const char *mask, gn_rank_means *out)
+gn_status *gn_session_rank(const gn_session *s, const char *mask, gn_rank_means *out)
 {
     const gn_table_column *c = column_on_edges(s->data, mask);
     ranker r = {.s = s, .nodes = s->data->n_nodes};

@@ -105,15 +105,33 @@ static gn_status *check_repeats(const gn_session *s, const gir_program *p)
     return NULL;
 }
 
-static gn_status *make_graph(gn_session *s);
+static bool sparse_features(const gn_session *s)
+{
+    const gn_dataset *d = s->data;
+    if (!d->x_csr || d->n_nodes == 0) return false;
+    return (double)d->x_csr->nnz <= sparse_density * (double)d->n_nodes * (double)d->n_features;
+}
+
+/* Code reads the indices of all graphs in one width: the wider one of the graph's and of sparse
+ * features'. */
+static gn_status *make_graph(gn_session *s)
+{
+    gn_dataset *d = s->data;
+    gn_elem index = sparse_features(s)
+                        ? gn_graph_index_for(d->n_features, d->n_nodes, d->x_csr->nnz)
+                        : GN_I32;
+    return gn_graph_from_coo(index, d->n_nodes, d->n_nodes, d->n_edges, GN_I64, d->src, d->dst,
+                             &s->graph);
+}
 
 /* Where edges have kinds, a model of all relations has one of each kind. */
 static gn_status *read_schema(gn_session *s)
 {
     bool kinds = gn_dataset_column(s->data, GN_NAME_G ".kind") != NULL;
-    if (kinds && !s->data->n_relations && gn_ast_takes_relations(s->ast))
+    if (kinds && !s->data->n_relations && gn_ast_takes_relations(s->ast, s->opt.model, NULL))
         GN_TRY(gn_dataset_split_kinds(s->data, false));
-    if (!s->data->typed && !s->data->n_relations && gn_ast_takes_relation(s->ast, GN_NAME_LINKS)) {
+    if (!s->data->typed && !s->data->n_relations &&
+        gn_ast_takes_relations(s->ast, s->opt.model, GN_NAME_LINKS)) {
         GN_TRY(gn_links_hold_out(s->data, s->opt.data.seed, &s->links));
         gn_graph_free(s->graph);
         s->graph = NULL;
@@ -152,13 +170,6 @@ static gn_status *front_end(gn_session *s)
 }
 
 /* Compiling ------------------------------------------------------------------------------------ */
-
-static bool sparse_features(const gn_session *s)
-{
-    const gn_dataset *d = s->data;
-    if (!d->x_csr || d->n_nodes == 0) return false;
-    return (double)d->x_csr->nnz <= sparse_density * (double)d->n_nodes * (double)d->n_features;
-}
 
 /* What is known of the features in every run: of objects for other programs nothing, whose features
  * are others. */
@@ -401,18 +412,6 @@ static gn_status *bind_all(gn_session *s)
 }
 
 /* Life ----------------------------------------------------------------------------------------- */
-
-/* Code reads the indices of all graphs in one width: the wider one of the graph's and of sparse
- * features'. */
-static gn_status *make_graph(gn_session *s)
-{
-    gn_dataset *d = s->data;
-    gn_elem index = sparse_features(s)
-                        ? gn_graph_index_for(d->n_features, d->n_nodes, d->x_csr->nnz)
-                        : GN_I32;
-    return gn_graph_from_coo(index, d->n_nodes, d->n_nodes, d->n_edges, GN_I64, d->src, d->dst,
-                             &s->graph);
-}
 
 /* Nodes get numbers that lie close where they are read together; and the graph is made again. */
 static gn_status *reorder(gn_session *s)

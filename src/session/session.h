@@ -162,7 +162,7 @@ GN_NODISCARD gn_status *gn_session_judge(const gn_session *s, bool test, gn_metr
  * turn, filtered by all edges of the data (ranking.h); nothing is on a device.  `mask`: their
  * column, "g.test_mask".  Runs the model on other edges, by blocks. */
 bool gn_session_ranks(const gn_session *s);
-GN_NODISCARD gn_status *gn_session_rank(gn_session *s, const char *mask, gn_rank_means *out);
+GN_NODISCARD gn_status *gn_session_rank(const gn_session *s, const char *mask, gn_rank_means *out);
 /* Of the last eval, [nodes, classes]; the user's node v lies in row gn_session_row(s, v).  NULL: no
  * classes. */
 const float *gn_session_logits(const gn_session *s, int64_t *classes);

@@ -1,6 +1,7 @@
 """Models of several types of rows, of many graphs, of links and of facts: results against plain Python, the same bits however they
 are made, and what is refused."""
 import json
+import math
 import os
 import sys
 
@@ -41,7 +42,6 @@ def distmult(w, h, k, t):
 
 
 def rotate(w, h, k, t):
-    import math
     d = w["re"][1][1]
     re, im, phase = w["re"][2], w["im"][2], w["phase"][2]
     total = 0.0
@@ -100,6 +100,37 @@ if len(lines) != 31:
 links = [test_of("train", *sample("links"), "-q", "--epochs", 20, "--threads", k) for k in (1, 2)]
 if links[0].get("test_auc") != links[1].get("test_auc") or not 0 <= links[0].get("test_ap", -1) <= 1:
     r.problems.append(f"links: {links[0].get('test_auc')} and {links[1].get('test_auc')}")
+
+# Losses of facts that all have the same score, whatever was drawn: what a temperature does, and scores far below 0.
+ALIKE = """model M(b = 0.0) (g: graph, kind: edge of int) -> edge {
+  param w: [1] = constant(b)
+  return edge(u -> v in g: sum(w))
+}
+train M { loss = LOSS
+  optimizer = sgd(lr = 0) 
+  epochs = 1 }
+"""
+
+
+def softplus(x):
+    return max(x, 0) + math.log1p(math.exp(-abs(x)))
+
+
+for b in (-3.0, 0.5, -200.0):
+    for loss, want in (("nssa(M, g, g.kind, g.train_mask, 5, temperature = 10.0)", softplus(-b) + softplus(b)),
+                       ("nssa(M, g, g.kind, g.train_mask, 5, margin = 6.0)", softplus(-b - 6) + softplus(b + 6)),
+                       ("softmax_against_drawn(M, g, g.kind, g.train_mask, 5)", math.log(6))):
+        r.write("alike.gnn", ALIKE.replace("LOSS", loss))
+        got = test_of("train", r.path("alike.gnn"), *sample("distmult")[1:], "-q", "-D", f"b={b}").get("runs", [{"loss": 1e9}])[0]["loss"]
+        if not abs(got - want) < 1e-4 * (1 + want):
+            r.problems.append(f"{loss} of scores of {b}: {got}, expected {want}")
+
+# A model takes held-out links, another of the same file does not: its graph is whole.
+two = open(sample("links")[0], encoding="utf-8").read() + open(os.path.join(runs.SAMPLES, "gcn.gnn"), encoding="utf-8").read()
+r.write("two.gnn", two)
+edges = [test_of("train", r.path("two.gnn"), "-q", "--epochs", 1, "--model", name).get("edges") for name in ("GCN", "Links")]
+if edges != [156, 136]:
+    r.problems.append(f"edges of two models of one file: {edges}, expected 156 and 136")
 
 # Messages along the edges that are scored: those that stand for others would change the nodes.
 r.write("own.gnn", """model M(dim = 4) (g: graph, kind: edge of int) -> edge {
