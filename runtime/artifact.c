@@ -22,25 +22,23 @@ int gn_artifact_used(const gn_artifact *a, int *number)
     return n;
 }
 
-const char *gn_artifact_made_of(const gn_artifact *a, int k)
+const char *gn_artifact_made_of(const gn_artifact *a, int *at)
 {
-    for (int g = 0; g < a->n_graphs; g++)
-        for (int j = 0; j < 2; j++) {
-            const char *name = j ? a->graphs[g].rows.input : a->graphs[g].mask_of;
-            if (name && k-- == 0) return name;
-        }
-    for (int c = 0; c < a->n_columns; c++)
-        for (int j = 0; j < 2; j++) {
-            const char *name = j ? a->columns[c].rows.input : a->columns[c].name;
-            if (name && k-- == 0) return name;
-        }
+    while (*at < 2 * (a->n_graphs + a->n_columns)) {
+        int k = (*at)++ / 2, c = k - a->n_graphs;
+        bool counted = *at % 2 == 0;
+        const char *name = c < 0     ? counted ? a->graphs[k].rows.input : a->graphs[k].mask_of
+                           : counted ? a->columns[c].rows.input
+                                     : a->columns[c].name;
+        if (name) return name;
+    }
     return NULL;
 }
 
 bool gn_artifact_is_made_of(const gn_artifact *a, const char *input)
 {
     const char *name;
-    for (int k = 0; (name = gn_artifact_made_of(a, k)) != NULL; k++)
+    for (int at = 0; (name = gn_artifact_made_of(a, &at)) != NULL;)
         if (!strcmp(name, input)) return true;
     return false;
 }

@@ -208,10 +208,11 @@ typedef struct gn_artifact {
  * this. */
 GN_NODISCARD gn_status *gn_artifact_check(const gn_artifact *a);
 
-/* Is an input read when an instance is bound, so that other data need another instance? */
+/* Is an input read when an instance is bound, or are its rows counted, so that other data need
+ * another instance? */
 bool gn_artifact_is_made_of(const gn_artifact *a, const char *input);
-/* The k-th name of such an input, with repeats; NULL beyond the last. */
-const char *gn_artifact_made_of(const gn_artifact *a, int k);
+/* The next name of such an input from place *at on (at first 0), with repeats; NULL: no more. */
+const char *gn_artifact_made_of(const gn_artifact *a, int *at);
 
 /* Numbers the slots that launches use, from 0, in order; the others -1.  number: [n_slots].  How
  * many they are. */

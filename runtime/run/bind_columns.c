@@ -46,17 +46,12 @@ static void put(gn_column_data *c, int64_t i, int64_t x)
         ((int64_t *)c->own)[i] = x;
 }
 
-static int64_t size_of(const gn_graph *g, gn_sym_kind end)
-{
-    return end == GN_SYM_N_SRC ? g->n_src : end == GN_SYM_N_DST ? g->n_dst : g->n_edge;
-}
-
 gn_status *gn_bind_row_count(const gn_instance *in, const gn_counted_rows *r, int n,
                              const gn_binding *tensors, int64_t *out)
 {
     const gn_binding *b;
     *out = r->rows;
-    if (!r->input && r->graph >= 0) *out = size_of(in->graph[r->graph], r->end);
+    if (!r->input && r->graph >= 0) *out = gn_graph_size(in->graph[r->graph], r->end);
     if (!r->input) return NULL;
     GN_TRY(gn_bind_find(in, r->input, n, tensors, &b));
     *out = b->rows;

@@ -24,18 +24,17 @@ static gn_status *find_graph(const gn_instance *in, int number, int n,
 static bool same_origin(const gn_derived *d, const gn_derived *like)
 {
     return d && d->how == like->how && d->end == like->end && d->rows == like->rows &&
-           d->mask == like->mask && d->parent[0] == like->parent[0] &&
-           d->parent[1] == like->parent[1] && d->parent[2] == like->parent[2];
+           d->mask == like->mask && d->n_mask == like->n_mask && d->mask_elem == like->mask_elem &&
+           d->parent[0] == like->parent[0] && d->parent[1] == like->parent[1] &&
+           d->parent[2] == like->parent[2];
 }
 
-static gn_derived *find_shared(const gn_instance *in, const gn_derived *like,
-                               const gn_binding *mask, gn_elem index)
+static gn_derived *find_shared(const gn_instance *in, const gn_derived *like, gn_elem index)
 {
     for (int k = 0; in && k < in->artifact->n_graphs; k++) {
         gn_derived *d = in->derived[k];
-        if (!same_origin(d, like)) continue;
-        if (d->how == GN_INDEX && d->graph->index != index) continue;
-        if (!mask || (d->graph->n_src == mask->rows && d->graph->index == index)) return d;
+        bool picks = like->how == GN_SUBSET || like->how == GN_INDEX;
+        if (same_origin(d, like) && (!picks || d->graph->index == index)) return d;
     }
     return NULL;
 }
@@ -104,11 +103,9 @@ gn_status *gn_bind_make_derived(gn_instance *in, int number, gn_derived *d, int 
 {
     const gn_graph_slot *slot = &in->artifact->graphs[number];
     gn_status *s;
-    const gn_binding *mask;
     switch (d->how) {
     case GN_SUBSET:
-        GN_TRY(find_mask(in, slot->mask_of, n, tensors, &mask));
-        s = gn_graph_subset(mask->rows, mask->data, index_of(in->artifact), &d->graph);
+        s = gn_graph_subset(d->n_mask, d->mask, index_of(in->artifact), &d->graph);
         break;
     case GN_GROW:
         s = gn_graph_grow(d->parent[0], slot->end, d->parent[1], d->parent[2], &d->graph);
@@ -145,21 +142,24 @@ static gn_status *find_key_data(const gn_instance *in, const gn_graph_slot *slot
 static gn_status *find_origin(const gn_instance *in, const gn_graph_slot *slot, int n,
                               const gn_binding *tensors, gn_derived *d, bool *shared)
 {
+    const gn_binding *b;
     bool of_column = slot->how == GN_FILTER || slot->how == GN_INDEX;
     *shared = !slot->drawn;
-    *d = (gn_derived){.how = slot->how, .end = slot->end};
+    *d = (gn_derived){.how = slot->how, .end = slot->end, .n_mask = -1};
     if (slot->how != GN_SUBSET && slot->how != GN_INDEX) d->parent[0] = in->graph[slot->parent];
     for (int k = 0; slot->how >= GN_GROW && k < 2; k++)
         if (slot->with[k] >= 0) d->parent[k + 1] = in->graph[slot->with[k]];
     if (gn_is_drawn(slot->how)) GN_TRY(find_key_data(in, slot, n, tensors, d));
     if (slot->how == GN_INDEX) GN_TRY(gn_bind_row_count(in, &slot->rows, n, tensors, &d->rows));
-    if (!of_column) return NULL;
-    const gn_data_column *c = &in->artifact->columns[slot->column];
-    const gn_binding *b;
-    *shared = c->kind == GN_COLUMN_INPUT;
+    if (!of_column && slot->how != GN_SUBSET) return NULL;
+    const gn_data_column *c = of_column ? &in->artifact->columns[slot->column] : NULL;
+    *shared = !c || c->kind == GN_COLUMN_INPUT;
     if (!*shared) return NULL;
-    GN_TRY(gn_bind_find(in, c->name, n, tensors, &b));
+    GN_TRY(c ? gn_bind_find(in, c->name, n, tensors, &b)
+             : find_mask(in, slot->mask_of, n, tensors, &b));
     d->mask = b->data;
+    d->n_mask = b->rows;
+    d->mask_elem = b->elem;
     return NULL;
 }
 
@@ -167,17 +167,12 @@ static gn_status *derive(gn_instance *in, int number, int n, const gn_binding *t
                          const gn_instance *like)
 {
     const gn_graph_slot *slot = &in->artifact->graphs[number];
-    const gn_binding *mask = NULL;
     gn_derived want, *d = NULL;
     bool shared;
     GN_TRY(find_origin(in, slot, n, tensors, &want, &shared));
-    if (slot->how == GN_SUBSET) {
-        GN_TRY(find_mask(in, slot->mask_of, n, tensors, &mask));
-        want.mask = mask->data;
-    }
     gn_elem index = index_of(in->artifact);
-    if (shared) d = find_shared(in, &want, mask, index);
-    if (!d && shared) d = find_shared(like, &want, mask, index);
+    if (shared) d = find_shared(in, &want, index);
+    if (!d && shared) d = find_shared(like, &want, index);
     if (d) {
         atomic_fetch_add(&d->users, 1);
     } else {
@@ -197,11 +192,6 @@ static gn_status *derive(gn_instance *in, int number, int n, const gn_binding *t
     return NULL;
 }
 
-static int64_t size_of(const gn_graph *g, gn_sym_kind kind)
-{
-    return kind == GN_SYM_N_SRC ? g->n_src : kind == GN_SYM_N_DST ? g->n_dst : g->n_edge;
-}
-
 static gn_status *check_sizes(const gn_instance *in)
 {
     static const char *const what[] = {"sources", "destinations", "edges"};
@@ -209,7 +199,7 @@ static gn_status *check_sizes(const gn_instance *in)
     for (int k = 0; k < a->n_checks; k++) {
         const gn_size_check *c = &a->checks[k];
         const gn_graph_slot *slot = &a->graphs[c->graph];
-        int64_t want = 0, have = size_of(in->graph[c->graph], c->end);
+        int64_t want = 0, have = gn_graph_size(in->graph[c->graph], c->end);
         if (gn_term_value(c->want, in->sym, &want) && want == have) continue;
         const char *name = slot->pattern_of ? slot->pattern_of
                            : slot->name     ? slot->name
@@ -237,7 +227,7 @@ static gn_status *find_symbols(gn_instance *in, int n, const gn_binding *tensors
         } else if (s->kind == GN_SYM_PARTS) {
             in->sym[k] = gn_graph_part_groups(in->graph[s->graph], s->array, s->value);
         } else {
-            in->sym[k] = size_of(in->graph[s->graph], s->kind);
+            in->sym[k] = gn_graph_size(in->graph[s->graph], s->kind);
         }
     }
     return NULL;

@@ -166,12 +166,15 @@ void gn_instance_times(const gn_instance *in, int64_t *ns, int64_t *runs)
 double gn_instance_clock(gn_instance *in, int n)
 {
     double us = 0;
-    int64_t before = gn_now_ns();
-    if (in->remote && !in->draws) {
-        if (!in->error) note_error(in, in->artifact->remote->clock(in->remote, n, &us));
+    const gn_remote *r = in->remote ? in->artifact->remote : NULL;
+    if (r && !in->draws) {
+        if (!in->error) note_error(in, r->clock(in->remote, n, &us));
         return us;
     }
+    if (r && !in->error) note_error(in, r->wait(in->remote));
+    int64_t before = gn_now_ns();
     for (int k = 0; k < n; k++) gn_instance_run(in);
+    if (r && !in->error) note_error(in, r->wait(in->remote));
     return (double)(gn_now_ns() - before) * 1e-3 / n;
 }
 
@@ -333,7 +336,7 @@ gn_status *gn_instance_rebind(gn_instance *in, const char *name, void *data)
         found = true;
     }
     if (gn_artifact_is_made_of(a, name))
-        GN_FAIL(GN_ERR_USAGE, "%s: '%s' picks rows: another mask needs another instance", a->name,
+        GN_FAIL(GN_ERR_USAGE, "%s: '%s' makes a graph: other data need another instance", a->name,
                 name);
     bool key = gn_redraws_by(a, name);
     if (!found && !key) GN_FAIL(GN_ERR_USAGE, "%s has no tensor '%s'", a->name, name);

@@ -13,9 +13,11 @@ typedef struct gn_derived {
     atomic_int users;
     const gn_graph *parent[3]; /* as slots have them: parent, with[] */
     const void *mask;          /* SUBSET; FILTER, INDEX: of what is bound; NULL: it was computed */
-    int64_t rows;              /* INDEX: those that are counted */
-    const int64_t *key_at[2];  /* CORRUPT: where seed and step are, */
-    uint64_t key;              /* and of which the edges are drawn */
+    int64_t n_mask;            /* elements of mask; -1: of none */
+    gn_elem mask_elem;
+    int64_t rows;             /* INDEX: those that are counted */
+    const int64_t *key_at[2]; /* SAMPLE, CORRUPT: where seed and step are, */
+    uint64_t key;             /* and of which the edges are drawn */
     gn_graph_derive how;
     int end;
     gn_graph *graph;
@@ -29,6 +31,12 @@ typedef struct gn_column_data {
     const void *data;
     void *own;
 } gn_column_data;
+
+/* A graph's rows at an end, or edges. */
+static inline int64_t gn_graph_size(const gn_graph *g, gn_sym_kind of)
+{
+    return of == GN_SYM_N_SRC ? g->n_src : of == GN_SYM_N_DST ? g->n_dst : g->n_edge;
+}
 
 /* A launch with every address resolved. */
 typedef struct gn_ready {

@@ -62,10 +62,11 @@ static gn_status *draw_all(gn_instance *in)
 gn_status *gn_redraw(gn_instance *in)
 {
     bool any;
-    GN_TRY(find_changes(in, &any));
-    gn_status *s = any ? draw_all(in) : NULL;
+    gn_status *s = find_changes(in, &any);
+    if (!s && any) s = draw_all(in);
     for (int k = 0; s && k < in->artifact->n_graphs; k++)
-        if (in->derived[k]) in->derived[k]->key = ~(uint64_t)0; /* no key: of 53 bits */
+        if (in->derived[k] && gn_is_drawn(in->derived[k]->how))
+            in->derived[k]->key = ~(uint64_t)0; /* no key: of 53 bits */
     return s;
 }
 

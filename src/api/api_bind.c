@@ -126,6 +126,12 @@ static gn_status *add_data(gnnc_run *r, const char *name, api_data **out)
     return NULL;
 }
 
+static bool makes_graphs(const gn_unit *u, const char *name)
+{
+    return (u->code && gn_artifact_picks(u->code->artifact, name)) ||
+           (u->prepare_code && gn_artifact_picks(u->prepare_code->artifact, name));
+}
+
 /* Instances learn of data that has taken the place of other data: by its address where that is all
  * that changed. */
 static void replace(gnnc_run *r, const api_data *before, const api_data *now)
@@ -140,7 +146,7 @@ static void replace(gnnc_run *r, const api_data *before, const api_data *now)
     for (int k = 0; k < API_UNITS && !again; k++) {
         const gn_unit *u = &r->unit[k];
         const gn_unit run = {.code = u->code}, ahead = {.code = u->prepare_code};
-        again = gn_unit_reads(&ahead, GN_SLOT_INPUT, now->name);
+        again = gn_unit_reads(&ahead, GN_SLOT_INPUT, now->name) || makes_graphs(u, now->name);
         if (again || !u->instance || !gn_unit_reads(&run, GN_SLOT_INPUT, now->name)) continue;
         gn_status *s = gn_instance_rebind(u->instance, now->name, now->data);
         again = s != NULL; /* whatever it is, binding anew says it */

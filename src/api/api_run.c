@@ -151,7 +151,7 @@ static gn_status *check_bound(gnnc_run *r, const gn_unit *u)
         for (int k = 0; a && k < a->n_slots; k++)
             if (a->slots[k].kind == GN_SLOT_INPUT) GN_TRY(check_input(r, a->slots[k].name));
         const char *name;
-        for (int k = 0; a && (name = gn_artifact_made_of(a, k)) != NULL; k++)
+        for (int at = 0; a && (name = gn_artifact_made_of(a, &at)) != NULL;)
             GN_TRY(check_input(r, name));
     }
     if (gn_unit_reads_pattern(u) && !r->pattern)

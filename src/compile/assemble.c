@@ -101,7 +101,7 @@ static int column_number(assembler *z, gir_id v)
                         .rows = {.graph = -1}};
     if (n->op == GIR_INPUT) c.name = n->attr.name;
     if (n->op == GIR_CONST) {
-        c.value = (int64_t)gir_round(c.elem, n->attr.f);
+        c.value = gir_to_i64(gir_round(c.elem, n->attr.f));
         c.rows = count_rows(z, n->type.space, v);
         c.graphs = c.rows.graph + 1;
     } else if (n->op == GIR_GATHER) {

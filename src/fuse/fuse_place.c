@@ -20,8 +20,7 @@ static void count_uses(placing *z)
     for (uint32_t k = 0; k < p->outputs.n; k++) need[p->outputs.p[k].value] = true;
     for (gir_id v = p->nodes.n; v-- > 1;) {
         if (!need[v]) continue;
-        gir_op op = (gir_op)gir_at(p, v)->op;
-        bool of_data = op == GIR_FILTER || op == GIR_INDEX || gir_draws_edges(gir_at(p, v));
+        bool of_data = gir_reads_data(gir_at(p, v));
         for (int k = 0; k < gir_at(p, v)->n_in; k++) {
             if (of_data && !gir_type_of(p, gir_in(p, v, k))->is_graph) continue; /* the runtime's */
             need[gir_in(p, v, k)] = true;

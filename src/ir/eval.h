@@ -56,6 +56,8 @@ typedef struct gir_env {
 double gir_scalar(gir_op op, gn_elem from, gn_elem to, const double *x);
 double gir_round(gn_elem e, double x); /* to the nearest value of the element type, ties to even;
                                           integers wrap */
+int64_t gir_to_i64(double x); /* truncates; to the nearest end of the range where it does not fit;
+                                 NaN to 0 */
 
 /* Evaluates all values that outputs need; `p` verifies. *values is indexed by gir_id (unneeded ones
  * have v == NULL). Errors: GN_ERR_DATA for a missing or misshapen binding. */

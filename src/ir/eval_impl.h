@@ -48,9 +48,6 @@ double gir_unit_both(const gir_eval_t *e, gn_elem elem);
 /* n roundings in a row (Higham's gamma_n), by code and by the evaluator together. */
 double gir_gamma_both(const gir_eval_t *e, gn_elem elem, int64_t n);
 
-int64_t gir_to_i64(double x); /* truncates; to the nearest end of the range where it does not fit;
-                                 NaN to 0 */
-
 /* out[k] = x[from[k]], 0 where from[k] < 0; bounds and extrema go along. */
 void gir_move(gir_eval_t *e, gir_id x, const int64_t *from);
 

@@ -192,18 +192,28 @@ static inline bool gir_picks_new(const gir_node *n)
 {
     return n->op == GIR_SUBSET || n->op == GIR_GROW;
 }
+/* Does a graph value pick each row once at most: one of those, or what RESTRICT leaves of one? */
+bool gir_picks_once(const gir_program *p, gir_id g);
 
 /* Data: whole numbers and bools, one a row, that come of inputs alone by way of constants,
  * comparisons, gathers and carries.  The runtime knows them before a program runs, so that graphs
  * are made of them.  The value that stands against it, or 0: v is data. */
 gir_id gir_not_data(const gir_program *p, gir_id v);
-/* Does a graph, or data, come of edges that are drawn (CORRUPT)?  It has as many edges or rows at
- * every run, but others. */
+/* Does a graph, or data, come of edges that are drawn (SAMPLE, CORRUPT)?  It has as many edges or
+ * rows at every run, but others. */
 bool gir_is_drawn(const gir_program *p, gir_id v);
+/* Of a drawn INDEX: does each row come as often at every run, in another order alone?  So do
+ * numbers that are carried to a CORRUPT, which has as many edges for each. */
+bool gir_is_reordered(const gir_program *p, gir_id g);
 /* Has it edges that are drawn, itself? */
 static inline bool gir_draws_edges(const gir_node *n)
 {
     return n->op == GIR_SAMPLE || n->op == GIR_CORRUPT;
+}
+/* Are its operands that are no graphs read by the runtime alone, which makes edges of them? */
+static inline bool gir_reads_data(const gir_node *n)
+{
+    return n->op == GIR_FILTER || n->op == GIR_INDEX || gir_draws_edges(n);
 }
 /* The space that an operator's attribute names; 0: none. */
 static inline gir_space_id gir_named_space(const gir_node *n)

@@ -62,6 +62,22 @@ bool gir_is_drawn(const gir_program *p, gir_id v)
     return false;
 }
 
+bool gir_is_reordered(const gir_program *p, gir_id g)
+{
+    gir_id i = gir_in(p, g, 0);
+    while (gir_at(p, i)->op == GIR_CAST || gir_at(p, i)->op == GIR_DETACH) i = gir_in(p, i, 0);
+    if (gir_at(p, g)->op != GIR_INDEX || gir_at(p, i)->op != GIR_CARRY) return false;
+    const gir_node *to = gir_at(p, gir_in(p, i, 0));
+    return to->op == GIR_CORRUPT && !gir_is_drawn(p, gir_in(p, gir_in(p, i, 0), 0)) &&
+           !gir_is_drawn(p, gir_in(p, i, 2));
+}
+
+bool gir_picks_once(const gir_program *p, gir_id g)
+{
+    while (gir_at(p, g)->op == GIR_RESTRICT) g = gir_in(p, g, 0);
+    return gir_picks_new(gir_at(p, g));
+}
+
 bool gir_is_pick(const gir_program *p, gir_id g)
 {
     while (gir_at(p, g)->op == GIR_RESTRICT && gir_at(p, g)->attr.i[0] == 1) g = gir_in(p, g, 0);

@@ -464,13 +464,18 @@ static kir_id load_at_edge(lower *L, gir_id g, const where *w, gn_graph_array pl
                         : low_load(L, low_buffer_of_graph(L, g, plain), w->row);
 }
 
+static bool is_picked(const lower *L, gir_id v)
+{
+    return gir_at(L->p, v)->op == GIR_TAKE && gir_picks_once(L->p, gir_in(L->p, v, 0));
+}
+
 /* cell(g, v): v at the edge's destination row and source column.  Of the matrix that g is the
  * pattern of, picked rows or all, the runtime keeps the values; and the places of its elements,
  * which random numbers are drawn by. */
 static kir_id cell_value(lower *L, gir_id v, const where *w)
 {
     gir_id g = gir_in(L->p, v, 0), o = gir_in(L->p, v, 1), base = o, pattern = g;
-    while (gir_at(L->p, base)->op == GIR_DETACH || gir_at(L->p, base)->op == GIR_TAKE)
+    while (gir_at(L->p, base)->op == GIR_DETACH || is_picked(L, base))
         base = gir_in(L->p, base, gir_at(L->p, base)->op == GIR_TAKE);
     while (gir_at(L->p, pattern)->op == GIR_RESTRICT) pattern = gir_in(L->p, pattern, 0);
     if (gir_at(L->p, pattern)->op == GIR_PATTERN && gir_in(L->p, pattern, 0) == base)

@@ -85,19 +85,13 @@ static int64_t best_part(const int64_t *classes, int64_t rows, int64_t most, int
     return best;
 }
 
-/* Does each destination of the graph, and each source, have one edge at most? */
-static bool is_pick(const gir_program *p, gir_id g)
-{
-    while (gir_at(p, g)->op == GIR_RESTRICT) g = gir_in(p, g, 0);
-    return gir_picks_new(gir_at(p, g));
-}
-
-/* Are rows by that walk never split?  Those of a graph that is drawn anew at every run have other
- * lengths then; those of an index are as long as ever. */
+/* Are rows by that walk never split?  Those of a pick have one edge, and those of a graph that is
+ * drawn anew at every run have other lengths then. */
 static bool stays_whole(const gir_program *p, fu_walk w)
 {
-    bool index = gir_at(p, w.graph)->op == GIR_INDEX;
-    return is_pick(p, w.graph) || (index ? w.end == GIR_DST : gir_is_drawn(p, w.graph));
+    if (gir_at(p, w.graph)->op == GIR_INDEX && w.end == GIR_DST) return true;
+    if (gir_picks_once(p, w.graph)) return true;
+    return gir_is_drawn(p, w.graph) && !gir_is_reordered(p, w.graph);
 }
 
 /* The most edges of a row by that walk; 0: not known. */
@@ -142,9 +136,9 @@ void low_schedule_parts(const low_options *opt, const fusion *f, const region *r
 bool low_walk_splits(const low_options *opt, const gir_program *p, const region *r, int w,
                      const low_schedule *s)
 {
-    if (r->n_walks == 1) return s->split;
+    if (!s->split || stays_whole(p, r->walk[w])) return false;
     int64_t most = most_edges(opt, p, r->walk[w]);
-    return s->split && !stays_whole(p, r->walk[w]) && (!most || most >= 2 * s->part_edges);
+    return r->n_walks == 1 || !most || most >= 2 * s->part_edges;
 }
 
 static int64_t levels_of(int64_t most, const low_schedule *s)

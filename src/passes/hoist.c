@@ -99,7 +99,8 @@ static bool is_picked(const hoister *z, gir_id v, gir_id reader)
 {
     const gir_program *p = z->p;
     if (!z->fixed[v] || gir_at(p, v)->op != GIR_TAKE || gir_type_of(p, v)->rank == 0) return false;
-    return gir_at(p, gir_in(p, v, 1))->op == GIR_INPUT && gir_at(p, reader)->op != GIR_CELL;
+    return gir_picks_once(p, gir_in(p, v, 0)) && gir_at(p, gir_in(p, v, 1))->op == GIR_INPUT &&
+           gir_at(p, reader)->op != GIR_CELL;
 }
 
 static int64_t row_bytes(const gir_program *p, gir_id v)

@@ -1,5 +1,6 @@
 /* mask_rows: rows that were added to a graph for its size alone enter nothing that others read.
- * Needs: a program over graph "g"; rows behind the user's, and edges among those rows alone.
+ * Needs: a program over graph "g" that draws none of its edges; rows behind the user's, and edges
+ * among those rows alone.
  * Keeps: what the rows of the user and all values of no space would be without them, bit for bit:
  * what is added to a sum is 0.  But for one thing: what is drawn for an edge goes by its place, and
  * a loop added to a node comes behind all edges of g, so the added edges move its draw (dropout on
@@ -125,6 +126,23 @@ static gir_id masked_node(masker *z, gir_id v)
     return gir_clone_node(z->p, z->from, v, z->map);
 }
 
+/* What is drawn goes by how many edges and rows there are: added ones would be drawn too. */
+static gn_status *check_draws(const masker *z)
+{
+    const gir_program *p = z->from;
+    for (gir_id v = 1; v < p->nodes.n; v++) {
+        const gir_type *t = gir_type_of(p, v);
+        bool padded = gir_draws_edges(gir_at(p, v)) &&
+                      (z->padded[t->src] || z->padded[t->dst] || z->padded[t->edge]);
+        if (padded)
+            GN_FAIL(GN_ERR_USAGE,
+                    "buckets: edges are drawn in '%s', and what a bucket adds to "
+                    "'" GN_NAME_G "' would be too: compile without buckets",
+                    p->name);
+    }
+    return NULL;
+}
+
 /* The space of the nodes of "g"; 0: there is none. */
 static gir_space_id node_space(const gir_program *p)
 {
@@ -143,6 +161,7 @@ gn_status *gn_pass_mask_rows(gn_arena *a, const gir_program *in, gir_program **o
                 .padded = GN_NEW_N(a, bool, spaces)};
     gir_clone_frame(z.p, in);
     find_padded(&z);
+    GN_TRY(check_draws(&z));
     gir_space_id nodes = node_space(in);
     if (nodes) {
         gir_type t = gir_tensor(GN_BOOL, nodes, 0, NULL);

@@ -298,19 +298,13 @@ static gir_id edge_value(restricter *z, gir_id v, gir_id g, int level)
     return build(z, v, level, gir_type_of(z->to, h)->edge);
 }
 
-static bool of_data(const gir_program *p, gir_id v)
-{
-    gir_op op = (gir_op)gir_at(p, v)->op;
-    return op == GIR_FILTER || op == GIR_INDEX || gir_draws_edges(gir_at(p, v));
-}
-
 /* By value: is it data that graphs are made of? */
 static bool *find_data(const restricter *z)
 {
     const gir_program *p = z->from;
     bool *data = GN_NEW_N(z->to->arena, bool, p->nodes.n);
     for (gir_id v = p->nodes.n - 1; v > 0; v--)
-        for (int k = 0; k < gir_at(p, v)->n_in && (data[v] || of_data(p, v)); k++)
+        for (int k = 0; k < gir_at(p, v)->n_in && (data[v] || gir_reads_data(gir_at(p, v))); k++)
             if (!gir_type_of(p, gir_in(p, v, k))->is_graph) data[gir_in(p, v, k)] = true;
     return data;
 }

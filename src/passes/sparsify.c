@@ -1,5 +1,5 @@
 /* sparsify: products with sparse inputs become sums over their non-zeros. Needs: nothing; gradients
- * may have been taken, and are not where restrict_rows comes next (SAMPLE has one).  Keeps: all
+ * may have been taken, and are not where restrict_rows comes next (CELL has one).  Keeps: all
  * outputs, up to the order of summation and to terms 0 * w that are no longer added.  Breaks:
  * nothing.
  *

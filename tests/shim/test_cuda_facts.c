@@ -16,19 +16,20 @@ static void ok(gn_status *s)
                   s ? s->line : 0);
 }
 
-enum { STEPS = 4 };
+enum { STEPS = 4, BATCH = 40 };
 
 /* The same steps again, of which nothing is fetched before the last: by a clock, and one by one. */
 static void go_on(gn_instance *in, gn_remote *r, facts_data *d, gn_arena *a, const gir_program *p)
 {
-    static float emb[2][sizeof d->emb / sizeof *d->emb], rel[sizeof d->rel / sizeof *d->rel];
+    static float emb[2][sizeof d->emb / sizeof *d->emb], rel[2][sizeof d->rel / sizeof *d->rel];
     memcpy(emb[0], d->emb, sizeof d->emb);
-    memcpy(rel, d->rel, sizeof d->rel);
+    memcpy(rel[0], d->rel, sizeof d->rel);
     for (int k = 0; k < 2; k++) ok(facts_step_check(a, d, p, in, r));
     memcpy(emb[1], d->emb, sizeof d->emb);
+    memcpy(rel[1], d->rel, sizeof d->rel);
     for (int way = 0; way < 2; way++) {
         memcpy(d->emb, emb[0], sizeof d->emb);
-        memcpy(d->rel, rel, sizeof d->rel);
+        memcpy(d->rel, rel[0], sizeof d->rel);
         d->step = STEPS;
         ok(r->push(r, d->emb));
         ok(r->push(r, d->rel));
@@ -41,6 +42,7 @@ static void go_on(gn_instance *in, gn_remote *r, facts_data *d, gn_arena *a, con
         ok(r->fetch(r, d->rel));
         ck_assert_int_eq(d->step, STEPS + 2);
         ck_assert_mem_eq(d->emb, emb[1], sizeof d->emb);
+        ck_assert_mem_eq(d->rel, rel[1], sizeof d->rel);
     }
 }
 
@@ -55,12 +57,12 @@ START_TEST(trains)
     gn_target_code code;
     gn_code_report report;
     gn_instance *in;
-    bool recorded = _i / 3;
+    bool recorded = _i / 3 % 2;
     gn_arena_init(&a);
     ok(fake_target_open(&t));
     ok(facts_data_init(&data));
     ok(gn_pool_new(1, &pool));
-    ok(facts_step_program(&a, _i % 3, &p));
+    ok(facts_step_program(&a, _i % 3, _i / 6 * BATCH, &p));
     gn_compile_options o = {.index = GN_I32, .limits = &t.target->limits};
     o.pass = (gn_pass_options){.limit = -1, .verify = true};
     o.code = (gn_codegen_options){.opt_level = 1, .threads = 1};
@@ -85,7 +87,7 @@ END_TEST
 int main(void)
 {
     TCase *c = tcase_create("facts");
-    tcase_add_loop_test(c, trains, 0, 6);
+    tcase_add_loop_test(c, trains, 0, 9);
     tcase_set_timeout(c, 500);
     return RUN_CASES("facts, CUDA", c);
 }

@@ -46,24 +46,27 @@ static const char
              " %%4 = input \"rng.seed\" : i64[]\n %%5 = state \"rng.step\" : i64[]\n"
              " %%6 = state \"emb\" : node f32[8]\n %%7 = state \"rel\" : f32[5, 8]\n"
              " %%8 = rng_key %%4, %%5\n %%9 = filter %%1, %%2\n"
-             " %%10 = corrupt %%9, %%8 {times = 3, end = %d, site = 1}\n"
-             " %%11 = const {value = 0} : node i32[]\n %%12 = carry %%9, %%1, %%3, %%11\n"
-             " %%13 = carry %%10, %%9, %%12, %%11\n"
-             " %%14 = index %%12 {space = kind}\n %%15 = index %%13 {space = kind}\n"
-             " %%16 = to_rows %%7 : kind f32[8]\n"
-             " %%17 = gather %%9, %%6 {end = 0}\n %%18 = gather %%9, %%6 {end = 1}\n"
-             " %%19 = take %%14, %%16\n %%20 = mul %%17, %%19\n %%21 = mul %%20, %%18\n"
-             " %%22 = reduce %%21 {axes = 1}\n %%23 = neg %%22\n %%24 = sigmoid %%23\n"
-             " %%25 = space_reduce %%24\n"
-             " %%26 = gather %%10, %%6 {end = 0}\n %%27 = gather %%10, %%6 {end = 1}\n"
-             " %%28 = take %%15, %%16\n %%29 = mul %%26, %%28\n %%30 = mul %%29, %%27\n"
-             " %%31 = reduce %%30 {axes = 1}\n %%32 = sigmoid %%31\n %%33 = space_reduce %%32\n"
-             " %%34 = add %%25, %%33\n output \"loss\" %%34 }";
+             " %%10 = const {value = 0} : node i32[]\n %%11 = carry %%9, %%1, %%3, %%10\n"
+             " %%12 = %s\n %%13 = carry %%12, %s, %%10\n"
+             " %%14 = corrupt %%12, %%8 {times = %d, end = %d, site = 1}\n"
+             " %%15 = carry %%14, %%12, %%13, %%10\n"
+             " %%16 = index %%13 {space = kind}\n %%17 = index %%15 {space = kind}\n"
+             " %%18 = to_rows %%7 : kind f32[8]\n"
+             " %%19 = gather %%12, %%6 {end = 0}\n %%20 = gather %%12, %%6 {end = 1}\n"
+             " %%21 = take %%16, %%18\n %%22 = mul %%19, %%21\n %%23 = mul %%22, %%20\n"
+             " %%24 = reduce %%23 {axes = 1}\n %%25 = neg %%24\n %%26 = sigmoid %%25\n"
+             " %%27 = space_reduce %%26\n"
+             " %%28 = gather %%14, %%6 {end = 0}\n %%29 = gather %%14, %%6 {end = 1}\n"
+             " %%30 = take %%17, %%18\n %%31 = mul %%28, %%30\n %%32 = mul %%31, %%29\n"
+             " %%33 = reduce %%32 {axes = 1}\n %%34 = sigmoid %%33\n %%35 = space_reduce %%34\n"
+             " %%36 = add %%27, %%35\n output \"loss\" %%36 }";
 
-gn_status *facts_step_program(gn_arena *a, int end, gir_program **out)
+gn_status *facts_step_program(gn_arena *a, int end, int batch, gir_program **out)
 {
     static const char *const names[] = {"emb", "rel"};
-    const char *t = gn_arena_printf(a, text, end);
+    const char *some = gn_arena_printf(a, "sample %%9, %%8 {most = %d, site = 2}", batch);
+    const char *t = gn_arena_printf(a, text, batch ? some : "filter %1, %2",
+                                    batch ? "%9, %11" : "%1, %3", (int)FACTS_TIMES, end);
     gir_id wrt[2] = {6, 7}, grad[2];
     GN_TRY(gir_parse(a, t, strlen(t), "facts", out));
     gir_program *p = *out;

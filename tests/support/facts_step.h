@@ -18,14 +18,15 @@ typedef struct facts_data {
     float emb[FACTS_NODES * FACTS_WIDE], rel[FACTS_KINDS * FACTS_WIDE];
     float loss;
     int32_t sort[FACTS_NODES]; /* below FACTS_KINDS */
-    gn_binding bound[8];
+    gn_binding bound[FACTS_BOUND];
     gn_graph_binding graph;
 } facts_data;
 
 gn_status *facts_data_init(facts_data *d);
 
-/* The step with its gradients and updates; `end` of facts is drawn. */
-gn_status *facts_step_program(gn_arena *a, int end, gir_program **out);
+/* The step with its gradients and updates; `end` of facts is drawn.  batch: so many facts are drawn
+ * at every step; 0: all are taken. */
+gn_status *facts_step_program(gn_arena *a, int end, int batch, gir_program **out);
 gn_status *facts_step_instance(facts_data *d, const gn_artifact *code, gn_pool *pool,
                                gn_instance **out);
 /* What the evaluator makes of the data as they are. */
