@@ -86,8 +86,8 @@ static const gn_option options[] = {
      "sparse=INPUT: that input is bound as a sparse matrix;\nvalues=rows or ones: what its "
      "non-zeros are;\n"
      "fixed=INPUT: it is the same in every run; levels=N: of rows\nthat restrict_rows may pick; "
-     "nonzeros=N and\n"
-     "rows=ROWS:EDGES,...: what dense-once decides by; repeatable"},
+     "few=GRAPH: it joins few rows;\n"
+     "nonzeros=N and rows=ROWS:EDGES,...: what dense-once decides by;\nrepeatable"},
     GROUP("the data"),
     {"data", 0, GN_OPTION_STRING, AT(data), MODEL, "PATH",
      "the graph, a file or a folder (default: a small built-in one)"},

@@ -38,8 +38,10 @@ static void take_pick(gn_compile_options *o, const gn_pick *p)
 static const gn_ends *ends_of(builder *z)
 {
     gn_ends *ends = GN_NEW_N(z->arena, gn_ends, (size_t)z->opt.n_hints + 1);
-    for (int k = 0; k < z->opt.n_hints; k++)
-        ends[k] = (gn_ends){z->opt.hints[k].name, z->opt.hints[k].n_src, z->opt.hints[k].n_dst};
+    for (int k = 0; k < z->opt.n_hints; k++) {
+        const low_hint *h = &z->opt.hints[k];
+        ends[k] = (gn_ends){h->name, h->n_src, h->n_dst, h->joined_src, h->joined_dst};
+    }
     return ends;
 }
 

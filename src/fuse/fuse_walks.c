@@ -16,13 +16,15 @@ int fu_find_walk(const region *r, fu_walk w)
     return -1;
 }
 
-/* The relation that g is, or comes from; 0: the pattern of a matrix, or a pick of rows. */
+/* The relation that g is, or comes from; 0: the pattern of a matrix, or a pick of rows that data
+ * name. */
 static gir_id relation_of(const gir_program *p, gir_id g)
 {
     while (gir_at(p, g)->op != GIR_GRAPH) {
-        bool of_graph = gir_at(p, g)->n_in > 0 && gir_type_of(p, gir_in(p, g, 0))->is_graph;
-        if (!of_graph || gir_picks_new(gir_at(p, g))) return 0;
-        g = gir_in(p, g, 0);
+        const gir_node *n = gir_at(p, g);
+        int of = n->op == GIR_GROW && n->n_in > 1;
+        if (!n->n_in || !gir_type_of(p, gir_in(p, g, of))->is_graph) return 0;
+        g = gir_in(p, g, of);
     }
     return g;
 }

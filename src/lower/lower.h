@@ -146,6 +146,7 @@ typedef struct lowered {
 typedef struct low_hint {
     const char *name; /* of the graph or of the input */
     int64_t n_src, n_dst, n_edge;
+    int64_t joined_src, joined_dst;      /* rows that have edges; 0: not known */
     int64_t max_in, max_out;             /* the largest degrees; 0: not known */
     const int64_t *in_class, *out_class; /* [GN_DEGREE_CLASSES] rows of each class; NULL: not known
                                           */

@@ -8,9 +8,9 @@
  * reassociate's, which leaves fixed aggregates alone for that reason. aggregate_picked has a third:
  * A has fewer rows than columns, as restrict_rows leaves it, so that the product and its two
  * gradients have fewer rows behind the aggregation than in front of it. Looks through scaling by a
- * number an edge.  Declines where the product or a value on the way is used elsewhere too, and for
- * sparse X: its product costs its non-zeros only, and A X has more of them; but where A X is kept
- * and few of its rows are read (dense_once). */
+ * number an edge.  Declines where the product or a value on the way is used elsewhere too, where
+ * it is of few rows (joined_rows), and for sparse X: its product costs its non-zeros only, and A X
+ * has more of them; but where A X is kept and few of its rows are read (dense_once). */
 #include "passes/passes.h"
 
 #include <math.h>
@@ -72,7 +72,7 @@ static gir_id product_under(const mover *z, gir_id v)
     const gir_node *m = gir_at(p, y);
     if (m->op != GIR_MATMUL || !m->type.space || m->attr.i[0] || m->attr.i[1] || z->uses[y] != 1)
         return 0;
-    return y;
+    return gn_is_joined(p, y) ? 0 : y;
 }
 
 int gn_pick_level(const gir_program *p, gir_id pick)

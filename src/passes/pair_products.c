@@ -1,5 +1,5 @@
 /* pair_products: (x A + c) + y B becomes (x A + y B) + c, and where there are several relations
- * ((x A + c) + y B) + z C becomes ((x A + y B) + z C) + c, eight products at a time. Needs:
+ * ((x A + c) + y B) + d becomes (x A + y B) + (c + d), eight products at a time. Needs:
  * gradients already taken (they would be the same).  Keeps: all outputs, up to the order of
  * summation.
  *
@@ -58,18 +58,18 @@ static gir_id plus(pairer *z, gir_id sum, gir_id v)
     return sum ? gir_op2(z->to, GIR_ADD, sum, v) : v;
 }
 
-/* As many products as one loop sums, and those of the next; then what else is added. */
+/* As many products as one loop sums, and those of the next; then the sum of what else is added. */
 static gir_id sum_in_groups(pairer *z, const terms *t)
 {
-    gir_id sum = 0;
+    gir_id sum = 0, others = 0;
     for (uint32_t k = 0; k < t->products.n; k += FU_MOST_PRODUCTS) {
         gir_id group = 0;
         for (uint32_t j = k; j < t->products.n && j < k + FU_MOST_PRODUCTS; j++)
             group = plus(z, group, z->map[t->products.p[j]]);
         sum = plus(z, sum, group);
     }
-    for (uint32_t k = 0; k < t->others.n; k++) sum = plus(z, sum, z->map[t->others.p[k]]);
-    return sum;
+    for (uint32_t k = 0; k < t->others.n; k++) others = plus(z, others, z->map[t->others.p[k]]);
+    return others ? plus(z, sum, others) : sum;
 }
 
 static bool has_relations(const gir_program *p)
@@ -106,7 +106,7 @@ gn_status *gn_run_pair_products(gn_arena *a, const gir_program *in, const gn_pas
         z.to->loc = gir_at(in, v)->loc;
         terms t = {0};
         if (inner && gir_at(in, v)->op == GIR_ADD && !inner[v]) collect(a, &z, inner, v, &t);
-        if (t.products.n > 2) {
+        if (t.products.n > 2 || (t.products.n > 0 && t.others.n > 1)) {
             z.map[v] = sum_in_groups(&z, &t);
             continue;
         }

@@ -44,6 +44,7 @@ typedef struct gn_data_facts {
 typedef struct gn_ends { /* about how many rows a graph has at either end; 0: not known */
     const char *name;
     int64_t src, dst;
+    int64_t joined_src, joined_dst; /* those of them that have edges */
 } gn_ends;
 
 /* What is known of the data and the wanted trade-offs; passes read what concerns them. */
@@ -92,6 +93,7 @@ typedef struct gn_pass_options {
     X(node_exp, 0, "takes the exponentials of a softmax over edges once a node")                   \
     X(factor, 0, "takes what all edges of a row share out of the sum over them")                   \
     X(recover, 0, "what a value that is in memory anyway tells is not stored beside it")           \
+    X(joined_rows, 0, "makes products of those rows alone that have edges, where those are few")   \
     X(pair_products, 0, "adds products to each other first where more than those is added up")     \
     X(dense, 2, "makes transposed operands of matrix products plain")                              \
     X(free_products, 0,                                                                            \
@@ -160,6 +162,14 @@ gn_dense_once *gn_dense_once_new(gn_arena *a, const gir_program *p, const gn_pas
 /* Is the sum v, or what it is with `columns` columns when the product in front of it goes behind
  * it?  The caller knows that it is the same in every run. */
 bool gn_is_dense_once(gn_dense_once *z, gir_id v, int64_t columns);
+
+/* Can v, over rows, be computed on some of them from its operands on those? */
+bool gn_is_by_rows(const gir_program *p, gir_id v);
+/* Is it made up anew for whatever rows, so that nothing is gained by taking rows of it? */
+bool gn_is_made_up(const gir_program *p, gir_id v);
+
+/* Is v over the few rows that a relation joins (joined_rows)? */
+bool gn_is_joined(const gir_program *p, gir_id v);
 
 /* How many rows a space of nodes is expected to have; 0: nothing is known, as of picked rows.  What
  * is expected of the graphs at hand (pass options) goes before what is written in the program, so

@@ -11,7 +11,7 @@
  * matrix and the next power. Declines where the aggregate is used elsewhere too, where the product
  * would be done once an edge, and where the aggregate, or a sum over edges in it, is the same in
  * every run and so is computed once only (aggregate_first); of sparse features, where that pays
- * (dense_once). */
+ * (dense_once); of few rows (joined_rows). */
 #include "passes/passes.h"
 
 #include <string.h>
@@ -213,7 +213,8 @@ static unsigned linear_in(const mover *z, gir_id v)
     const gir_node *n = gir_at(p, v);
     if (n->type.rank != 1) return 0;
     switch ((gir_op)n->op) {
-    case GIR_SCATTER: return n->attr.i[1] == GIR_SUM && !computed_once(z, v) ? 2 : 0;
+    case GIR_SCATTER:
+        return n->attr.i[1] == GIR_SUM && !computed_once(z, v) && !gn_is_joined(p, v) ? 2 : 0;
     case GIR_GATHER: return 2;
     case GIR_NEG: return 1;
     case GIR_MUL:

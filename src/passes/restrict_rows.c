@@ -111,28 +111,6 @@ static void want(restricter *z, gir_id v, int level)
     z->need[v] |= (uint32_t)1 << (level < z->levels ? level : z->levels);
 }
 
-/* Can `v`, over nodes, be computed on some rows from its operands on those? */
-static bool by_rows(const gir_program *p, gir_id v)
-{
-    const gir_node *n = gir_at(p, v);
-    switch (gir_ops[n->op].cls) {
-    case GIR_CLASS_MAP:
-    case GIR_CLASS_REDUCE:
-    case GIR_CLASS_RANDOM: return true;
-    case GIR_CLASS_VIEW: return n->op != GIR_TO_ROWS && n->op != GIR_FROM_ROWS;
-    case GIR_CLASS_DENSE: return n->type.space != 0;
-    default: return n->op == GIR_CONST || n->op == GIR_IOTA;
-    }
-}
-
-/* Made up anew for whatever rows: nothing is gained by taking rows of it. */
-static bool made_up(const gir_program *p, gir_id v)
-{
-    const gir_node *n = gir_at(p, v);
-    if (n->op == GIR_BROADCAST) return gir_type_of(p, gir_in(p, v, 0))->space == 0;
-    return n->op == GIR_CONST || n->op == GIR_IOTA || n->op == GIR_RANDOM;
-}
-
 /* Are these the non-zeros of a matrix at its own pattern, which are there for picked rows too? */
 static bool own_values(const gir_program *p, gir_id v)
 {
@@ -146,8 +124,9 @@ static bool by_edges(const restricter *z, gir_id v)
 {
     const gir_node *n = gir_at(z->from, v);
     if (n->op == GIR_GATHER) return true;
-    if (n->op == GIR_CELL) return own_values(z->from, v) || made_up(z->from, gir_in(z->from, v, 1));
-    return by_rows(z->from, v);
+    if (n->op == GIR_CELL)
+        return own_values(z->from, v) || gn_is_made_up(z->from, gir_in(z->from, v, 1));
+    return gn_is_by_rows(z->from, v);
 }
 
 static void need_operands_of_edges(restricter *z, gir_id v, gir_id g)
@@ -180,7 +159,7 @@ static void need_operands(restricter *z, gir_id v)
     if (g) need_operands_of_edges(z, v, g);
     int level = top(z->need[v]);
     bool sums = sums_up(z, v);
-    if (level < z->levels && over_nodes(z, v) && (by_rows(p, v) || sums)) {
+    if (level < z->levels && over_nodes(z, v) && (gn_is_by_rows(p, v) || sums)) {
         for (int k = sums ? 1 : 0; k < n->n_in; k++) want(z, gir_in(p, v, k), level);
         if (sums) want(z, gir_in(p, v, 0), z->levels);
         return;
@@ -194,7 +173,7 @@ static void need_operands(restricter *z, gir_id v)
 static void whole_where_no_rows(restricter *z, gir_id v)
 {
     bool rows = over_nodes(z, v) || over_edges(z, v);
-    if (z->need[v] && (!rows || (over_nodes(z, v) && !by_rows(z->from, v) && !sums_up(z, v))))
+    if (z->need[v] && (!rows || (over_nodes(z, v) && !gn_is_by_rows(z->from, v) && !sums_up(z, v))))
         want(z, v, z->levels);
 }
 
@@ -265,7 +244,7 @@ static gir_id node_value(restricter *z, gir_id v, int level)
         gir_type t = gir_tensor(GN_BOOL, space, 0, NULL);
         return gir_const(z->to, &t, 1);
     }
-    if (made_up(p, v)) return build(z, v, level, space);
+    if (gn_is_made_up(p, v)) return build(z, v, level, space);
     int of = top(z->need[v]);
     if (level < of) return take(z, z->map[of][v], of, level);
     if (n->op != GIR_SCATTER) return build(z, v, level, space);

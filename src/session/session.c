@@ -200,6 +200,32 @@ static void degrees_of(gn_arena *a, const gn_csr *x, low_hint *h)
     h->out_class = out;
 }
 
+/* How many of n rows are among the ends of edges. */
+static int64_t count_joined(gn_arena *a, int64_t n, int64_t n_edges, const int64_t *end)
+{
+    bool *seen = GN_NEW_N(a, bool, n + 1);
+    int64_t joined = 0;
+    for (int64_t e = 0; e < n_edges; e++) {
+        joined += !seen[end[e]];
+        seen[end[e]] = true;
+    }
+    return joined;
+}
+
+static low_hint hint_of(const gn_dataset *d, const gn_relation *r)
+{
+    low_hint h = {.name = r->name,
+                  .n_src = gn_dataset_rows(d, r->src),
+                  .n_dst = gn_dataset_rows(d, r->dst),
+                  .n_edge = r->n_edges};
+    gn_arena scratch;
+    gn_arena_init(&scratch);
+    h.joined_src = count_joined(&scratch, h.n_src, r->n_edges, r->from);
+    h.joined_dst = count_joined(&scratch, h.n_dst, r->n_edges, r->to);
+    gn_arena_free(&scratch);
+    return h;
+}
+
 /* Sizes of the graph and of sparse features, for schedules; degrees where rows may be split by
  * them. */
 static gn_status *hints_of(const gn_session *s, bool degrees, const low_hint **out, int *n)
@@ -223,13 +249,7 @@ static gn_status *hints_of(const gn_session *s, bool degrees, const low_hint **o
         if (d->x_csr) degrees_of(s->arena, d->x_csr, &h[1]);
     }
     *n = d->x_csr ? 2 : 1;
-    for (int k = 0; k < d->n_relations; k++) {
-        const gn_relation *r = &d->relations[k];
-        h[(*n)++] = (low_hint){.name = r->name,
-                               .n_src = gn_dataset_rows(d, r->src),
-                               .n_dst = gn_dataset_rows(d, r->dst),
-                               .n_edge = r->n_edges};
-    }
+    for (int k = 0; k < d->n_relations; k++) h[(*n)++] = hint_of(d, &d->relations[k]);
     *out = h;
     return NULL;
 }

@@ -265,6 +265,19 @@ static const low_hint *hints_for(gn_arena *a, const gir_program *p, int64_t edge
     return h;
 }
 
+/* Ends to suppose that few rows have, true or not: of some graphs of every other program. */
+static const gn_ends *ends_for(gn_arena *a, const gir_program *p, int64_t rows, int *n)
+{
+    gn_ends *e = GN_NEW_N(a, gn_ends, p->nodes.n);
+    for (gir_id v = 1; v < p->nodes.n && p->nodes.n % 2; v++) {
+        uint32_t draw = gn_random_u32(7, v, p->nodes.n);
+        if (gir_at(p, v)->op == GIR_GRAPH)
+            e[(*n)++] = (gn_ends){gir_at(p, v)->attr.name, rows, rows, draw % 3 ? 1 : rows,
+                                  draw / 3 % 3 ? 1 : rows};
+    }
+    return e;
+}
+
 static gn_status *lower_variant(run_case *c, variant *z)
 {
     gn_compile_options o = {.index = GN_I32};
@@ -272,6 +285,7 @@ static gn_status *lower_variant(run_case *c, variant *z)
     bool gpu = z->mode->cuda && !z->mode->cpu_loops;
     if (z->mode->split || gpu)
         o.hints = hints_for(c->arena, c->p, z->mode->cpu ? 3 : 100, &o.n_hints);
+    int64_t rows = 100;
     pass_check check = {.c = c};
     o.pass = (gn_pass_options){
         .limit = -1, .eager = z->mode->eager, .verify = true, .after = check_pass, .ctx = &check};
@@ -287,10 +301,11 @@ static gn_status *lower_variant(run_case *c, variant *z)
     if (z->mode->small) {
         limits.l1_bytes = 64;
         limits.l2_bytes = 1024;
-        limits.blocks = INT32_MAX;       /* no product has blocks enough */
-        o.pass.nodes = (int64_t)1 << 40; /* everything takes much memory: what can be is made again
-                                          */
+        limits.blocks = INT32_MAX; /* no product has blocks enough */
+        rows = (int64_t)1 << 40;   /* everything takes much memory: what can be is made again */
+        o.pass.nodes = rows;
     }
+    o.pass.ends = ends_for(c->arena, c->p, rows, &o.pass.n_ends);
     if (z->mode->pairs) limits.pairs = 1 << KIR_KIND_BF16;
     o.limits = &limits;
     o.precision = z->mode->precision;

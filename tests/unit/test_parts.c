@@ -42,9 +42,14 @@ static low_hint hint_of(gn_graph *g)
 {
     gn_graph_facts *f = GN_NEW(&arena, gn_graph_facts);
     expect_ok(gn_graph_find_facts(g, f));
-    return (low_hint){"g",         g->n_src,         g->n_dst,
-                      g->n_edge,   f->max_in_degree, f->max_out_degree,
-                      f->in_class, f->out_class};
+    return (low_hint){.name = "g",
+                      .n_src = g->n_src,
+                      .n_dst = g->n_dst,
+                      .n_edge = g->n_edge,
+                      .max_in = f->max_in_degree,
+                      .max_out = f->max_out_degree,
+                      .in_class = f->in_class,
+                      .out_class = f->out_class};
 }
 
 static gn_compiled *compile(int width, int end, const low_hint *h, gn_switches off)
