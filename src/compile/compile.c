@@ -57,6 +57,7 @@ gn_status *gn_compile(gn_arena *a, const gir_program *p, const gn_compile_option
     lo.hints_hold = opt->hints_hold;
     lo.tuning = opt->tuning;
     GN_TRY(gn_lower(a, c->f, &lo, &c->low));
+    if (gn_is_on(off, GN_DO_IN_PLACE)) GN_TRY(gn_settle_states(a, c->low));
     if (gn_is_on(off, GN_DO_REUSE)) gn_find_reuse(a, c->low);
     if (gn_is_on(off, GN_DO_ORDER)) gn_order_launches(a, c->low);
     if (gn_is_on(off, GN_DO_REUSE)) GN_TRY(gn_reuse_memory(a, c->low));

@@ -85,6 +85,12 @@ void gn_kernel_objects_free(gn_kernel_objects *o); /* idempotent */
 /* order.c: other launches first, where that lowers the peak of memory. */
 void gn_order_launches(gn_arena *a, lowered *low);
 
+/* reuse.c: buffers that no launch touches leave the list.  gone: [buffers]. */
+void gn_drop_buffers(gn_arena *a, lowered *low, const bool *gone);
+
+/* settle.c: updates write over their states where nothing is in the way. */
+GN_NODISCARD gn_status *gn_settle_states(gn_arena *a, lowered *low);
+
 /* reuse.c: the first and the last launch that touch each buffer, [buffers]; -1: none does. */
 void gn_buffer_lifetimes(const lowered *low, int *first, int *last);
 

@@ -106,14 +106,12 @@ static gn_status *overwrite(reuser *z, uint32_t l)
     return kir_verify(f->kernel);
 }
 
-/* Buffers that are no more leave the list. */
-static void compact(reuser *z)
+void gn_drop_buffers(gn_arena *a, lowered *low, const bool *gone)
 {
-    lowered *low = z->low;
-    int *to = GN_NEW_N(z->arena, int, low->buffers.n + 1), n = 0;
+    int *to = GN_NEW_N(a, int, low->buffers.n + 1), n = 0;
     for (uint32_t b = 0; b < low->buffers.n; b++) {
         to[b] = n;
-        if (!z->gone[b]) low->buffers.p[n++] = low->buffers.p[b];
+        if (!gone[b]) low->buffers.p[n++] = low->buffers.p[b];
     }
     low->buffers.n = (uint32_t)n;
     for (uint32_t l = 0; l < low->launches.n; l++) {
@@ -151,6 +149,6 @@ gn_status *gn_reuse_memory(gn_arena *a, lowered *low)
     z.gone = GN_NEW_N(a, bool, n + 1);
     gn_buffer_lifetimes(low, z.first, z.last);
     for (uint32_t l = 0; l < low->launches.n; l++) GN_TRY(overwrite(&z, l));
-    compact(&z);
+    gn_drop_buffers(a, low, z.gone);
     return NULL;
 }
