@@ -29,6 +29,7 @@ typedef struct fuser {
     fu_walk own;      /* over whose edges it is made; graph 0: over none */
     gir_id *meet;     /* by value: what stands for those that loops over their rows could compute
                          together; NULL: there is one relation */
+    gir_id *sum;      /* by value: find_sums */
     bool *floating;   /* REAL values that read no REAL value: placed with their first reader */
     uint32_t *settled, round; /* floating values: last round of a search among them that came by */
     uint32_t *walked;  /* the same of the search for those that go apart, in which others begin */
@@ -164,16 +165,15 @@ static bool rides(const fuser *z, const region *r, gir_id v)
            gn_is_on(z->off, GN_DO_RIDE);
 }
 
-/* The sum that alone reads v, which nobody else does; 0: none does. */
-static gir_id sum_with(const fuser *z, gir_id v)
+/* By value: the sum that alone reads it, which nobody else does; 0: none does. */
+static gir_id *find_sums(gn_arena *a, const gir_program *p, const uint32_t *uses)
 {
-    const gir_program *p = z->p;
-    if (z->f->uses[v] != 1) return 0;
-    for (uint32_t k = 0; k < p->outputs.n; k++)
-        if (p->outputs.p[k].value == v) return 0;
-    for (gir_id u = v + 1; u < p->nodes.n; u++)
-        if (gir_at(p, u)->op == GIR_ADD && (gir_in(p, u, 0) == v || gir_in(p, u, 1) == v)) return u;
-    return 0;
+    gir_id *sum = GN_NEW_N(a, gir_id, p->nodes.n);
+    for (gir_id u = p->nodes.n; u-- > 1;)
+        for (int k = 0; gir_at(p, u)->op == GIR_ADD && k < 2; k++)
+            if (uses[gir_in(p, u, k)] == 1) sum[gir_in(p, u, k)] = u;
+    for (uint32_t k = 0; k < p->outputs.n; k++) sum[p->outputs.p[k].value] = 0;
+    return sum;
 }
 
 /* Is product v nothing but the other summand of all that r's products come to?  Then one loop sums
@@ -186,9 +186,9 @@ static bool completes(const fuser *z, const region *r, gir_id v)
     if (n == 1 && r->members.n != 1) return false;
     if (fu_is_edge_space(z->p, r->space))
         return false; /* the sum would be computed where it is read */
-    gir_id all = product[0], sum = sum_with(z, v);
-    for (int k = 1; k < n && all; k++) all = sum_with(z, all);
-    return all && sum && sum_with(z, all) == sum &&
+    gir_id all = product[0], sum = z->sum[v];
+    for (int k = 1; k < n && all; k++) all = z->sum[all];
+    return all && sum && z->sum[all] == sum &&
            gir_type_eq(gir_type_of(z->p, all), gir_type_of(z->p, v));
 }
 
@@ -626,6 +626,7 @@ fusion *gn_fuse(gn_arena *a, const gir_program *p, const fu_options *opt)
     z.mark[0] = GN_NEW_N(a, uint32_t, n);
     z.mark[1] = GN_NEW_N(a, uint32_t, n);
     fu_choose_places(a, f, z.off, opt && opt->lanes);
+    z.sum = find_sums(a, p, f->uses);
     z.floating = GN_NEW_N(a, bool, n);
     z.settled = GN_NEW_N(a, uint32_t, n);
     z.walked = GN_NEW_N(a, uint32_t, n);

@@ -155,6 +155,13 @@ static void force_stored(placing *z, gir_id v)
     if (z->f->place[v] == FU_INLINE) z->f->place[v] = FU_REAL;
 }
 
+/* Does v carry something to several edges for each? */
+static bool spreads(const gir_program *p, gir_id v)
+{
+    const gir_node *n = gir_at(p, v), *to = n->op == GIR_CARRY ? gir_at(p, gir_in(p, v, 0)) : NULL;
+    return to && to->op == GIR_CORRUPT && to->attr.i[0] > 1;
+}
+
 static void choose(placing *z)
 {
     const gir_program *p = z->p;
@@ -164,7 +171,10 @@ static void choose(placing *z)
         if (z->f->place[v] != FU_UNUSED) z->f->place[v] = (uint8_t)place_of(z, v);
     for (gir_id v = 1; v < p->nodes.n; v++) {
         gir_op op = (gir_op)gir_at(p, v)->op;
-        if (z->f->place[v] == FU_UNUSED || (op != GIR_MATMUL && op != GIR_FROM_ROWS)) continue;
+        if (z->f->place[v] == FU_UNUSED) continue;
+        if (spreads(p, v) && gir_ops[gir_at(p, gir_in(p, v, 2))->op].cls == GIR_CLASS_MAP)
+            force_stored(z, gir_in(p, v, 2));
+        if (op != GIR_MATMUL && op != GIR_FROM_ROWS) continue;
         for (int k = 0; k < gir_at(p, v)->n_in; k++) force_stored(z, gir_in(p, v, k));
     }
     for (uint32_t k = 0; k < p->outputs.n; k++)

@@ -29,19 +29,31 @@ gir_program *gir_program_new(gn_arena *a, const char *name)
     return p;
 }
 
-static bool space_name_taken(const gir_program *p, const char *name)
+/* Of a name like "node.3", where "node" is given, the number; 0 of "node" itself; -1 of others. */
+static int64_t number_after(const char *name, const char *base)
 {
-    for (uint32_t s = 0; s < p->spaces.n; s++)
-        if (strcmp(p->spaces.p[s].name, name) == 0) return true;
-    return false;
+    size_t n = strlen(base);
+    if (strncmp(name, base, n) != 0) return -1;
+    if (!name[n]) return 0;
+    if (name[n] != '.' || name[n + 1] < '1' || name[n + 1] > '9') return -1;
+    int64_t k = 0;
+    for (name += n + 1; *name >= '0' && *name <= '9' && k <= UINT16_MAX; name++)
+        k = 10 * k + (*name - '0');
+    return *name ? -1 : k;
 }
 
 gir_space_id gir_space_add(gir_program *p, const char *name, gir_space_kind kind, int64_t size)
 {
-    if (p->spaces.n > UINT16_MAX) return 0;
-    const char *unique = gn_arena_strdup(p->arena, name);
-    for (int k = 1; space_name_taken(p, unique); k++)
-        unique = gn_arena_printf(p->arena, "%s.%d", name, k);
+    uint32_t n = p->spaces.n, free = 0;
+    if (n > UINT16_MAX) return 0;
+    bool *taken = GN_NEW_N(p->arena, bool, n + 1); /* one of n + 1 numbers is free */
+    for (uint32_t s = 0; s < n; s++) {
+        int64_t k = number_after(p->spaces.p[s].name, name);
+        if (k >= 0 && k <= n) taken[k] = true;
+    }
+    while (taken[free]) free++;
+    const char *unique = free ? gn_arena_printf(p->arena, "%s.%u", name, free)
+                              : gn_arena_strdup(p->arena, name);
     GN_PUSH(p->arena, p->spaces, ((gir_space){.name = unique, .kind = kind, .size = size}));
     return (gir_space_id)(p->spaces.n - 1);
 }

@@ -15,13 +15,12 @@
 
 #define BROKEN(...) GN_FAIL(GN_ERR_INTERNAL, __VA_ARGS__)
 
-static gn_status *verify_space(const gir_program *p, gir_space_id s)
+static gn_status *verify_space(const gir_program *p, gir_space_id s, gn_map *names)
 {
     const gir_space *space = &p->spaces.p[s];
     if (!space->name || !*space->name) BROKEN("space %d has no name", s);
-    for (uint32_t k = 0; k < s; k++)
-        if (strcmp(p->spaces.p[k].name, space->name) == 0)
-            BROKEN("two spaces are called %s", space->name);
+    if (gn_map_find(names, space->name)) BROKEN("two spaces are called %s", space->name);
+    gn_map_put(names, space->name, s);
     if ((space->kind == GIR_NONE) != (s == 0) || space->kind > GIR_FEATURE)
         BROKEN("space %s is of kind %d", space->name, space->kind);
     if (space->size < -1) BROKEN("space %s has %lld rows", space->name, (long long)space->size);
@@ -102,16 +101,15 @@ static gn_status *verify_value(gir_program *p, gir_id v)
     return NULL;
 }
 
-static gn_status *verify_leaves(const gir_program *p)
+/* *leaves: values by name. */
+static gn_status *verify_leaves(const gir_program *p, gn_map *leaves)
 {
-    gn_map names;
-    gn_map_init(&names, p->arena);
     for (gir_id v = 1; v < p->nodes.n; v++) {
         const gir_node *n = gir_at(p, v);
         if (n->op != GIR_INPUT && n->op != GIR_STATE && n->op != GIR_GRAPH) continue;
-        const uint32_t *first = gn_map_find(&names, n->attr.name);
+        const uint32_t *first = gn_map_find(leaves, n->attr.name);
         if (!first) {
-            gn_map_put(&names, n->attr.name, v);
+            gn_map_put(leaves, n->attr.name, v);
             continue;
         }
         const gir_node *f = gir_at(p, *first);
@@ -124,7 +122,7 @@ static gn_status *verify_leaves(const gir_program *p)
     return NULL;
 }
 
-static gn_status *verify_outputs(const gir_program *p)
+static gn_status *verify_outputs(const gir_program *p, const gn_map *leaves)
 {
     gn_map names[2];
     gn_map_init(&names[GIR_OUTPUT], p->arena);
@@ -141,7 +139,8 @@ static gn_status *verify_outputs(const gir_program *p)
         if (t->is_graph) BROKEN("%s '%s': %%%u is a graph", what, o->name, o->value);
         if (gn_map_find(&names[o->kind], o->name)) BROKEN("%s '%s' is there twice", what, o->name);
         gn_map_put(&names[o->kind], o->name, k);
-        gir_id state = o->kind == GIR_UPDATE ? gir_leaf_by_name(p, GIR_STATE, o->name) : 0;
+        const uint32_t *leaf = o->kind == GIR_UPDATE ? gn_map_find(leaves, o->name) : NULL;
+        gir_id state = leaf && gir_at(p, *leaf)->op == GIR_STATE ? *leaf : 0;
         if (state && !gir_type_eq(t, gir_type_of(p, state)))
             BROKEN("update '%s': %s replaces %s", o->name, gir_type_text(p, t),
                    gir_type_text(p, gir_type_of(p, state)));
@@ -154,10 +153,14 @@ gn_status *gir_verify(const gir_program *p)
     if (!p->name || !*p->name) BROKEN("the program has no name");
     if (p->nodes.n == 0 || p->spaces.n == 0 || p->spaces.n > UINT16_MAX + 1u)
         BROKEN("the program has no placeholders");
-    for (uint32_t s = 0; s < p->spaces.n; s++) GN_TRY(verify_space(p, (gir_space_id)s));
+    gn_map names;
+    gn_map_init(&names, p->arena);
+    for (uint32_t s = 0; s < p->spaces.n; s++) GN_TRY(verify_space(p, (gir_space_id)s, &names));
     gir_program own = *p; /* inference takes a program that it may add to; nothing is added where
                              types are given */
     for (gir_id v = 1; v < p->nodes.n; v++) GN_TRY(verify_value(&own, v));
-    GN_TRY(verify_leaves(p));
-    return verify_outputs(p);
+    gn_map leaves;
+    gn_map_init(&leaves, p->arena);
+    GN_TRY(verify_leaves(p, &leaves));
+    return verify_outputs(p, &leaves);
 }

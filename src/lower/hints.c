@@ -48,10 +48,24 @@ static gir_space_id picked_from(const gir_program *p, gir_space_id space)
     return space;
 }
 
+/* Of rows that a relation joins, by its hint; 0: of others, or not known. */
+static int64_t joined_rows(const low_options *opt, const gir_program *p, gir_id pick)
+{
+    const gir_node *n = gir_at(p, pick);
+    if (n->op != GIR_GROW || n->n_in > 1) return 0;
+    int end = (int)n->attr.i[0];
+    gir_id g = gir_in(p, pick, 0);
+    for (; gir_at(p, g)->op == GIR_REVERSE; g = gir_in(p, g, 0)) end = 1 - end;
+    const low_hint *h = gir_at(p, g)->op == GIR_GRAPH ? low_hint_of(opt, p, g) : NULL;
+    return !h ? 0 : end == GIR_DST ? h->joined_dst : h->joined_src;
+}
+
 int64_t low_rows_hint(const low_options *opt, const gir_program *p, gir_space_id space)
 {
     const gir_space *s = &p->spaces.p[space];
+    int64_t joined = s->kind == GIR_NODE && s->graph ? joined_rows(opt, p, s->graph) : 0;
     int graphs = 0;
+    if (joined > 0) return joined;
     if (!opt->n_hints || (s->kind != GIR_NODE && s->kind != GIR_EDGE)) return 0;
     const low_hint *of = s->kind == GIR_EDGE && s->graph ? low_hint_of(opt, p, s->graph) : NULL;
     if (of) return of->n_edge + of->n_dst; /* with self-loops */

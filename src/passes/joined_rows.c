@@ -27,6 +27,7 @@ typedef struct joiner {
     const gir_program *from;
     const gn_pass_options *opt;
     gn_rewrite r;    /* map: all rows, and edges of whole graphs */
+    bool *few;      /* by key: few rows are joined there */
     key *zero;       /* by value: it is 0 in rows that this end does not join */
     bool *multiply;  /* it is zero elsewhere, and a product reads it or is it */
     key *need;       /* what its readers need: rows of an end, or ALL */
@@ -74,14 +75,24 @@ static const gn_ends *known_ends(const joiner *z, gir_id g)
     return NULL;
 }
 
+/* Which ends join few rows?  Is there one? */
+static bool find_few(joiner *z)
+{
+    bool any = false;
+    for (gir_id g = 1; g < z->from->nodes.n; g++) {
+        const gn_ends *e = known_ends(z, g);
+        z->few[2 * g] = e && e->joined_src > 0 && e->joined_src <= e->src / FEW;
+        z->few[2 * g + 1] = e && e->joined_dst > 0 && e->joined_dst <= e->dst / FEW;
+        any = any || z->few[2 * g] || z->few[2 * g + 1];
+    }
+    return any;
+}
+
 /* The end, if few rows are joined there; else 0. */
 static key few_at(const joiner *z, gir_id g, int end)
 {
     key k = end_of(z->from, g, end);
-    const gn_ends *e = known_ends(z, k / 2);
-    if (!e) return 0;
-    int64_t rows = k % 2 ? e->dst : e->src, joined = k % 2 ? e->joined_dst : e->joined_src;
-    return joined > 0 && joined <= rows / FEW ? k : 0;
+    return z->few[k] ? k : 0;
 }
 
 /* What is zero, from the operands on ------------------------------------------------------------
@@ -384,22 +395,14 @@ static void rebuild(joiner *z, gir_id v)
     z->some[v] = move(z, v, gir_type_of(z->r.to, pick_of(z, z->on[v]))->dst, in);
 }
 
-static bool knows_few(const joiner *z)
-{
-    bool any = false;
-    for (gir_id g = 1; g < z->from->nodes.n; g++)
-        any = any || (gir_at(z->from, g)->op == GIR_GRAPH &&
-                      (few_at(z, g, GIR_SRC) || few_at(z, g, GIR_DST)));
-    return any;
-}
-
 gn_status *gn_run_joined_rows(gn_arena *a, const gir_program *in, const gn_pass_options *opt,
                               gir_program **out)
 {
     uint32_t n = in->nodes.n;
     joiner z = {.from = in, .opt = opt};
     *out = (gir_program *)in;
-    if (!knows_few(&z)) return NULL;
+    z.few = GN_NEW_N(a, bool, 2 * (size_t)n);
+    if (!find_few(&z)) return NULL;
     z.zero = GN_NEW_N(a, key, n);
     z.multiply = GN_NEW_N(a, bool, n);
     z.need = GN_NEW_N(a, key, n);
