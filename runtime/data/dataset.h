@@ -28,7 +28,7 @@ typedef struct gn_data_array {
     int rank;
     int64_t dim[8];
     float *data;   /* NULL: these are no numbers, or they were given back */
-    bool also;     /* under a name of other libraries: features or labels as well */
+    bool also;     /* under a name of other libraries: features, labels or graphs as well */
     bool taken;    /* a model's input: set by who binds it */
     bool on_nodes; /* taken: it has a row for each node, which gn_dataset_renumber moves */
     bool on_edges; /* taken: a row for each edge, in the order of src and dst */

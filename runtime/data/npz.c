@@ -118,9 +118,16 @@ static gn_status *unpickle(gn_npz *z, int k, const gn_bytes *pickle)
     return one->kind == GN_PICKLE_DICT ? add_dict(z, one) : NULL;
 }
 
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const entry *)a)->name, ((const entry *)b)->name);
+}
+
+/* What dicts have comes behind the members, in the order of names as these do. */
 static gn_status *read_objects(gn_npz *z)
 {
-    for (int k = 0, members = z->n; k < members; k++) {
+    int members = z->n;
+    for (int k = 0; k < members; k++) {
         entry *e = &z->entries[k];
         gn_bytes pickle;
         if (e->array && is_about(e->name)) e->known = true;
@@ -132,6 +139,8 @@ static gn_status *read_objects(gn_npz *z)
         e->bytes = pickle.p;
         GN_TRY(unpickle(z, k, &pickle));
     }
+    if (members < z->n)
+        qsort(z->entries + members, (size_t)(z->n - members), sizeof *z->entries, by_name);
     return NULL;
 }
 
