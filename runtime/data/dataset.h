@@ -138,8 +138,8 @@ GN_NODISCARD gn_status *gn_dataset_remark(gn_dataset *d, const char *fmt, ...) G
 /* Frees the array's numbers; its name and shape stay. */
 void gn_data_array_drop(gn_data_array *a);
 
-/* Frees the edges and what lies on them, and sparse features too: for a caller that has made its
- * own of them.  Their numbers stay. */
+/* Frees the edges, of relations too, and what lies on them; where `features`, the sparse features
+ * of nodes as well: for a caller that has made its own of them.  Names, shapes and counts stay. */
 void gn_dataset_drop_edges(gn_dataset *d, bool features);
 
 /* Checks what every consumer relies on: indices in range, finite features and weights, labels below

@@ -193,6 +193,19 @@ START_TEST(npz_has_types_and_relations)
 }
 END_TEST
 
+START_TEST(dropped_edges_take_their_columns)
+{
+    gn_dataset *d = read_path(source_path("tests/data/npz/typed.npz"));
+    gn_dataset_drop_edges(d, true);
+    ck_assert_ptr_null(relation(d, "writes")->from);
+    ck_assert_ptr_null(column(d, "writes.attr")->data);
+    ck_assert_ptr_null(column(d, "cites.weight")->data);
+    ck_assert_ptr_nonnull(column(d, "paper.x")->data);
+    ck_assert_int_eq(relation(d, "writes")->n_edges, 3);
+    gn_dataset_free(d);
+}
+END_TEST
+
 START_TEST(npz_has_graphs_of_nodes)
 {
     static const int64_t to[] = {0, 0, 1, 1};
@@ -413,6 +426,7 @@ int main(void)
     tcase_add_test(t, usage_errors);
     tcase_add_test(t, summary_has_a_line_a_type);
     tcase_add_test(t, npz_has_types_and_relations);
+    tcase_add_test(t, dropped_edges_take_their_columns);
     tcase_add_test(t, npz_has_graphs_of_nodes);
     tcase_add_test(t, npz_refuses_what_does_not_fit);
     tcase_add_test(t, npz_weights_are_floats);
