@@ -254,31 +254,6 @@ gn_status *gn_npz_matrix(gn_npz *z, const char *key, gn_csr **out)
     return s;
 }
 
-static gn_status *read_tail(gn_zip *zip, uint64_t size, char *to, size_t n)
-{
-    unsigned char *all;
-    GN_MEM(all, size);
-    gn_status *s = gn_zip_read(zip, all, size);
-    if (!s) s = gn_zip_leave(zip);
-    if (!s && size >= n) memcpy(to, all + size - n, n);
-    free(all);
-    return s;
-}
-
-gn_status *gn_npz_tail(gn_npz *z, const char *key, char *to, size_t n)
-{
-    enum { MOST = 1 << 16 };
-    entry *e;
-    uint64_t size;
-    memset(to, 0, n);
-    GN_TRY(asked(z, key, &e));
-    if (!e->member) return NULL;
-    GN_TRY(gn_zip_enter(z->zip, gn_zip_name(z->zip, (int)(e - z->entries)), &size));
-    gn_status *s = size <= MOST ? read_tail(z->zip, size, to, n) : NULL;
-    if (s || size > MOST) gn_zip_abandon(z->zip);
-    return s;
-}
-
 gn_status *gn_npz_text(gn_npz *z, const char *key, char *to, size_t size)
 {
     entry *e;

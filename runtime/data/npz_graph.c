@@ -256,8 +256,8 @@ static gn_status *read_coo(loader *l)
 
 static gn_status *read_scipy(loader *l)
 {
-    char format[4] = {0}; /* "csr", "csc", ...: an array of bytes */
-    GN_TRY(gn_npz_tail(l->zip, "format", format, 3));
+    char format[16]; /* "csr", "csc", ... */
+    GN_TRY(gn_npz_text(l->zip, "format", format, sizeof format));
     gn_npz_know(l->zip, "_is_array", true); /* of sparse arrays, as apart from matrices */
     if (!strcmp(format, "coo")) return read_coo(l);
     bool by_columns = !strcmp(format, "csc");
