@@ -1,6 +1,5 @@
 #include "cli/args.h"
 
-#include "base/map.h"
 #include "base/nearest.h"
 
 #include <errno.h>

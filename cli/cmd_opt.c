@@ -1,7 +1,6 @@
 #include "cli/irfile.h"
 #include "cli/session_options.h"
 
-#include "base/map.h"
 #include "base/nearest.h"
 #include "codegen/backend.h"
 #include "ir/kir_simplify.h"

@@ -1,7 +1,6 @@
 /* What was read: the lines before a command's own. */
 #include "cli/describe_data.h"
 
-#include "base/map.h"
 #include "base/nearest.h"
 #include "runtime/data/summary.h"
 

@@ -1,6 +1,5 @@
 /* gnnc: finds the subcommand, reads its options, runs it, reports. */
 #include "cli/command.h"
-#include "base/map.h"
 #include "base/nearest.h"
 #include "cache/cache.h"
 #include "target/doctor.h"

@@ -1,7 +1,6 @@
 /* Options and environment to a cache. */
 #include "cli/session_options.h"
 
-#include "base/map.h"
 #include "cache/cache.h"
 
 #include <string.h>

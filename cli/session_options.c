@@ -6,7 +6,6 @@
 #include "cli/text.h"
 
 #include "base/outfile.h"
-#include "base/map.h"
 #include "tune/tune.h"
 #include "tune/start.h"
 

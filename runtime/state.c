@@ -1,5 +1,4 @@
 #include "runtime/state.h"
-#include "base/map.h"
 #include "runtime/memory.h"
 
 #include <string.h>

@@ -3,7 +3,6 @@
 #include "runtime/aot/impl.h"
 #include "base/data_name.h"
 
-#include "base/map.h"
 #include "base/nearest.h"
 #include "runtime/load/cpu.h"
 #include "runtime/memory.h"

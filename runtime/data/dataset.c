@@ -86,6 +86,14 @@ void gn_dataset_drop_edges(gn_dataset *d, bool features)
         free(d->relations[k].to);
         d->relations[k].from = d->relations[k].to = NULL;
     }
+    for (int k = 0; k < d->n_columns; k++) {
+        gn_table_column *c = &d->columns[k];
+        if (!c->on_edges) continue;
+        free(c->data);
+        gn_csr_free(c->csr);
+        c->data = NULL;
+        c->csr = NULL;
+    }
     if (!features) return;
     gn_csr_free(d->x_csr);
     d->x_csr = NULL;

@@ -28,7 +28,7 @@ typedef struct gn_data_array {
     int rank;
     int64_t dim[8];
     float *data;   /* NULL: these are no numbers, or they were given back */
-    bool also;     /* under a name of other libraries: features or labels as well */
+    bool also;     /* under a name of other libraries: features, labels or graphs as well */
     bool taken;    /* a model's input: set by who binds it */
     bool on_nodes; /* taken: it has a row for each node, which gn_dataset_renumber moves */
     bool on_edges; /* taken: a row for each edge, in the order of src and dst */
@@ -138,8 +138,8 @@ GN_NODISCARD gn_status *gn_dataset_remark(gn_dataset *d, const char *fmt, ...) G
 /* Frees the array's numbers; its name and shape stay. */
 void gn_data_array_drop(gn_data_array *a);
 
-/* Frees the edges and what lies on them, and sparse features too: for a caller that has made its
- * own of them.  Their numbers stay. */
+/* Frees the edges, of relations too, and what lies on them; where `features`, the sparse features
+ * of nodes as well: for a caller that has made its own of them.  Names, shapes and counts stay. */
 void gn_dataset_drop_edges(gn_dataset *d, bool features);
 
 /* Checks what every consumer relies on: indices in range, finite features and weights, labels below

@@ -109,6 +109,18 @@ static bool match(const char *name, const char *pattern, size_t *from, size_t *n
     return true;
 }
 
+/* NAME.gz where NAME is there as well, which is then the one that is read. */
+static bool is_spare(const char *folder, const char *name)
+{
+    char path[GN_PATH_SIZE];
+    size_t n = strlen(name);
+    int all = snprintf(path, sizeof path, "%s/%s", folder, name);
+    if (n <= 3 || strcmp(name + n - 3, ".gz") != 0 || all < 0 || (size_t)all >= sizeof path)
+        return false;
+    path[all - 3] = 0;
+    return is_there(path, false);
+}
+
 gn_status *gn_folder_find(const char *folder, const char *pattern, char *stem, size_t size,
                           int *count)
 {
@@ -119,6 +131,7 @@ gn_status *gn_folder_find(const char *folder, const char *pattern, char *stem, s
     for (struct dirent *e; (e = readdir(dir));) {
         size_t from, n;
         if (!match(e->d_name, pattern, &from, &n) || n >= size) continue;
+        if (is_spare(folder, e->d_name)) continue;
         ++*count;
         memcpy(stem, e->d_name + from, n);
         stem[n] = 0;

@@ -16,6 +16,37 @@ void gn_links_free(gn_links *l)
     }
 }
 
+/* Links: pairs of different nodes that edges lead between, each once, in the order of their first
+ * edge; where edges have a direction, either way is one. */
+typedef struct pairs {
+    gn_known known; /* the edges, and all loops, which are no false edges either */
+    bool undirected;
+    int64_t n, *src, *dst;
+    int64_t *number; /* [known.n] which of them a known edge is; -1: the edge is none */
+    uint8_t *part;   /* [n] */
+} pairs;
+
+static void free_pairs(pairs *p)
+{
+    gn_known_free(&p->known);
+    free(p->src);
+    free(p->dst);
+    free(p->number);
+    free(p->part);
+}
+
+static gn_status *know_edges(const gn_dataset *d, gn_known *out)
+{
+    int64_t *node;
+    GN_MEM(node, d->n_nodes);
+    for (int64_t v = 0; v < d->n_nodes; v++) node[v] = v;
+    const gn_triples all[] = {{.n = d->n_edges, .head = d->src, .tail = d->dst},
+                              {.n = d->n_nodes, .head = node, .tail = node}};
+    gn_status *s = gn_known_build(d->n_nodes, 1, d->n_nodes, all, 2, out);
+    free(node);
+    return s;
+}
+
 /* Has g every edge both ways? */
 static bool both_ways(const gn_known *k, const gn_dataset *d)
 {
@@ -24,87 +55,131 @@ static bool both_ways(const gn_known *k, const gn_dataset *d)
     return true;
 }
 
-/* Pairs of one part, each once, in the order of their first edge; `seen` has a bit for those that
- * came.  Where edges have a direction, a pair is an edge. */
-static int64_t pairs_of(const gn_dataset *d, const uint8_t *part, gn_part of, bool undirected,
-                        int64_t *src, int64_t *dst)
+/* Which of the pairs an edge is; NULL: a loop, which is none. */
+static int64_t *number_of(const pairs *p, int64_t src, int64_t dst)
+{
+    if (src == dst) return NULL;
+    bool turned = p->undirected && src > dst;
+    int64_t from = turned ? dst : src, to = turned ? src : dst, wanted = from * p->known.tails + to,
+            low = 0, high = p->known.n - 1;
+    while (low < high) {
+        int64_t mid = low + (high - low) / 2;
+        if (p->known.pair[mid] < wanted)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return &p->number[low];
+}
+
+static gn_status *find_pairs(const gn_dataset *d, pairs *p)
+{
+    GN_TRY(know_edges(d, &p->known));
+    p->undirected = both_ways(&p->known, d);
+    GN_MEM(p->number, p->known.n);
+    GN_MEM(p->src, d->n_edges);
+    GN_MEM(p->dst, d->n_edges);
+    GN_MEM(p->part, d->n_edges);
+    for (int64_t i = 0; i < p->known.n; i++) p->number[i] = -1;
+    for (int64_t e = 0; e < d->n_edges; e++) {
+        int64_t *number = number_of(p, d->src[e], d->dst[e]);
+        if (!number || *number >= 0 || (p->undirected && d->src[e] > d->dst[e])) continue;
+        *number = p->n;
+        p->src[p->n] = d->src[e];
+        p->dst[p->n++] = d->dst[e];
+    }
+    return NULL;
+}
+
+static int64_t pairs_of(const pairs *p, gn_part of, int64_t *src, int64_t *dst)
 {
     int64_t n = 0;
-    for (int64_t e = 0; e < d->n_edges; e++) {
-        if (part[e] != of || d->src[e] == d->dst[e]) continue;
-        if (undirected && d->src[e] > d->dst[e]) continue;
-        src[n] = d->src[e];
-        dst[n++] = d->dst[e];
+    for (int64_t i = 0; i < p->n; i++) {
+        if (p->part[i] != of) continue;
+        src[n] = p->src[i];
+        dst[n++] = p->dst[i];
     }
     return n;
 }
 
-static gn_status *judge(const gn_dataset *d, const uint8_t *part, gn_part of, bool undirected,
-                        const gn_known *known, uint64_t seed, gn_judged *out)
+static gn_status *judge(const pairs *p, gn_part of, uint64_t seed, gn_judged *out)
 {
-    GN_MEM(out->src, 2 * d->n_edges);
-    GN_MEM(out->dst, 2 * d->n_edges);
-    out->n_true = pairs_of(d, part, of, undirected, out->src, out->dst);
+    GN_MEM(out->src, 2 * p->n);
+    GN_MEM(out->dst, 2 * p->n);
+    out->n_true = pairs_of(p, of, out->src, out->dst);
     const gn_triples t = {.n = out->n_true, .head = out->src, .tail = out->dst};
-    const gn_false_edges how = {.heads = d->n_nodes,
-                                .tails = d->n_nodes,
+    const gn_false_edges how = {.heads = p->known.heads,
+                                .tails = p->known.tails,
                                 .times = 1,
                                 .drawn = GN_DRAWN_BOTH,
-                                .known = known,
+                                .known = &p->known,
                                 .seed = seed,
                                 .step = of};
     out->n = 2 * out->n_true;
     return gn_draw_false(&t, &how, out->src + out->n_true, out->dst + out->n_true);
 }
 
-/* The graph without what is held out. */
-static void keep_training(gn_dataset *d, const uint8_t *part)
+/* ---- the graph without what is held out ---- */
+
+static void move_row(void *data, size_t size, int64_t from, int64_t to)
+{
+    char *p = data;
+    if (p) memmove(p + (size_t)to * size, p + (size_t)from * size, size);
+}
+
+/* What lies on edges has a row for each. */
+static void move_edge(gn_dataset *d, int64_t from, int64_t to)
+{
+    d->src[to] = d->src[from];
+    d->dst[to] = d->dst[from];
+    move_row(d->edge_weight, sizeof *d->edge_weight, from, to);
+    move_row(d->edge_attr, (size_t)d->edge_dim * sizeof *d->edge_attr, from, to);
+    for (int k = 0; k < d->n_columns; k++) {
+        const gn_table_column *c = &d->columns[k];
+        size_t size = gn_elem_size(c->elem);
+        if (!c->on_edges || c->over != 0) continue;
+        for (int i = 0; i < c->rank; i++) size *= (size_t)c->dim[i];
+        move_row(c->data, size, from, to);
+    }
+}
+
+static void keep_training(gn_dataset *d, const pairs *p)
 {
     int64_t n = 0;
     for (int64_t e = 0; e < d->n_edges; e++) {
-        if (part[e] != GN_PART_TRAIN) continue;
-        d->src[n] = d->src[e];
-        d->dst[n] = d->dst[e];
-        if (d->edge_weight) d->edge_weight[n] = d->edge_weight[e];
-        if (d->edge_attr)
-            memmove(d->edge_attr + n * d->edge_dim, d->edge_attr + e * d->edge_dim,
-                    (size_t)d->edge_dim * sizeof *d->edge_attr);
-        n++;
+        const int64_t *number = number_of(p, d->src[e], d->dst[e]);
+        if (!number || p->part[*number] == GN_PART_TRAIN) move_edge(d, e, n++);
     }
     d->n_edges = n;
     d->edges_remade = true;
 }
 
-static gn_status *hold_out(gn_dataset *d, uint64_t seed, uint8_t *part, gn_known *known,
-                           gn_links *out)
+static gn_status *hold_out(gn_dataset *d, uint64_t seed, pairs *p, gn_links *out)
 {
-    const gn_triples all = {.n = d->n_edges, .head = d->src, .tail = d->dst};
-    GN_TRY(gn_known_build(d->n_nodes, 1, d->n_nodes, &all, 1, known));
-    bool undirected = both_ways(known, d);
-    const gn_edge_split how = {.val = 0.05, .test = 0.1, .undirected = undirected, .seed = seed};
-    GN_TRY(gn_split_edges(d->src, d->dst, d->n_edges, &how, part));
-    GN_TRY(judge(d, part, GN_PART_VAL, undirected, known, seed, &out->val));
-    GN_TRY(judge(d, part, GN_PART_TEST, undirected, known, seed, &out->test));
-    int64_t *src, *dst;
-    GN_MEM(src, d->n_edges);
-    dst = gn_mem_alloc(d->n_edges, sizeof *dst);
-    if (!dst) free(src);
-    if (!dst) GN_FAIL(GN_ERR_NOMEM, "out of memory: %lld edges", (long long)d->n_edges);
-    int64_t n = pairs_of(d, part, GN_PART_TRAIN, undirected, src, dst);
-    GN_TRY(gn_dataset_add_relation(d, GN_NAME_LINKS, 0, 0, n, src, dst, NULL));
-    keep_training(d, part);
-    return NULL;
+    enum { LEAST = 20 }; /* 5 % of them are one */
+    GN_TRY(find_pairs(d, p));
+    if (p->n < LEAST)
+        GN_FAIL(
+            GN_ERR_DATA,
+            "edges lead between %lld pairs of nodes: expected %d or more, of which some are held "
+            "out for validation and test",
+            (long long)p->n, LEAST);
+    const gn_edge_split how = {.val = 0.05, .test = 0.1, .undirected = p->undirected, .seed = seed};
+    GN_TRY(gn_split_edges(p->src, p->dst, p->n, &how, p->part));
+    GN_TRY(judge(p, GN_PART_VAL, seed, &out->val));
+    GN_TRY(judge(p, GN_PART_TEST, seed, &out->test));
+    keep_training(d, p);
+    int64_t *src = p->src, *dst = p->dst, n = pairs_of(p, GN_PART_TRAIN, src, dst);
+    p->src = p->dst = NULL;
+    return gn_dataset_add_relation(d, GN_NAME_LINKS, 0, 0, n, src, dst, NULL);
 }
 
 gn_status *gn_links_hold_out(gn_dataset *d, uint64_t seed, gn_links *out)
 {
-    gn_known known = {0};
-    uint8_t *part;
+    pairs p = {0};
     *out = (gn_links){0};
-    GN_MEM(part, d->n_edges);
-    gn_status *s = hold_out(d, seed, part, &known, out);
-    gn_known_free(&known);
-    free(part);
+    gn_status *s = hold_out(d, seed, &p, out);
+    free_pairs(&p);
     if (s) gn_links_free(out);
     return gn_status_annotate(s, "%s", d->name ? d->name : "links");
 }

@@ -24,9 +24,10 @@ typedef struct gn_links {
     gn_judged val, test;
 } gn_links;
 
-/* Takes 5 % of the pairs of nodes that g relates for validation and 10 % for test, by seed, and
- * adds the relation `links`: a pair of the rest once each.  What lies on edges goes with them.
- * GN_ERR_DATA: too few edges, or no false ones; GN_ERR_NOMEM. */
+/* Takes 5 % of the pairs of different nodes that g relates for validation and 10 % for test, by
+ * seed, and adds the relation `links`: a pair of the rest once each.  All edges of a pair go with
+ * it, and what lies on edges goes with them; loops stay, and no false edge is one.  GN_ERR_DATA:
+ * fewer than 20 pairs, or no false ones; GN_ERR_NOMEM. */
 GN_NODISCARD gn_status *gn_links_hold_out(gn_dataset *d, uint64_t seed, gn_links *out);
 void gn_links_free(gn_links *l);
 

@@ -213,13 +213,3 @@ gn_status *gn_metrics_binary(const float *score, int64_t n, const int32_t *y, co
     free(s);
     return NULL;
 }
-
-gn_spread gn_spread_of(const double *x, int64_t n)
-{
-    double nan = (double)NAN, sum = 0, squares = 0;
-    if (n < 1) return (gn_spread){nan, nan};
-    for (int64_t i = 0; i < n; i++) sum += x[i];
-    double mean = sum / (double)n;
-    for (int64_t i = 0; i < n; i++) squares += (x[i] - mean) * (x[i] - mean);
-    return (gn_spread){mean, n > 1 ? sqrt(squares / (double)(n - 1)) : 0};
-}

@@ -38,12 +38,4 @@ GN_NODISCARD gn_status *gn_metrics_compute(const float *logits, int64_t n, int64
 GN_NODISCARD gn_status *gn_metrics_binary(const float *score, int64_t n, const int32_t *y,
                                           const uint8_t *mask, float threshold, gn_metrics *out);
 
-/* Of n numbers, over folds or seeds: the mean, and the standard deviation of a sample (n - 1),
- * which is 0 of one number.  NaN, both, of none. */
-typedef struct gn_spread {
-    double mean, std;
-} gn_spread;
-
-gn_spread gn_spread_of(const double *x, int64_t n);
-
 #endif

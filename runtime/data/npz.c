@@ -118,9 +118,16 @@ static gn_status *unpickle(gn_npz *z, int k, const gn_bytes *pickle)
     return one->kind == GN_PICKLE_DICT ? add_dict(z, one) : NULL;
 }
 
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const entry *)a)->name, ((const entry *)b)->name);
+}
+
+/* What dicts have comes behind the members, in the order of names as these do. */
 static gn_status *read_objects(gn_npz *z)
 {
-    for (int k = 0, members = z->n; k < members; k++) {
+    int members = z->n;
+    for (int k = 0; k < members; k++) {
         entry *e = &z->entries[k];
         gn_bytes pickle;
         if (e->array && is_about(e->name)) e->known = true;
@@ -132,6 +139,8 @@ static gn_status *read_objects(gn_npz *z)
         e->bytes = pickle.p;
         GN_TRY(unpickle(z, k, &pickle));
     }
+    if (members < z->n)
+        qsort(z->entries + members, (size_t)(z->n - members), sizeof *z->entries, by_name);
     return NULL;
 }
 
@@ -242,31 +251,6 @@ gn_status *gn_npz_matrix(gn_npz *z, const char *key, gn_csr **out)
     GN_TRY(read_member(z, e, &a));
     gn_status *s = gn_csr_from_dense(&a, what, out);
     gn_ndarray_free(&a);
-    return s;
-}
-
-static gn_status *read_tail(gn_zip *zip, uint64_t size, char *to, size_t n)
-{
-    unsigned char *all;
-    GN_MEM(all, size);
-    gn_status *s = gn_zip_read(zip, all, size);
-    if (!s) s = gn_zip_leave(zip);
-    if (!s && size >= n) memcpy(to, all + size - n, n);
-    free(all);
-    return s;
-}
-
-gn_status *gn_npz_tail(gn_npz *z, const char *key, char *to, size_t n)
-{
-    enum { MOST = 1 << 16 };
-    entry *e;
-    uint64_t size;
-    memset(to, 0, n);
-    GN_TRY(asked(z, key, &e));
-    if (!e->member) return NULL;
-    GN_TRY(gn_zip_enter(z->zip, gn_zip_name(z->zip, (int)(e - z->entries)), &size));
-    gn_status *s = size <= MOST ? read_tail(z->zip, size, to, n) : NULL;
-    if (s || size > MOST) gn_zip_abandon(z->zip);
     return s;
 }
 

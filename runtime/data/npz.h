@@ -33,10 +33,6 @@ bool gn_npz_known(const gn_npz *z, int k);
 GN_NODISCARD gn_status *gn_npz_array(gn_npz *z, const char *key, gn_ndarray *out);
 /* A sparse matrix, or the non-zeros of an array of rank 2. */
 GN_NODISCARD gn_status *gn_npz_matrix(gn_npz *z, const char *key, gn_csr **out);
-/* The last n bytes of a member, whatever it is: what an array of one short string says.  Zeros
- * where it is shorter. */
-GN_NODISCARD gn_status *gn_npz_tail(gn_npz *z, const char *key, char *to, size_t n);
-
 /* What an array of one short string says; "" where it is another. */
 GN_NODISCARD gn_status *gn_npz_text(gn_npz *z, const char *key, char *to, size_t size);
 

@@ -42,6 +42,7 @@ typedef struct loader {
     gn_dataset *d;
     gn_edges edges;
     gn_npz_choice x, y;  /* features and labels */
+    const char *graph;   /* an array of others' that says the graph of each node; NULL: none */
     const char *counted; /* the array that said how many nodes there are, for who reads it next;
                             NULL: none */
     gn_ndarray rows;
@@ -255,8 +256,8 @@ static gn_status *read_coo(loader *l)
 
 static gn_status *read_scipy(loader *l)
 {
-    char format[4] = {0}; /* "csr", "csc", ...: an array of bytes */
-    GN_TRY(gn_npz_tail(l->zip, "format", format, 3));
+    char format[16]; /* "csr", "csc", ... */
+    GN_TRY(gn_npz_text(l->zip, "format", format, sizeof format));
     gn_npz_know(l->zip, "_is_array", true); /* of sparse arrays, as apart from matrices */
     if (!strcmp(format, "coo")) return read_coo(l);
     bool by_columns = !strcmp(format, "csc");
@@ -416,7 +417,8 @@ static gn_status *read_edge_values(loader *l, bool reversed)
     return read_floats(l, attr, l->edges.n, &d->edge_attr, &d->edge_dim);
 }
 
-/* Many small graphs: nodes are in relation to theirs.  `batch` may be an input of a model, too. */
+/* Many small graphs: nodes are in relation to theirs.  `batch` may be an input of a model, too, and
+ * is nothing but that where its numbers are others. */
 static gn_status *read_graphs(loader *l)
 {
     static const char batch[] = "batch";
@@ -428,6 +430,7 @@ static gn_status *read_graphs(loader *l)
     if (s && (named || gn_status_code(s) == GN_ERR_NOMEM)) return s;
     if (!s) good = named || gn_npz_is_batch(&a, l->d->n_nodes);
     if (good) s = gn_npz_graphs(l->zip, named ? of_graph : batch, &a, l->d);
+    if (good && !named) l->graph = batch;
     if (!good) gn_status_free(s);
     if (!good && s) return NULL;
     gn_ndarray_free(&a);
@@ -540,14 +543,15 @@ static gn_status *load(loader *l)
             l->r->origin, *text ? text : "none");
 }
 
-/* Under the names of others, features and labels are arrays of the user's as well. */
+/* Under the names of others, features, labels and graphs are arrays of the user's as well. */
 static gn_status *read_more(loader *l)
 {
-    const char *also[] = {l->x.also ? l->x.key : NULL, l->y.also ? l->y.key : NULL};
-    for (int k = 0; k < 2; k++)
+    enum { ALSO = 3 };
+    const char *also[ALSO] = {l->x.also ? l->x.key : NULL, l->y.also ? l->y.key : NULL, l->graph};
+    for (int k = 0; k < ALSO; k++)
         if (also[k]) gn_npz_know(l->zip, also[k], false);
     GN_TRY(gn_npz_read_more(l->zip, l->d));
-    for (int k = 0; k < 2; k++)
+    for (int k = 0; k < ALSO; k++)
         for (int i = 0; also[k] && i < l->d->n_more; i++)
             if (!strcmp(l->d->more[i].name, also[k])) l->d->more[i].also = true;
     return NULL;

@@ -1,11 +1,13 @@
 /* .npz of several types of nodes:
  *
- * RELATION.edge_index  [2, edges]; RELATION is SRC__NAME__DST, as PyTorch Geometric joins the
- * three, or a name, and strings RELATION.src and RELATION.dst say the types. num_nodes.TYPE one
- * number; else as many as TYPE.x or another column has rows, or edges name. TYPE.x, TYPE.y
- * features, classes; masks or numbers of rows beside y, as in plain files. RELATION.edge_attr,
- * .edge_weight   become the columns attr and weight. OWNER.COLUMN         any other: a column of
- * its type or relation.
+ * RELATION.edge_index   [2, edges]; RELATION is SRC__NAME__DST, as PyTorch Geometric joins the
+ *                       three, or a name, and strings RELATION.src and RELATION.dst say the types
+ * RELATION.edge_attr    the column RELATION.attr
+ * RELATION.edge_weight  the column RELATION.weight, one number an edge
+ * num_nodes.TYPE        one number; else as many as TYPE.x has rows, or TYPE.y, or the first other
+ *                       column, or edges name
+ * TYPE.x, TYPE.y        features, classes; masks or numbers of rows beside y, as in plain files
+ * OWNER.COLUMN          any other: a column of its type or relation
  *
  * Types and relations are numbered in the order of their keys' names. */
 #include "runtime/data/npz_typed.h"
@@ -216,22 +218,34 @@ static gn_status *count_by(loader *l, const char *key, bool number, int64_t *row
             number ? "one whole number" : "a row for each of its type");
 }
 
-/* num_nodes.TYPE, else the first column that is no split; then edges say it. */
+/* The column that says how many rows a type has: x, or y, or the first other one; NULL: there is
+ * none.  Splits may list numbers, and say nothing. */
+static const char *counting_column(const loader *l, gn_span type)
+{
+    const char *y = NULL, *other = NULL, *column;
+    gn_span owner;
+    for (int i = 0; i < gn_npz_count(l->z); i++) {
+        const char *name = gn_npz_name(l->z, i);
+        if (!gn_npz_has(l->z, name) || !cut_key(name, &owner, &column)) continue;
+        if (!same(owner, type) || gn_npz_is_split(column)) continue;
+        if (!strcmp(column, "x")) return name;
+        if (!strcmp(column, "y")) y = name;
+        if (!other) other = name;
+    }
+    return y ? y : other;
+}
+
+/* num_nodes.TYPE, else a column; then edges say it. */
 static gn_status *count_type(loader *l, int64_t t)
 {
     char key[KEY];
-    gn_span type = l->types.name[t], owner;
-    const char *column;
+    gn_span type = l->types.name[t];
     int length = (int)(type.end - type.p);
     l->rows[t] = -1;
     snprintf(key, sizeof key, "%s%.*s", count_key, length, type.p);
     if (gn_npz_has(l->z, key)) return count_by(l, key, true, &l->rows[t]);
-    for (int i = 0; i < gn_npz_count(l->z); i++) {
-        const char *name = gn_npz_name(l->z, i);
-        if (!gn_npz_has(l->z, name) || !cut_key(name, &owner, &column)) continue;
-        if (same(owner, type) && !gn_npz_is_split(column))
-            return count_by(l, name, false, &l->rows[t]);
-    }
+    const char *column = counting_column(l, type);
+    if (column) return count_by(l, column, false, &l->rows[t]);
     int64_t edges = 0, n = 0;
     for (int k = 0; k < l->n_links; k++) {
         for (int end = 0; end < 2; end++) {
@@ -326,11 +340,16 @@ static gn_status *fill_column(const loader *l, const char *key, const gn_ndarray
 static gn_status *add_column(loader *l, const char *key, const char *column, gn_table_column c)
 {
     bool x = !c.on_edges && !strcmp(column, "x"), attr = c.on_edges && !strcmp(column, "edge_attr"),
-         weight = c.on_edges && !strcmp(column, "edge_weight");
+         weight = c.on_edges && (!strcmp(column, "edge_weight") || !strcmp(column, "weight"));
     const char *name = attr ? "attr" : weight ? "weight" : column;
     int64_t rows = c.on_edges ? gn_dataset_edges(l->d, c.over) : gn_dataset_rows(l->d, c.over);
     gn_ndarray a;
-    if (gn_npz_is_sparse(l->z, key)) {
+    bool sparse = gn_npz_is_sparse(l->z, key);
+    if (sparse && c.on_edges)
+        GN_FAIL(GN_ERR_DATA,
+                "%s: %s: a sparse matrix: expected an array with a row for each of %lld edges",
+                l->r->origin, key, (long long)rows);
+    if (sparse) {
         GN_TRY(gn_npz_matrix(l->z, key, &c.csr));
         c.elem = GN_F32;
         c.rank = 1;

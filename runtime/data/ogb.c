@@ -10,6 +10,7 @@
  *
  * https://github.com/snap-stanford/ogb */
 #include "runtime/data/mem.h"
+#include "runtime/data/lines.h"
 #include "runtime/data/ogb.h"
 
 #include <string.h>
@@ -180,16 +181,32 @@ gn_status *gn_ogb_parse(const gn_input *file, gn_reading *r, gn_dataset **out)
 
 /* ---- the folder ---- */
 
-/* Whether OGB reverses its edges, by the name that its folder has. */
+/* The folder of the dataset: the last part of the path, or the one before where that is raw. */
+static gn_span dataset_of(const char *path)
+{
+    const char *end = path + strlen(path), *begin = end;
+    for (int part = 0; part < 2; part++) {
+        while (end > path && end[-1] == '/') end--;
+        for (begin = end; begin > path && begin[-1] != '/';) begin--;
+        if (end - begin != 3 || memcmp(begin, "raw", 3) != 0) break;
+        if (part == 0) end = begin;
+    }
+    return (gn_span){begin, end};
+}
+
+/* Whether OGB reverses its edges, by the name that its folder has: OGB's, or with what was put
+ * behind it.  "?" is _ or -. */
 static bool is_reversed(const char *path)
 {
     static const char *const names[] = {"ogbn?proteins", "ogbn?products", "ogbg?mol", "ogbg?ppa",
                                         "ogbl?ppa",      "ogbl?collab",   "ogbl?ddi"};
-    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
-        for (const char *p = path; (p = strstr(p, "ogb")); p++)
-            if (!strncmp(p, names[k], 4) && (p[4] == '_' || p[4] == '-') &&
-                !strncmp(p + 5, names[k] + 5, strlen(names[k] + 5)))
-                return true;
+    gn_span is = dataset_of(path);
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        size_t n = strlen(names[k]);
+        if ((size_t)(is.end - is.p) >= n && !memcmp(is.p, names[k], 4) &&
+            (is.p[4] == '_' || is.p[4] == '-') && !memcmp(is.p + 5, names[k] + 5, n - 5))
+            return true;
+    }
     return false;
 }
 

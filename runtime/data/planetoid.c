@@ -3,7 +3,7 @@
  * training, the next 500 for validation, the test index for test.  A test index with gaps
  * (CiteSeer) has nodes without features in them. */
 #include "runtime/data/csr.h"
-#include "runtime/data/file.h"
+#include "runtime/data/folder.h"
 #include "runtime/data/mem.h"
 #include "runtime/data/pickle.h"
 #include "runtime/data/readers.h"
@@ -255,32 +255,28 @@ gn_status *gn_planetoid_parse(const gn_input *f, gn_dataset **out)
 
 /* ---- the folder ---- */
 
-static gn_status *read_parts(const char *folder, const char *name, char (*path)[4096],
-                             gn_bytes *part)
+static gn_status *read_parts(const char *folder, const char *name, gn_folder_file *part)
 {
     static const char *const suffix[GN_PLANETOID_PARTS] = {"x",  "tx",   "allx",  "y",
                                                            "ty", "ally", "graph", "test.index"};
     for (int i = 0; i < GN_PLANETOID_PARTS; i++) {
-        int n = snprintf(path[i], sizeof path[i], "%s/ind.%s.%s", folder, name, suffix[i]);
-        if (n < 0 || (size_t)n >= sizeof path[i])
-            GN_FAIL(GN_ERR_IO, "the path '%s' is too long", folder);
-        GN_TRY(gn_file_read(path[i], &part[i]));
+        char file[256];
+        int n = snprintf(file, sizeof file, "ind.%s.%s", name, suffix[i]);
+        if (n < 0 || (size_t)n >= sizeof file)
+            GN_FAIL(GN_ERR_IO, "the name '%.200s...' is too long", name);
+        GN_TRY(gn_folder_read(folder, file, true, &part[i]));
     }
     return NULL;
 }
 
 static gn_status *read_named(const char *folder, const char *name, gn_dataset **out)
 {
-    gn_bytes part[GN_PLANETOID_PARTS] = {0};
+    gn_folder_file part[GN_PLANETOID_PARTS] = {0};
     gn_input input[GN_PLANETOID_PARTS];
-    char(*path)[4096];
-    GN_MEM(path, GN_PLANETOID_PARTS);
-    gn_status *s = read_parts(folder, name, path, part);
-    for (int i = 0; i < GN_PLANETOID_PARTS; i++)
-        input[i] = (gn_input){part[i].p, part[i].n, path[i]};
+    gn_status *s = read_parts(folder, name, part);
+    for (int i = 0; i < GN_PLANETOID_PARTS; i++) input[i] = gn_folder_input(&part[i]);
     if (!s) s = gn_planetoid_parse(input, out);
-    for (int i = 0; i < GN_PLANETOID_PARTS; i++) gn_bytes_free(&part[i]);
-    free(path);
+    for (int i = 0; i < GN_PLANETOID_PARTS; i++) gn_folder_free(&part[i]);
     return s;
 }
 

@@ -1,7 +1,5 @@
 #include "runtime/data/ranking.h"
 
-#include "runtime/data/mem.h"
-
 #include <math.h>
 
 const int gn_rank_hits[GN_RANK_HITS] = {1, 3, 10};
@@ -12,14 +10,6 @@ void gn_ranks_add(gn_ranks *r, double rank)
     r->reciprocal += 1 / rank;
     r->rank += rank;
     for (int h = 0; h < GN_RANK_HITS; h++) r->hits[h] += rank <= gn_rank_hits[h];
-}
-
-void gn_ranks_merge(gn_ranks *into, const gn_ranks *part)
-{
-    into->n += part->n;
-    into->reciprocal += part->reciprocal;
-    into->rank += part->rank;
-    for (int h = 0; h < GN_RANK_HITS; h++) into->hits[h] += part->hits[h];
 }
 
 gn_rank_means gn_ranks_means(const gn_ranks *r)
@@ -117,50 +107,5 @@ gn_status *gn_rank_rows(const gn_rank_block *b, const gn_known *known, double *r
         if (rank) rank[i] = r;
         if (sum) gn_ranks_add(sum, r);
     }
-    return NULL;
-}
-
-gn_status *gn_rank_lists(const float *positive, const float *negative, int64_t n, int64_t each,
-                         double *rank, gn_ranks *sum)
-{
-    GN_TRY(check_size(n, each));
-    for (int64_t i = 0; i < n; i++) {
-        int64_t above, same;
-        const float *row = each ? negative + i * each : NULL;
-        compare(row, each, positive[i], &above, &same);
-        double r = isnan(positive[i]) ? (double)each + 1 : rank_from(above, same);
-        if (rank) rank[i] = r;
-        if (sum) gn_ranks_add(sum, r);
-    }
-    return NULL;
-}
-
-static int down(const void *a, const void *b)
-{
-    float x = *(const float *)a, y = *(const float *)b;
-    return (x < y) - (x > y);
-}
-
-gn_status *gn_hits_at(const float *positive, int64_t n, const float *negative, int64_t m, int64_t k,
-                      double *share)
-{
-    float *numbers, bar = 0;
-    int64_t there = 0, hits = 0;
-    if (n < 0 || m < 0 || k < 1)
-        GN_FAIL(GN_ERR_USAGE, "hits at %lld of %lld positives and %lld negatives", (long long)k,
-                (long long)n, (long long)m);
-    *share = n ? 1 : (double)NAN;
-    if (n == 0 || m < k) return NULL;
-    GN_MEM(numbers, m);
-    for (int64_t i = 0; i < m; i++)
-        if (!isnan(negative[i])) numbers[there++] = negative[i];
-    bool barred = there >= k;
-    if (barred) {
-        qsort(numbers, (size_t)there, sizeof *numbers, down);
-        bar = numbers[k - 1];
-    }
-    free(numbers);
-    for (int64_t i = 0; i < n; i++) hits += barred ? positive[i] > bar : !isnan(positive[i]);
-    *share = (double)hits / (double)n;
     return NULL;
 }

@@ -16,8 +16,8 @@
 enum { GN_RANK_HITS = 3 };
 extern const int gn_rank_hits[GN_RANK_HITS];
 
-/* Sums over ranks.  Ranks and hits add exactly, reciprocals up to rounding, so that parts in
- * another order may differ in the last places. */
+/* Sums over ranks.  Ranks and hits add exactly, reciprocals up to rounding, so that another order
+ * may differ in the last places. */
 typedef struct gn_ranks {
     int64_t n;
     double reciprocal, rank;
@@ -25,7 +25,6 @@ typedef struct gn_ranks {
 } gn_ranks;
 
 void gn_ranks_add(gn_ranks *r, double rank);
-void gn_ranks_merge(gn_ranks *into, const gn_ranks *part);
 
 typedef struct gn_rank_means {
     int64_t n; /* ranks; with none, everything is NaN */
@@ -56,17 +55,5 @@ typedef struct gn_rank_block {
  * range. */
 GN_NODISCARD gn_status *gn_rank_rows(const gn_rank_block *b, const gn_known *known, double *rank,
                                      gn_ranks *sum);
-
-/* OGB's "mrr" (ogb/linkproppred/evaluate.py, _eval_mrr): the rank of positive[i] among itself and
- * row i of negative [n, each].  Results and errors as of gn_rank_rows; O(n * each). */
-GN_NODISCARD gn_status *gn_rank_lists(const float *positive, const float *negative, int64_t n,
-                                      int64_t each, double *rank, gn_ranks *sum);
-
-/* OGB's "hits@K" (_eval_hits there): the share of positives [n] that score above the k-th highest
- * negative [m]; 1 where there are fewer than k negatives.  NaN without positives.  A positive with
- * a NaN is no hit, and negatives with one are below every number.  O(n + m log m). GN_ERR_USAGE: k
- * below 1, sizes below 0; GN_ERR_NOMEM. */
-GN_NODISCARD gn_status *gn_hits_at(const float *positive, int64_t n, const float *negative,
-                                   int64_t m, int64_t k, double *share);
 
 #endif

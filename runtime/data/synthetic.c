@@ -60,7 +60,7 @@ static gn_status *parse_params(const char *text, uint64_t seed, params *p)
 /* ---- edges ---- */
 
 typedef struct model {
-    gn_ranks r;
+    gn_power_law r;
     uint32_t key;
     uint64_t *set; /* open addressing: pair + 1, 0 is empty */
     uint64_t mask;
@@ -70,7 +70,7 @@ typedef struct model {
 
 static void free_model(model *g)
 {
-    gn_ranks_free(&g->r);
+    gn_power_law_free(&g->r);
     free(g->set);
     free(g->pair);
 }
@@ -101,7 +101,7 @@ static bool add_pair(model *g, uint64_t pair)
  * within a community. */
 static void draw_pairs_ahead(const model *g, gn_stream *s, uint64_t *pair, int n)
 {
-    const gn_ranks *r = &g->r;
+    const gn_power_law *r = &g->r;
     uint64_t a[GN_AHEAD], b[GN_AHEAD];
     bool inside[GN_AHEAD];
     for (int k = 0; k < n; k++) {
@@ -109,7 +109,7 @@ static void draw_pairs_ahead(const model *g, gn_stream *s, uint64_t *pair, int n
         inside[k] = gn_below(s, 5) != 0;
         b[k] = gn_draw(s);
     }
-    gn_ranks_look_up(r, a, n);
+    gn_power_law_look_up(r, a, n);
     for (int k = 0; k < n; k++) __builtin_prefetch(&r->community[a[k]]);
     for (int k = 0; k < n; k++) {
         int64_t c = r->community[a[k]];
@@ -117,7 +117,7 @@ static void draw_pairs_ahead(const model *g, gn_stream *s, uint64_t *pair, int n
                  hi = r->sum[inside[k] ? r->start[c + 1] : r->n];
         b[k] = lo + (uint64_t)((gn_wide)b[k] * (hi - lo) >> 64);
     }
-    gn_ranks_look_up(r, b, n);
+    gn_power_law_look_up(r, b, n);
     for (int k = 0; k < n; k++) pair[k] = pair_of((int64_t)a[k], (int64_t)b[k]);
 }
 
@@ -286,7 +286,7 @@ static gn_status *make(model *g, const params *p, gn_dataset *d)
     int64_t ones = (int64_t)floor(p->density * p->features + 0.5); /* a row */
     if (ones < 1) ones = 1;
     GN_TRY(reserve_features(d, sparse, ones));
-    GN_TRY(gn_ranks_make(&g->r, g->key, p->edges, p->exponent, p->local != 0));
+    GN_TRY(gn_power_law_make(&g->r, g->key, p->edges, p->exponent, p->local != 0));
     GN_TRY(make_edges(g, (int64_t)p->edges / 2, d));
     GN_TRY(make_labels(g, d));
     GN_TRY(make_masks(g, d, p->train));

@@ -52,11 +52,11 @@ static inline uint64_t gn_below(gn_stream *s, uint64_t n)
     return (uint64_t)((gn_wide)gn_draw(s) * n >> 64);
 }
 
-/* ---- ranks: nodes of a power law, sorted by community, and in it by weight ----
+/* ---- nodes of a power law, sorted by community, and in it by weight ----
  *
- * They are the nodes before these get their final numbers, which are shuffled unless they are to be
- * local. */
-typedef struct gn_ranks {
+ * A rank is the place of a node in that order, before nodes get their final numbers, which are
+ * shuffled unless they are to be local. */
+typedef struct gn_power_law {
     int64_t n, communities;
     uint64_t *sum;  /* [n + 1] running sum of the ranks' weights */
     int32_t *guide; /* [guides + 1] the rank that weight k << shift falls to */
@@ -65,17 +65,17 @@ typedef struct gn_ranks {
     int64_t *start;     /* [communities + 1] first rank of a community */
     int32_t *community; /* [n] of a rank */
     int32_t *node;      /* [n] number of a rank */
-} gn_ranks;
+} gn_power_law;
 
-/* n and communities are set.  gn_ranks_free, on failure too.  GN_ERR_NOMEM. */
-GN_NODISCARD gn_status *gn_ranks_make(gn_ranks *r, uint32_t key, double edges, double exponent,
-                                      bool local);
-void gn_ranks_free(gn_ranks *r);
+/* n and communities are set.  gn_power_law_free, on failure too.  GN_ERR_NOMEM. */
+GN_NODISCARD gn_status *gn_power_law_make(gn_power_law *r, uint32_t key, double edges,
+                                          double exponent, bool local);
+void gn_power_law_free(gn_power_law *r);
 
 /* Weights below sum[n] become the ranks whose stretch of the running sum they fall to; GN_AHEAD at
  * most. */
 enum { GN_AHEAD = 64 };
-void gn_ranks_look_up(const gn_ranks *r, uint64_t *x, int n);
+void gn_power_law_look_up(const gn_power_law *r, uint64_t *x, int n);
 
 /* Features [n, f]: a centre a class, and noise; y may be NULL. */
 GN_NODISCARD gn_status *gn_synthetic_dense(uint32_t key, const int32_t *y, int64_t n,

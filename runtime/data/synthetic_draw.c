@@ -1,5 +1,4 @@
 /* Ranks, features and parameters of synthetic graphs. */
-#include "base/map.h"
 #include "base/nearest.h"
 #include "runtime/data/lines.h"
 #include "runtime/data/mem.h"
@@ -62,7 +61,7 @@ gn_status *gn_synthetic_parse(const char *text, const gn_synthetic_key *key, int
 
 /* ---- ranks ---- */
 
-void gn_ranks_free(gn_ranks *r)
+void gn_power_law_free(gn_power_law *r)
 {
     free(r->sum);
     free(r->guide);
@@ -74,7 +73,7 @@ void gn_ranks_free(gn_ranks *r)
 /* About as many stretches of equal weight as there are ranks: a search begins in the right one
  * (Chen and Asau's guide tables, "On generating random variates from an empirical distribution",
  * 1974). */
-static gn_status *make_guide(gn_ranks *r)
+static gn_status *make_guide(gn_power_law *r)
 {
     while (r->sum[r->n] >> r->shift > (uint64_t)r->n) r->shift++;
     r->guides = (int64_t)(r->sum[r->n] >> r->shift) + 1;
@@ -90,7 +89,8 @@ static gn_status *make_guide(gn_ranks *r)
 /* The i-th largest expected degree of a power law is proportional to (i + i0)^(-1/(exponent-1));
  * those above the square root of the number of ends are cut, since no pair may be likelier than
  * 1. */
-gn_status *gn_ranks_make(gn_ranks *r, uint32_t key, double edges, double exponent, bool local)
+gn_status *gn_power_law_make(gn_power_law *r, uint32_t key, double edges, double exponent,
+                             bool local)
 {
     double *weight, total = 0, power = -1 / (exponent - 1);
     int64_t n = r->n;
@@ -125,7 +125,7 @@ gn_status *gn_ranks_make(gn_ranks *r, uint32_t key, double edges, double exponen
 }
 
 /* The rank whose stretch of the running sum holds weight x. */
-static int64_t rank_at(const gn_ranks *r, uint64_t x)
+static int64_t rank_at(const gn_power_law *r, uint64_t x)
 {
     int64_t from = r->guide[x >> r->shift], to = (int64_t)r->guide[(x >> r->shift) + 1] + 1;
     while (to - from > 1) {
@@ -141,7 +141,7 @@ static int64_t rank_at(const gn_ranks *r, uint64_t x)
 /* Tables are far larger than a cache, and every draw looks into each once: so draws go through them
  * side by side, one table after another, and what each will read is on its way while the others are
  * looked up. */
-void gn_ranks_look_up(const gn_ranks *r, uint64_t *x, int n)
+void gn_power_law_look_up(const gn_power_law *r, uint64_t *x, int n)
 {
     for (int k = 0; k < n; k++) __builtin_prefetch(&r->guide[x[k] >> r->shift]);
     for (int k = 0; k < n; k++) __builtin_prefetch(&r->sum[r->guide[x[k] >> r->shift]]);

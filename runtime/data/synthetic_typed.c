@@ -53,7 +53,7 @@ enum { KEYS = sizeof keys / sizeof *keys };
 
 typedef struct model {
     params p;
-    gn_ranks ranks[TYPES];
+    gn_power_law ranks[TYPES];
     gn_dataset *d;
 } model;
 
@@ -86,12 +86,12 @@ static gn_status *make_rows(model *g)
     }
     for (int t = 0; t < TYPES; t++) {
         int space;
-        gn_ranks *r = &g->ranks[t];
+        gn_power_law *r = &g->ranks[t];
         r->n = (int64_t)floor(types[t].rows * g->p.scale + 0.5);
         if (r->n < 1) r->n = 1;
         r->communities = (int64_t)g->p.classes;
         uint32_t key = key_of(g, (uint64_t)t);
-        GN_TRY(gn_ranks_make(r, key, most[t], 2.3, false));
+        GN_TRY(gn_power_law_make(r, key, most[t], 2.3, false));
         GN_TRY(gn_dataset_add_table(g->d, types[t].name, r->n, &space));
     }
     return NULL;
@@ -100,7 +100,7 @@ static gn_status *make_rows(model *g)
 /* ---- edges ---- */
 
 typedef struct drawing {
-    const gn_ranks *even, *skewed;
+    const gn_power_law *even, *skewed;
     bool by_src, loops;
     gn_stream s;
 } drawing;
@@ -110,7 +110,7 @@ static void draw_ahead(drawing *w, uint64_t *key, int n)
 {
     uint64_t a[GN_AHEAD], b[GN_AHEAD];
     bool inside[GN_AHEAD];
-    const gn_ranks *r = w->skewed;
+    const gn_power_law *r = w->skewed;
     for (int k = 0; k < n; k++) {
         a[k] = gn_below(&w->s, (uint64_t)w->even->n);
         inside[k] = gn_below(&w->s, 5) != 0;
@@ -123,7 +123,7 @@ static void draw_ahead(drawing *w, uint64_t *key, int n)
         uint64_t lo = r->sum[own ? r->start[c] : 0], hi = r->sum[own ? r->start[c + 1] : r->n];
         b[k] = lo + (uint64_t)((gn_wide)b[k] * (hi - lo) >> 64);
     }
-    gn_ranks_look_up(r, b, n);
+    gn_power_law_look_up(r, b, n);
     for (int k = 0; k < n; k++) {
         uint64_t even = (uint64_t)w->even->node[a[k]], skewed = (uint64_t)r->node[b[k]];
         key[k] = w->by_src ? skewed << 32 | even : even << 32 | skewed;
@@ -191,7 +191,7 @@ static gn_status *split_keys(const uint64_t *key, int64_t n, int64_t **from, int
 static gn_status *make_link(model *g, int k)
 {
     const struct link *l = &links[k];
-    const gn_ranks *src = &g->ranks[l->src], *dst = &g->ranks[l->dst];
+    const gn_power_law *src = &g->ranks[l->src], *dst = &g->ranks[l->dst];
     int64_t n = edges_of(g, l), *from = NULL, *to = NULL;
     drawing w = {.even = l->by_src ? dst : src,
                  .skewed = l->by_src ? src : dst,
@@ -215,7 +215,7 @@ static gn_status *make_link(model *g, int k)
 static gn_status *make_classes(model *g)
 {
     gn_dataset *d = g->d;
-    const gn_ranks *r = &g->ranks[PAPER];
+    const gn_power_law *r = &g->ranks[PAPER];
     gn_stream s = {key_of(g, PAPER), GN_SITE_LABEL, 0};
     for (int64_t i = 0; i < r->n; i++) {
         bool stray = gn_below(&s, 10) == 0;
@@ -277,7 +277,7 @@ gn_status *gn_synthetic_typed_read(const char *text, gn_reading *r, gn_dataset *
     GN_TRY(parse_params(text, r->opt->seed, &g.p));
     GN_TRY(gn_dataset_new("synthetic", &g.d));
     gn_status *s = make(&g);
-    for (int t = 0; t < TYPES; t++) gn_ranks_free(&g.ranks[t]);
+    for (int t = 0; t < TYPES; t++) gn_power_law_free(&g.ranks[t]);
     if (s)
         gn_dataset_free(g.d);
     else

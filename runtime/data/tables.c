@@ -47,42 +47,50 @@ static gn_status *check_name(const gn_dataset *d, const char *what, const char *
     return NULL;
 }
 
-/* One more element at the end of an array, zeroed; NULL: memory is out. */
-static void *one_more(void *array, int *n, size_t size)
+/* What models call the nodes and the graph of data without types is no name in those with types. */
+static gn_status *check_free(const gn_dataset *d, const char *what, const char *name,
+                             const char *taken)
 {
-    char **p = array;
-    char *all = realloc(*p, ((size_t)*n + 1) * size);
-    if (!all) return NULL;
-    *p = all;
-    memset(all + (size_t)*n * size, 0, size);
-    return all + (size_t)*n * size;
+    if (strcmp(name, taken) != 0) return NULL;
+    GN_FAIL(GN_ERR_DATA,
+            "%s: %s is named '%s': expected another name, as this is the one of data without types",
+            name_of(d), what, name);
+}
+
+/* Room for one more element at the end of an array; NULL: memory is out, and it is as it was. */
+static void *one_more(void *array, int n, size_t size)
+{
+    return realloc(array, ((size_t)n + 1) * size);
 }
 
 gn_status *gn_dataset_add_table(gn_dataset *d, const char *name, int64_t rows, int *space)
 {
     GN_TRY(check_name(d, "a type of nodes", name));
-    bool taken = !strcmp(name, GN_SPACE_NODE) && !d->typed;
+    GN_TRY(check_free(d, "a type of nodes", name, GN_SPACE_NODE));
+    bool taken = false;
     for (int k = 0; k < d->n_tables; k++) taken = taken || !strcmp(d->tables[k].name, name);
     if (taken) GN_FAIL(GN_ERR_DATA, "%s: two types of nodes are named '%s'", name_of(d), name);
-    gn_table *t = one_more(&d->tables, &d->n_tables, sizeof *t);
-    if (!t || !(t->name = strdup(name))) GN_FAIL(GN_ERR_NOMEM, "out of memory: a table");
-    t->rows = rows;
+    gn_table *all = one_more(d->tables, d->n_tables, sizeof *all);
+    if (all) d->tables = all;
+    char *copy = all ? strdup(name) : NULL;
+    if (!copy) GN_FAIL(GN_ERR_NOMEM, "out of memory: a table");
+    all[d->n_tables] = (gn_table){copy, rows};
     *space = ++d->n_tables;
     return NULL;
 }
 
-static gn_status *add_relation(gn_dataset *d, const char *name, const gn_relation *of)
+static gn_status *add_relation(gn_dataset *d, const char *name, gn_relation r)
 {
     GN_TRY(check_name(d, "a relation", name));
-    bool taken = !strcmp(name, GN_NAME_G) && !d->typed;
+    GN_TRY(check_free(d, "a relation", name, GN_NAME_G));
+    bool taken = false;
     for (int k = 0; k < d->n_relations; k++) taken = taken || !strcmp(d->relations[k].name, name);
     if (taken) GN_FAIL(GN_ERR_DATA, "%s: two relations are named '%s'", name_of(d), name);
-    gn_relation *r = one_more(&d->relations, &d->n_relations, sizeof *r);
-    char *copy = r ? strdup(name) : NULL;
-    if (!copy) GN_FAIL(GN_ERR_NOMEM, "out of memory: a relation");
-    *r = *of;
-    r->name = copy;
-    d->n_relations++;
+    gn_relation *all = one_more(d->relations, d->n_relations, sizeof *all);
+    if (all) d->relations = all;
+    r.name = all ? strdup(name) : NULL;
+    if (!r.name) GN_FAIL(GN_ERR_NOMEM, "out of memory: a relation");
+    all[d->n_relations++] = r;
     return NULL;
 }
 
@@ -90,7 +98,7 @@ gn_status *gn_dataset_add_relation(gn_dataset *d, const char *name, int src, int
                                    int64_t n_edges, int64_t *from, int64_t *to, int *relation)
 {
     gn_relation r = {NULL, src, dst, n_edges, from, to};
-    gn_status *s = add_relation(d, name, &r);
+    gn_status *s = add_relation(d, name, r);
     if (s) {
         free(from);
         free(to);
@@ -100,23 +108,21 @@ gn_status *gn_dataset_add_relation(gn_dataset *d, const char *name, int src, int
     return NULL;
 }
 
-static gn_status *add_column(gn_dataset *d, const char *column, const gn_table_column *of)
+static gn_status *add_column(gn_dataset *d, const char *column, gn_table_column c)
 {
     char name[256];
     GN_TRY(check_name(d, "a column", column));
-    const char *owner = of->on_edges ? gn_dataset_relation(d, of->over)
-                                     : gn_dataset_space(d, of->over);
+    const char *owner = c.on_edges ? gn_dataset_relation(d, c.over) : gn_dataset_space(d, c.over);
     if (snprintf(name, sizeof name, "%s.%s", owner, column) >= (int)sizeof name)
         GN_FAIL(GN_ERR_DATA, "%s: a column's name is too long: '%.80s...'", name_of(d), name);
     for (int k = 0; k < d->n_columns; k++)
         if (!strcmp(d->columns[k].name, name))
             GN_FAIL(GN_ERR_DATA, "%s: two columns are named '%s'", name_of(d), name);
-    gn_table_column *c = one_more(&d->columns, &d->n_columns, sizeof *c);
-    char *copy = c ? strdup(name) : NULL;
-    if (!copy) GN_FAIL(GN_ERR_NOMEM, "out of memory: a column");
-    *c = *of;
-    c->name = copy;
-    d->n_columns++;
+    gn_table_column *all = one_more(d->columns, d->n_columns, sizeof *all);
+    if (all) d->columns = all;
+    c.name = all ? strdup(name) : NULL;
+    if (!c.name) GN_FAIL(GN_ERR_NOMEM, "out of memory: a column");
+    all[d->n_columns++] = c;
     return NULL;
 }
 
@@ -130,7 +136,7 @@ static void free_column(const gn_table_column *c)
 
 gn_status *gn_dataset_add_column(gn_dataset *d, const char *column, const gn_table_column *of)
 {
-    gn_status *s = add_column(d, column, of);
+    gn_status *s = add_column(d, column, *of);
     if (s) free_column(of);
     return s;
 }

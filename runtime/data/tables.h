@@ -36,7 +36,7 @@ typedef struct gn_table_column {
     int64_t classes; /* I32: numbers lie below it; 0: nobody knows */
     char **names;    /* [classes] what the numbers stand for, or NULL */
     void *data;      /* [rows, dims]; NULL: sparse */
-    gn_csr *csr;     /* F32 of rank 1: the same, sparse */
+    gn_csr *csr;     /* F32 of rank 1, not on edges: the same, sparse */
 } gn_table_column;
 
 /* GN_ERR_NOMEM; GN_ERR_DATA: a name that is taken, or that the language cannot say. */

@@ -1,5 +1,4 @@
 /* Binding, part two: tensors by name, and launches with every address resolved. */
-#include "base/map.h"
 #include "base/nearest.h"
 #include "runtime/run/instance.h"
 #include "runtime/run/chain.h"

@@ -2,7 +2,6 @@
 #include "api/api.h"
 #include "base/data_name.h"
 
-#include "base/map.h"
 #include "base/nearest.h"
 #include "runtime/labels.h"
 #include "runtime/memory.h"

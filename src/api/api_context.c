@@ -1,7 +1,6 @@
 /* Contexts: where memory comes from, where compiled kernels are kept, who hears what. */
 #include "api/api.h"
 
-#include "base/map.h"
 #include "base/nearest.h"
 #include "cache/cache.h"
 #include "target/doctor.h"

@@ -3,7 +3,6 @@
 #include "api/api.h"
 #include "base/data_name.h"
 
-#include "base/map.h"
 #include "base/nearest.h"
 
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 /* States: weights and what training keeps. */
 #include "api/api.h"
 
-#include "base/map.h"
 #include "base/nearest.h"
 #include "build/state_file.h"
 

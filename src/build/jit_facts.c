@@ -1,7 +1,6 @@
 /* facts: what sizes may be, as text and back. */
 #include "build/jit.h"
 
-#include "base/map.h"
 #include "base/nearest.h"
 
 #include <stdlib.h>

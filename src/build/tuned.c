@@ -1,7 +1,6 @@
 /* tuned: what came of a search, as text and back. */
 #include "build/tuned.h"
 
-#include "base/map.h"
 #include "base/nearest.h"
 #include "passes/passes.h"
 

@@ -2,7 +2,6 @@
  * Geometric. */
 #include "build/state_file.h"
 
-#include "base/map.h"
 #include "base/nearest.h"
 
 #include <errno.h>

@@ -1,6 +1,5 @@
 #include "ir/precision.h"
 
-#include "base/map.h"
 #include "base/nearest.h"
 
 const char *const gn_precision_name[GN_PRECISION_COUNT] = {

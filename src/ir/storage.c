@@ -1,6 +1,5 @@
 #include "ir/storage.h"
 
-#include "base/map.h"
 #include "base/nearest.h"
 
 const char *const gn_storage_name[GN_STORAGE_COUNT] = {

@@ -1,7 +1,6 @@
 /* switches: names of passes and decisions to what is left out, and back. */
 #include "passes/passes.h"
 
-#include "base/map.h"
 #include "base/nearest.h"
 
 #include <string.h>

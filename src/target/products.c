@@ -1,6 +1,5 @@
 #include "target/products.h"
 
-#include "base/map.h"
 #include "base/nearest.h"
 #include "cache/cache.h"
 #include "compile/code_id.h"

@@ -1,5 +1,4 @@
 /* keep: what a record fits; records in the cache and in lock files. */
-#include "base/map.h"
 #include "base/outfile.h"
 #include "cache/cache.h"
 #include "codegen/backend.h"

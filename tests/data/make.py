@@ -80,6 +80,13 @@ def typed(folder):
         "num_nodes.author": np.array(5), "cites.edge_index": np.array([[0, 0], [1, 1]]),
         "cites.edge_weight": np.array([[0.5], [2]]), "cites.src": np.array("paper"), "cites.dst": np.array([b"paper"]),
         "paper__writes__venue.edge_index": np.array([[2], [1]])})
+    # A dict keeps the order that its keys were put in, and no column of edges may be sparse.
+    cites, writes = np.array([[0, 1], [1, 0]]), np.array([[0, 2], [0, 1]])
+    np.savez_compressed(folder / "typed-dict.npz", {
+        "b__writes__a.edge_index": writes, "b.z": np.array([1.0, 2.0, 3.0]), "a__cites__a.edge_index": cites,
+        "a.x": sp.csr_matrix(np.diag([1.0, 2.0]))})
+    np.savez_compressed(folder / "typed-sparse.npz", **{
+        "a__cites__a.edge_index": cites, "a__cites__a.edge_attr": sp.csr_matrix(np.diag([1.0, 2.0]))})
     np.savez(folder / "graphs.npz", edge_index=np.array([[0, 1, 2], [1, 0, 3]]), graph_of_node=np.array([0, 0, 1, 1]),
              y=np.array([1, 0]), train_mask=np.array([1, 0]), val_mask=np.array([0, 1]), test_mask=np.array([0, 0]))
 

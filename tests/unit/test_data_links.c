@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { NODES = 60, MOST = 4 * NODES };
+enum { NODES = 60, MOST = 16 * NODES };
 
 static void ok(gn_status *s)
 {
@@ -78,7 +78,7 @@ static void check(bool both)
     for (int64_t e = 0; e < r->n_edges; e++) {
         ck_assert(has(d->src, d->dst, d->n_edges, r->from[e], r->to[e]));
         ck_assert(!has(r->from, r->to, e, r->from[e], r->to[e]));
-        ck_assert(!both || !has(r->from, r->to, r->n_edges, r->to[e], r->from[e]));
+        ck_assert(!both || r->from[e] < r->to[e]);
     }
     for (int64_t e = 0; e < d->n_edges; e++) {
         ck_assert(d->edge_weight[e] == (float)(d->src[e] * NODES + d->dst[e]));
@@ -89,6 +89,112 @@ static void check(bool both)
     gn_dataset_free(d);
     gn_dataset_free(whole);
 }
+
+/* A column of g's edges that says their ends. */
+static void add_ends(gn_dataset *d)
+{
+    gn_table_column c = {.on_edges = true, .elem = GN_I32, .rank = 1, .dim = {2}};
+    int32_t *v = calloc(2 * MOST, sizeof *v);
+    for (int64_t e = 0; e < d->n_edges; e++) {
+        v[2 * e] = (int32_t)d->src[e];
+        v[2 * e + 1] = (int32_t)d->dst[e];
+    }
+    c.data = v;
+    ok(gn_dataset_add_column(d, "ends", &c));
+}
+
+static void push(gn_dataset *d, int64_t u, int64_t v)
+{
+    d->src[d->n_edges] = u;
+    d->dst[d->n_edges] = v;
+    d->edge_weight[d->n_edges] = (float)(u * NODES + v);
+    d->edge_attr[2 * d->n_edges] = (float)u;
+    d->edge_attr[2 * d->n_edges + 1] = (float)v;
+    d->n_edges++;
+}
+
+static int64_t loops_of(const gn_dataset *d)
+{
+    int64_t n = 0;
+    for (int64_t e = 0; e < d->n_edges; e++) n += d->src[e] == d->dst[e];
+    return n;
+}
+
+/* Every edge three times, and a loop at every second node. */
+static gn_dataset *ring_of_repeats(bool both)
+{
+    gn_dataset *d = ring(both);
+    int64_t n = d->n_edges;
+    for (int times = 0; times < 2; times++)
+        for (int64_t e = 0; e < n; e++) push(d, d->src[e], d->dst[e]);
+    for (int64_t v = 0; v < NODES; v += 2) push(d, v, v);
+    return d;
+}
+
+static void check_repeats(bool both)
+{
+    gn_dataset *d = ring_of_repeats(both), *whole = ring_of_repeats(both);
+    gn_links l;
+    int64_t pairs = 2 * NODES, val = pairs / 20, test = pairs / 10, left = pairs - val - test;
+    ok(gn_links_hold_out(d, 3, &l));
+    check_judged(&l.val, d, whole, val);
+    check_judged(&l.test, d, whole, test);
+    ck_assert_int_eq(loops_of(d), NODES / 2);
+    ck_assert_int_eq(d->n_edges, 3 * left * (1 + both) + NODES / 2);
+    const gn_relation *r = &d->relations[0];
+    ck_assert_int_eq(r->n_edges, left);
+    for (int64_t e = 0; e < left; e++) {
+        ck_assert_int_ne(r->from[e], r->to[e]);
+        ck_assert(!has(r->from, r->to, e, r->from[e], r->to[e]));
+    }
+    gn_links_free(&l);
+    gn_dataset_free(d);
+    gn_dataset_free(whole);
+}
+
+START_TEST(repeats_go_together_and_loops_stay)
+{
+    check_repeats(true);
+    check_repeats(false);
+}
+END_TEST
+
+/* All other edges of ten nodes but one are there, so that a false edge is that one or a loop. */
+START_TEST(false_edges_are_no_loops)
+{
+    gn_dataset *d = ring(false);
+    gn_links l;
+    d->n_nodes = 10;
+    d->n_edges = 0;
+    for (int64_t u = 0; u < 10; u++)
+        for (int64_t v = 0; v < 10; v++)
+            if (u != v && (u != 4 || v != 7)) push(d, u, v);
+    ok(gn_links_hold_out(d, 5, &l));
+    ck_assert_int_eq(l.val.n_true, 89 / 20);
+    ck_assert_int_eq(l.test.n_true, 89 / 10);
+    for (const gn_judged *j = &l.val; j; j = j == &l.val ? &l.test : NULL)
+        for (int64_t i = j->n_true; i < j->n; i++) ck_assert(j->src[i] == 4 && j->dst[i] == 7);
+    gn_links_free(&l);
+    gn_dataset_free(d);
+}
+END_TEST
+
+START_TEST(columns_go_with_their_edges)
+{
+    gn_dataset *d = ring_of_repeats(true);
+    gn_links l;
+    add_ends(d);
+    ok(gn_links_hold_out(d, 3, &l));
+    const int32_t *ends = gn_dataset_column(d, "g.ends")->data;
+    for (int64_t e = 0; e < d->n_edges; e++) {
+        ck_assert_int_eq(ends[2 * e], d->src[e]);
+        ck_assert_int_eq(ends[2 * e + 1], d->dst[e]);
+        ck_assert(d->edge_weight[e] == (float)(d->src[e] * NODES + d->dst[e]));
+    }
+    gn_links_free(&l);
+    gn_dataset_free(d);
+}
+END_TEST
 
 START_TEST(undirected) { check(true); }
 END_TEST
@@ -114,16 +220,46 @@ START_TEST(other_seeds)
 }
 END_TEST
 
-START_TEST(nothing_to_hold_out)
+static void must_fail(gn_dataset *d, const char *why)
 {
-    gn_dataset *d = ring(true);
     gn_links l;
-    d->n_edges = 0;
     gn_status *s = gn_links_hold_out(d, 1, &l);
-    ck_assert_ptr_nonnull(s);
+    ck_assert_int_eq(gn_status_code(s), GN_ERR_DATA);
+    if (!strstr(gn_status_message(s), why))
+        ck_abort_msg("'%s' is not in: %s", why, gn_status_message(s));
     gn_status_free(s);
     ck_assert_ptr_null(l.val.src);
     gn_dataset_free(d);
+}
+
+START_TEST(nothing_to_hold_out)
+{
+    gn_dataset *none = ring(true), *few = ring(true), *loops = ring(true), *enough = ring(true);
+    gn_links l;
+    none->n_edges = 0;
+    must_fail(none, "ring: edges lead between 0 pairs of nodes: expected 20 or more");
+    few->n_edges = 2 * 19;
+    must_fail(few, "between 19 pairs of nodes");
+    loops->n_edges = 0;
+    for (int64_t v = 0; v < NODES; v++) push(loops, v, v);
+    must_fail(loops, "between 0 pairs of nodes");
+    enough->n_edges = 2 * 20;
+    ok(gn_links_hold_out(enough, 1, &l));
+    ck_assert(l.val.n_true == 1 && l.test.n_true == 2);
+    gn_links_free(&l);
+    gn_dataset_free(enough);
+}
+END_TEST
+
+START_TEST(no_false_edges)
+{
+    gn_dataset *d = ring(true);
+    d->n_nodes = 10;
+    d->n_edges = 0;
+    for (int64_t u = 0; u < 10; u++)
+        for (int64_t v = 0; v < 10; v++)
+            if (u != v) push(d, u, v);
+    must_fail(d, "all that could be drawn is known");
 }
 END_TEST
 
@@ -133,6 +269,10 @@ int main(void)
     tcase_add_test(t, undirected);
     tcase_add_test(t, directed);
     tcase_add_test(t, other_seeds);
+    tcase_add_test(t, repeats_go_together_and_loops_stay);
+    tcase_add_test(t, false_edges_are_no_loops);
+    tcase_add_test(t, columns_go_with_their_edges);
     tcase_add_test(t, nothing_to_hold_out);
+    tcase_add_test(t, no_false_edges);
     return RUN_CASES("data links", t);
 }

@@ -196,6 +196,45 @@ START_TEST(some_names_are_undirected)
 }
 END_TEST
 
+static int64_t edges_in(const char *root, const char *folder)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s", root, folder);
+    gn_dataset *d = read_path(path);
+    int64_t n = d->n_edges;
+    gn_dataset_free(d);
+    return n;
+}
+
+/* Not of the folders around it, and not what stands within a name. */
+START_TEST(names_are_those_of_the_folder)
+{
+    static const char *const raws[] = {"ogbn_products",
+                                       "ogbn_products/ogbn_arxiv",
+                                       "ogbn_products/ogbn_arxiv/raw",
+                                       "not_ogbn_products",
+                                       "ogbl_ppa",
+                                       "ogbl_ppa/raw"};
+    char root[] = "/tmp/gnnc-ogb-XXXXXX", folder[64];
+    ck_assert_ptr_nonnull(mkdtemp(root));
+    for (size_t k = 0; k < sizeof raws / sizeof *raws; k++) {
+        make_folder(root, raws[k]);
+        snprintf(folder, sizeof folder, "%s/%s", root, raws[k]);
+        if (k != 2 && k != 3 && k != 5) continue;
+        zip(folder, "edge", "0,1\n");
+        zip(folder, "num-node-list", "2\n");
+        zip(folder, "num-edge-list", "1\n");
+    }
+    ck_assert_int_eq(edges_in(root, "ogbn_products/ogbn_arxiv"), 1);
+    ck_assert_int_eq(edges_in(root, "ogbn_products/ogbn_arxiv/raw"), 1);
+    ck_assert_int_eq(edges_in(root, "not_ogbn_products"), 1);
+    ck_assert_int_eq(edges_in(root, "ogbl_ppa"), 2);
+    ck_assert_int_eq(edges_in(root, "ogbl_ppa/"), 2);
+    ck_assert_int_eq(edges_in(root, "ogbl_ppa/raw//"), 2);
+    remove_folder(root);
+}
+END_TEST
+
 static void fill_typed(const char *root)
 {
     static const char *const folders[] = {"raw",
@@ -293,6 +332,7 @@ int main(void)
     tcase_add_test(t, survives_changes);
     tcase_add_test(t, folders_have_raw_and_split);
     tcase_add_test(t, some_names_are_undirected);
+    tcase_add_test(t, names_are_those_of_the_folder);
     tcase_add_test(t, folders_of_types);
     tcase_add_test(t, folders_of_types_that_are_wrong);
     suite_add_tcase(s, t);

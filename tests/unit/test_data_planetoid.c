@@ -2,9 +2,9 @@
  * The figures are torch_geometric.io.read_planetoid_data's (PyG 2.8) for the same files named
  * citeseer, whose gaps it fills. */
 /* links: runtime base */
-#include "data_fixture.h"
+#include "data_parts.h"
 
-#include <unistd.h>
+#include <zlib.h>
 
 static void check_tiny(const gn_dataset *d)
 {
@@ -157,6 +157,43 @@ START_TEST(shared_lists_are_refused)
 }
 END_TEST
 
+/* A tiny file as it is, and `zipped` bytes of it as .gz; 0: none. */
+static void put(const char *folder, const char *part, bool plain, size_t zipped)
+{
+    char path[128];
+    gn_bytes b;
+    snprintf(path, sizeof path, "tests/data/planetoid/p2/ind.tiny.%s", part);
+    must(gn_file_read(source_path(path), &b));
+    snprintf(path, sizeof path, "%s/ind.tiny.%s", folder, part);
+    unlink(path);
+    snprintf(path, sizeof path, "ind.tiny.%s", part);
+    if (plain) write_part(folder, path, b.p, b.n);
+    snprintf(path, sizeof path, "%s/ind.tiny.%s.gz", folder, part);
+    gzFile f = zipped ? gzopen(path, "wb") : NULL;
+    size_t n = zipped < b.n ? zipped : b.n;
+    if (f) ck_assert_int_eq(gzwrite(f, b.p, (unsigned)n), (int)n);
+    if (f) gzclose(f);
+    gn_bytes_free(&b);
+}
+
+/* Beside the file itself a .gz is not read. */
+START_TEST(parts_may_be_zipped)
+{
+    static const char *const part[] = {"x", "tx", "allx", "y", "ty", "ally", "graph", "test.index"};
+    char folder[] = "/tmp/gnnc-planetoid-XXXXXX";
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    for (int beside = 1; beside >= 0; beside--) {
+        for (size_t k = 0; k < sizeof part / sizeof *part; k++)
+            put(folder, part[k], beside, beside ? 1 : SIZE_MAX);
+        gn_dataset *d = read_with(
+            (gn_data_options){.path = folder, .normalize_rows = 0, .undirected = -1});
+        check_tiny(d);
+        gn_dataset_free(d);
+    }
+    remove_folder(folder);
+}
+END_TEST
+
 START_TEST(refuses_folders_without_files)
 {
     gn_data_options opt = {
@@ -178,6 +215,7 @@ int main(void)
     tcase_add_test(t, rows_are_normalised_by_default);
     tcase_add_test(t, refuses_what_does_not_fit);
     tcase_add_test(t, shared_lists_are_refused);
+    tcase_add_test(t, parts_may_be_zipped);
     tcase_add_test(t, refuses_folders_without_files);
     suite_add_tcase(s, t);
     return suite_run(s);

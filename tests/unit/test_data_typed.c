@@ -193,6 +193,19 @@ START_TEST(npz_has_types_and_relations)
 }
 END_TEST
 
+START_TEST(dropped_edges_take_their_columns)
+{
+    gn_dataset *d = read_path(source_path("tests/data/npz/typed.npz"));
+    gn_dataset_drop_edges(d, true);
+    ck_assert_ptr_null(relation(d, "writes")->from);
+    ck_assert_ptr_null(column(d, "writes.attr")->data);
+    ck_assert_ptr_null(column(d, "cites.weight")->data);
+    ck_assert_ptr_nonnull(column(d, "paper.x")->data);
+    ck_assert_int_eq(relation(d, "writes")->n_edges, 3);
+    gn_dataset_free(d);
+}
+END_TEST
+
 START_TEST(npz_has_graphs_of_nodes)
 {
     static const int64_t to[] = {0, 0, 1, 1};
@@ -278,6 +291,16 @@ START_TEST(npz_refuses_what_does_not_fit)
         {{WRITES, {"a.x", 2, {2, 0}, "", true}}, "t: a.x: shape [2, 0]"},
         {{WRITES, {"a__writes__b.edge_weight", 2, {2, 2}, "1 2 3 4", true}},
          "expected 2 rows of one number"},
+        {{WRITES, {"a__writes__b.weight", 2, {2, 2}, "1 2 3 4", true}},
+         "t: a__writes__b.weight: shape [2, 2]: expected 2 rows of one number"},
+        {{WRITES, {"a.b", 1, {3}, "1 2 3", true}, {"a.x", 2, {2, 1}, "1 2", true}},
+         "t: a.b: shape [3]: expected 2 rows"},
+        {{WRITES, {"a.b", 1, {3}, "1 2 3", true}, {"a.y", 1, {2}, "0 1", false}},
+         "t: a.b: shape [3]: expected 2 rows"},
+        {{{"node__w__b.edge_index", 2, {2, 1}, "0 1", false}},
+         "a type of nodes is named 'node': expected another name"},
+        {{{"a__g__b.edge_index", 2, {2, 1}, "0 1", false}},
+         "a relation is named 'g': expected another name"},
         {{WRITES, {"a.k", 1, {2}, "1 9999999999", false}}, "a.k: number 1 is 1e+10"},
         {{WRITES, {"a.y", 1, {2}, "0 1", false}, {"b.y", 1, {3}, "0 1 0", false}},
          "t: a and b have labels or a split: expected one type"},
@@ -306,6 +329,71 @@ START_TEST(npz_refuses_what_does_not_fit)
 }
 END_TEST
 
+/* One number an edge, whatever the type of the numbers. */
+START_TEST(npz_weights_are_floats)
+{
+    static const array a[] = {WRITES,
+                              {"a__writes__b.weight", 2, {2, 1}, "3 4", false},
+                              {NULL, 0, {0}, NULL, false}},
+                       twice[] = {WRITES,
+                                  {"a__writes__b.weight", 1, {2}, "3 4", false},
+                                  {"a__writes__b.edge_weight", 1, {2}, "3 4", false},
+                                  {NULL, 0, {0}, NULL, false}};
+    gn_dataset *d;
+    must(read_arrays(a, &d));
+    const gn_table_column *w = column(d, "writes.weight");
+    ck_assert(w->on_edges && w->elem == GN_F32 && w->rank == 0);
+    ck_assert(((const float *)w->data)[0] == 3 && ((const float *)w->data)[1] == 4);
+    gn_dataset_free(d);
+    MUST_FAIL(read_arrays(twice, &d), GN_ERR_DATA, "two columns are named 'writes.weight'");
+    gn_dataset_free(d);
+}
+END_TEST
+
+/* What has no order in Python, and what has one in a dict. */
+START_TEST(npz_order_of_keys_says_nothing)
+{
+    gn_dataset *d = read_path(source_path("tests/data/npz/typed-dict.npz"));
+    ck_assert(d->n_tables == 2 && d->n_relations == 2);
+    ck_assert_str_eq(d->tables[0].name, "a");
+    ck_assert_str_eq(d->tables[1].name, "b");
+    ck_assert_str_eq(d->relations[0].name, "cites");
+    ck_assert_str_eq(d->relations[1].name, "writes");
+    ck_assert(d->tables[0].rows == 2 && d->tables[1].rows == 3);
+    ck_assert_ptr_nonnull(column(d, "a.x")->csr);
+    gn_dataset_free(d);
+}
+END_TEST
+
+START_TEST(npz_edges_have_no_sparse_columns)
+{
+    gn_dataset *d;
+    gn_data_options opt = {.path = source_path("tests/data/npz/typed-sparse.npz"),
+                           .normalize_rows = -1,
+                           .undirected = -1};
+    MUST_FAIL(gn_dataset_read(&opt, &d), GN_ERR_DATA,
+              "a__cites__a.edge_attr: a sparse matrix: expected an array with a row for each of 2 "
+              "edges");
+}
+END_TEST
+
+/* A copy of a column may be added while the array of columns grows. */
+START_TEST(columns_may_be_added_from_columns)
+{
+    gn_dataset *d;
+    gn_table_column c = {.elem = GN_F32};
+    char name[8];
+    must(gn_dataset_new("d", &d));
+    must(gn_dataset_add_column(d, "c0", &c));
+    for (int k = 1; k < 200; k++) {
+        snprintf(name, sizeof name, "c%d", k);
+        must(gn_dataset_add_column(d, name, &d->columns[0]));
+        ck_assert(d->columns[k].elem == GN_F32 && !d->columns[k].on_edges);
+    }
+    gn_dataset_free(d);
+}
+END_TEST
+
 /* Numbers of graphs as others call them are taken where they can be nothing else. */
 START_TEST(npz_takes_batch_for_graphs)
 {
@@ -318,9 +406,10 @@ START_TEST(npz_takes_batch_for_graphs)
     gn_dataset *d;
     must(read_arrays(rising, &d));
     ck_assert(d->n_tables == 1 && gn_dataset_rows(d, 1) == 2 && d->labelled == 0);
+    ck_assert(d->n_more == 1 && d->more[0].also && d->more[0].data[2] == 1);
     gn_dataset_free(d);
     must(read_arrays(other, &d));
-    ck_assert(d->n_tables == 0 && d->n_more == 1);
+    ck_assert(d->n_tables == 0 && d->n_more == 1 && !d->more[0].also);
     gn_dataset_free(d);
 }
 END_TEST
@@ -337,8 +426,13 @@ int main(void)
     tcase_add_test(t, usage_errors);
     tcase_add_test(t, summary_has_a_line_a_type);
     tcase_add_test(t, npz_has_types_and_relations);
+    tcase_add_test(t, dropped_edges_take_their_columns);
     tcase_add_test(t, npz_has_graphs_of_nodes);
     tcase_add_test(t, npz_refuses_what_does_not_fit);
+    tcase_add_test(t, npz_weights_are_floats);
+    tcase_add_test(t, npz_order_of_keys_says_nothing);
+    tcase_add_test(t, npz_edges_have_no_sparse_columns);
+    tcase_add_test(t, columns_may_be_added_from_columns);
     tcase_add_test(t, npz_takes_batch_for_graphs);
     suite_add_tcase(s, t);
     return suite_run(s);

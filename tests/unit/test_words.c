@@ -1,7 +1,6 @@
 /* Words that stand for the values of an enum: found, defaulted, and refused with those that there
  * are. */
 /* links: base */
-#include "base/map.h"
 #include "base/nearest.h"
 #include "support/suite.h"
 
