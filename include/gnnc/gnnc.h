@@ -238,6 +238,14 @@ GNNC_API GNNC_NODISCARD gnnc_status *gnnc_graph_from_coo(const gnnc_context *c, 
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_graph_from_csr(const gnnc_context *c, int64_t n_nodes,
                                                          gnnc_index index, const void *row,
                                                          const void *src, gnnc_graph **out);
+
+/* Edges from n_src rows of one type to n_dst of another, for gnnc_run_bind_relation; as
+ * gnnc_graph_from_coo, which is one with as many at either end. */
+GNNC_API GNNC_NODISCARD gnnc_status *gnnc_relation_from_coo(const gnnc_context *c, int64_t n_src,
+                                                            int64_t n_dst, int64_t n_edges,
+                                                            gnnc_index index, const void *src,
+                                                            const void *dst, gnnc_graph **out);
+/* Nodes; of a relation those at its destination. */
 GNNC_API int64_t gnnc_graph_nodes(const gnnc_graph *g);
 GNNC_API int64_t gnnc_graph_edges(const gnnc_graph *g);
 GNNC_API void gnnc_graph_free(gnnc_graph *g);
@@ -249,13 +257,33 @@ typedef struct gnnc_define {
                                  {"hidden", "64"} */
 } gnnc_define;
 
+/* What data of several types of rows have (docs/language.md, "Rows and relations"); names are those
+ * that a model says.  Strings and arrays are copied. */
+typedef struct gnnc_space { /* rows of one type: `node.paper`; "node" and "graph" stand alone */
+    const char *name;
+    int64_t rows; /* -1: not known before data are bound; parameters with a row for each need it */
+} gnnc_space;
+typedef struct gnnc_relation {    /* edges between rows: `writes: node.author -> node.paper` */
+    const char *name, *src, *dst; /* the ends are spaces */
+    int64_t expect_edges;         /* what programs are made for; 0: not known */
+} gnnc_relation;
+typedef struct gnnc_column { /* numbers on rows or edges: `year: node.paper of int` */
+    const char *name;     /* "paper.year", "writes.kind": of a space or a relation, and its own */
+    DLDataType type;      /* float32, int32 or int64, bool or uint8 */
+    int ndim;             /* of a row: 0 for a number */
+    const int64_t *shape; /* [ndim] */
+    int64_t values;       /* of integers that name rows (`rel[kind]`): they lie below it; 0: they
+                             name none */
+} gnnc_column;
+
 typedef struct gnnc_compile_options {
     size_t size;
     const char *model; /* which model of the module; NULL: the train block's, else the last */
     const gnnc_define *defines; /* [n_defines] */
     size_t n_defines;
-    int64_t features;      /* columns of x: F in the model; must be positive */
-    int64_t classes;       /* C in the model; 0: the model has none */
+    int64_t features; /* columns of x: F in the model; positive, or 0 with `spaces`, `relations`
+                         or `columns`: nodes have none */
+    int64_t classes;  /* C in the model; 0: the model has none */
     int64_t edge_features; /* columns of the graph's attributes, D in the model; 0: none */
     bool edge_weights;     /* edges have a weight each, "g.weight" */
     bool train;            /* make the training step too */
@@ -380,6 +408,22 @@ typedef struct gnnc_compile_options {
      * is there does.  Other data are computed right by it, too: it is only not made for them.
      * Without levels of rows nothing is counted. */
     bool same_data;
+
+    /* Data of several types of rows, relations or columns of their own.  The space "node" and the
+     * relation "g" from it to itself are there besides, unless only other spaces are given; they
+     * may be given for their sizes.  `each graph` in a model is all relations in this order, with
+     * "g" where it is given.  Sizes are compiled into no program: `dynamic` is "true", there are no
+     * ranges, buckets or tuning, and all rows are computed.  GNNC_ERROR_USAGE: a name is missing,
+     * has a dot, stands twice or is taken; an end is no space; a column is of nothing that is
+     * given, or of a type that gnnc has not; a number is negative. */
+    const gnnc_space *spaces; /* [n_spaces] */
+    size_t n_spaces;
+    const gnnc_relation *relations; /* [n_relations] */
+    size_t n_relations;
+    const gnnc_column *columns; /* [n_columns] */
+    size_t n_columns;
+    const char *labelled; /* the space that y and the masks lie over; NULL: "node", else the first
+                           */
 } gnnc_compile_options;
 
 /* Kernels are looked up in the context's cache, and kept there. GNNC_ERROR_MODEL as above, and
@@ -532,28 +576,34 @@ GNNC_API void gnnc_run_free(gnnc_run *r);
  * nodes or edges and the executable was compiled without `wide`. */
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_bind_graph(gnnc_run *r, const gnnc_graph *g);
 
+/* The same by name, of an executable that was compiled with `relations`; "g" is the graph.  Numbers
+ * of rows are checked against each other when it is run.  GNNC_ERROR_USAGE: as above, or there is
+ * no such relation (with the nearest name, and those that there are). */
+GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_bind_relation(gnnc_run *r, const char *name,
+                                                            const gnnc_graph *relation);
+
 /* Binds data by name: "x" float32 [nodes, features]; "y" int32 or int64 [nodes], classes or -1 for
  * unknown; the masks that the model reads, as "train_mask", bool or uint8 [nodes]; "g.weight"
  * float32 [edges]; "g.attr" float32 [edges, edge_features]; inputs that the model declares, by its
- * names for them. A model's only input of nodes is "x" besides, and its only one of edges "g.attr";
- * where the model reads data of the same name ("y", say), that is meant. Row-major float32 and
- * int32 data that is not on edges is borrowed until other data is bound or the run is freed, and is
- * read anew by every call; the rest (masks, int64, other strides, data on edges, x for an
- * executable that was compiled `sparse`, everything for one that was compiled `fixed` or in a
- * context with a GPU, what is the run's own result) is copied here, when it is bound. An input with
- * a default (`w: node[F] = none`) may be left out: the model computes as it does without it. `data`
- * NULL lets go what was bound to such a one.  Each set of inputs that is left out is compiled once,
- * by the first call of a run that leaves it out, and the executable keeps it;
- * gnnc_executable_explain shows it, gnnc_executable_describe does not count it. Data of other sizes
- * than before may be bound at any time, together with a graph that fits.  A mask that is written to
- * once it is bound counts as it was, until it is bound again. GNNC_ERROR_USAGE: the model has no
- * such input (with the nearest name, and those that there are), or `data` is NULL and the input has
- * no default. GNNC_ERROR_DATA: another element type, number of dimensions or columns, not on the
- * CPU, not aligned to its element, no data though there are elements, an int64 that 32 bits do not
- * hold, a label that is neither a class nor -1 (with its row; what is borrowed is looked at now,
- * not by later calls: there a label beyond the classes counts as a row, and adds nothing to the
- * loss), an x that has other values than `sparse_values` says (with the row and its values).
- * Numbers of rows are checked against each other when it is run. */
+ * names for them; `columns`, by their own.  A model's only input of nodes is "x" besides, and its
+ * only one of edges "g.attr"; where the model reads data of the same name ("y", say), that is
+ * meant. Row-major float32 and int32 data that is not on edges is borrowed until other data is
+ * bound or the run is freed, and is read anew by every call; the rest (masks, int64, other strides,
+ * data on edges, x for an executable that was compiled `sparse`, everything for one that was
+ * compiled `fixed` or in a context with a GPU, what is the run's own result) is copied here, when
+ * it is bound. An input with a default (`w: node[F] = none`) may be left out: the model computes as
+ * it does without it. `data` NULL lets go what was bound to such a one.  Each set of inputs that is
+ * left out is compiled once, by the first call of a run that leaves it out, and the executable
+ * keeps it; gnnc_executable_explain shows it, gnnc_executable_describe does not count it. Data of
+ * other sizes than before may be bound at any time, together with a graph that fits.  A mask that
+ * is written to once it is bound counts as it was, until it is bound again. GNNC_ERROR_USAGE: the
+ * model has no such input (with the nearest name, and those that there are), or `data` is NULL and
+ * the input has no default. GNNC_ERROR_DATA: another element type, number of dimensions or columns,
+ * not on the CPU, not aligned to its element, no data though there are elements, an int64 that 32
+ * bits do not hold, a label that is neither a class nor -1 (with its row; what is borrowed is
+ * looked at now, not by later calls: there a label beyond the classes counts as a row, and adds
+ * nothing to the loss), an x that has other values than `sparse_values` says (with the row and its
+ * values). Numbers of rows are checked against each other when it is run. */
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_bind(gnnc_run *r, const char *name,
                                                    const DLTensor *data);
 

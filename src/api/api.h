@@ -95,6 +95,7 @@ typedef struct api_data {
     void *sorted; /* on edges: in the order of the graph, padded where that is */
     void *padded; /* on nodes: with rows up to the bucket's */
     bool on_edges, on_nodes;
+    int relation; /* on edges: whose, by the schema's order; 0: of the graph */
 } api_data;
 
 enum { API_UNITS = 2 }; /* infer, step */
@@ -104,6 +105,8 @@ struct gnnc_run {
     gnnc_executable *exe;   /* that computes: it, or one of its others */
     gnnc_state *state;
     gnnc_graph *graph;
+    gnnc_graph **relation; /* [relations of the schema] but the first, which is the graph; NULL:
+                              there are none */
     gn_pool *pool;
     gn_stance stance;
     gn_graph *pattern; /* of x, where products walk its non-zeros */
@@ -225,6 +228,27 @@ GN_NODISCARD gn_status *api_pad(gnnc_run *r, gn_sizes *sizes);
  * has. */
 GN_NODISCARD gn_status *api_arrange(gnnc_run *r);
 void api_drop_padding(gnnc_run *r);
+
+/* api_schema.c: is anything said of rows, relations and columns?  What goes with that; and the
+ * schema of it, in `shape` too. */
+bool api_has_schema(const gnnc_compile_options *o);
+GN_NODISCARD gn_status *api_check_schema_options(const gnnc_compile_options *o);
+GN_NODISCARD gn_status *api_make_schema(gn_arena *a, const gnnc_compile_options *o,
+                                        gn_data_shape *shape);
+const low_hint *api_schema_hints(gn_arena *a, const gn_schema *s, int *n);
+/* api_relation.c: the graph that is bound to a relation, by its place in the schema; NULL: none.
+ * The place of the relation whose edges a space has; 0: the graph's, or no relation's.  Sees that
+ * graphs are bound which the unit reads. */
+const gn_graph *api_relation(const gnnc_run *r, int k);
+int api_relation_of(const gnnc_run *r, const gir_program *p, gir_space_id edges);
+GN_NODISCARD gn_status *api_check_relations(const gnnc_run *r, const gn_unit *u);
+GN_NODISCARD gn_status *api_new_relations(gnnc_run *r);
+void api_free_relations(gnnc_run *r);
+/* Room for those and two more. */
+int api_list_relations(const gnnc_run *r, gn_graph_binding *to);
+/* api_bind.c: the graph, or a copy of it, as code of the run reads it; counted. */
+GN_NODISCARD gn_status *api_fit_graph(const gnnc_run *r, gnnc_graph *g, gnnc_graph **out);
+void api_forget_sorted(gnnc_run *r, int relation);
 
 /* api_default.c: sees that the run's executable is that for the inputs that are bound. */
 GN_NODISCARD gn_status *api_leave_out(gnnc_run *r);

@@ -302,6 +302,7 @@ static gn_status *bind(gnnc_run *r, const char *own_name, const DLTensor *t)
                     .row_elems = gir_row_elems(type),
                     .on_edges = type->space && p->spaces.p[type->space].kind == GIR_EDGE,
                     .on_nodes = type->space && p->spaces.p[type->space].kind == GIR_NODE};
+    if (now.on_edges) now.relation = api_relation_of(r, p, type->space);
     /* a device's copy is found by the address of the run's own */
     bool keeps = r->exe->opt.fixed || r->exe->opt.target;
     bool borrow = have == want && want != GN_BOOL && !now.on_edges && !keeps && api_row_major(t);
@@ -354,25 +355,40 @@ gnnc_status *gnnc_run_bind_csr(gnnc_run *r, int64_t n_nodes, const int64_t *row,
 }
 
 /* Code reads the indices of all graphs in one width. */
-static gn_status *bind_graph(gnnc_run *r, gnnc_graph *g)
+gn_status *api_fit_graph(const gnnc_run *r, gnnc_graph *g, gnnc_graph **out)
 {
     gn_elem index = r->exe->opt.index;
-    if (r->graph && (g == r->graph || g == r->graph->of)) return NULL;
     if (g->context != api_context(r->exe))
         GN_FAIL(GN_ERR_USAGE, "the graph is of another context than the executable");
     if (g->graph->index == GN_I64 && index != GN_I64)
         GN_FAIL(GN_ERR_USAGE,
                 "the graph has more than 2^31 - 1 nodes or edges: compile with `wide`");
-    if (g->graph->index != index)
-        GN_TRY(api_widen_graph(g, &g));
-    else
-        atomic_fetch_add(&g->users, 1);
-    api_unbind(r);
-    r->rows.levels = -1;
+    if (g->graph->index != index) return api_widen_graph(g, out);
+    atomic_fetch_add(&g->users, 1);
+    *out = g;
+    return NULL;
+}
+
+void api_forget_sorted(gnnc_run *r, int relation)
+{
     for (int k = 0; k < r->n_data; k++) {
+        if (r->data[k].relation != relation) continue;
         gn_release(r->data[k].sorted);
         r->data[k].sorted = NULL;
     }
+}
+
+static gn_status *bind_graph(gnnc_run *r, gnnc_graph *g)
+{
+    if (r->graph && (g == r->graph || g == r->graph->of)) return NULL;
+    if (g->graph->n_src != g->graph->n_dst)
+        GN_FAIL(GN_ERR_DATA,
+                "the graph has %lld sources and %lld destinations, which are nodes both",
+                (long long)g->graph->n_src, (long long)g->graph->n_dst);
+    GN_TRY(api_fit_graph(r, g, &g));
+    api_unbind(r);
+    r->rows.levels = -1;
+    api_forget_sorted(r, 0);
     api_release_graph(r->graph);
     r->graph = g;
     return NULL;

@@ -18,8 +18,39 @@ static const size_t texts[] = {
     offsetof(gnnc_compile_options, buckets),       offsetof(gnnc_compile_options, stance),
     offsetof(gnnc_compile_options, tune_lock),     offsetof(gnnc_compile_options, matmul_precision),
     offsetof(gnnc_compile_options, rows),          offsetof(gnnc_compile_options, gather_storage),
-    offsetof(gnnc_compile_options, sparse_values),
+    offsetof(gnnc_compile_options, sparse_values), offsetof(gnnc_compile_options, labelled),
 };
+
+static const char *copy_text(gn_arena *a, const char *text)
+{
+    return text ? gn_arena_strdup(a, text) : NULL;
+}
+
+/* Those that passed the checks of api_schema.c, or will not. */
+static void keep_schema(gn_arena *a, gnnc_compile_options *o)
+{
+    gnnc_space *spaces = GN_NEW_N(a, gnnc_space, o->n_spaces + 1);
+    gnnc_relation *relations = GN_NEW_N(a, gnnc_relation, o->n_relations + 1);
+    gnnc_column *columns = GN_NEW_N(a, gnnc_column, o->n_columns + 1);
+    for (size_t k = 0; k < o->n_spaces && o->spaces; k++)
+        spaces[k] = (gnnc_space){copy_text(a, o->spaces[k].name), o->spaces[k].rows};
+    for (size_t k = 0; k < o->n_relations && o->relations; k++) {
+        const gnnc_relation *r = &o->relations[k];
+        relations[k] = (gnnc_relation){copy_text(a, r->name), copy_text(a, r->src),
+                                       copy_text(a, r->dst), r->expect_edges};
+    }
+    for (size_t k = 0; k < o->n_columns && o->columns; k++) {
+        const gnnc_column *c = &o->columns[k];
+        int64_t *shape = GN_NEW_N(a, int64_t, GIR_MAX_RANK + 1);
+        for (int d = 0; d < c->ndim && d < GIR_MAX_RANK && c->shape; d++) shape[d] = c->shape[d];
+        columns[k] = *c;
+        columns[k].name = copy_text(a, c->name);
+        columns[k].shape = shape;
+    }
+    o->spaces = o->spaces ? spaces : NULL;
+    o->relations = o->relations ? relations : NULL;
+    o->columns = o->columns ? columns : NULL;
+}
 
 gn_status *api_keep_options(gnnc_executable *e, const gnnc_compile_options *o)
 {
@@ -34,6 +65,7 @@ gn_status *api_keep_options(gnnc_executable *e, const gnnc_compile_options *o)
         defines[k] = (gnnc_define){gn_arena_strdup(a, o->defines[k].name),
                                    gn_arena_strdup(a, o->defines[k].value)};
     e->asked.defines = defines;
+    keep_schema(a, &e->asked);
     GN_TRY(gn_mutex_init(&e->adding, GN_MUTEX_LONG));
     e->has_adding = true;
     return NULL;

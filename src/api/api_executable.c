@@ -30,7 +30,9 @@ void gnnc_executable_free(gnnc_executable *e) { api_release_executable(e); }
 static gn_status *read_options(const gnnc_compile_options *from, gnnc_compile_options *to)
 {
     GN_TRY(api_read_options(from, offsetof(gnnc_compile_options, classes), to, sizeof *to));
-    if (to->features < 1)
+    bool schema = api_has_schema(to);
+    if (schema) GN_TRY(api_check_schema_options(to));
+    if (to->features < !schema)
         GN_FAIL(GN_ERR_USAGE, "features is %lld; x has a column at least", (long long)to->features);
     if (to->classes < 0 || to->edge_features < 0)
         GN_FAIL(GN_ERR_USAGE, "classes is %lld, edge_features %lld: neither is negative",
@@ -104,7 +106,7 @@ static gn_status *read_rows(gnnc_executable *e, const gnnc_compile_options *o)
     if (o->rows && needed && (e->bucket || eager))
         GN_FAIL(GN_ERR_USAGE, "rows 'needed': %s all rows are computed",
                 e->bucket ? "with buckets" : "in mode eager");
-    if (!needed || !e->opt.train || e->bucket || eager) return NULL;
+    if (!needed || !e->opt.train || e->bucket || eager || e->shape.schema) return NULL;
     GN_TRY(gn_build_levels(&e->arena, e->model, &e->opt, &e->levels, &e->mask));
     e->same_data = o->same_data;
     e->opt.train_rows.levels = e->levels; /* of the first program: masks mostly leave rows out where
@@ -189,6 +191,8 @@ static gn_status *compile(gnnc_executable *e, const gnnc_compile_options *o,
                            .edge_dim = o->edge_features,
                            .has_edge_weight = o->edge_weights};
     if (whole) name_left_out(e, whole->model, &shape);
+    shape.has_masks = api_has_schema(o);
+    if (shape.has_masks) GN_TRY(api_make_schema(&e->arena, o, &shape));
     e->shape = shape;
     gn_define *defines = GN_NEW_N(&e->arena, gn_define, o->n_defines + 1);
     for (size_t k = 0; k < o->n_defines; k++)
@@ -224,6 +228,8 @@ static gn_status *compile(gnnc_executable *e, const gnnc_compile_options *o,
         e->opt.n_hints = 1;
         e->opt.hints = hint;
     }
+    if (e->shape.schema)
+        e->opt.hints = api_schema_hints(&e->arena, e->shape.schema, &e->opt.n_hints);
     j.build = e->opt;
     gn_status *s = start(e, o, &j);
     e->arena.oom = NULL;

@@ -108,14 +108,14 @@ static gn_status *check_index(gnnc_index index, gn_elem *out)
     return NULL;
 }
 
-static gn_status *from_coo(const gnnc_context *c, int64_t nodes, int64_t edges, gnnc_index index,
-                           const void *src, const void *dst, gnnc_graph **out)
+static gn_status *from_coo(const gnnc_context *c, int64_t n_src, int64_t n_dst, int64_t edges,
+                           gnnc_index index, const void *src, const void *dst, gnnc_graph **out)
 {
     API_MEMORY(c);
     gn_elem ends;
     gn_graph *g;
     GN_TRY(check_index(index, &ends));
-    GN_TRY(gn_graph_from_coo(GN_I32, nodes, nodes, edges, ends, src, dst, &g));
+    GN_TRY(gn_graph_from_coo(GN_I32, n_src, n_dst, edges, ends, src, dst, &g));
     return new_graph(c, g, out);
 }
 
@@ -126,7 +126,17 @@ gnnc_status *gnnc_graph_from_coo(const gnnc_context *c, int64_t n_nodes, int64_t
     API_GIVES(out);
     if (n_edges > 0) API_NEEDS(src);
     if (n_edges > 0) API_NEEDS(dst);
-    return api_out(from_coo(c, n_nodes, n_edges, index, src, dst, out));
+    return api_out(from_coo(c, n_nodes, n_nodes, n_edges, index, src, dst, out));
+}
+
+gnnc_status *gnnc_relation_from_coo(const gnnc_context *c, int64_t n_src, int64_t n_dst,
+                                    int64_t n_edges, gnnc_index index, const void *src,
+                                    const void *dst, gnnc_graph **out)
+{
+    API_GIVES(out);
+    if (n_edges > 0) API_NEEDS(src);
+    if (n_edges > 0) API_NEEDS(dst);
+    return api_out(from_coo(c, n_src, n_dst, n_edges, index, src, dst, out));
 }
 
 static gn_status *from_csr(const gnnc_context *c, int64_t nodes, gnnc_index index, const void *row,

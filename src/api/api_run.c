@@ -40,6 +40,7 @@ void gnnc_run_free(gnnc_run *r)
         gn_graph_free(r->pattern);
         if (r->pool) gn_pool_free(r->pool);
         api_release_graph(r->graph);
+        api_free_relations(r);
         api_release_state(r->state);
         gn_release(r);
     }
@@ -99,7 +100,8 @@ static gn_status *new_run(const gnnc_executable *e, gnnc_state *s, const gnnc_ru
     atomic_fetch_add(&s->users, 1);
     r->stance = stance;
     for (int k = 0; k < API_UNITS; k++) r->unit[k] = unit_of(e->build, k);
-    gn_status *status = gn_pool_new(o.threads > 1 ? o.threads : 1, &r->pool);
+    gn_status *status = api_new_relations(r);
+    if (!status) status = gn_pool_new(o.threads > 1 ? o.threads : 1, &r->pool);
     if (status)
         gnnc_run_free(r);
     else
@@ -161,14 +163,15 @@ static gn_status *check_bound(gnnc_run *r, const gn_unit *u)
 
 gn_sizes api_sizes(const gnnc_run *r)
 {
-    const gn_graph *g = r->padded ? r->padded : r->graph->graph;
-    return (gn_sizes){{g->n_dst, g->n_edge}};
+    const gn_graph *g = r->padded ? r->padded : api_relation(r, 0);
+    return g ? (gn_sizes){{g->n_dst, g->n_edge}} : (gn_sizes){0};
 }
 
 /* The program that fits the graph; units that are bound are of it already. */
 static gn_status *choose_program(gnnc_run *r)
 {
-    gn_sizes s = {{r->graph->graph->n_dst, r->graph->graph->n_edge}};
+    const gn_graph *g = api_relation(r, 0);
+    gn_sizes s = g ? (gn_sizes){{g->n_dst, g->n_edge}} : (gn_sizes){0};
     for (int k = 0; k < API_UNITS; k++)
         if (r->bound[k]) return NULL;
     GN_TRY(gn_ranges_check(&r->exe->ranges, &s));
@@ -181,7 +184,7 @@ static gn_status *choose_program(gnnc_run *r)
 static gn_status *choose_rows(gnnc_run *r, const gn_variant **v)
 {
     const gnnc_executable *e = r->exe;
-    const gn_graph *g = r->graph->graph;
+    const gn_graph *g = api_relation(r, 0);
     const api_data *mask = e->levels ? api_find_data(r, e->mask) : NULL;
     gn_sizes s = api_sizes(r);
     if (!mask || !mask->data) return NULL; /* an error further on */
@@ -214,6 +217,7 @@ static int list_data(const gnnc_run *r, gn_binding *b)
     for (int k = 0; k < r->n_data; k++) {
         const api_data *d = &r->data[k];
         if (!d->data) continue;
+        if (d->on_edges && !d->sorted) continue; /* of a relation that is not bound */
         void *data = d->on_edges ? d->sorted : r->padded && d->on_nodes ? d->padded : d->data;
         int64_t rows = !r->padded    ? d->rows
                        : d->on_nodes ? r->padded->n_dst
@@ -238,10 +242,15 @@ gn_status *api_bind_unit(const gnnc_run *r, gn_unit *u, const gn_state *state, c
                               (void *)(uintptr_t)dense};
     gn_state_bindings(state, b + n);
     n += state->n;
-    gn_graph_binding g[2] = {{GN_NAME_G, r->padded ? r->padded : r->graph->graph},
-                             {GN_NAME_X, pattern}};
+    const gn_schema *schema = r->exe->shape.schema;
+    size_t most = schema ? (size_t)schema->n_relations + 2 : 2;
+    gn_graph_binding *g = gn_allocate_zeroed(most * sizeof *g);
+    int graphs = g ? api_list_relations(r, g) : 0;
+    if (g && r->pattern) g[graphs++] = (gn_graph_binding){GN_NAME_X, pattern};
     API_DEVICE(api_context(r->exe));
-    gn_status *s = gn_unit_bind(u, r->pattern ? 2 : 1, g, n, b, pool, like);
+    gn_status *s = g ? gn_unit_bind(u, graphs, g, n, b, pool, like)
+                     : GN_ERROR(GN_ERR_NOMEM, "out of memory: bindings");
+    gn_release(g);
     gn_release(b);
     return s;
 }
@@ -257,16 +266,17 @@ static gn_status *make_ready(gnnc_run *r, int which)
         GN_TRY(choose_unit(r, which)); /* new data drops what was added for the old */
     }
     GN_TRY(check_bound(r, u));
+    GN_TRY(api_check_relations(r, u));
     return api_arrange(r);
 }
 
 static gn_status *make_instances(gnnc_run *r, int which)
 {
     gn_unit *u = &r->unit[which];
-    if (!r->graph) GN_FAIL(GN_ERR_USAGE, "no graph is bound");
+    bool again = false;
+    if (!r->graph && !r->exe->shape.schema) GN_FAIL(GN_ERR_USAGE, "no graph is bound");
     GN_TRY(make_ready(r, which));
-    bool again;
-    GN_TRY(api_tune(r, which, &again));
+    if (!r->exe->shape.schema) GN_TRY(api_tune(r, which, &again));
     if (again) GN_TRY(make_ready(r, which));
     const gn_tuned *t = gn_variant_tuned(r->variant[which],
                                          which == STEP ? GN_UNIT_STEP : GN_UNIT_EVAL);

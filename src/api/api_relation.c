@@ -1,0 +1,111 @@
+/* Relations bound to a run by name, beside the graph. */
+#include "api/api.h"
+#include "base/data_name.h"
+
+#include <string.h>
+
+static int count(const gnnc_run *r)
+{
+    return r->whole->shape.schema ? r->whole->shape.schema->n_relations : 0;
+}
+
+const gn_graph *api_relation(const gnnc_run *r, int k)
+{
+    if (k > 0) return r->relation[k] ? r->relation[k]->graph : NULL;
+    return r->graph ? r->graph->graph : NULL;
+}
+
+int api_relation_of(const gnnc_run *r, const gir_program *p, gir_space_id edges)
+{
+    gir_id g = p->spaces.p[edges].graph;
+    const char *name = g && gir_at(p, g)->op == GIR_GRAPH ? gir_at(p, g)->attr.name : NULL;
+    for (int k = 1; name && k < count(r); k++)
+        if (!strcmp(r->whole->shape.schema->relation[k].name, name)) return k;
+    return 0;
+}
+
+gn_status *api_new_relations(gnnc_run *r)
+{
+    if (!count(r)) return NULL;
+    r->relation = gn_allocate_zeroed((size_t)count(r) * sizeof(gnnc_graph *));
+    if (!r->relation) GN_FAIL(GN_ERR_NOMEM, "out of memory: %d relations", count(r));
+    return NULL;
+}
+
+void api_free_relations(gnnc_run *r)
+{
+    for (int k = 1; r->relation && k < count(r); k++) api_release_graph(r->relation[k]);
+    gn_release(r->relation);
+}
+
+int api_list_relations(const gnnc_run *r, gn_graph_binding *to)
+{
+    int n = 0;
+    gn_graph *g = r->padded ? r->padded : r->graph ? r->graph->graph : NULL;
+    if (g) to[n++] = (gn_graph_binding){GN_NAME_G, g};
+    for (int k = 1; k < count(r); k++)
+        if (r->relation[k])
+            to[n++] = (gn_graph_binding){r->whole->shape.schema->relation[k].name,
+                                         r->relation[k]->graph};
+    return n;
+}
+
+static bool is_bound(const gnnc_run *r, const char *name)
+{
+    if (!strcmp(name, GN_NAME_G)) return r->graph != NULL;
+    if (!strcmp(name, GN_NAME_X) && r->pattern) return true;
+    for (int k = 1; k < count(r); k++)
+        if (!strcmp(r->whole->shape.schema->relation[k].name, name)) return r->relation[k] != NULL;
+    return true; /* said otherwise */
+}
+
+gn_status *api_check_relations(const gnnc_run *r, const gn_unit *u)
+{
+    const gn_compiled *c[] = {u->prepare_code, u->code};
+    for (int p = 0; p < 2; p++)
+        for (int k = 0; c[p] && k < c[p]->artifact->n_graphs; k++) {
+            const char *name = c[p]->artifact->graphs[k].name;
+            if (!name || is_bound(r, name)) continue;
+            if (!strcmp(name, GN_NAME_G)) GN_FAIL(GN_ERR_USAGE, "no graph is bound");
+            GN_FAIL(GN_ERR_USAGE, "relation '%s' is not bound", name);
+        }
+    return NULL;
+}
+
+static gn_status *find(const gnnc_run *r, const char *name, int *out)
+{
+    const gn_schema *s = r->whole->shape.schema;
+    const char *names[API_NAMES];
+    int n = 0;
+    *out = s ? gn_schema_find_relation(s, name) : strcmp(name, GN_NAME_G) ? -1 : 0;
+    if (*out >= 0) return NULL;
+    for (int k = r->whole->shape.typed; s && k < s->n_relations && n < API_NAMES; k++)
+        names[n++] = s->relation[k].name;
+    if (!s) names[n++] = GN_NAME_G;
+    return api_no_such(r->whole->model, "relation", name, n, names);
+}
+
+static gn_status *bind(gnnc_run *r, int k, gnnc_graph *g)
+{
+    gnnc_graph **at = &r->relation[k];
+    if (*at && (g == *at || g == (*at)->of)) return NULL;
+    GN_TRY(api_fit_graph(r, g, &g));
+    api_unbind(r);
+    api_forget_sorted(r, k);
+    api_release_graph(*at);
+    *at = g;
+    return NULL;
+}
+
+gnnc_status *gnnc_run_bind_relation(gnnc_run *r, const char *name, const gnnc_graph *relation)
+{
+    API_NEEDS(r);
+    API_NEEDS(name);
+    API_NEEDS(relation);
+    int k;
+    gn_status *s = find(r, name, &k);
+    if (s) return api_out(s);
+    if (k == 0) return gnnc_run_bind_graph(r, relation);
+    API_MEMORY(api_context(r->exe));
+    return api_out(bind(r, k, (gnnc_graph *)(uintptr_t)relation));
+}
