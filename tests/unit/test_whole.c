@@ -25,7 +25,7 @@ START_TEST(chosen)
     ck_assert_msg(c->whole != NULL, "%s", c->whole_why); /* by the build */
     ck_assert_ptr_null(session->build.eval.prepare_code->whole_why);
     ck_assert(says(c, usual,
-                   "in one kernel: 29 launches, 15 meetings, about 38 us a run saved by it and "));
+                   "in one kernel: 19 launches, 14 meetings, about 19 us a run saved by it and "));
     ck_assert_int_eq(c->whole->n, c->artifact->n_launches);
     ck_assert_int_le(c->whole->n_buffers, c->artifact->n_slots);
     for (int k = 0; k < c->whole->n; k++) {
@@ -44,10 +44,10 @@ START_TEST(declined)
     gn_compiled *c = session->build.step.code;
     gn_whole_rule r = usual;
     r.hints = large;
-    ck_assert(!says(c, r, "launch by launch: 29 launches, "));
+    ck_assert(!says(c, r, "launch by launch: 19 launches, "));
     r = usual;
     r.multiprocessors = 1; /* what is little for many is much for one */
-    ck_assert(!says(c, r, "launch by launch: 29 launches"));
+    ck_assert(!says(c, r, "launch by launch: 19 launches"));
     r = usual;
     r.n_hints = 0;
     ck_assert(!says(c, r, "sizes are not known"));
