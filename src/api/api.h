@@ -105,6 +105,8 @@ struct gnnc_run {
     gnnc_executable *exe;   /* that computes: it, or one of its others */
     gnnc_state *state;
     gnnc_graph *graph;
+    gn_graph *no_edges;    /* in the graph's place, where the model reads no more of it than how many
+                              nodes there are; NULL: it is not needed */
     gnnc_graph **relation; /* [relations of the schema] but the first, which is the graph; NULL:
                               there are none */
     gn_pool *pool;
@@ -244,6 +246,8 @@ int api_relation_of(const gnnc_run *r, const gir_program *p, gir_space_id edges)
 GN_NODISCARD gn_status *api_check_relations(const gnnc_run *r, const gn_unit *u);
 GN_NODISCARD gn_status *api_new_relations(gnnc_run *r);
 void api_free_relations(gnnc_run *r);
+/* Makes `no_edges`, where that is needed and can be. */
+GN_NODISCARD gn_status *api_stand_in(gnnc_run *r);
 /* Room for those and two more. */
 int api_list_relations(const gnnc_run *r, gn_graph_binding *to);
 /* api_bind.c: the graph, or a copy of it, as code of the run reads it; counted. */

@@ -41,7 +41,7 @@ void api_free_relations(gnnc_run *r)
 int api_list_relations(const gnnc_run *r, gn_graph_binding *to)
 {
     int n = 0;
-    gn_graph *g = r->padded ? r->padded : r->graph ? r->graph->graph : NULL;
+    gn_graph *g = r->padded ? r->padded : r->graph ? r->graph->graph : r->no_edges;
     if (g) to[n++] = (gn_graph_binding){GN_NAME_G, g};
     for (int k = 1; k < count(r); k++)
         if (r->relation[k])
@@ -50,9 +50,43 @@ int api_list_relations(const gnnc_run *r, gn_graph_binding *to)
     return n;
 }
 
+static bool reads_graph(const gir_program *p)
+{
+    gir_id g = p ? gir_leaf_by_name(p, GIR_GRAPH, GN_NAME_G) : 0;
+    bool reads = false;
+    for (uint32_t k = 0; g && k < p->operands.n; k++) reads = reads || p->operands.p[k] == g;
+    return reads;
+}
+
+/* How many nodes there are, by what is bound or was said; -1: nobody knows. */
+static int64_t nodes_of(const gnnc_run *r)
+{
+    const gn_schema *s = r->whole->shape.schema;
+    for (int k = 1; k < s->n_relations; k++) {
+        const gn_graph *g = api_relation(r, k);
+        if (g && s->relation[k].src == 0) return g->n_src;
+        if (g && s->relation[k].dst == 0) return g->n_dst;
+    }
+    for (int k = 0; k < r->n_data; k++) {
+        int c = r->data[k].data ? gn_schema_find_column(s, r->data[k].name) : -1;
+        if (c >= 0 && !s->column[c].on_edges && s->column[c].over == 0) return r->data[k].rows;
+    }
+    return s->space[0].rows;
+}
+
+gn_status *api_stand_in(gnnc_run *r)
+{
+    const gn_model *m = r->exe->model;
+    if (!r->exe->shape.schema || r->graph || r->no_edges) return NULL;
+    if (reads_graph(m->eval) || reads_graph(m->loss)) return NULL;
+    int64_t n = nodes_of(r);
+    if (n < 0) return NULL;
+    return gn_graph_from_coo(r->exe->opt.index, n, n, 0, GN_I64, NULL, NULL, &r->no_edges);
+}
+
 static bool is_bound(const gnnc_run *r, const char *name)
 {
-    if (!strcmp(name, GN_NAME_G)) return r->graph != NULL;
+    if (!strcmp(name, GN_NAME_G)) return r->graph || r->no_edges;
     if (!strcmp(name, GN_NAME_X) && r->pattern) return true;
     for (int k = 1; k < count(r); k++)
         if (!strcmp(r->whole->shape.schema->relation[k].name, name)) return r->relation[k] != NULL;

@@ -20,6 +20,8 @@ void api_unbind(gnnc_run *r)
         r->bound[k] = false;
     }
     api_drop_padding(r);
+    gn_graph_free(r->no_edges);
+    r->no_edges = NULL;
     r->inferred = false;
 }
 
@@ -266,6 +268,7 @@ static gn_status *make_ready(gnnc_run *r, int which)
         GN_TRY(choose_unit(r, which)); /* new data drops what was added for the old */
     }
     GN_TRY(check_bound(r, u));
+    GN_TRY(api_stand_in(r));
     GN_TRY(api_check_relations(r, u));
     return api_arrange(r);
 }

@@ -1,0 +1,313 @@
+/* timeout: 300 */
+/* Layers over several types of rows and kinds of edges through the public API: outputs to 1e-5 and
+ * gradients of weights to 1e-4 of what PyTorch Geometric computed (typed.py).  A gradient is what a
+ * step of plain descent takes off a weight. */
+#include "unit/api_world.h"
+
+#include "base/arena.h"
+#include "runtime/data/tensorfile.h"
+
+#include <dirent.h>
+#include <math.h>
+
+static const double OUT_TOLERANCE = 1e-5, GRAD_TOLERANCE = 1e-4;
+enum { MOST = 16, CASES = 18 };
+
+typedef struct typed_case {
+    gn_arena arena;
+    gn_tensor_file *file;
+    int n_spaces, n_relations, n_columns;
+    gnnc_space spaces[MOST];
+    gnnc_relation relations[MOST];
+    gnnc_column columns[MOST];
+    int64_t shape[MOST][1];
+    const char *text;
+} typed_case;
+
+static int64_t rows_of(const typed_case *c, const char *space)
+{
+    for (int k = 0; k < c->n_spaces; k++)
+        if (!strcmp(c->spaces[k].name, space)) return c->spaces[k].rows;
+    ck_abort_msg("no space %s", space);
+    return 0;
+}
+
+/* "writes author paper;cites paper paper": the next entry's words. */
+static int words(char **at, char *out[3])
+{
+    int n = 0;
+    char *end = strchr(*at, ';');
+    if (end) *end = 0;
+    for (char *w = *at; *w && n < 3; n++) {
+        out[n] = w;
+        w += strcspn(w, " ");
+        if (*w) *w++ = 0;
+    }
+    *at = end ? end + 1 : *at + strlen(*at);
+    return n;
+}
+
+static void read_schema(typed_case *c)
+{
+    char *w[3], *spaces = gn_arena_strdup(&c->arena, gn_tensor_file_meta(c->file, "spaces")),
+               *relations = gn_arena_strdup(&c->arena, gn_tensor_file_meta(c->file, "relations"));
+    for (char *out[3]; *spaces && words(&spaces, out) == 2;)
+        c->spaces[c->n_spaces++] = (gnnc_space){out[0], atoll(out[1])};
+    while (*relations && words(&relations, w) == 3)
+        c->relations[c->n_relations++] = (gnnc_relation){w[0], w[1], w[2], 0};
+}
+
+static void add_column(typed_case *c, const char *name, int64_t width)
+{
+    c->shape[c->n_columns][0] = width;
+    c->columns[c->n_columns] = (gnnc_column){
+        name, {kDLFloat, 32, 1}, width > 0, c->shape[c->n_columns], 0};
+    c->n_columns++;
+}
+
+/* Features of all types, kinds of edges, and what the result is multiplied with. */
+static void read_columns(typed_case *c)
+{
+    for (int k = 0; k < c->n_spaces; k++) {
+        const char *name = gn_arena_printf(&c->arena, "%s.x", c->spaces[k].name);
+        const gn_named_tensor *t = gn_tensor_file_find(c->file, name);
+        if (t) add_column(c, name, t->dim[1]);
+    }
+    const char *result = strstr(gn_tensor_file_meta(c->file, "model"), "-> ");
+    for (const char *next; (next = strstr(result + 3, "-> "));) result = next;
+    result += 3;
+    const char *space = strncmp(result, "node.", 5) ? result : result + 5;
+    add_column(c,
+               gn_arena_printf(&c->arena, "%.*s.cot", (int)strcspn(space, "["), space),
+               gn_tensor_file_find(c->file, "cot")->dim[1]);
+    if (!gn_tensor_file_find(c->file, "g.kind")) return;
+    c->columns[c->n_columns++] = (gnnc_column){
+        "g.kind", {kDLInt, 64, 1}, 0, NULL, atoll(gn_tensor_file_meta(c->file, "kinds"))};
+}
+
+/* "M(g, x)": the call, by the names of the inputs. */
+static void add_call(gn_buf *b, const char *model)
+{
+    const char *at = strchr(strchr(model, ')'), '('), *sep = "";
+    gn_buf_add(b, "M(");
+    for (int depth = 0; depth || *at != ')'; at++) {
+        depth += *at == '[';
+        depth -= *at == ']';
+        if ((*at != '(' && *at != ',') || depth) continue;
+        const char *name = at + 1 + strspn(at + 1, " \n");
+        gn_buf_printf(b, "%s%.*s", sep, (int)strcspn(name, ":"), name);
+        sep = ", ";
+    }
+    gn_buf_add(b, ")");
+}
+
+static void open_case(typed_case *c, const char *path)
+{
+    memset(c, 0, sizeof *c);
+    gn_arena_init(&c->arena);
+    ck_assert_msg(!gn_safetensors_read(path, &c->file), "%s", path);
+    read_schema(c);
+    read_columns(c);
+    const char *model = gn_tensor_file_meta(c->file, "model"), *over = NULL;
+    for (int k = 0; k < c->n_columns; k++)
+        if (strstr(c->columns[k].name, ".cot")) over = c->columns[k].name;
+    gn_buf b = {.arena = &c->arena};
+    size_t n = strcspn(over, ".");
+    bool alone = !strncmp(over, "node.", 5) || !strncmp(over, "graph.", 6);
+    gn_buf_printf(&b, "%strain M {\n  input cot: %s%.*s[%lld]\n  loss = sum(", model,
+                  alone ? "" : "node.", (int)n, over,
+                  (long long)gn_tensor_file_find(c->file, "cot")->dim[1]);
+    add_call(&b, model);
+    gn_buf_add(&b, " * cot)\n  optimizer = sgd(lr = 1.0)\n}\n");
+    c->text = b.p;
+}
+
+static void bind_all(typed_case *c, gnnc_run *r)
+{
+    for (int k = 0; k < c->n_relations; k++) {
+        const gnnc_relation *to = &c->relations[k];
+        const gn_named_tensor *t =
+            gn_tensor_file_find(c->file, gn_arena_printf(&c->arena, "edges.%s", to->name));
+        const int64_t *ends = t->data;
+        gnnc_graph *g;
+        ok(gnnc_relation_from_coo(NULL, rows_of(c, to->src), rows_of(c, to->dst), t->dim[1],
+                                  GNNC_INT64, ends, ends + t->dim[1], &g));
+        ok(gnnc_run_bind_relation(r, to->name, g));
+        gnnc_graph_free(g);
+    }
+    for (int k = 0; k < c->n_columns; k++) {
+        const char *name = c->columns[k].name;
+        bool cot = strstr(name, ".cot") != NULL, ints = c->columns[k].type.code == kDLInt;
+        const gn_named_tensor *t = gn_tensor_file_find(c->file, cot ? "cot" : name);
+        int64_t shape[] = {t->dim[0], t->rank > 1 ? t->dim[1] : 1};
+        DLTensor d = tensor(t->data, t->rank, shape, ints ? kDLInt : kDLFloat, ints ? 64 : 32);
+        gnnc_status *s = gnnc_run_bind(r, name, &d);
+        if (s && !cot && !ints) /* which this model does not read */
+            gnnc_status_free(s);
+        else
+            ok(s);
+    }
+}
+
+/* Elements of a view in the order of its shape. */
+static double at(const DLTensor *v, int64_t i)
+{
+    int64_t offset = 0;
+    for (int d = v->ndim; d-- > 0; i /= v->shape[d]) offset += i % v->shape[d] * v->strides[d];
+    return (double)((const float *)v->data)[offset];
+}
+
+static int64_t size_of(const DLTensor *v)
+{
+    int64_t n = 1;
+    for (int d = 0; d < v->ndim; d++) n *= v->shape[d];
+    return n;
+}
+
+static const gn_named_tensor *recorded(typed_case *c, const char *prefix, const char *name,
+                                       int64_t n)
+{
+    const gn_named_tensor *t =
+        gn_tensor_file_find(c->file, gn_arena_printf(&c->arena, "%s.%s", prefix, name));
+    ck_assert_msg(t != NULL, "nothing is recorded for %s.%s", prefix, name);
+    int64_t m = 1;
+    for (int d = 0; d < t->rank; d++) m *= t->dim[d];
+    ck_assert_msg(m == n, "%s.%s has %lld elements, not %lld", prefix, name, (long long)m,
+                  (long long)n);
+    return t;
+}
+
+static void set_weights(typed_case *c, gnnc_state *s, int n)
+{
+    for (int k = 0; k < n; k++) {
+        DLTensor v;
+        int64_t room[16];
+        const char *name;
+        ok(gnnc_state_weight(s, k, &name, &v, room));
+        const float *from = recorded(c, "param", name, size_of(&v))->data;
+        for (int64_t i = 0; i < size_of(&v); i++) {
+            int64_t offset = 0, j = i;
+            for (int d = v.ndim; d-- > 0; j /= v.shape[d])
+                offset += j % v.shape[d] * v.strides[d];
+            ((float *)v.data)[offset] = from[i];
+        }
+    }
+}
+
+static void expect_near(const char *what, double got, double want, double largest, double tolerance)
+{
+    ck_assert_msg(fabs(got - want) <= tolerance * fmax(1, largest), "%s: %.9g, not %.9g", what, got,
+                  want);
+}
+
+static double largest_of(const double *p, int64_t n)
+{
+    double most = 0;
+    for (int64_t i = 0; i < n; i++) most = fmax(most, fabs(p[i]));
+    return most;
+}
+
+static void check_out(typed_case *c, gnnc_run *r, const char *path)
+{
+    DLTensor out;
+    ok(gnnc_run_infer(r));
+    ok(gnnc_run_output(r, "out", &out));
+    const gn_named_tensor *t = gn_tensor_file_find(c->file, "out");
+    const double *want = t->data;
+    int64_t n = t->dim[0] * t->dim[1];
+    ck_assert_msg(out.ndim == 2 && out.shape[0] == t->dim[0] && out.shape[1] == t->dim[1], "%s",
+                  path);
+    for (int64_t i = 0; i < n; i++)
+        expect_near(path, (double)((float *)out.data)[i], want[i], largest_of(want, n),
+                    OUT_TOLERANCE);
+}
+
+static void check_gradients(typed_case *c, gnnc_run *r, gnnc_state *s, int n)
+{
+    ok(gnnc_run_step(r, NULL));
+    for (int k = 0; k < n; k++) {
+        DLTensor v;
+        int64_t room[16];
+        const char *name;
+        ok(gnnc_state_weight(s, k, &name, &v, room));
+        const char *grad = gn_arena_printf(&c->arena, "grad.%s", name);
+        if (!gn_tensor_file_find(c->file, grad)) continue; /* a buffer */
+        int64_t m = size_of(&v);
+        const double *want = recorded(c, "grad", name, m)->data;
+        const float *was = recorded(c, "param", name, m)->data;
+        for (int64_t i = 0; i < m; i++)
+            expect_near(grad, (double)was[i] - at(&v, i), want[i], largest_of(want, m),
+                        GRAD_TOLERANCE);
+    }
+}
+
+static void run_case(const char *path)
+{
+    typed_case c;
+    bench b;
+    gnnc_executable_info info = {.size = sizeof info};
+    open_case(&c, path);
+    gnnc_compile_options o = {.size = sizeof o, .train = true};
+    o.spaces = c.spaces;
+    o.n_spaces = (size_t)c.n_spaces;
+    o.relations = c.relations;
+    o.n_relations = (size_t)c.n_relations;
+    o.columns = c.columns;
+    o.n_columns = (size_t)c.n_columns;
+    for (int k = 0; k < c.n_columns; k++)
+        if (!strcmp(c.columns[k].name, "node.x")) { /* which has a name of its own */
+            o.features = c.shape[k][0];
+            c.columns[k] = c.columns[--o.n_columns];
+            c.columns[k].shape = c.shape[o.n_columns];
+            c.n_columns--;
+            break;
+        }
+    ok(gnnc_module_parse(NULL, c.text, strlen(c.text), path, &b.module));
+    ok(gnnc_compile(b.module, &o, &b.exe));
+    gnnc_executable_describe(b.exe, &info);
+    ok(gnnc_state_new(b.exe, 1, &b.state));
+    ok(gnnc_run_new(b.exe, b.state, NULL, &b.run));
+    set_weights(&c, b.state, info.parameters);
+    bind_all(&c, b.run);
+    if (o.features) {
+        const gn_named_tensor *t = gn_tensor_file_find(c.file, "node.x");
+        DLTensor x = tensor(t->data, 2, (int64_t *)t->dim, kDLFloat, 32);
+        ok(gnnc_run_bind(b.run, "x", &x));
+    }
+    check_out(&c, b.run, path);
+    check_gradients(&c, b.run, b.state, info.parameters);
+    tear_down(&b);
+    gn_tensor_file_free(c.file);
+    gn_arena_free(&c.arena);
+}
+
+static char *paths[64];
+
+START_TEST(recorded_case) { run_case(paths[_i]); }
+END_TEST
+
+int main(void)
+{
+    const char *root = getenv("GNNC_SOURCE_DIR");
+    char folder[1024];
+    int n = 0;
+    snprintf(folder, sizeof folder, "%s/tests/conform/typed", root ? root : ".");
+    DIR *d = opendir(folder);
+    for (struct dirent *e; d && n < 64 && (e = readdir(d));) {
+        if (!strstr(e->d_name, ".safetensors")) continue;
+        size_t size = strlen(folder) + strlen(e->d_name) + 2;
+        paths[n] = malloc(size);
+        snprintf(paths[n++], size, "%s/%s", folder, e->d_name);
+    }
+    if (d) closedir(d);
+    if (n < CASES) {
+        fprintf(stderr, "%d cases in %s\n", n, folder);
+        return 1;
+    }
+    TCase *t = tcase_create("typed");
+    tcase_add_loop_test(t, recorded_case, 0, n);
+    tcase_set_timeout(t, 60);
+    int failed = RUN_CASES("conform, typed", t);
+    for (int k = 0; k < n; k++) free(paths[k]);
+    return failed;
+}
