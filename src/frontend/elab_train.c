@@ -200,14 +200,18 @@ static int choice(elab *E, const ast_expr *e, const char *const *names, size_t n
 
 static void optimizer(elab *E, const ast_decl *d, gn_train_spec *s, double *decay)
 {
-    static const char *const names[] = {"sgd", "adam", "adamw"};
+    static const char *const names[] = {"sgd", "adam", "adamw", "adagrad"};
     const ast_item *item = item_named(d, "optimizer");
     double inf = (double)INFINITY;
     if (!item) return;
-    int which = choice(E, item->a, names, 3, "the optimizer");
+    int which = choice(E, item->a, names, 4, "the optimizer");
     if (which < 0) return;
     s->optimizer = (gn_optimizer)which;
     if (s->optimizer == GN_ADAMW) *decay = 0.01;
+    if (s->optimizer == GN_ADAGRAD) { /* as torch has them */
+        s->lr = 0.01;
+        s->eps = 1e-10;
+    }
     const knob sgd[] = {
         {"lr", &s->lr, NULL, NULL, 0, inf},
         {"momentum", &s->momentum, NULL, NULL, 0, inf},
@@ -220,7 +224,16 @@ static void optimizer(elab *E, const ast_decl *d, gn_train_spec *s, double *deca
         {"beta2", &s->beta2, NULL, NULL, 0, 1},      {"eps", &s->eps, NULL, NULL, 0, inf},
         {"weight_decay", decay, NULL, NULL, 0, inf},
     };
-    set_knobs(E, item->a, s->optimizer == GN_SGD ? sgd : adam, 5);
+    const knob adagrad[] = {
+        {"lr", &s->lr, NULL, NULL, 0, inf},
+        {"lr_decay", &s->lr_decay, NULL, NULL, 0, inf},
+        {"eps", &s->eps, NULL, NULL, 0, inf},
+        {"weight_decay", decay, NULL, NULL, 0, inf},
+    };
+    if (s->optimizer == GN_ADAGRAD)
+        set_knobs(E, item->a, adagrad, 4);
+    else
+        set_knobs(E, item->a, s->optimizer == GN_SGD ? sgd : adam, 5);
     if (s->nesterov && (s->momentum <= 0 || s->dampening != 0))
         el_error(E, item->a->mark, "`nesterov` needs a momentum and no dampening");
 }

@@ -88,6 +88,7 @@ static const char *const table[][2] = {
     {"negative_sampling", "; `corrupt(g, times)` draws other ends for the edges of a graph"},
     {"x_dict", "; the features of all types of nodes are an input `x: each node[...]`"},
     {"edge_index_dict", "; all relations are an input `gs: each graph`"},
+    {"FastRGCNConv", "; did you mean `RGCNConv`?"},
     {"HeteroConv", "; relations are added up by `sum([convs[g](...) for g in gs if g.dst == t])`"},
     {"train_mask", "; a model gives all nodes, and the loss takes its own: `loss = "
                    "cross_entropy(M(g, x), y) over train_mask`"},
@@ -145,6 +146,7 @@ static const char *const table[][2] = {
     {"optim", "; an optimizer is `optimizer = adam(lr = 0.01)` in a train block"},
     {"Adam", "; did you mean `adam`?"},
     {"AdamW", "; did you mean `adamw`?"},
+    {"Adagrad", "; did you mean `adagrad`?"},
     {"SGD", "; did you mean `sgd`?"},
     {"learning_rate", "; it is the optimizer's `lr`: `optimizer = adam(lr = 0.01)`"},
     {"lr", "; it is the optimizer's: `optimizer = adam(lr = 0.01)`"},

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-typedef enum gn_optimizer { GN_SGD, GN_ADAM, GN_ADAMW } gn_optimizer;
+typedef enum gn_optimizer { GN_SGD, GN_ADAM, GN_ADAMW, GN_ADAGRAD } gn_optimizer;
 typedef enum gn_schedule {
     GN_LR_CONSTANT,
     GN_LR_STEP,
@@ -19,6 +19,7 @@ typedef enum gn_schedule {
 typedef struct gn_train_spec {
     gn_optimizer optimizer;
     double lr, momentum, dampening, beta1, beta2, eps;
+    double lr_decay; /* ADAGRAD: the rate is divided by 1 + lr_decay * t */
     bool nesterov;
     double clip_norm, clip_value; /* 0: none; torch.nn.utils.clip_grad_norm_ / clip_grad_value_ */
     /* lr at 0-based step t: STEP lr * gamma^floor(t / period); EXPONENTIAL lr * gamma^t; COSINE

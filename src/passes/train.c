@@ -1,7 +1,7 @@
-/* The training step.  Formulas are those of torch.optim.{SGD,Adam,AdamW} (the single-tensor loops
- * of PyTorch 2) and of torch.nn.utils.clip_grad_norm_ and clip_grad_value_, in their order: clip,
- * decay, moments, update.  What depends on the step alone (learning rate, bias corrections) is a
- * scalar in f64, as it is a Python float there. */
+/* The training step.  Formulas are those of torch.optim.{SGD,Adam,AdamW,Adagrad} (the single-tensor
+ * loops of PyTorch 2) and of torch.nn.utils.clip_grad_norm_ and clip_grad_value_, in their order:
+ * clip, decay, moments, update.  What depends on the step alone (learning rate, bias corrections)
+ * is a scalar in f64, as it is a Python float there. */
 #include "passes/train.h"
 
 #include <math.h>
@@ -123,7 +123,12 @@ static void begin_step(trainer *t)
     gir_type counter = gir_tensor(GN_I64, 0, 0, NULL);
     t->t = state(t, "rng.step", &counter);
     t->lr = learning_rate(t);
-    if (t->spec->optimizer == GN_SGD) return;
+    if (t->spec->optimizer == GN_ADAGRAD && t->spec->lr_decay != 0) {
+        gir_id step = gir_cast(t->p, t->t, GN_F64), one = f64(t, 1);
+        gir_id by = op2(t, GIR_ADD, one, scale(t, step, t->spec->lr_decay));
+        t->lr = op2(t, GIR_DIV, t->lr, by);
+    }
+    if (t->spec->optimizer == GN_SGD || t->spec->optimizer == GN_ADAGRAD) return;
     gir_id root = gir_op1(t->p, GIR_SQRT, bias_correction(t, t->spec->beta2));
     t->size = op2(t, GIR_MUL, t->lr, root);
     t->size = op2(t, GIR_DIV, t->size, bias_correction(t, t->spec->beta1));
@@ -232,6 +237,28 @@ static gir_id adam(trainer *t, const trained *x)
                op2(t, GIR_DIV, op2(t, GIR_MUL, spread(t, t->size, w), m), denominator));
 }
 
+/* v += g^2;  w -= lr g / (sqrt(v) + eps) */
+static gir_id adagrad(trainer *t, const trained *x)
+{
+    const char *name;
+    gir_id g = decayed(t, x), v = moment(t, 'v', x, &name);
+    v = op2(t, GIR_ADD, v, op2(t, GIR_MUL, g, g));
+    update(t, name, v);
+    gir_id root = gir_op1(t->p, GIR_SQRT, v);
+    gir_id denominator = op2(t, GIR_ADD, root, like(t, v, t->spec->eps));
+    gir_id size = op2(t, GIR_MUL, spread(t, t->lr, x->w), g);
+    return op2(t, GIR_SUB, x->w, op2(t, GIR_DIV, size, denominator));
+}
+
+static gir_id updated(trainer *t, const trained *x)
+{
+    switch (t->spec->optimizer) {
+    case GN_SGD: return sgd(t, x);
+    case GN_ADAGRAD: return adagrad(t, x);
+    default: return adam(t, x);
+    }
+}
+
 /* the pass ------------------------------------------------------------------------------------- */
 
 static gn_status *check_spec(const gn_train_spec *s)
@@ -249,6 +276,7 @@ static gn_status *check_spec(const gn_train_spec *s)
             GN_FAIL(GN_ERR_MODEL, "nesterov needs a momentum and no dampening");
         return NULL;
     }
+    if (s->optimizer == GN_ADAGRAD) return NULL;
     if (!(s->beta1 >= 0 && s->beta1 < 1) || !(s->beta2 >= 0 && s->beta2 < 1))
         GN_FAIL(GN_ERR_MODEL, "betas are %g and %g; they must be in [0, 1)", s->beta1, s->beta2);
     return NULL;
@@ -303,7 +331,8 @@ gn_status *gn_pass_train(gn_arena *a, const gir_program *loss, int n_params,
     if (spec->clip_value > 0) clip_value(&t, x, n);
     for (int k = 0; k < n; k++) {
         t.p->loc = gir_at(t.p, x[k].w)->loc;
-        update(&t, x[k].param->name, spec->optimizer == GN_SGD ? sgd(&t, &x[k]) : adam(&t, &x[k]));
+        gir_id w = updated(&t, &x[k]);
+        update(&t, x[k].param->name, w);
     }
     t.p->loc = (gir_loc){0};
     end_step(&t);

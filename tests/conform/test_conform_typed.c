@@ -50,7 +50,7 @@ static int words(char **at, char *out[3])
 static void read_schema(typed_case *c)
 {
     char *w[3], *spaces = gn_arena_strdup(&c->arena, gn_tensor_file_meta(c->file, "spaces")),
-               *relations = gn_arena_strdup(&c->arena, gn_tensor_file_meta(c->file, "relations"));
+                *relations = gn_arena_strdup(&c->arena, gn_tensor_file_meta(c->file, "relations"));
     for (char *out[3]; *spaces && words(&spaces, out) == 2;)
         c->spaces[c->n_spaces++] = (gnnc_space){out[0], atoll(out[1])};
     while (*relations && words(&relations, w) == 3)
@@ -77,8 +77,7 @@ static void read_columns(typed_case *c)
     for (const char *next; (next = strstr(result + 3, "-> "));) result = next;
     result += 3;
     const char *space = strncmp(result, "node.", 5) ? result : result + 5;
-    add_column(c,
-               gn_arena_printf(&c->arena, "%.*s.cot", (int)strcspn(space, "["), space),
+    add_column(c, gn_arena_printf(&c->arena, "%.*s.cot", (int)strcspn(space, "["), space),
                gn_tensor_file_find(c->file, "cot")->dim[1]);
     if (!gn_tensor_file_find(c->file, "g.kind")) return;
     c->columns[c->n_columns++] = (gnnc_column){
@@ -126,8 +125,8 @@ static void bind_all(typed_case *c, gnnc_run *r)
 {
     for (int k = 0; k < c->n_relations; k++) {
         const gnnc_relation *to = &c->relations[k];
-        const gn_named_tensor *t =
-            gn_tensor_file_find(c->file, gn_arena_printf(&c->arena, "edges.%s", to->name));
+        const gn_named_tensor *t = gn_tensor_file_find(
+            c->file, gn_arena_printf(&c->arena, "edges.%s", to->name));
         const int64_t *ends = t->data;
         gnnc_graph *g;
         ok(gnnc_relation_from_coo(NULL, rows_of(c, to->src), rows_of(c, to->dst), t->dim[1],
@@ -167,8 +166,8 @@ static int64_t size_of(const DLTensor *v)
 static const gn_named_tensor *recorded(typed_case *c, const char *prefix, const char *name,
                                        int64_t n)
 {
-    const gn_named_tensor *t =
-        gn_tensor_file_find(c->file, gn_arena_printf(&c->arena, "%s.%s", prefix, name));
+    const gn_named_tensor *t = gn_tensor_file_find(
+        c->file, gn_arena_printf(&c->arena, "%s.%s", prefix, name));
     ck_assert_msg(t != NULL, "nothing is recorded for %s.%s", prefix, name);
     int64_t m = 1;
     for (int d = 0; d < t->rank; d++) m *= t->dim[d];
@@ -187,8 +186,7 @@ static void set_weights(typed_case *c, gnnc_state *s, int n)
         const float *from = recorded(c, "param", name, size_of(&v))->data;
         for (int64_t i = 0; i < size_of(&v); i++) {
             int64_t offset = 0, j = i;
-            for (int d = v.ndim; d-- > 0; j /= v.shape[d])
-                offset += j % v.shape[d] * v.strides[d];
+            for (int d = v.ndim; d-- > 0; j /= v.shape[d]) offset += j % v.shape[d] * v.strides[d];
             ((float *)v.data)[offset] = from[i];
         }
     }

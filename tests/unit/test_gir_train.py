@@ -38,6 +38,8 @@ CASES = {
     "adam": run(lambda p: Adam(p, lr=0.1)),
     "adam, decay": run(lambda p: Adam(p, lr=0.1, betas=(0.8, 0.95), eps=1e-3), decay_w=0.1),
     "adamw": run(lambda p: AdamW(p, lr=0.1), decay_w=0.1),
+    "adagrad": run(lambda p: torch.optim.Adagrad(p, lr=0.1, eps=1e-10), decay_w=0.1),
+    "adagrad, slower": run(lambda p: torch.optim.Adagrad(p, lr=0.1, lr_decay=0.5, eps=1e-3)),
     "clip norm": run(plain, clip=lambda p: U.clip_grad_norm_(p, 0.5), decay_w=0.1),
     "clip norm, far": run(plain, clip=lambda p: U.clip_grad_norm_(p, 100.0)),
     "clip value": run(plain, clip=lambda p: U.clip_grad_value_(p, 0.2)),

@@ -134,7 +134,7 @@
          "  loss = cross_entropy(M(g, x), y) over train_mask\n"
          "  optimizer = Adam(lr = 0.01)\n"
          "}\n",
-     "m.gnn:7:15: error: the optimizer is `sgd`, `adam` or `adamw`; did you mean `adam`?\n"
+     "m.gnn:7:15: error: the optimizer is `sgd`, `adam`, `adamw` or `adagrad`; did you mean `adam`?\n"
          "    7 |   optimizer = Adam(lr = 0.01)\n"
          "      |               ^~~~"},
     {"learning_rate",
@@ -298,11 +298,11 @@
     {"layer_elsewhere",
      "model M(hidden = 16) (g: graph, x: node[F]) -> node[C] {\n"
          "  conv = GCNConv(C)\n"
-         "  h = HGTConv(16)\n"
+         "  h = HANConv(16)\n"
          "  return conv(g, x)\n"
          "}\n",
-     "m.gnn:3:7: error: nothing is named `HGTConv` here\n"
-         "    3 |   h = HGTConv(16)\n"
+     "m.gnn:3:7: error: nothing is named `HANConv` here\n"
+         "    3 |   h = HANConv(16)\n"
          "      |       ^~~~~~~"},
     {"lambda",
      "model M(hidden = 16) (g: graph, x: node[F]) -> node[C] {\n"
