@@ -298,11 +298,11 @@
     {"layer_elsewhere",
      "model M(hidden = 16) (g: graph, x: node[F]) -> node[C] {\n"
          "  conv = GCNConv(C)\n"
-         "  h = HANConv(16)\n"
+         "  h = PNAConv(16)\n"
          "  return conv(g, x)\n"
          "}\n",
-     "m.gnn:3:7: error: nothing is named `HANConv` here\n"
-         "    3 |   h = HANConv(16)\n"
+     "m.gnn:3:7: error: nothing is named `PNAConv` here\n"
+         "    3 |   h = PNAConv(16)\n"
          "      |       ^~~~~~~"},
     {"lambda",
      "model M(hidden = 16) (g: graph, x: node[F]) -> node[C] {\n"
