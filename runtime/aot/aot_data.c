@@ -177,12 +177,13 @@ static gn_status *make_dense(gn_aot_model *m, const gn_aot_tensor *t)
 
 static gn_status *sort_edges(const gn_aot_model *m, const gn_aot_tensor *t, aot_data *d)
 {
-    if (d->rows != m->graph->n_edge)
-        GN_FAIL(GN_ERR_DATA, "'%s' has %lld rows, the graph %lld edges", t->name,
-                (long long)d->rows, (long long)m->graph->n_edge);
+    const gn_graph *g = aot_edges_of(m, t);
+    if (d->rows != g->n_edge)
+        GN_FAIL(GN_ERR_DATA, "'%s' has %lld rows, the %s %lld edges", t->name, (long long)d->rows,
+                t->relation ? "relation" : "graph", (long long)g->n_edge);
     if (d->sorted) return NULL;
     GN_TRY(gn_block_new(d->rows * t->row_elems, gn_elem_size(t->elem), t->name, &d->sorted));
-    gn_graph_edges_in(m->graph, t->row_elems * (int64_t)gn_elem_size(t->elem), d->data, d->sorted);
+    gn_graph_edges_in(g, t->row_elems * (int64_t)gn_elem_size(t->elem), d->data, d->sorted);
     return NULL;
 }
 

@@ -14,7 +14,13 @@ typedef struct gn_aot_tensor { /* an input or an output */
     gn_elem elem;
     gn_aot_rows rows;
     int64_t row_elems;
+    int relation;     /* EDGES: whose: k is relations[k - 1], 0 the graph */
+    const char *over; /* the rows' or the relation's name; NULL: of nodes, of the graph */
 } gn_aot_tensor;
+
+typedef struct gn_aot_relation {  /* beside the graph */
+    const char *name, *src, *dst; /* of rows; "node": the graph's nodes */
+} gn_aot_relation;
 
 enum { GN_AOT_RANK = 8 };
 
@@ -33,7 +39,7 @@ typedef struct gn_aot_weight {
 typedef struct gn_aot_state {
     const char *name;
     gn_elem elem;
-    int64_t elems;
+    int64_t rows, elems; /* elems: of a row */
 } gn_aot_state;
 
 typedef struct gn_aot_image {
@@ -44,12 +50,14 @@ typedef struct gn_aot_image {
     gn_elem index;
     bool sparse_x;      /* products walk the non-zeros of x */
     bool one_region[2]; /* a run of eval, of step is one parallel region */
-    int n_inputs, n_outputs, n_weights, n_states;
+    bool reads_graph;   /* where not, and there are relations, it need not be given */
+    int n_inputs, n_outputs, n_weights, n_states, n_relations;
     int64_t n_classes; /* that labels y are of: 0 .. n_classes - 1, -1 unknown; 0: any number will
                           do */
     const gn_aot_tensor *inputs, *outputs; /* outputs: of eval */
     const gn_aot_weight *weights;
     const gn_aot_state *states;
+    const gn_aot_relation *relations;
     const gn_artifact *eval, *eval_ahead;
     const gn_artifact *step, *step_ahead; /* NULL: no training */
 } gn_aot_image;

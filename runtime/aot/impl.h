@@ -37,7 +37,10 @@ struct gn_aot_model {
     aot_store *store;
     gn_pool *pool;
     gn_graph *graph, *pattern; /* of x */
-    aot_data *data;            /* [n_inputs] */
+    gn_graph **relation;       /* [n_relations] */
+    gn_graph *no_edges; /* in the graph's place, where no more of it is read than how many nodes
+                           there are */
+    aot_data *data;     /* [n_inputs] */
     aot_unit unit[AOT_UNITS];
     bool inferred;
     void *copied; /* results on edges in the caller's order */
@@ -59,6 +62,8 @@ static inline int aot_refuses(const gn_aot_model *m)
 /* Keeps the status for gn_aot_message; its code. */
 int aot_say(gn_aot_model *m, gn_status *s);
 void aot_unbind(gn_aot_model *m, int unit);
+/* model.c: the graph whose edges a tensor has rows for; NULL: it was not given. */
+const gn_graph *aot_edges_of(const gn_aot_model *m, const gn_aot_tensor *t);
 /* Indices that are wider than those that the code reads are GN_ERR_DATA, with `what` has them. */
 GN_NODISCARD gn_status *aot_check_index(const gn_aot_model *m, const gn_graph *g, const char *what);
 

@@ -25,6 +25,9 @@ int gn_aot_graph_coo(gn_aot_model *m, gn_elem ends, int64_t nodes, int64_t edges
 int gn_aot_graph_csr(gn_aot_model *m, gn_elem ends, int64_t nodes, const void *row,
                      const void *src);
 
+int gn_aot_relation_coo(gn_aot_model *m, const char *name, gn_elem ends, int64_t n_src,
+                        int64_t n_dst, int64_t edges, const void *src, const void *dst);
+
 /* data.c */
 int gn_aot_bind(gn_aot_model *m, const char *name, int64_t rows, const void *data);
 int gn_aot_bind_csr(gn_aot_model *m, int64_t rows, const int64_t *row, const int32_t *column,

@@ -14,8 +14,21 @@ extern const size_t gn_embedded_aot_runtime_o_size;
 
 /* The model, described ------------------------------------------------------------------------- */
 
-static gn_status *tensor_of(const gir_program *p, const char *what, const char *name,
-                            const gir_type *t, gn_aot_tensor *out)
+/* Rows that have a name of their own, those of a relation's edges too, and whose edges they are. */
+static void find_rows(const gn_model *m, const gir_program *p, gir_space_id s, gn_aot_tensor *out)
+{
+    const gir_space *space = &p->spaces.p[s];
+    gir_id g = space->graph;
+    while (space->kind == GIR_EDGE && g && gir_at(p, g)->op != GIR_GRAPH) g = gir_in(p, g, 0);
+    if (space->kind == GIR_NODE && strcmp(space->name, GN_SPACE_NODE)) out->over = space->name;
+    if (space->kind != GIR_EDGE || !g) return;
+    int k = gn_schema_find_relation(m->schema, gir_at(p, g)->attr.name);
+    out->relation = k > 0 ? k : 0;
+    if (k > 0) out->over = m->schema->relation[k].name;
+}
+
+static gn_status *tensor_of(const gn_model *m, const gir_program *p, const char *what,
+                            const char *name, const gir_type *t, gn_aot_tensor *out)
 {
     gir_space_kind kind = t->space ? p->spaces.p[t->space].kind : GIR_NONE;
     if (kind != GIR_NONE && kind != GIR_NODE && kind != GIR_EDGE)
@@ -29,6 +42,7 @@ static gn_status *tensor_of(const gir_program *p, const char *what, const char *
                                    : kind == GIR_EDGE ? GN_AOT_EDGES
                                                       : GN_AOT_ONE,
                            .row_elems = gir_row_elems(t)};
+    if (t->space) find_rows(m, p, t->space, out);
     return NULL;
 }
 
@@ -42,7 +56,8 @@ static bool unread(const gn_build *b, const char *name)
            !gn_unit_reads(&b->step, GN_SLOT_INPUT, name);
 }
 
-static gn_status *add_inputs(gn_arena *a, const gir_program *p, const gn_build *b, tensors *to)
+static gn_status *add_inputs(gn_arena *a, const gn_model *m, const gir_program *p,
+                             const gn_build *b, tensors *to)
 {
     for (gir_id v = 1; p && v < p->nodes.n; v++) {
         const gir_node *n = gir_at(p, v);
@@ -50,19 +65,19 @@ static gn_status *add_inputs(gn_arena *a, const gir_program *p, const gn_build *
         for (uint32_t k = 0; k < to->n && !there; k++) there = !strcmp(to->p[k].name, n->attr.name);
         gn_aot_tensor t;
         if (there) continue;
-        GN_TRY(tensor_of(p, "input", n->attr.name, &n->type, &t));
+        GN_TRY(tensor_of(m, p, "input", n->attr.name, &n->type, &t));
         GN_PUSH(a, *to, t);
     }
     return NULL;
 }
 
-static gn_status *add_outputs(gn_arena *a, const gir_program *p, tensors *to)
+static gn_status *add_outputs(gn_arena *a, const gn_model *m, const gir_program *p, tensors *to)
 {
     for (uint32_t k = 0; k < p->outputs.n; k++) {
         gn_aot_tensor t;
         if (p->outputs.p[k].kind != GIR_OUTPUT) continue;
-        GN_TRY(tensor_of(p, "output", p->outputs.p[k].name, gir_type_of(p, p->outputs.p[k].value),
-                         &t));
+        GN_TRY(tensor_of(m, p, "output", p->outputs.p[k].name,
+                         gir_type_of(p, p->outputs.p[k].value), &t));
         GN_PUSH(a, *to, t);
     }
     return NULL;
@@ -85,19 +100,44 @@ static gn_status *describe_weights(gn_arena *a, const gn_model *m, const gn_stat
         w[k] = (gn_aot_weight){.name = p->file_name,
                                .rank = p->file_rank,
                                .state = p->name,
-                               .elems = gir_row_elems(&p->type),
+                               .elems = p->rows * gir_row_elems(&p->type),
                                .turned = p->transposed ? p->type.dim[0] : 0,
                                .init = {.kind = kinds[p->init], .a = p->a, .b = p->b},
                                .data = embed ? t->data : NULL};
         for (int d = 0; d < p->file_rank; d++) w[k].dim[d] = p->file_dim[d];
     }
     for (int k = 0; k < s->n; k++)
-        states[k] = (gn_aot_state){s->tensors[k].name, s->tensors[k].elem, s->tensors[k].row_elems};
+        states[k] = (gn_aot_state){s->tensors[k].name, s->tensors[k].elem, s->tensors[k].rows,
+                                   s->tensors[k].row_elems};
     g->n_weights = m->n_params;
     g->weights = w;
     g->n_states = s->n;
     g->states = states;
     return NULL;
+}
+
+static bool reads_graph(const gir_program *p)
+{
+    gir_id g = p ? gir_leaf_by_name(p, GIR_GRAPH, GN_NAME_G) : 0;
+    bool reads = false;
+    for (uint32_t k = 0; g && k < p->operands.n; k++) reads = reads || p->operands.p[k] == g;
+    for (gir_id v = 1; g && v < p->nodes.n; v++)
+        reads = reads || (v != g && gir_type_of(p, v)->space == gir_type_of(p, g)->edge);
+    return reads;
+}
+
+/* All that the data have, in their order, as tensors count them. */
+static void describe_relations(gn_arena *a, const gn_model *m, gn_aot_image *g)
+{
+    const gn_schema *s = m->schema;
+    gn_aot_relation *to = GN_NEW_N(a, gn_aot_relation, s->n_relations);
+    for (int k = 1; k < s->n_relations; k++) {
+        const gn_schema_relation *r = &s->relation[k];
+        to[k - 1] = (gn_aot_relation){r->name, s->space[r->src].name, s->space[r->dst].name};
+    }
+    g->n_relations = s->n_relations - 1;
+    g->relations = to;
+    g->reads_graph = !g->n_relations || reads_graph(m->eval) || reads_graph(m->loss);
 }
 
 static bool any_pattern(const gn_build *b)
@@ -127,9 +167,10 @@ static gn_status *describe(gn_arena *a, const gn_model *m, const gn_build *b, co
     if (!gn_cpu_level(g->cpu, &g->needs))
         GN_FAIL(GN_ERR_USAGE, "--cpu %s: expected native, x86-64-v2, x86-64-v3 or x86-64-v4",
                 g->cpu);
-    GN_TRY(add_inputs(a, m->eval, b, &in));
-    if (b->step.code) GN_TRY(add_inputs(a, m->loss, b, &in));
-    GN_TRY(add_outputs(a, m->eval, &out));
+    GN_TRY(add_inputs(a, m, m->eval, b, &in));
+    if (b->step.code) GN_TRY(add_inputs(a, m, m->loss, b, &in));
+    GN_TRY(add_outputs(a, m, m->eval, &out));
+    describe_relations(a, m, g);
     GN_TRY(describe_weights(a, m, s, opt->embed, g));
     g->n_classes = opt->n_classes;
     g->sparse_x = any_pattern(b);
@@ -238,10 +279,6 @@ static gn_status *check_joined(const elf_object *e)
 gn_status *gn_aot_make(gn_arena *a, const gn_model *m, const gn_build *b, const gn_state *s,
                        const gn_aot_options *opt, gn_aot_object *out)
 {
-    const char *beyond = gn_model_beyond_graph(m);
-    if (beyond)
-        GN_FAIL(GN_ERR_MODEL, "objects are made of models of one graph, and %s has `%s` beside it",
-                m->name, beyond);
     joiner z = {.arena = a, .out = out};
     int *code[4] = {NULL};
     *out = (gn_aot_object){.model = m,

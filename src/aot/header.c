@@ -43,10 +43,11 @@ static const char *c_type(gn_elem e)
     return type[e];
 }
 
-static const char *rows_of(const gn_aot_tensor *t)
+static const char *rows_of(const writer *w, const gn_aot_tensor *t)
 {
     static const char *const rows[] = {"", "[nodes]", "[edges]"};
-    return rows[t->rows];
+    if (!t->over) return rows[t->rows];
+    return gn_arena_printf(w->arena, t->rows == GN_AOT_EDGES ? "[edges of %s]" : "[%s]", t->over);
 }
 
 /* Pieces --------------------------------------------------------------------------------------- */
@@ -167,6 +168,40 @@ static void graphs(writer *w)
            "*src);\n\n");
 }
 
+/* Edges between rows of other types, or beside the graph. */
+static void relations(writer *w)
+{
+    const gn_aot_image *g = &w->o->image;
+    const char *p = w->o->prefix;
+    if (!g->n_relations) return;
+    if (!g->reads_graph)
+        add(w, "/* This model reads relations alone: $_graph_coo need not be called. */\n\n");
+    add(w,
+        "/* Relations, by name: edges src[k] -> dst[k], k < edges, from n_src rows to n_dst "
+        "others.  That numbers of rows\n"
+        " * fit each other is checked when something is computed.  @_ERROR_USAGE: there is no "
+        "such relation;\n"
+        " * @_ERROR_DATA names the first edge whose end is out of range. */\n"
+        "int $_relation_coo($_model *m, const char *name, int64_t n_src, int64_t n_dst, int64_t "
+        "edges,\n"
+        "                   const int64_t *src, const int64_t *dst);\n"
+        "int $_relation_coo32($_model *m, const char *name, int64_t n_src, int64_t n_dst, int64_t "
+        "edges,\n"
+        "                     const int32_t *src, const int32_t *dst);\n\n");
+    for (int k = 0; k < g->n_relations; k++) {
+        const gn_aot_relation *r = &g->relations[k];
+        const char *id = gn_aot_identifier(w->arena, r->name, &w->names);
+        gn_buf_printf(w->out, "/* %s: from rows of %s to rows of %s. */\n", r->name, r->src,
+                      r->dst);
+        gn_buf_printf(w->out,
+                      "static inline int %s_bind_%s(%s_model *m, int64_t n_src, int64_t n_dst, "
+                      "int64_t edges,\n                      const int64_t *src, const int64_t "
+                      "*dst)\n{\n    return %s_relation_coo(m, \"%s\", n_src, n_dst, edges, src, "
+                      "dst);\n}\n\n",
+                      p, id, p, p, r->name);
+    }
+}
+
 static const char *what_of(const writer *w, const gn_aot_tensor *t)
 {
     if (!strcmp(t->name, "x") && w->o->normalized)
@@ -178,7 +213,7 @@ static const char *what_of(const writer *w, const gn_aot_tensor *t)
     if (!strcmp(t->name, "y") && t->elem == GN_I32 && w->o->image.n_classes)
         return gn_arena_printf(w->arena, "labels of nodes, 0 .. %" PRId64 ", -1: unknown",
                                w->o->image.n_classes - 1);
-    if (!strcmp(t->name, "y")) return "labels of nodes";
+    if (!strcmp(t->name, "y")) return t->over ? "labels" : "labels of nodes";
     if (!strcmp(t->name, "g.weight")) return "weights of edges";
     if (!strcmp(t->name, "g.attr")) return "attributes of edges";
     return t->elem == GN_BOOL ? "0: no, all else: yes" : "as the model declares it";
@@ -199,7 +234,7 @@ static void input(writer *w, const gn_aot_tensor *t)
     const char *id = gn_aot_identifier(w->arena, t->name, &w->names);
     const char *type = c_type(t->elem), *p = w->o->prefix;
     bool rows = t->rows != GN_AOT_ONE;
-    gn_buf_printf(w->out, "/* %s: %s %s[%" PRId64 "], %s%s. */\n", t->name, type, rows_of(t),
+    gn_buf_printf(w->out, "/* %s: %s %s[%" PRId64 "], %s%s. */\n", t->name, type, rows_of(w, t),
                   t->row_elems, what_of(w, t),
                   serves(&w->o->image, t) ? "" : "; for training alone");
     gn_buf_printf(w->out, "#define %s_%s_COLUMNS %" PRId64 "\n", w->capitals,
@@ -250,8 +285,8 @@ static void outputs(writer *w)
         const char *id = gn_aot_identifier(w->arena, t->name, &w->names), *type = c_type(t->elem),
                    *p = w->o->prefix;
         gn_buf_printf(w->out, "/* %s: %s %s[%" PRId64 "]. */\n#define %s_%s_COLUMNS %" PRId64 "\n",
-                      t->name, type, rows_of(t), t->row_elems, w->capitals, capitals(w->arena, id),
-                      t->row_elems);
+                      t->name, type, rows_of(w, t), t->row_elems, w->capitals,
+                      capitals(w->arena, id), t->row_elems);
         gn_buf_printf(w->out,
                       "static inline const %s *%s_output_%s(%s_model *m, int64_t *rows)\n{\n", type,
                       p, id, p);
@@ -310,6 +345,7 @@ void gn_aot_header(const gn_aot_object *o, gn_arena *a, gn_buf *out)
     head(&w);
     life(&w);
     graphs(&w);
+    relations(&w);
     inputs(&w);
     outputs(&w);
     weights(&w);

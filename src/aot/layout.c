@@ -15,10 +15,11 @@ SIZE(gn_data_column, 72);
 SIZE(gn_graph_slot, 120);
 SIZE(gn_size_check, 24);
 SIZE(gn_artifact, 120);
-SIZE(gn_aot_tensor, 24);
+SIZE(gn_aot_tensor, 40);
+SIZE(gn_aot_relation, 24);
 SIZE(gn_aot_weight, 136);
-SIZE(gn_aot_state, 24);
-SIZE(gn_aot_image, 128);
+SIZE(gn_aot_state, 32);
+SIZE(gn_aot_image, 144);
 
 static uint64_t put(aot_layout *l, const void *p, uint64_t n, size_t align)
 {
@@ -264,8 +265,25 @@ static uint64_t lay_tensors(aot_layout *l, int n, const gn_aot_tensor *from)
         to.elem = from[k].elem;
         to.rows = from[k].rows;
         to.row_elems = from[k].row_elems;
+        to.relation = from[k].relation;
         STORE(l, at, to);
         point_to_string(l, at + offsetof(gn_aot_tensor, name), from[k].name);
+        point_to_string(l, at + offsetof(gn_aot_tensor, over), from[k].over);
+    }
+    return room;
+}
+
+static uint64_t lay_relations(aot_layout *l, const gn_aot_image *g)
+{
+    uint64_t room = reserve(l, g->n_relations, sizeof(gn_aot_relation));
+    for (int k = 0; k < g->n_relations; k++) {
+        uint64_t at = room + (uint64_t)k * sizeof(gn_aot_relation);
+        gn_aot_relation to;
+        ZERO(to);
+        STORE(l, at, to);
+        point_to_string(l, at + offsetof(gn_aot_relation, name), g->relations[k].name);
+        point_to_string(l, at + offsetof(gn_aot_relation, src), g->relations[k].src);
+        point_to_string(l, at + offsetof(gn_aot_relation, dst), g->relations[k].dst);
     }
     return room;
 }
@@ -303,6 +321,7 @@ static uint64_t lay_states(aot_layout *l, const gn_aot_image *g)
         gn_aot_state to;
         ZERO(to);
         to.elem = g->states[k].elem;
+        to.rows = g->states[k].rows;
         to.elems = g->states[k].elems;
         STORE(l, at, to);
         point_to_string(l, at + offsetof(gn_aot_state, name), g->states[k].name);
@@ -326,6 +345,8 @@ void aot_lay_out(aot_layout *l, gn_arena *a, const gn_aot_image *g, int *const c
     to.n_outputs = g->n_outputs;
     to.n_weights = g->n_weights;
     to.n_states = g->n_states;
+    to.n_relations = g->n_relations;
+    to.reads_graph = g->reads_graph;
     to.n_classes = g->n_classes;
     *at = put(l, &to, sizeof to, 8);
     *needs = *at + offsetof(gn_aot_image, needs);
@@ -335,6 +356,7 @@ void aot_lay_out(aot_layout *l, gn_arena *a, const gn_aot_image *g, int *const c
     point(l, *at + offsetof(gn_aot_image, outputs), lay_tensors(l, g->n_outputs, g->outputs));
     point(l, *at + offsetof(gn_aot_image, weights), lay_weights(l, g));
     point(l, *at + offsetof(gn_aot_image, states), lay_states(l, g));
+    point(l, *at + offsetof(gn_aot_image, relations), lay_relations(l, g));
     const gn_artifact *programs[4] = {g->eval, g->eval_ahead, g->step, g->step_ahead};
     const uint64_t fields[4] = {offsetof(gn_aot_image, eval), offsetof(gn_aot_image, eval_ahead),
                                 offsetof(gn_aot_image, step), offsetof(gn_aot_image, step_ahead)};

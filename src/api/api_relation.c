@@ -55,6 +55,8 @@ static bool reads_graph(const gir_program *p)
     gir_id g = p ? gir_leaf_by_name(p, GIR_GRAPH, GN_NAME_G) : 0;
     bool reads = false;
     for (uint32_t k = 0; g && k < p->operands.n; k++) reads = reads || p->operands.p[k] == g;
+    for (gir_id v = 1; g && v < p->nodes.n; v++)
+        reads = reads || (v != g && gir_type_of(p, v)->space == gir_type_of(p, g)->edge);
     return reads;
 }
 

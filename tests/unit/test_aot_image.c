@@ -78,6 +78,7 @@ typedef struct whole {
     gn_aot_tensor inputs[N], outputs[N];
     gn_aot_weight weights[N];
     gn_aot_state states[N];
+    gn_aot_relation relations[N];
     program program[4];
 } whole;
 
@@ -91,11 +92,13 @@ static void make_image(whole *w)
     g->model = "M";
     g->cpu = "native";
     g->sparse_x = g->one_region[0] = g->one_region[1] = true;
-    g->n_inputs = g->n_outputs = g->n_weights = g->n_states = N;
+    g->reads_graph = true;
+    g->n_inputs = g->n_outputs = g->n_weights = g->n_states = g->n_relations = N;
     g->inputs = w->inputs;
     g->outputs = w->outputs;
     g->weights = w->weights;
     g->states = w->states;
+    g->relations = w->relations;
     for (int k = 0; k < 4; k++) make_program(&w->program[k], names[k]);
     g->eval = &w->program[0].artifact;
     g->eval_ahead = &w->program[1].artifact;
@@ -104,6 +107,8 @@ static void make_image(whole *w)
     for (int k = 0; k < N; k++) {
         w->inputs[k].name = k ? "x" : "y";
         w->outputs[k].name = "out";
+        w->inputs[k].over = w->outputs[k].over = k ? "paper" : "author";
+        w->relations[k] = (gn_aot_relation){k ? "cites" : "writes", "author", "paper"};
         w->states[k].name = k ? "a" : "b";
         w->weights[k].name = "a.weight";
         w->weights[k].state = "a";
@@ -267,6 +272,7 @@ static void same_tensor(const loaded *z, const gn_aot_tensor *laid, const gn_aot
 {
     COPIES(gn_aot_tensor);
     TEXT(name);
+    TEXT(over);
     SAME();
 }
 
@@ -286,6 +292,16 @@ static void same_state(const loaded *z, const gn_aot_state *laid, const gn_aot_s
     SAME();
 }
 
+static void same_relation(const loaded *z, const gn_aot_relation *laid,
+                          const gn_aot_relation *from)
+{
+    COPIES(gn_aot_relation);
+    TEXT(name);
+    TEXT(src);
+    TEXT(dst);
+    SAME();
+}
+
 static void same_image(const loaded *z, const gn_aot_image *laid, const gn_aot_image *from)
 {
     within(z, laid, sizeof *laid);
@@ -296,6 +312,7 @@ static void same_image(const loaded *z, const gn_aot_image *laid, const gn_aot_i
     EACH(outputs, same_tensor);
     EACH(weights, same_weight);
     EACH(states, same_state);
+    EACH(relations, same_relation);
     const gn_artifact *laid_programs[] = {a.eval, a.eval_ahead, a.step, a.step_ahead};
     const gn_artifact *programs[] = {b.eval, b.eval_ahead, b.step, b.step_ahead};
     for (int k = 0; k < 4; k++) same_artifact(z, k, laid_programs[k], programs[k]);
