@@ -93,7 +93,6 @@ static const char *fastest_of(const gn_bench *b, int n, const gn_cell *const *pi
 {
     gn_buf out = {.arena = b->arena};
     extremes gain = {0};
-    int alike = 0;                /* comparisons in which noise hides it */
     for (int k = 0; k < n; k++) { /* every name once */
         const char *name = gn_cell_lead(b, picks[k]);
         int times = 0;
@@ -103,21 +102,14 @@ static const char *fastest_of(const gn_bench *b, int n, const gn_cell *const *pi
             times += same;
             said = said || (same && i < k);
         }
-        bool against = picks[k]->baseline && picks[k]->baseline != picks[k];
-        if (against && (infer ? picks[k]->infer_differs : picks[k]->step_differs))
+        if (picks[k]->baseline && picks[k]->baseline != picks[k])
             take(&gain, picks[k], infer ? picks[k]->infer_gain : picks[k]->step_gain);
-        else
-            alike += against;
         if (!said)
             gn_buf_printf(&out, "%s%s in %d of %d comparisons", out.n ? ", " : "", name, times, n);
     }
-    const char *hidden = !alike
-                             ? ""
-                             : gn_arena_printf(b->arena, "; in %d no faster than %s beyond noise",
-                                               alike, baseline_name(b));
-    if (!gain.n) return gn_arena_printf(b->arena, "%s%s.", out.p, hidden);
-    return gn_arena_printf(b->arena, "%s; %s times faster than %s%s.", out.p,
-                           span(b, &gain, gn_text_number), baseline_name(b), hidden);
+    if (!gain.n) return gn_arena_printf(b->arena, "%s.", out.p);
+    return gn_arena_printf(b->arena, "%s; %s times faster than %s.", out.p,
+                           span(b, &gain, gn_text_number), baseline_name(b));
 }
 
 static const char *fastest(gn_bench *b, bool infer)
