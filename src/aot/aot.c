@@ -116,16 +116,6 @@ static gn_status *describe_weights(gn_arena *a, const gn_model *m, const gn_stat
     return NULL;
 }
 
-static bool reads_graph(const gir_program *p)
-{
-    gir_id g = p ? gir_leaf_by_name(p, GIR_GRAPH, GN_NAME_G) : 0;
-    bool reads = false;
-    for (uint32_t k = 0; g && k < p->operands.n; k++) reads = reads || p->operands.p[k] == g;
-    for (gir_id v = 1; g && v < p->nodes.n; v++)
-        reads = reads || (v != g && gir_type_of(p, v)->space == gir_type_of(p, g)->edge);
-    return reads;
-}
-
 /* All that the data have, in their order, as tensors count them. */
 static void describe_relations(gn_arena *a, const gn_model *m, gn_aot_image *g)
 {
@@ -137,7 +127,7 @@ static void describe_relations(gn_arena *a, const gn_model *m, gn_aot_image *g)
     }
     g->n_relations = s->n_relations - 1;
     g->relations = to;
-    g->reads_graph = !g->n_relations || reads_graph(m->eval) || reads_graph(m->loss);
+    g->reads_graph = !g->n_relations || gn_model_reads_graph(m);
 }
 
 static bool any_pattern(const gn_build *b)

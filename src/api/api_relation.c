@@ -50,16 +50,6 @@ int api_list_relations(const gnnc_run *r, gn_graph_binding *to)
     return n;
 }
 
-static bool reads_graph(const gir_program *p)
-{
-    gir_id g = p ? gir_leaf_by_name(p, GIR_GRAPH, GN_NAME_G) : 0;
-    bool reads = false;
-    for (uint32_t k = 0; g && k < p->operands.n; k++) reads = reads || p->operands.p[k] == g;
-    for (gir_id v = 1; g && v < p->nodes.n; v++)
-        reads = reads || (v != g && gir_type_of(p, v)->space == gir_type_of(p, g)->edge);
-    return reads;
-}
-
 /* How many nodes there are, by what is bound or was said; -1: nobody knows. */
 static int64_t nodes_of(const gnnc_run *r)
 {
@@ -80,7 +70,7 @@ gn_status *api_stand_in(gnnc_run *r)
 {
     const gn_model *m = r->exe->model;
     if (!r->exe->shape.schema || r->graph || r->no_edges) return NULL;
-    if (reads_graph(m->eval) || reads_graph(m->loss)) return NULL;
+    if (gn_model_reads_graph(m)) return NULL;
     int64_t n = nodes_of(r);
     if (n < 0) return NULL;
     return gn_graph_from_coo(r->exe->opt.index, n, n, 0, GN_I64, NULL, NULL, &r->no_edges);
