@@ -105,8 +105,8 @@ struct gnnc_run {
     gnnc_executable *exe;   /* that computes: it, or one of its others */
     gnnc_state *state;
     gnnc_graph *graph;
-    gn_graph *no_edges;    /* in the graph's place, where the model reads no more of it than how many
-                              nodes there are; NULL: it is not needed */
+    gn_graph *no_edges; /* in the graph's place, where the model reads no more of it than how many
+                           nodes there are; NULL: it is not needed */
     gnnc_graph **relation; /* [relations of the schema] but the first, which is the graph; NULL:
                               there are none */
     gn_pool *pool;

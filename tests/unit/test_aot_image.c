@@ -292,8 +292,7 @@ static void same_state(const loaded *z, const gn_aot_state *laid, const gn_aot_s
     SAME();
 }
 
-static void same_relation(const loaded *z, const gn_aot_relation *laid,
-                          const gn_aot_relation *from)
+static void same_relation(const loaded *z, const gn_aot_relation *laid, const gn_aot_relation *from)
 {
     COPIES(gn_aot_relation);
     TEXT(name);
