@@ -20,6 +20,7 @@ typedef struct typed_case {
     gnnc_space spaces[MOST];
     gnnc_relation relations[MOST];
     gnnc_column columns[MOST];
+    const gn_named_tensor *x, *attr; /* NULL: none */
     int64_t shape[MOST][1];
     const char *text;
 } typed_case;
@@ -57,31 +58,52 @@ static void read_schema(typed_case *c)
         c->relations[c->n_relations++] = (gnnc_relation){w[0], w[1], w[2], 0};
 }
 
-static void add_column(typed_case *c, const char *name, int64_t width)
+static void add_column(typed_case *c, const char *name, const gn_named_tensor *t)
 {
-    c->shape[c->n_columns][0] = width;
-    c->columns[c->n_columns] = (gnnc_column){
-        name, {kDLFloat, 32, 1}, width > 0, c->shape[c->n_columns], 0};
+    bool ints = t->elem == GN_I64;
+    ck_assert_int_lt(c->n_columns, MOST);
+    c->shape[c->n_columns][0] = t->rank > 1 ? t->dim[1] : 1;
+    c->columns[c->n_columns] = (gnnc_column){name,
+                                             {ints ? kDLInt : kDLFloat, ints ? 64 : 32, 1},
+                                             t->rank > 1,
+                                             c->shape[c->n_columns],
+                                             0};
+    if (ints) c->columns[c->n_columns].values = atoll(gn_tensor_file_meta(c->file, "kinds"));
     c->n_columns++;
 }
 
-/* Features of all types, kinds of edges, and what the result is multiplied with. */
+static const char *model_of(const typed_case *c)
+{
+    return strstr(gn_tensor_file_meta(c->file, "model"), "model M");
+}
+
+/* Rows of the result: "paper" of `node.paper[5]`, "writes" of `edge.writes`, "g" of `edge`. */
+static const char *result_space(typed_case *c)
+{
+    const char *result = NULL, *model = model_of(c), *end = strstr(model, " {");
+    for (const char *at = model; (at = strstr(at, "-> ")) && at < end;) result = at += 3;
+    size_t kind = strcspn(result, ".[ ");
+    if (!strncmp(result, "edge ", 5)) return "g";
+    const char *space = result[kind] == '.' ? result + kind + 1 : result;
+    return gn_arena_printf(&c->arena, "%.*s", (int)strcspn(space, "[ "), space);
+}
+
+/* Features of all types, numbers of edges, and what the result is multiplied with. */
 static void read_columns(typed_case *c)
 {
-    for (int k = 0; k < c->n_spaces; k++) {
-        const char *name = gn_arena_printf(&c->arena, "%s.x", c->spaces[k].name);
-        const gn_named_tensor *t = gn_tensor_file_find(c->file, name);
-        if (t) add_column(c, name, t->dim[1]);
+    for (int k = 0; k < c->file->n; k++) {
+        const gn_named_tensor *t = &c->file->tensors[k];
+        bool param = !strncmp(t->name, "param.", 6) || !strncmp(t->name, "grad.", 5);
+        if (!strchr(t->name, '.') || param || !strncmp(t->name, "edges.", 6)) continue;
+        if (!strcmp(t->name, "node.x")) /* these two have names of their own */
+            c->x = t;
+        else if (!strcmp(t->name, "g.attr"))
+            c->attr = t;
+        else
+            add_column(c, t->name, t);
     }
-    const char *result = strstr(gn_tensor_file_meta(c->file, "model"), "-> ");
-    for (const char *next; (next = strstr(result + 3, "-> "));) result = next;
-    result += 3;
-    const char *space = strncmp(result, "node.", 5) ? result : result + 5;
-    add_column(c, gn_arena_printf(&c->arena, "%.*s.cot", (int)strcspn(space, "["), space),
-               gn_tensor_file_find(c->file, "cot")->dim[1]);
-    if (!gn_tensor_file_find(c->file, "g.kind")) return;
-    c->columns[c->n_columns++] = (gnnc_column){
-        "g.kind", {kDLInt, 64, 1}, 0, NULL, atoll(gn_tensor_file_meta(c->file, "kinds"))};
+    add_column(c, gn_arena_printf(&c->arena, "%s.cot", result_space(c)),
+               gn_tensor_file_find(c->file, "cot"));
 }
 
 /* "M(g, x)": the call, by the names of the inputs. */
@@ -107,18 +129,27 @@ static void open_case(typed_case *c, const char *path)
     ck_assert_msg(!gn_safetensors_read(path, &c->file), "%s", path);
     read_schema(c);
     read_columns(c);
-    const char *model = gn_tensor_file_meta(c->file, "model"), *over = NULL;
-    for (int k = 0; k < c->n_columns; k++)
-        if (strstr(c->columns[k].name, ".cot")) over = c->columns[k].name;
+    const char *model = gn_tensor_file_meta(c->file, "model"), *over = result_space(c);
     gn_buf b = {.arena = &c->arena};
-    size_t n = strcspn(over, ".");
-    bool alone = !strncmp(over, "node.", 5) || !strncmp(over, "graph.", 6);
-    gn_buf_printf(&b, "%strain M {\n  input cot: %s%.*s[%lld]\n  loss = sum(", model,
-                  alone ? "" : "node.", (int)n, over,
-                  (long long)gn_tensor_file_find(c->file, "cot")->dim[1]);
-    add_call(&b, model);
+    bool alone = !strcmp(over, "node") || !strcmp(over, "graph"), edges = false;
+    const gn_named_tensor *cot = gn_tensor_file_find(c->file, "cot");
+    for (int k = 0; k < c->n_relations; k++) edges |= !strcmp(c->relations[k].name, over);
+    gn_buf_printf(&b, "%strain M {\n  input cot: %s%s", model,
+                  edges   ? "edge."
+                  : alone ? ""
+                          : "node.",
+                  over);
+    if (cot->rank > 1) gn_buf_printf(&b, "[%lld]", (long long)cot->dim[1]);
+    gn_buf_add(&b, "\n  loss = sum(");
+    add_call(&b, model_of(c));
     gn_buf_add(&b, " * cot)\n  optimizer = sgd(lr = 1.0)\n}\n");
     c->text = b.p;
+}
+
+static void bind_matrix(gnnc_run *r, const char *name, const gn_named_tensor *t)
+{
+    DLTensor d = tensor(t->data, 2, (int64_t *)t->dim, kDLFloat, 32);
+    gnnc_status_free(gnnc_run_bind(r, name, &d)); /* which not every model reads */
 }
 
 static void bind_all(typed_case *c, gnnc_run *r)
@@ -146,6 +177,8 @@ static void bind_all(typed_case *c, gnnc_run *r)
         else
             ok(s);
     }
+    if (c->x) bind_matrix(r, "x", c->x);
+    if (c->attr) bind_matrix(r, "g.attr", c->attr);
 }
 
 /* Elements of a view in the order of its shape. */
@@ -212,9 +245,9 @@ static void check_out(typed_case *c, gnnc_run *r, const char *path)
     ok(gnnc_run_output(r, "out", &out));
     const gn_named_tensor *t = gn_tensor_file_find(c->file, "out");
     const double *want = t->data;
-    int64_t n = t->dim[0] * t->dim[1];
-    ck_assert_msg(out.ndim == 2 && out.shape[0] == t->dim[0] && out.shape[1] == t->dim[1], "%s",
-                  path);
+    int64_t n = size_of(&out);
+    ck_assert_msg(out.ndim == t->rank, "%s", path);
+    for (int d = 0; d < t->rank; d++) ck_assert_msg(out.shape[d] == t->dim[d], "%s", path);
     for (int64_t i = 0; i < n; i++)
         expect_near(path, (double)((float *)out.data)[i], want[i], largest_of(want, n),
                     OUT_TOLERANCE);
@@ -252,14 +285,8 @@ static void run_case(const char *path)
     o.n_relations = (size_t)c.n_relations;
     o.columns = c.columns;
     o.n_columns = (size_t)c.n_columns;
-    for (int k = 0; k < c.n_columns; k++)
-        if (!strcmp(c.columns[k].name, "node.x")) { /* which has a name of its own */
-            o.features = c.shape[k][0];
-            c.columns[k] = c.columns[--o.n_columns];
-            c.columns[k].shape = c.shape[o.n_columns];
-            c.n_columns--;
-            break;
-        }
+    o.features = c.x ? c.x->dim[1] : 0;
+    o.edge_features = c.attr ? c.attr->dim[1] : 0;
     ok(gnnc_module_parse(NULL, c.text, strlen(c.text), path, &b.module));
     ok(gnnc_compile(b.module, &o, &b.exe));
     gnnc_executable_describe(b.exe, &info);
@@ -267,11 +294,6 @@ static void run_case(const char *path)
     ok(gnnc_run_new(b.exe, b.state, NULL, &b.run));
     set_weights(&c, b.state, info.parameters);
     bind_all(&c, b.run);
-    if (o.features) {
-        const gn_named_tensor *t = gn_tensor_file_find(c.file, "node.x");
-        DLTensor x = tensor(t->data, 2, (int64_t *)t->dim, kDLFloat, 32);
-        ok(gnnc_run_bind(b.run, "x", &x));
-    }
     check_out(&c, b.run, path);
     check_gradients(&c, b.run, b.state, info.parameters);
     tear_down(&b);
@@ -279,7 +301,8 @@ static void run_case(const char *path)
     gn_arena_free(&c.arena);
 }
 
-static char *paths[64];
+enum { FILES = 128 };
+static char *paths[FILES];
 
 START_TEST(recorded_case) { run_case(paths[_i]); }
 END_TEST
@@ -291,7 +314,7 @@ int main(void)
     int n = 0;
     snprintf(folder, sizeof folder, "%s/tests/conform/typed", root ? root : ".");
     DIR *d = opendir(folder);
-    for (struct dirent *e; d && n < 64 && (e = readdir(d));) {
+    for (struct dirent *e; d && n < FILES && (e = readdir(d));) {
         if (!strstr(e->d_name, ".safetensors")) continue;
         size_t size = strlen(folder) + strlen(e->d_name) + 2;
         paths[n] = malloc(size);

@@ -23,8 +23,8 @@ import store
 
 DATA = pathlib.Path(__file__).parent / "typed"
 ROWS = {"author": 4, "paper": 6, "venue": 0, "node": 7, "graph": 4}
-WIDTH = {"author.x": 6, "paper.x": 4, "node.x": 6, "g.attr": 3}
-KINDS = 4  # of edges of g, the last of which has none
+WIDTH = {"author.x": 6, "paper.x": 4, "node.x": 6, "venue.x": 6, "g.attr": 3}
+KINDS = 4  # of edges, and of nodes, the last of which has none
 # Isolated rows, a loop, repeated edges, a relation without edges and a type without rows.
 EDGES = {
     "writes": ("author", "paper", [(0, 1), (0, 2), (1, 2), (3, 0), (3, 1), (3, 4), (0, 1), (1, 4)]),
@@ -32,6 +32,7 @@ EDGES = {
     "held": ("venue", "paper", []),
     "by": ("paper", "author", []),
     "g": ("node", "node", [(0, 1), (1, 2), (2, 0), (3, 3), (4, 5), (5, 4), (1, 4), (0, 5), (4, 1), (4, 1), (2, 5)]),
+    "shown": ("paper", "venue", []),
     "member": ("node", "graph", [(0, 0), (1, 0), (2, 2), (3, 2), (4, 2), (5, 3), (6, 3)]),
 }
 
@@ -45,6 +46,7 @@ class Case:
     build: Callable[[], nn.Module]
     run: Callable  # (module, inputs) -> tensor
     names: Callable = lambda name, value: {name: value}  # a tensor of the state_dict as those that gnnc has
+    helper: str = ""  # what the model needs besides
 
 
 def edge_index(name):
@@ -72,10 +74,10 @@ def mlp(inputs, hidden, outputs):
     return nn.Sequential(nn.Linear(inputs, hidden), nn.ReLU(), nn.Linear(hidden, outputs))
 
 
-def kinds(name, args, **kwargs):
+def kinds(name, args, layer=pyg.RGCNConv, **kwargs):
     return Case(name, "g: graph, x: node[f], kind: edge of int", "node[8]",
                 f"conv = RGCNConv(8, {KINDS}{args}) as \"\"\n  return conv(g, x, kind)",
-                lambda: pyg.RGCNConv(6, 8, KINDS, **kwargs), lambda m, i: m(i["node.x"], i["g"], i["g.kind"]))
+                lambda: layer(6, 8, KINDS, **kwargs), lambda m, i: m(i["node.x"], i["g"], i["g.kind"]))
 
 
 class Pool(nn.Module):
@@ -114,17 +116,45 @@ def run_hetero(module, i):
     return module(x, {relation(k): i[k] for k in ("cites", "writes", "held")})["paper"]
 
 
+def typed(name, layer, width, build, run, names, relations, result="paper", helper=""):
+    """A layer over families of relations and features."""
+    inputs = ", ".join(f"{n}: node.{EDGES[n][0]} -> node.{EDGES[n][1]}" for n in relations)
+    return Case(name, f"{inputs},\n           gs: each graph, xs: each node[...]", f"node.{result}[{width}]",
+                f"conv = {layer} as \"\"\n  return conv(gs, xs)[{result}]", build, run, names, helper)
+
+
+def types_of(relations):
+    return [t for t in ROWS if any(t in EDGES[name][:2] for name in relations)]
+
+
+def features(i, relations):
+    return {t: i[f"{t}.x"] for t in types_of(relations)}
+
+
+def indices(i, relations):
+    return {relation(name): i[name] for name in relations}
+
+
+def widths(relations):
+    return {t: WIDTH[f"{t}.x"] for t in types_of(relations)}
+
+
+def metadata(relations):
+    return types_of(relations), [relation(name) for name in relations]
+
+
 HGT_RELATIONS = ("writes", "cites", "by")
+WIDE_RELATIONS = ("writes", "cites", "held", "by", "shown")
 
 
-def hgt(name, value):
+def hgt(name, value, relations=HGT_RELATIONS):
     """Tensors of all relations and heads together, taken apart."""
     part = name.split(".")
     if part[0] in ("kqv_lin", "out_lin"):
         return {f"{ {'kqv_lin': 'kqv', 'out_lin': 'last'}[part[0]] }.{part[2]}.{part[3]}": value}
     if part[0] in ("k_rel", "v_rel"):
-        n = len(HGT_RELATIONS)
-        return {f"{part[0]}.{key}.weight": value[k::n] for k, key in enumerate(HGT_RELATIONS)}
+        n = len(relations)
+        return {f"{part[0]}.{key}.weight": value[k::n] for k, key in enumerate(relations)}
     if part[0] == "p_rel":
         return {f"p_rel.{name.split('__')[1]}.weight": value[0]}
     return {f"skip.{part[1]}.gate": value.reshape(1)}
@@ -132,6 +162,128 @@ def hgt(name, value):
 
 def run_hgt(module, i):
     return module({"author": i["author.x"], "paper": i["paper.x"]}, {relation(k): i[k] for k in HGT_RELATIONS})["paper"]
+
+
+def run_family(result, relations):
+    return lambda m, i: m(features(i, relations), indices(i, relations))[result]
+
+
+def by_relation(name):
+    for key in EDGES:
+        name = name.replace("__".join(relation(key)), key)
+    return name
+
+
+def han(name, value):
+    return {by_relation(name) + (".weight" if name.startswith("lin_") else ""): value}
+
+
+def to(name, value):
+    return {name.replace("forth.", "to."): value}
+
+
+def hetero_sage(aggr):
+    ends = lambda name: tuple(WIDTH[f"{t}.x"] for t in EDGES[name][:2])
+    return pyg.HeteroConv({relation(name): pyg.SAGEConv(ends(name), 5) for name in WIDE_RELATIONS}, aggr=aggr)
+
+
+def sages(aggr):
+    """HeteroConv as a layer of one's own."""
+    together = {"cat": "concat"}.get(aggr, aggr)
+    return ("layer Sages(out: dim) (gs: each graph, x: each node[...]) -> each node[...] {\n"
+            "  convs = [SAGEConv(out) for g in gs]\n"
+            "  m = [convs[g](g, x[g.src], x[g.dst]) for g in gs]\n"
+            f"  return [{together}([m[g] for g in gs if g.dst == t]) for t in x]\n}}\n")
+
+
+class RelationMeans(nn.Module):
+    """The mean over each relation by a matrix of its own, and what is there by one of its type."""
+
+    def __init__(self, width, relations, inverse):
+        super().__init__()
+        self.relations = relations
+        self.root = nn.ModuleDict({t: nn.Linear(w, width) for t, w in widths(relations).items()})
+        layer = lambda end: nn.ModuleDict({name: nn.Linear(WIDTH[f"{EDGES[name][end]}.x"], width, bias=False) for name in relations})
+        self.forth = layer(0)
+        self.back = layer(1) if inverse else {}
+        self.mean = pyg.SimpleConv(aggr="mean")
+
+    def forward(self, x, edges):
+        out = {t: self.root[t](x[t]) for t in x}
+        for (source, name, target), index in edges.items():
+            out[target] = out[target] + self.forth[name](self.mean((x[source], x[target]), index))
+            if self.back:
+                out[source] = out[source] + self.back[name](self.mean((x[target], x[source]), index.flip(0)))
+        return out
+
+
+MULTIPLICATIVE = "multiplicative-self-attention"
+
+
+def rgat(name, width, args, attr=False, **kwargs):
+    more = {"edge_dim": WIDTH["g.attr"]} if attr else {}
+    edges = ", attr: edge[d]" if attr else ""
+    return Case(name, f"g: graph, x: node[f], kind: edge of int{edges}", f"node[{width}]",
+                f"conv = RGATConv(4, {KINDS}, {args}) as \"\"\n  return conv(g, x, kind{', attr' if attr else ''})",
+                lambda: pyg.RGATConv(6, 4, KINDS, **kwargs, **more),
+                lambda m, i: m(i["node.x"], i["g"], i["g.kind"], *([i["g.attr"]] if attr else [])))
+
+
+def heat(name, width, args, **kwargs):
+    return Case(name, "g: graph, x: node[f], type: node of int, kind: edge of int, attr: edge[d]", f"node[{width}]",
+                f"conv = HEATConv(4, {KINDS}, 5, 2, {args}) as \"\"\n  return conv(g, x, type, kind, attr)",
+                lambda: pyg.HEATConv(6, 4, KINDS, KINDS, 5, WIDTH["g.attr"], 2, **kwargs),
+                lambda m, i: m(i["node.x"], i["g"], i["node.type"], i["g.kind"], i["g.attr"]))
+
+
+def pairs(name, body, build):
+    """Scores of authors and papers."""
+    return Case(name, "writes: node.author -> node.paper, z: node.author[a], x: node.paper[b]", "edge.writes", body, build,
+                lambda m, i: m(i["author.x"][i["writes"][0]], i["paper.x"][i["writes"][1]]),
+                lambda n, v: {n: v.squeeze(0) if name == "bilinear" else v})
+
+
+class Dot(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.side = nn.Linear(4, 6, bias=False)
+
+    def forward(self, x, y):
+        return (x * self.side(y)).sum(-1)
+
+
+class Bilinear(nn.Bilinear):
+    def __init__(self):
+        super().__init__(*BOTH, 1, bias=False)
+
+    def forward(self, x, y):
+        return super().forward(x, y).squeeze(-1)
+
+
+class PairMLP(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lins = pyg.MLP([sum(BOTH), 8, 1], norm=None).lins
+
+    def forward(self, x, y):
+        return self.lins[1](self.lins[0](torch.cat([x, y], -1)).relu()).squeeze(-1)
+
+
+def facts(name, weights, body, build):
+    """Scores of the edges of g by embeddings of nodes and kinds."""
+    params = "\n".join(f"  param {w}: {'node' if w.startswith('node') else 'kind'}[8] = normal(0.0, 1.0) as \"{w}.weight\""
+                       for w in weights.split())
+    return Case(name, "g: graph, kind: edge of int", "edge", f"{params.strip()}\n  {body}", build,
+                lambda m, i: m(i["g"][0], i["g.kind"], i["g"][1]))
+
+
+class Moduli(pyg.RotatE):
+    """The sum of the moduli, as Sun et al. have it; PyTorch Geometric takes one norm of all."""
+
+    def forward(self, head, kind, tail):
+        turn = self.rel_emb(kind)
+        turned = torch.complex(self.node_emb(head), self.node_emb_im(head)) * torch.complex(turn.cos(), turn.sin())
+        return -(turned - torch.complex(self.node_emb(tail), self.node_emb_im(tail))).abs().sum(-1)
 
 
 CASES = [
@@ -164,11 +316,54 @@ CASES = [
          "pool = AttentionalAggregation(Linear(1), Linear(5)) as \"\"\n  return pool(member, x)",
          lambda: pyg.AttentionalAggregation(nn.Linear(6, 1), nn.Linear(6, 5)),
          lambda m, i: m(i["node.x"], i["member"][1], dim_size=ROWS["graph"])),
-    Case("hgt", "writes: node.author -> node.paper, cites: node.paper -> node.paper, by: node.paper -> node.author,\n"
-         "           gs: each graph, xs: each node[...]", "node.paper[8]",
-         "conv = HGTConv(2) as \"\"\n  return conv(gs, xs)[paper]",
-         lambda: pyg.HGTConv({"author": 8, "paper": 8}, 8, (["author", "paper"], [relation(k) for k in HGT_RELATIONS]),
-                             heads=2), run_hgt, hgt),
+    typed("hgt", "HGTConv(8, heads = 2)", 8, lambda: pyg.HGTConv({"author": 8, "paper": 8}, 8, metadata(HGT_RELATIONS), heads=2),
+          run_hgt, hgt, HGT_RELATIONS),
+    typed("hgt_wide", "HGTConv(8)", 8, lambda: pyg.HGTConv(widths(WIDE_RELATIONS), 8, metadata(WIDE_RELATIONS)),
+          run_family("paper", WIDE_RELATIONS), lambda n, v: hgt(n, v, WIDE_RELATIONS), WIDE_RELATIONS),
+    *[typed(f"han_{t}", "HANConv(8, heads = 2)", 8,
+            lambda: pyg.HANConv(widths(WIDE_RELATIONS), 8, metadata(WIDE_RELATIONS), heads=2),
+            run_family(t, WIDE_RELATIONS), han, WIDE_RELATIONS, t) for t in ("paper", "author", "venue")],
+    *[typed(f"hetero_{aggr}", "Sages(5)", 15 if aggr == "cat" else 5, lambda aggr=aggr: hetero_sage(aggr), run_family("paper", WIDE_RELATIONS), hetero,
+            WIDE_RELATIONS, helper=sages(aggr)) for aggr in ("sum", "mean", "max", "cat")],
+    typed("hetero_rgcn", "HeteroRGCNConv(5)", 5, lambda: RelationMeans(5, WIDE_RELATIONS, False),
+          run_family("paper", WIDE_RELATIONS), to, WIDE_RELATIONS),
+    typed("hetero_rgcn_inverse", "HeteroRGCNConv(5, inverse = true)", 5, lambda: RelationMeans(5, WIDE_RELATIONS, True),
+          run_family("paper", WIDE_RELATIONS), to, WIDE_RELATIONS),
+    kinds("fast_rgcn", "", layer=pyg.FastRGCNConv),
+    kinds("fast_rgcn_blocks", ", blocks = 2, aggr = \"sum\"", layer=pyg.FastRGCNConv, num_blocks=2, aggr="sum"),
+    kinds("rgcn_max", ", aggr = \"max\"", aggr="max"),
+    Case("rgcn_between", "writes: node.author -> node.paper, z: node.author[a], x: node.paper[b]", "node.paper[8]",
+         f"conv = RGCNConv(8, {KINDS}, bases = 2) as \"\"\n  return conv(writes, z, writes.kind, x)",
+         lambda: pyg.RGCNConv(BOTH, 8, KINDS, num_bases=2),
+         lambda m, i: m((i["author.x"], i["paper.x"]), i["writes"], i["writes.kind"])),
+    rgat("rgat", 8, "heads = 2", heads=2),
+    rgat("rgat_edge", 8, "heads = 2, mod = \"additive\"", attr=True, heads=2, mod="additive"),
+    rgat("rgat_within", 4, "heads = 2, concat = false, mechanism = \"within-relation\"", heads=2, concat=False,
+         attention_mechanism="within-relation"),
+    rgat("rgat_bases", 16, f"bases = 2, heads = 2, dims = 2, mode = \"{MULTIPLICATIVE}\", mod = \"f-scaled\"", attr=True,
+         num_bases=2, heads=2, dim=2, attention_mode=MULTIPLICATIVE, mod="f-scaled"),
+    rgat("rgat_blocks", 8, f"blocks = 2, heads = 2, dims = 2, concat = false, mode = \"{MULTIPLICATIVE}\", mod = \"scaled\", "
+         "mechanism = \"within-relation\"", num_blocks=2, heads=2, dim=2, concat=False, attention_mode=MULTIPLICATIVE,
+         mod="scaled", attention_mechanism="within-relation"),
+    rgat("rgat_fadd", 8, "heads = 2, mod = \"f-additive\", bias = false", heads=2, mod="f-additive", bias=False),
+    heat("heat", 8, "heads = 2", heads=2),
+    heat("heat_mean", 4, "heads = 2, concat = false, bias = false", heads=2, concat=False, bias=False),
+    heat("heat_bare", 4, "root = false", root_weight=False),
+    Case("set2set", "x: node[f], member: node -> graph", "graph[12]",
+         "pool = Set2Set(3) as \"\"\n  return pool(member, x)", lambda: pyg.aggr.Set2Set(6, 3),
+         lambda m, i: m(i["node.x"], i["member"][1], dim_size=ROWS["graph"])),
+    pairs("dot", "side = Linear(6, bias = false)\n  return dot(writes, z, side(x))", Dot),
+    pairs("bilinear", "score = BilinearDecoder() as \"\"\n  return score(writes, z, x)", Bilinear),
+    pairs("mlp_pairs", "score = MLPDecoder([8, 1]) as \"\"\n  return score(writes, z, x)", lambda: PairMLP()),
+    facts("distmult", "node_emb rel_emb", "return distmult(g, node_emb, node_emb, rel_emb[kind])", lambda: pyg.DistMult(7, KINDS, 8)),
+    facts("transe", "node_emb rel_emb", "h = node_emb / sum(abs(node_emb), axis = -1, keep = true)\n"
+          "  return transe(g, h, h, rel_emb[kind])", lambda: pyg.TransE(7, KINDS, 8)),
+    facts("transe2", "node_emb rel_emb", "h = normalize(node_emb)\n  return transe(g, h, h, rel_emb[kind], p = 2)",
+          lambda: pyg.TransE(7, KINDS, 8, p_norm=2.0)),
+    facts("complex", "node_emb node_emb_im rel_emb rel_emb_im", "h = concat(node_emb, node_emb_im)\n"
+          "  return complex(g, h, h, concat(rel_emb, rel_emb_im)[kind])", lambda: pyg.ComplEx(7, KINDS, 8)),
+    facts("rotate", "node_emb node_emb_im rel_emb", "h = concat(node_emb, node_emb_im)\n"
+          "  return rotate(g, h, h, rel_emb[kind])", lambda: Moduli(7, KINDS, 8)),
 ]
 
 
@@ -193,10 +388,15 @@ def inputs_of(case, rng):
     """Columns of all types; tests bind those that the model reads."""
     arrays = {name: rng.standard_normal((ROWS[name.split(".")[0]], width)).astype(np.float32)
               for name, width in WIDTH.items() if name.endswith(".x")}
-    arrays["venue.x"] = np.zeros((0, 6), np.float32)
     arrays["g.kind"] = np.array([k % (KINDS - 1) for k in range(len(EDGES["g"][2]))], np.int64)
     if case.name == "hgt":
         arrays = {f"{t}.x": rng.standard_normal((ROWS[t], 8)).astype(np.float32) for t in ("author", "paper")}
+    if "attr: edge[" in case.inputs:
+        arrays["g.attr"] = rng.standard_normal((len(EDGES["g"][2]), WIDTH["g.attr"])).astype(np.float32)
+    if "type: node of int" in case.inputs:
+        arrays["node.type"] = np.array([2 - k % (KINDS - 1) for k in range(ROWS["node"])], np.int64)
+    if "writes.kind" in case.body:
+        arrays["writes.kind"] = np.array([k % (KINDS - 1) for k in range(len(EDGES["writes"][2]))], np.int64)
     return arrays
 
 
@@ -214,16 +414,17 @@ def compute(case, arrays, state, cot, dtype):
 
 
 def model_text(case):
-    return f"model M() ({case.inputs}) -> {case.result} {{\n  {case.body}\n}}\n"
+    return case.helper + f"model M() ({case.inputs}) -> {case.result} {{\n  {case.body}\n}}\n"
 
 
 def record_case(case):
     rng = np.random.default_rng(zlib.crc32(case.name.encode()))
     arrays = inputs_of(case, rng)
     state = record.draw_state(case.build(), rng)
-    width = int(case.result.split("[")[1][:-1])
-    rows = ROWS[case.result.split("[")[0].removeprefix("node.")]
-    cot = rng.standard_normal((rows, width)).astype(np.float32)
+    space, _, width = case.result.rstrip("]").partition("[")
+    edges = EDGES.get("g" if space == "edge" else space.removeprefix("edge."))
+    rows = len(edges[2]) if edges else ROWS[space.removeprefix("node.")]
+    cot = rng.standard_normal((rows, int(width)) if width else rows).astype(np.float32)
     wide = compute(case, arrays, state, cot, torch.float64)
     single = compute(case, arrays, state, cot, torch.float32)
     far = record.distance(wide, {n: t.astype(np.float64) for n, t in single.items()})
