@@ -243,7 +243,8 @@ static value eval_cond(elab *E, const ast_expr *e)
 
 static value take(elab *E, const ast_expr *e, value list, value index)
 {
-    bool key = index.kind == VAL_ROWS || index.kind == VAL_GRAPH || index.kind == VAL_TENSOR;
+    bool key = index.kind == VAL_ROWS || index.kind == VAL_GRAPH || index.kind == VAL_TENSOR ||
+               index.kind == VAL_SPACE;
     if (list.u.list->key && key) return el_of_family(E, e, list, index);
     if (index.kind != VAL_INT)
         return el_error(E, e->mark, "a list is indexed by an integer, not by %s",

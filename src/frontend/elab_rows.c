@@ -337,9 +337,10 @@ value el_input_family(elab *E, const ast_formal *f)
     return el_error(E, t->span, "`each` stands before `graph` or `node[...]`");
 }
 
-/* The rows that a key of a family names: themselves, or those of a tensor. */
+/* The rows that a key of a family names: themselves, `node`, or those of a tensor. */
 static gir_space_id rows_of(const elab *E, const value *v)
 {
+    if (v->kind == VAL_SPACE && !strcmp(v->u.s, GN_SPACE_NODE)) return E->space[0];
     if (v->kind == VAL_ROWS) return (gir_space_id)v->id;
     return v->kind == VAL_TENSOR ? val_type(E, v)->space : 0;
 }
