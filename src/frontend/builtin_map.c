@@ -151,6 +151,16 @@ value builtin_rank(elab *E, const builtin_call *c)
     return builtin_tensor(E, c, 0) ? val_int(val_type(E, &c->arg[0])->rank) : POISON;
 }
 
+value builtin_values(elab *E, const builtin_call *c)
+{
+    const char *column;
+    if (!builtin_tensor(E, c, 0)) return POISON;
+    int64_t n = el_values(E, &c->arg[0], &column);
+    if (n) return val_int(n);
+    return el_error(E, c->span[0], "this is %s: how many different integers that are is not known",
+                    val_text(E, &c->arg[0]));
+}
+
 value builtin_rows(elab *E, const builtin_call *c)
 {
     if (!builtin_tensor(E, c, 0)) return POISON;

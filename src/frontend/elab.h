@@ -337,6 +337,7 @@ const char *el_relation_text(elab *E, const gir_type *g);     /* "node.author ->
 bool el_rows_fit(elab *E, const ast_rows *r, gir_space_id s); /* binds variables */
 /* Rows that a parameter may have one of each: their name, and how many; false: reported. */
 bool el_rows_of(elab *E, const ast_rows *r, const char **name, int64_t *rows);
+int64_t el_values(elab *E, const value *v, const char **column); /* 0: not known */
 gir_space_id el_space_named(elab *E, const char *name); /* by the name that el_rows_of gave */
 value el_input_relation(elab *E, const ast_formal *f);
 value el_input_family(elab *E, const ast_formal *f);

@@ -178,19 +178,23 @@ static int column_behind(const elab *E, gir_id v)
     return n->op == GIR_INPUT ? gn_schema_find_column(E->schema, n->attr.name) : -1;
 }
 
+int64_t el_values(elab *E, const value *v, const char **name)
+{
+    int k = val_type(E, v)->elem == GN_I32 ? column_behind(E, v->id) : -1;
+    if (k < 0 || E->schema->column[k].classes < 1) return 0;
+    *name = E->schema->column[k].name;
+    return E->schema->column[k].classes;
+}
+
 /* A row for each number that integers may be. */
 static bool rows_of_values(elab *E, const ast_rows *r, const value *v, const char **name,
                            int64_t *rows)
 {
-    int k = val_type(E, v)->elem == GN_I32 ? column_behind(E, v->id) : -1;
-    if (k < 0 || E->schema->column[k].classes < 1) {
+    *rows = el_values(E, v, name);
+    if (!*rows)
         el_error(E, r->span, "`%s` is %s: how many different integers that are is not known",
                  r->name, val_text(E, v));
-        return false;
-    }
-    *name = E->schema->column[k].name;
-    *rows = E->schema->column[k].classes;
-    return true;
+    return *rows > 0;
 }
 
 bool el_rows_of(elab *E, const ast_rows *r, const char **name, int64_t *rows)

@@ -61,6 +61,32 @@ def bipartite(name, layer, build, width=5):
                 lambda m, i: m((i["author.x"], i["paper.x"]), i["writes"]))
 
 
+def ends(name):
+    return tuple(WIDTH[f"{t}.x"] for t in EDGES[name][:2])
+
+
+def nothing(name, layer, build, width, relation):
+    """The same where a relation has no edges, or either end no rows."""
+    source, target, _ = EDGES[relation]
+    return Case(f"{name}_{relation}", f"{relation}: node.{source} -> node.{target}, z: node.{source}[a], x: node.{target}[b]",
+                f"node.{target}[{width}]", f"conv = {layer} as \"\"\n  return conv({relation}, z, y = x)",
+                lambda: build(ends(relation)), lambda m, i: m((i[f"{source}.x"], i[f"{target}.x"]), i[relation]))
+
+
+def attributed(name, layer, build, width=6):
+    """With features of edges, from authors to papers."""
+    return Case(name, "writes: node.author -> node.paper, z: node.author[a], x: node.paper[b]", f"node.paper[{width}]",
+                f"conv = {layer} as \"\"\n  return conv(writes, z, writes.attr, x)", build,
+                lambda m, i: m((i["author.x"], i["paper.x"]), i["writes"], i["writes.attr"]))
+
+
+def own(name, layer, build, width=6):
+    """Along a relation of a type to itself, with weights of its own for either end."""
+    return Case(name, "cites: node.paper -> node.paper, x: node.paper[b]", f"node.paper[{width}]",
+                f"conv = {layer} as \"\"\n  return conv(cites, x, y = x)", build,
+                lambda m, i: m((i["paper.x"], i["paper.x"]), i["cites"]))
+
+
 def called(case, call):
     return Case(case.name, case.inputs, case.result, case.body.format(call), case.build, case.run, case.names)
 
@@ -183,7 +209,6 @@ def to(name, value):
 
 
 def hetero_sage(aggr):
-    ends = lambda name: tuple(WIDTH[f"{t}.x"] for t in EDGES[name][:2])
     return pyg.HeteroConv({relation(name): pyg.SAGEConv(ends(name), 5) for name in WIDE_RELATIONS}, aggr=aggr)
 
 
@@ -224,14 +249,14 @@ def rgat(name, width, args, attr=False, **kwargs):
     more = {"edge_dim": WIDTH["g.attr"]} if attr else {}
     edges = ", attr: edge[d]" if attr else ""
     return Case(name, f"g: graph, x: node[f], kind: edge of int{edges}", f"node[{width}]",
-                f"conv = RGATConv(4, {KINDS}, {args}) as \"\"\n  return conv(g, x, kind{', attr' if attr else ''})",
+                f"conv = RGATConv(4, {args}) as \"\"\n  return conv(g, x, kind{', attr' if attr else ''})",
                 lambda: pyg.RGATConv(6, 4, KINDS, **kwargs, **more),
                 lambda m, i: m(i["node.x"], i["g"], i["g.kind"], *([i["g.attr"]] if attr else [])))
 
 
 def heat(name, width, args, **kwargs):
     return Case(name, "g: graph, x: node[f], type: node of int, kind: edge of int, attr: edge[d]", f"node[{width}]",
-                f"conv = HEATConv(4, {KINDS}, 5, 2, {args}) as \"\"\n  return conv(g, x, type, kind, attr)",
+                f"conv = HEATConv(4, 5, 2, {args}) as \"\"\n  return conv(g, x, type, kind, attr)",
                 lambda: pyg.HEATConv(6, 4, KINDS, KINDS, 5, WIDTH["g.attr"], 2, **kwargs),
                 lambda m, i: m(i["node.x"], i["g"], i["node.type"], i["g.kind"], i["g.attr"]))
 
@@ -305,6 +330,23 @@ CASES = [
          "cite = SAGEConv(5) as \"convs.cites\"\n  write = GATConv(5, loops = false) as \"convs.writes\"\n"
          "  hold = GraphConv(5) as \"convs.held\"\n"
          "  return cite(cites, x) + write(writes, z, y = x) + hold(held, w, x)", hetero_conv, run_hetero, hetero),
+    *[nothing(name, layer, build, width, relation) for relation in ("held", "shown", "by") for name, layer, build, width in (
+        ("sage", "SAGEConv(5)", lambda w: pyg.SAGEConv(w, 5), 5),
+        ("graphconv", "GraphConv(5, aggr = \"mean\")", lambda w: pyg.GraphConv(w, 5, aggr="mean"), 5),
+        ("gat", "GATConv(3, heads = 2, loops = false)", lambda w: pyg.GATConv(w, 3, heads=2, add_self_loops=False), 6),
+        ("gatv2", "GATv2Conv(3, heads = 2, loops = false)", lambda w: pyg.GATv2Conv(w, 3, heads=2, add_self_loops=False), 6),
+        ("transformer", "TransformerConv(3, heads = 2)", lambda w: pyg.TransformerConv(w, 3, heads=2), 6),
+        ("resgated", "ResGatedGraphConv(5)", lambda w: pyg.ResGatedGraphConv(w, 5), 5))],
+    attributed("gat_edge", "GATConv(3, heads = 2, loops = false)",
+               lambda: pyg.GATConv(BOTH, 3, heads=2, add_self_loops=False, edge_dim=3)),
+    attributed("gatv2_edge", "GATv2Conv(3, heads = 2, concat = false, loops = false)",
+               lambda: pyg.GATv2Conv(BOTH, 3, heads=2, concat=False, add_self_loops=False, edge_dim=3), 3),
+    attributed("transformer_edge", "TransformerConv(3, heads = 2, concat = false)",
+               lambda: pyg.TransformerConv(BOTH, 3, heads=2, concat=False, edge_dim=3), 3),
+    own("sage_own", "SAGEConv(6, normalized = true)", lambda: pyg.SAGEConv((4, 4), 6, normalize=True)),
+    own("gat_own", "GATConv(3, heads = 2)", lambda: pyg.GATConv((4, 4), 3, heads=2)),
+    own("gatv2_own", "GATv2Conv(3, heads = 2)", lambda: pyg.GATv2Conv((4, 4), 3, heads=2)),
+    own("transformer_own", "TransformerConv(3, heads = 2)", lambda: pyg.TransformerConv((4, 4), 3, heads=2)),
     kinds("rgcn", ""),
     kinds("rgcn_bases", ", bases = 2", num_bases=2),
     kinds("rgcn_blocks", ", blocks = 2", num_blocks=2),
@@ -338,12 +380,12 @@ CASES = [
          lambda m, i: m((i["author.x"], i["paper.x"]), i["writes"], i["writes.kind"])),
     rgat("rgat", 8, "heads = 2", heads=2),
     rgat("rgat_edge", 8, "heads = 2, mod = \"additive\"", attr=True, heads=2, mod="additive"),
-    rgat("rgat_within", 4, "heads = 2, concat = false, mechanism = \"within-relation\"", heads=2, concat=False,
+    rgat("rgat_within", 4, "heads = 2, concat = false, within = true", heads=2, concat=False,
          attention_mechanism="within-relation"),
-    rgat("rgat_bases", 16, f"bases = 2, heads = 2, dims = 2, mode = \"{MULTIPLICATIVE}\", mod = \"f-scaled\"", attr=True,
+    rgat("rgat_bases", 16, f"bases = 2, heads = 2, dims = 2, multiplicative = true, mod = \"f-scaled\"", attr=True,
          num_bases=2, heads=2, dim=2, attention_mode=MULTIPLICATIVE, mod="f-scaled"),
-    rgat("rgat_blocks", 8, f"blocks = 2, heads = 2, dims = 2, concat = false, mode = \"{MULTIPLICATIVE}\", mod = \"scaled\", "
-         "mechanism = \"within-relation\"", num_blocks=2, heads=2, dim=2, concat=False, attention_mode=MULTIPLICATIVE,
+    rgat("rgat_blocks", 8, f"blocks = 2, heads = 2, dims = 2, concat = false, multiplicative = true, mod = \"scaled\", "
+         "within = true", num_blocks=2, heads=2, dim=2, concat=False, attention_mode=MULTIPLICATIVE,
          mod="scaled", attention_mechanism="within-relation"),
     rgat("rgat_fadd", 8, "heads = 2, mod = \"f-additive\", bias = false", heads=2, mod="f-additive", bias=False),
     heat("heat", 8, "heads = 2", heads=2),
@@ -393,6 +435,8 @@ def inputs_of(case, rng):
         arrays = {f"{t}.x": rng.standard_normal((ROWS[t], 8)).astype(np.float32) for t in ("author", "paper")}
     if "attr: edge[" in case.inputs:
         arrays["g.attr"] = rng.standard_normal((len(EDGES["g"][2]), WIDTH["g.attr"])).astype(np.float32)
+    if "writes.attr" in case.body:
+        arrays["writes.attr"] = rng.standard_normal((len(EDGES["writes"][2]), WIDTH["g.attr"])).astype(np.float32)
     if "type: node of int" in case.inputs:
         arrays["node.type"] = np.array([2 - k % (KINDS - 1) for k in range(ROWS["node"])], np.int64)
     if "writes.kind" in case.body:
