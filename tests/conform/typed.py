@@ -405,7 +405,7 @@ CASES = [
     facts("complex", "node_emb node_emb_im rel_emb rel_emb_im", "h = concat(node_emb, node_emb_im)\n"
           "  return complex(g, h, h, concat(rel_emb, rel_emb_im)[kind])", lambda: pyg.ComplEx(7, KINDS, 8)),
     facts("rotate", "node_emb node_emb_im rel_emb", "h = concat(node_emb, node_emb_im)\n"
-          "  return rotate(g, h, h, rel_emb[kind])", lambda: Moduli(7, KINDS, 8)),
+          "  return rotate(g, h, h, concat(cos(rel_emb), sin(rel_emb))[kind])", lambda: Moduli(7, KINDS, 8)),
 ]
 
 

@@ -8,12 +8,13 @@ static const gn_schema_space spaces[] = {{"node", -1}, {"paper", 40}, {"author",
 static const gn_schema_relation relations[] = {
     {"g", 0, 0, -1}, {"cites", 1, 1, 90}, {"writes", 2, 1, 80}, {"held", 1, 3, 40}};
 static const gn_schema_column columns[] = {
-    {"paper.x", false, 1, GN_F32, 1, {16}},    {"author.x", false, 2, GN_F32, 1, {8}},
-    {"paper.year", false, 1, GN_F32, 0, {0}},  {"writes.attr", true, 2, GN_F32, 1, {3}},
-    {"cites.weight", true, 1, GN_F32, 0, {0}}, {"cites.kind", true, 1, GN_I32, 0, {0}}};
+    {"paper.x", false, 1, GN_F32, 1, {16}},     {"author.x", false, 2, GN_F32, 1, {8}},
+    {"paper.year", false, 1, GN_F32, 0, {0}},   {"writes.attr", true, 2, GN_F32, 1, {3}},
+    {"cites.weight", true, 1, GN_F32, 0, {0}},  {"cites.kind", true, 1, GN_I32, 0, {0}},
+    {"writes.kind", true, 2, GN_I32, 0, {0}, 6}};
 static const gn_schema typed = {.n_spaces = 4,
                                 .n_relations = 4,
-                                .n_columns = 6,
+                                .n_columns = 7,
                                 .space = spaces,
                                 .relation = relations,
                                 .column = columns,
@@ -126,6 +127,8 @@ START_TEST(families)
     ck_assert_ptr_null(m->warnings[0] ? m->warnings : NULL);
     says("model M() (x: each node[...]) -> node.paper[16] { return x[venue] }\n",
          "nothing here is of node.venue");
+    says("model M() (x: each node[...]) -> node.paper[16] { return x[node] }\n",
+         "nothing here is of node");
     says("model M() (x: each edge[...]) -> node.paper[16] { return x[paper] }\n",
          "`each` stands before `graph` or `node[...]`");
 }
@@ -144,6 +147,34 @@ START_TEST(parameters_of_rows)
     says("model M() (held: node.paper -> node.venue) -> node.venue[6] {\n"
          "  param emb: edge[6] = zeros\n  return mean(u -> v in held: emb[u])\n}\n",
          "these are no rows of nodes or graphs");
+}
+END_TEST
+
+/* Data of one type of node have a family of one, whose key is `node`. */
+START_TEST(family_of_one)
+{
+    gn_data_shape one = {.n_classes = 4, .n_features = 8, .has_masks = true};
+    const char *text = "model M() (gs: each graph, x: each node[...]) -> node[C] {\n"
+                       "  first = HeteroRGCNConv(C)\n  return first(gs, x)[node]\n}\n";
+    gn_model *m = frontend_model(&arena, text, &one, 0, NULL);
+    ck_assert_int_eq(frontend_param(m, "first.root.node.weight")->type.dim[0], 8);
+}
+END_TEST
+
+START_TEST(how_many_values)
+{
+    gn_model *m = model("model M() (writes: node.author -> node.paper, x: node.author[...],\n"
+                        "           kind: edge.writes of int) -> node.paper[8] {\n"
+                        "  some = carry(kind, only(writes, kind < 5))\n"
+                        "  assert values(some) == 6, \"six\"\n"
+                        "  conv = RGCNConv(8, root = false)\n"
+                        "  return conv(writes, x, kind)\n}\n");
+    ck_assert_int_eq(frontend_param(m, "conv.weight")->type.dim[0], 6);
+    says(
+        "model M() (kind: edge.cites of int) -> edge.cites of int { return kind + values(kind) }\n",
+        "how many different integers that are is not known");
+    says("model M() (x: node.paper[F]) -> node.paper[F] { return x + values(x) }\n",
+         "this is node.paper[16]: how many different integers that are is not known");
 }
 END_TEST
 
@@ -179,6 +210,8 @@ int main(void)
     tcase_add_test(t, bare_node);
     tcase_add_test(t, families);
     tcase_add_test(t, parameters_of_rows);
+    tcase_add_test(t, family_of_one);
+    tcase_add_test(t, how_many_values);
     tcase_add_test(t, what_there_is);
     return RUN_CASES("frontend rows", t);
 }
