@@ -34,7 +34,8 @@ static gn_status *fill(const gn_aot_image *g, gn_state *s, uint64_t seed)
 static gn_status *make_state(const gn_aot_image *g, gn_state *s, uint64_t seed)
 {
     for (int k = 0; k < g->n_states; k++)
-        GN_TRY(gn_state_add(s, g->states[k].name, g->states[k].elem, 1, g->states[k].elems));
+        GN_TRY(gn_state_add(s, g->states[k].name, g->states[k].elem, g->states[k].rows,
+                            g->states[k].row_elems));
     return fill(g, s, seed);
 }
 
@@ -122,7 +123,7 @@ static const char magic[8] = {'G', 'N', 'N', 'C', 'S', 'T', '0', '2'};
 
 static int64_t bytes_of(const gn_state_tensor *t)
 {
-    return t->row_elems * (int64_t)gn_elem_size(t->elem);
+    return t->rows * t->row_elems * (int64_t)gn_elem_size(t->elem);
 }
 
 static uint64_t digest_tensors(const gn_state *s)
@@ -130,7 +131,7 @@ static uint64_t digest_tensors(const gn_state *s)
     uint64_t h = 0;
     for (int k = 0; k < s->n; k++) {
         const gn_state_tensor *t = &s->tensors[k];
-        int64_t numbers[2] = {(int64_t)t->elem, t->row_elems};
+        int64_t numbers[2] = {(int64_t)t->elem, t->rows * t->row_elems};
         h = gn_hash_bytes(t->name, strlen(t->name) + 1, h);
         h = gn_hash_bytes(numbers, sizeof numbers, h);
     }

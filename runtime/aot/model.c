@@ -39,13 +39,15 @@ gn_status *aot_no_such(const gn_aot_model *m, const char *what, const char *name
     const gn_aot_image *g = m->image;
     const char *names[MOST];
     if (!name) GN_FAIL(GN_ERR_USAGE, "the %s's name is NULL", what);
-    int kind = !strcmp(what, "input") ? 0 : !strcmp(what, "output") ? 1 : 2;
-    int n = kind == 0 ? g->n_inputs : kind == 1 ? g->n_outputs : g->n_weights;
-    if (n > MOST) n = MOST;
-    for (int k = 0; k < n; k++)
-        names[k] = kind == 0   ? g->inputs[k].name
-                   : kind == 1 ? g->outputs[k].name
-                               : g->weights[k].name;
+    int n = 0;
+    for (int k = 0; !strcmp(what, "input") && k < g->n_inputs && n < MOST; k++)
+        names[n++] = g->inputs[k].name;
+    for (int k = 0; !strcmp(what, "output") && k < g->n_outputs && n < MOST; k++)
+        names[n++] = g->outputs[k].name;
+    for (int k = 0; !strcmp(what, "weight") && k < g->n_weights && n < MOST; k++)
+        names[n++] = g->weights[k].name;
+    for (int k = 0; !strcmp(what, "relation") && k < g->n_relations && n < MOST; k++)
+        if (gn_aot_takes(g, k)) names[n++] = g->relations[k].name;
     GN_FAIL(GN_ERR_USAGE, "model %s has no %s '%s'%s", g->model, what, name,
             gn_did_you_mean(name, names, (size_t)n).text);
 }
@@ -55,13 +57,13 @@ gn_status *aot_no_such(const gn_aot_model *m, const char *what, const char *name
 /* The inputs that there are, for who has a header of others. */
 static gn_status *other_header(const gn_aot_image *g, uint64_t identity)
 {
-    static const char *const rows[] = {"", "[nodes]", "[edges]"};
-    char inputs[512] = "";
+    char inputs[512] = "", rows[160];
     size_t at = 0;
     for (int k = 0; k < g->n_inputs && at < sizeof inputs; k++) {
         const gn_aot_tensor *t = &g->inputs[k];
+        gn_aot_rows_text(g, t, rows, sizeof rows);
         int n = snprintf(inputs + at, sizeof inputs - at, "%s%s %s%s[%lld]", k ? ", " : "", t->name,
-                         gn_elem_name(t->elem), rows[t->rows], (long long)t->row_elems);
+                         gn_elem_name(t->elem), rows, (long long)t->row_elems);
         at += n > 0 ? (size_t)n : 0;
     }
     GN_FAIL(GN_ERR_USAGE,
@@ -83,6 +85,9 @@ static gn_status *start(gn_aot_model *m, uint64_t identity, uint64_t has, int th
     m->unit[AOT_STEP] = (aot_unit){.code = g->step, .ahead = g->step_ahead};
     GN_TRY(gn_block_zeroed(g->n_inputs, sizeof *m->data, "inputs", &block));
     m->data = block;
+    GN_TRY(gn_block_zeroed(2 * (int64_t)g->n_relations, sizeof *m->graph, "relations", &block));
+    m->graph = block;
+    m->stand_in = m->graph + g->n_relations;
     GN_TRY(gn_pool_new(threads > 1 ? threads : 1, &m->pool));
     if (!shared) return aot_store_new(g, seed, &m->store);
     atomic_fetch_add(&shared->users, 1);
@@ -140,7 +145,8 @@ void gn_aot_free(gn_aot_model *m)
     }
     gn_block_free(m->data);
     gn_block_free(m->copied);
-    gn_graph_free(m->graph);
+    for (int k = 0; m->graph && k < 2 * m->image->n_relations; k++) gn_graph_free(m->graph[k]);
+    gn_block_free(m->graph);
     gn_graph_free(m->pattern);
     if (m->pool) gn_pool_free(m->pool);
     aot_store_release(m->store);
@@ -157,30 +163,10 @@ gn_status *aot_check_index(const gn_aot_model *m, const gn_graph *g, const char 
     GN_FAIL(GN_ERR_DATA, "%s: compile with --data of such a size", what);
 }
 
-static gn_status *take_graph(gn_aot_model *m, gn_graph *g)
-{
-    gn_status *s = aot_check_index(m, g, "a graph of more than 2^31 - 1 nodes or edges");
-    if (s) {
-        gn_graph_free(g);
-        return s;
-    }
-    for (int k = 0; k < AOT_UNITS; k++) aot_unbind(m, k);
-    for (int k = 0; k < m->image->n_inputs; k++) {
-        gn_block_free(m->data[k].sorted);
-        m->data[k].sorted = NULL;
-    }
-    gn_graph_free(m->graph);
-    m->graph = g;
-    return NULL;
-}
-
 int gn_aot_graph_coo(gn_aot_model *m, gn_elem ends, int64_t nodes, int64_t edges, const void *src,
                      const void *dst)
 {
-    gn_graph *g;
-    AOT_USABLE(m);
-    gn_status *s = gn_graph_from_coo(m->image->index, nodes, nodes, edges, ends, src, dst, &g);
-    return aot_say(m, s ? s : take_graph(m, g));
+    return gn_aot_relation_coo(m, ends, GN_NAME_G, nodes, nodes, edges, src, dst);
 }
 
 int gn_aot_graph_csr(gn_aot_model *m, gn_elem ends, int64_t nodes, const void *row, const void *src)
@@ -188,23 +174,19 @@ int gn_aot_graph_csr(gn_aot_model *m, gn_elem ends, int64_t nodes, const void *r
     gn_graph *g;
     AOT_USABLE(m);
     gn_status *s = gn_graph_from_rows(m->image->index, nodes, ends, row, src, &g);
-    return aot_say(m, s ? s : take_graph(m, g));
+    return aot_say(m, s ? s : aot_take_graph(m, GN_NAME_G, g));
 }
 
 /* Running -------------------------------------------------------------------------------------- */
 
-static gn_status *make_instances(gn_aot_model *m, int which)
+static gn_status *make_instances(gn_aot_model *m, int which, gn_graph_binding *graphs, int n_graphs,
+                                 gn_binding *tensors)
 {
     const gn_aot_image *g = m->image;
     aot_unit *u = &m->unit[which];
     const gn_state *state = &m->store->state;
-    void *block;
     int n = 0;
-    if (!m->graph) GN_FAIL(GN_ERR_USAGE, "no graph is bound");
-    GN_TRY(aot_ready_data(m, u));
-    GN_TRY(gn_block_zeroed((int64_t)g->n_inputs + state->n + gn_pair_kept(u->ahead),
-                           sizeof(gn_binding), "bindings", &block));
-    gn_binding *b = block;
+    gn_binding *b = tensors;
     for (int k = 0; k < g->n_inputs; k++) {
         const gn_aot_tensor *t = &g->inputs[k];
         const aot_data *d = &m->data[k];
@@ -213,21 +195,42 @@ static gn_status *make_instances(gn_aot_model *m, int which)
             b[n++] = (gn_binding){t->name, t->elem, d->rows, t->row_elems, (void *)(uintptr_t)data};
     }
     gn_state_bindings(state, b + n);
-    gn_graph_binding graphs[2] = {{GN_NAME_G, m->graph}, {GN_NAME_X, m->pattern}};
-    gn_status *s = gn_pair_new(u->code, u->ahead, m->pattern ? 2 : 1, graphs, n + state->n, b,
-                               m->pool, m->unit[!which].pair.instance, &u->pair);
-    gn_block_free(b);
+    if (m->pattern) graphs[n_graphs++] = (gn_graph_binding){GN_NAME_X, m->pattern};
+    gn_status *s = gn_pair_new(u->code, u->ahead, n_graphs, graphs, n + state->n, b, m->pool,
+                               m->unit[!which].pair.instance, &u->pair);
     if (!s && g->one_region[which]) s = gn_instance_one_region(u->pair.instance);
     if (s) aot_unbind(m, which);
     u->bound = !s;
     return s;
 }
 
+/* Graphs first: data on edges are put in their order. */
+static gn_status *bind_unit(gn_aot_model *m, int which)
+{
+    const aot_unit *u = &m->unit[which];
+    int n_graphs;
+    void *graphs, *tensors = NULL;
+    GN_TRY(gn_block_zeroed((int64_t)m->image->n_relations + 1, sizeof(gn_graph_binding), "graphs",
+                           &graphs));
+    gn_status *s = aot_graphs(m, u, graphs, &n_graphs);
+    if (!s) s = aot_ready_data(m, u);
+    if (!s)
+        s = gn_block_zeroed((int64_t)m->image->n_inputs + m->store->state.n +
+                                gn_pair_kept(u->ahead),
+                            sizeof(gn_binding), "bindings", &tensors);
+    if (!s) s = make_instances(m, which, graphs, n_graphs, tensors);
+    gn_block_free(tensors);
+    gn_block_free(graphs);
+    return s;
+}
+
 static gn_status *run(gn_aot_model *m, int which)
 {
-    if (!m->unit[which].bound) GN_TRY(make_instances(m, which));
-    gn_instance_run(m->unit[which].pair.instance);
-    return NULL;
+    gn_instance *in;
+    if (!m->unit[which].bound) GN_TRY(bind_unit(m, which));
+    in = m->unit[which].pair.instance;
+    gn_instance_run(in);
+    return gn_instance_check(in); /* where edges are drawn anew */
 }
 
 int gn_aot_infer(gn_aot_model *m)
@@ -260,12 +263,10 @@ static gn_status *output(gn_aot_model *m, const char *name, int64_t *rows, const
         GN_FAIL(GN_ERR_USAGE, "nothing was inferred since data or weights last changed");
     int64_t elems = 0;
     const gn_instance *in = m->unit[AOT_INFER].pair.instance;
-    const gn_graph *g = t->rows == GN_AOT_EDGES
-                            ? gn_instance_graph(in, gn_instance_output_graph(in, name))
-                            : m->graph;
     *out = gn_instance_output(in, name, &elems);
-    if (rows) *rows = t->rows == GN_AOT_ONE ? 1 : t->rows == GN_AOT_NODES ? g->n_dst : g->n_edge;
+    if (rows) *rows = t->rows == GN_AOT_ONE ? 1 : t->row_elems ? elems / t->row_elems : 0;
     if (t->rows != GN_AOT_EDGES) return NULL;
+    const gn_graph *g = gn_instance_graph(in, gn_instance_output_graph(in, name));
     int64_t bytes = t->row_elems * (int64_t)gn_elem_size(t->elem);
     gn_block_free(m->copied);
     m->copied_bytes = 0;

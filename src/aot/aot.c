@@ -1,6 +1,5 @@
 /* A build as one relocatable object: kernels, the model's description, and the runtime. */
 #include "aot/aot.h"
-#include "base/data_name.h"
 
 #include "aot/layout.h"
 #include "base/outfile.h"
@@ -14,58 +13,94 @@ extern const size_t gn_embedded_aot_runtime_o_size;
 
 /* The model, described ------------------------------------------------------------------------- */
 
-static gn_status *tensor_of(const gir_program *p, const char *what, const char *name,
-                            const gir_type *t, gn_aot_tensor *out)
+/* Its spaces and relations are those of the schema, in order. */
+static void describe_schema(gn_arena *a, const gn_model *m, bool trains, gn_aot_image *g)
 {
-    gir_space_kind kind = t->space ? p->spaces.p[t->space].kind : GIR_NONE;
-    if (kind != GIR_NONE && kind != GIR_NODE && kind != GIR_EDGE)
-        GN_FAIL(GN_ERR_MODEL,
-                "%s '%s' is neither one value nor a row a node or an edge: its C interface has no "
-                "such %s",
-                what, name, what);
-    *out = (gn_aot_tensor){.name = name,
-                           .elem = (gn_elem)t->elem,
-                           .rows = kind == GIR_NODE   ? GN_AOT_NODES
-                                   : kind == GIR_EDGE ? GN_AOT_EDGES
-                                                      : GN_AOT_ONE,
-                           .row_elems = gir_row_elems(t)};
-    return NULL;
+    const gn_schema *s = m->schema;
+    gn_aot_space *spaces = GN_NEW_N(a, gn_aot_space, s->n_spaces + 1);
+    gn_aot_relation *relations = GN_NEW_N(a, gn_aot_relation, s->n_relations + 1);
+    for (int k = 0; k < s->n_spaces; k++) spaces[k] = (gn_aot_space){s->space[k].name, -1};
+    for (int k = 0; k < m->n_params; k++) {
+        int over = m->params[k].over ? gn_schema_find_space(s, m->params[k].over) : -1;
+        if (over >= 0) spaces[over].rows = m->params[k].rows;
+    }
+    for (int k = 0; k < s->n_relations; k++) {
+        const gn_schema_relation *r = &s->relation[k];
+        bool read = gn_program_reads_relation(m->eval, r->name) ||
+                    (trains && gn_program_reads_relation(m->loss, r->name));
+        relations[k] = (gn_aot_relation){r->name, r->src, r->dst, read};
+    }
+    g->n_spaces = s->n_spaces;
+    g->spaces = spaces;
+    g->n_relations = s->n_relations;
+    g->relations = relations;
+}
+
+/* The place of the relation on whose edges, or edges derived from them, the space is; -1. */
+static int relation_of(const gn_schema *s, const gir_program *p, gir_space_id edges)
+{
+    gir_id g = p->spaces.p[edges].graph;
+    while (g && gir_at(p, g)->n_in) g = gir_in(p, g, 0);
+    bool leaf = g && gir_at(p, g)->op == GIR_GRAPH;
+    return leaf ? gn_schema_find_relation(s, gir_at(p, g)->attr.name) : -1;
+}
+
+static gn_aot_tensor tensor_of(const gn_schema *s, const gir_program *p, const char *name,
+                               const gir_type *t)
+{
+    const gir_space *space = &p->spaces.p[t->space];
+    gn_aot_tensor out = {
+        .name = name, .elem = (gn_elem)t->elem, .over = -1, .row_elems = gir_row_elems(t)};
+    if (!t->space) return out;
+    bool edges = space->kind == GIR_EDGE;
+    out.rows = edges ? GN_AOT_EDGES : GN_AOT_ROWS;
+    if (edges)
+        out.over = relation_of(s, p, t->space);
+    else if (!space->graph) /* no picked rows */
+        out.over = gn_schema_find_space(s, space->name);
+    return out;
 }
 
 typedef GN_VEC(gn_aot_tensor) tensors;
 
-/* Weights of edges are in every program for data that has some.  Code that reads none is not to ask
- * for them. */
+/* Columns of the data, as weights of edges, may be in programs that read none.  Code that does not
+ * is not to ask for them. */
 static bool unread(const gn_build *b, const char *name)
 {
-    return !strcmp(name, GN_NAME_WEIGHT) && !gn_unit_reads(&b->eval, GN_SLOT_INPUT, name) &&
-           !gn_unit_reads(&b->step, GN_SLOT_INPUT, name);
+    const gn_compiled *all[] = {b->eval.code, b->eval.prepare_code, b->step.code,
+                                b->step.prepare_code};
+    bool reads = !strchr(name, '.');
+    for (int k = 0; k < 4 && !reads; k++)
+        reads = all[k] && (gn_artifact_reads(all[k]->artifact, GN_SLOT_INPUT, name) ||
+                           gn_artifact_picks(all[k]->artifact, name));
+    return !reads;
 }
 
-static gn_status *add_inputs(gn_arena *a, const gir_program *p, const gn_build *b, tensors *to)
+static gn_status *add_inputs(gn_arena *a, const gn_model *m, const gir_program *p,
+                             const gn_build *b, tensors *to)
 {
     for (gir_id v = 1; p && v < p->nodes.n; v++) {
         const gir_node *n = gir_at(p, v);
         bool there = n->op != GIR_INPUT || n->type.is_graph || unread(b, n->attr.name);
         for (uint32_t k = 0; k < to->n && !there; k++) there = !strcmp(to->p[k].name, n->attr.name);
-        gn_aot_tensor t;
         if (there) continue;
-        GN_TRY(tensor_of(p, "input", n->attr.name, &n->type, &t));
+        gn_aot_tensor t = tensor_of(m->schema, p, n->attr.name, &n->type);
+        if (t.rows != GN_AOT_ONE && t.over < 0)
+            GN_FAIL(GN_ERR_INTERNAL, "input '%s' is over rows of nothing", t.name);
         GN_PUSH(a, *to, t);
     }
     return NULL;
 }
 
-static gn_status *add_outputs(gn_arena *a, const gir_program *p, tensors *to)
+static void add_outputs(gn_arena *a, const gn_model *m, tensors *to)
 {
+    const gir_program *p = m->eval;
     for (uint32_t k = 0; k < p->outputs.n; k++) {
-        gn_aot_tensor t;
-        if (p->outputs.p[k].kind != GIR_OUTPUT) continue;
-        GN_TRY(tensor_of(p, "output", p->outputs.p[k].name, gir_type_of(p, p->outputs.p[k].value),
-                         &t));
+        const gir_output *o = &p->outputs.p[k];
+        if (o->kind != GIR_OUTPUT) continue;
+        gn_aot_tensor t = tensor_of(m->schema, p, o->name, gir_type_of(p, o->value));
         GN_PUSH(a, *to, t);
     }
-    return NULL;
 }
 
 static gn_status *describe_weights(gn_arena *a, const gn_model *m, const gn_state *s, bool embed,
@@ -85,14 +120,15 @@ static gn_status *describe_weights(gn_arena *a, const gn_model *m, const gn_stat
         w[k] = (gn_aot_weight){.name = p->file_name,
                                .rank = p->file_rank,
                                .state = p->name,
-                               .elems = gir_row_elems(&p->type),
+                               .elems = p->rows * gir_row_elems(&p->type),
                                .turned = p->transposed ? p->type.dim[0] : 0,
                                .init = {.kind = kinds[p->init], .a = p->a, .b = p->b},
                                .data = embed ? t->data : NULL};
         for (int d = 0; d < p->file_rank; d++) w[k].dim[d] = p->file_dim[d];
     }
     for (int k = 0; k < s->n; k++)
-        states[k] = (gn_aot_state){s->tensors[k].name, s->tensors[k].elem, s->tensors[k].row_elems};
+        states[k] = (gn_aot_state){s->tensors[k].name, s->tensors[k].elem, s->tensors[k].rows,
+                                   s->tensors[k].row_elems};
     g->n_weights = m->n_params;
     g->weights = w;
     g->n_states = s->n;
@@ -127,9 +163,10 @@ static gn_status *describe(gn_arena *a, const gn_model *m, const gn_build *b, co
     if (!gn_cpu_level(g->cpu, &g->needs))
         GN_FAIL(GN_ERR_USAGE, "--cpu %s: expected native, x86-64-v2, x86-64-v3 or x86-64-v4",
                 g->cpu);
-    GN_TRY(add_inputs(a, m->eval, b, &in));
-    if (b->step.code) GN_TRY(add_inputs(a, m->loss, b, &in));
-    GN_TRY(add_outputs(a, m->eval, &out));
+    describe_schema(a, m, b->step.code != NULL, g);
+    GN_TRY(add_inputs(a, m, m->eval, b, &in));
+    if (b->step.code) GN_TRY(add_inputs(a, m, m->loss, b, &in));
+    add_outputs(a, m, &out);
     GN_TRY(describe_weights(a, m, s, opt->embed, g));
     g->n_classes = opt->n_classes;
     g->sparse_x = any_pattern(b);
@@ -238,10 +275,6 @@ static gn_status *check_joined(const elf_object *e)
 gn_status *gn_aot_make(gn_arena *a, const gn_model *m, const gn_build *b, const gn_state *s,
                        const gn_aot_options *opt, gn_aot_object *out)
 {
-    const char *beyond = gn_model_beyond_graph(m);
-    if (beyond)
-        GN_FAIL(GN_ERR_MODEL, "objects are made of models of one graph, and %s has `%s` beside it",
-                m->name, beyond);
     joiner z = {.arena = a, .out = out};
     int *code[4] = {NULL};
     *out = (gn_aot_object){.model = m,

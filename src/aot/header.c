@@ -1,6 +1,7 @@
 /* The C header of a compiled model.  Texts are templates: $ stands for the prefix, @ for it in
  * capitals. */
 #include "aot/aot.h"
+#include "base/data_name.h"
 
 #include "runtime/run/pair.h"
 
@@ -13,7 +14,7 @@ typedef struct writer {
     gn_arena *arena;
     gn_buf *out;
     const char *capitals;
-    gn_map names; /* that are taken, without the prefix */
+    gn_map names, relations; /* that are taken, without the prefix */
 } writer;
 
 static const char *capitals(gn_arena *a, const char *s)
@@ -43,10 +44,11 @@ static const char *c_type(gn_elem e)
     return type[e];
 }
 
-static const char *rows_of(const gn_aot_tensor *t)
+static const char *rows_of(const writer *w, const gn_aot_tensor *t)
 {
-    static const char *const rows[] = {"", "[nodes]", "[edges]"};
-    return rows[t->rows];
+    char rows[160];
+    gn_aot_rows_text(&w->o->image, t, rows, sizeof rows);
+    return gn_arena_strdup(w->arena, rows);
 }
 
 /* Pieces --------------------------------------------------------------------------------------- */
@@ -147,8 +149,75 @@ static void life(writer *w)
            "const char *$_message(const $_model *m);\n\n");
 }
 
+/* Rows that go with weights. */
+static void spaces(writer *w)
+{
+    const gn_aot_image *g = &w->o->image;
+    for (int k = 0; k < g->n_spaces; k++) {
+        const gn_aot_space *s = &g->spaces[k];
+        if (s->rows < 0) continue;
+        gn_buf_printf(w->out,
+                      "/* Rows of %s: so many, as weights have a row for each. */\n"
+                      "#define %s_%s_ROWS %" PRId64 "\n\n",
+                      s->name, w->capitals, capitals(w->arena, s->name), s->rows);
+    }
+}
+
+static void relation(writer *w, const gn_aot_relation *r)
+{
+    static const struct {
+        const char *end, *type;
+    } widths[] = {{"", "int64_t"}, {"32", "int32_t"}};
+    const gn_aot_image *g = &w->o->image;
+    const char *id = gn_aot_identifier(w->arena, r->name, &w->relations), *p = w->o->prefix;
+    gn_buf_printf(w->out, "/* %s: edges from rows of %s to rows of %s. */\n", r->name,
+                  g->spaces[r->src].name, g->spaces[r->dst].name);
+    for (int k = 0; k < 2; k++) {
+        const char *end = widths[k].end, *type = widths[k].type;
+        gn_buf_printf(
+            w->out,
+            "static inline int %s_relation_%s_coo%s(%s_model *m, int64_t n_src, int64_t "
+            "n_dst, int64_t edges, const %s *src, const %s *dst)\n{\n"
+            "    return %s_relation_coo%s(m, \"%s\", n_src, n_dst, edges, src, dst);\n}\n",
+            p, id, end, p, type, type, p, end, r->name);
+    }
+    add(w, "\n");
+}
+
+static void relations(writer *w)
+{
+    const gn_aot_image *g = &w->o->image;
+    bool others = false;
+    for (int k = 0; k < g->n_relations; k++)
+        others = others || (gn_aot_takes(g, k) && strcmp(g->relations[k].name, GN_NAME_G) != 0);
+    if (!others) return;
+    add(w,
+        "/* Relations, by name: edges src[k] -> dst[k], k < edges, from rows 0 .. n_src - 1 of "
+        "one type to rows\n"
+        " * 0 .. n_dst - 1 of another, or of the same.  Edges keep their order: data on edges is "
+        "given and returned in it.\n"
+        " * Copied. That numbers of rows meet is checked when something is computed.\n"
+        " * @_ERROR_USAGE: there is no such relation; @_ERROR_DATA names the first edge whose end "
+        "is out of range, or rows\n"
+        " * of which weights have another number. */\n"
+        "int $_relation_coo($_model *m, const char *name, int64_t n_src, int64_t n_dst, int64_t "
+        "edges, const int64_t *src,\n"
+        "    const int64_t *dst);\n"
+        "int $_relation_coo32($_model *m, const char *name, int64_t n_src, int64_t n_dst, "
+        "int64_t edges, const int32_t *src,\n"
+        "    const int32_t *dst);\n\n");
+    for (int k = 0; k < g->n_relations; k++)
+        if (gn_aot_takes(g, k) && strcmp(g->relations[k].name, GN_NAME_G) != 0)
+            relation(w, &g->relations[k]);
+}
+
 static void graphs(writer *w)
 {
+    const gn_aot_image *g = &w->o->image;
+    bool graph = false;
+    for (int k = 0; k < g->n_relations; k++)
+        graph = graph || (gn_aot_takes(g, k) && !strcmp(g->relations[k].name, GN_NAME_G));
+    if (!graph) return;
     add(w, "/* The graph: edges src[k] -> dst[k], k < edges, between nodes 0 .. nodes - 1.  Edges "
            "keep their order: "
            "data on edges\n"
@@ -175,10 +244,10 @@ static const char *what_of(const writer *w, const gn_aot_tensor *t)
                "and so "
                "are others to be that are given here";
     if (!strcmp(t->name, "x")) return "features of nodes";
-    if (!strcmp(t->name, "y") && t->elem == GN_I32 && w->o->image.n_classes)
-        return gn_arena_printf(w->arena, "labels of nodes, 0 .. %" PRId64 ", -1: unknown",
+    if (!strcmp(t->name, GN_NAME_Y) && t->elem == GN_I32 && w->o->image.n_classes)
+        return gn_arena_printf(w->arena, "labels, 0 .. %" PRId64 ", -1: unknown",
                                w->o->image.n_classes - 1);
-    if (!strcmp(t->name, "y")) return "labels of nodes";
+    if (!strcmp(t->name, GN_NAME_Y)) return "labels";
     if (!strcmp(t->name, "g.weight")) return "weights of edges";
     if (!strcmp(t->name, "g.attr")) return "attributes of edges";
     return t->elem == GN_BOOL ? "0: no, all else: yes" : "as the model declares it";
@@ -190,7 +259,9 @@ static bool serves(const gn_aot_image *g, const gn_aot_tensor *t)
     const gn_artifact *both[] = {g->eval, g->eval_ahead};
     if (g->sparse_x && !strcmp(t->name, "x")) return true;
     for (int k = 0; k < 2; k++)
-        if (both[k] && gn_artifact_reads(both[k], GN_SLOT_INPUT, t->name)) return true;
+        if (both[k] && (gn_artifact_reads(both[k], GN_SLOT_INPUT, t->name) ||
+                        gn_artifact_picks(both[k], t->name)))
+            return true;
     return false;
 }
 
@@ -199,7 +270,7 @@ static void input(writer *w, const gn_aot_tensor *t)
     const char *id = gn_aot_identifier(w->arena, t->name, &w->names);
     const char *type = c_type(t->elem), *p = w->o->prefix;
     bool rows = t->rows != GN_AOT_ONE;
-    gn_buf_printf(w->out, "/* %s: %s %s[%" PRId64 "], %s%s. */\n", t->name, type, rows_of(t),
+    gn_buf_printf(w->out, "/* %s: %s %s[%" PRId64 "], %s%s. */\n", t->name, type, rows_of(w, t),
                   t->row_elems, what_of(w, t),
                   serves(&w->o->image, t) ? "" : "; for training alone");
     gn_buf_printf(w->out, "#define %s_%s_COLUMNS %" PRId64 "\n", w->capitals,
@@ -250,8 +321,8 @@ static void outputs(writer *w)
         const char *id = gn_aot_identifier(w->arena, t->name, &w->names), *type = c_type(t->elem),
                    *p = w->o->prefix;
         gn_buf_printf(w->out, "/* %s: %s %s[%" PRId64 "]. */\n#define %s_%s_COLUMNS %" PRId64 "\n",
-                      t->name, type, rows_of(t), t->row_elems, w->capitals, capitals(w->arena, id),
-                      t->row_elems);
+                      t->name, type, rows_of(w, t), t->row_elems, w->capitals,
+                      capitals(w->arena, id), t->row_elems);
         gn_buf_printf(w->out,
                       "static inline const %s *%s_output_%s(%s_model *m, int64_t *rows)\n{\n", type,
                       p, id, p);
@@ -306,10 +377,13 @@ void gn_aot_header(const gn_aot_object *o, gn_arena *a, gn_buf *out)
 {
     writer w = {.o = o, .arena = a, .out = out, .capitals = capitals(a, o->prefix)};
     gn_map_init(&w.names, a);
+    gn_map_init(&w.relations, a);
     gn_map_put(&w.names, "csr", 1); /* $_bind_csr */
     head(&w);
     life(&w);
+    spaces(&w);
     graphs(&w);
+    relations(&w);
     inputs(&w);
     outputs(&w);
     weights(&w);

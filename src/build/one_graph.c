@@ -1,4 +1,4 @@
-/* one_graph: does a model take more than one graph of one type of node? */
+/* one_graph: which graphs does a model take, and of what types of rows? */
 #include "build/build.h"
 #include "base/data_name.h"
 
@@ -19,6 +19,20 @@ static const char *beyond(const gir_program *p)
         if (!(node || edge) || !floats) return n->attr.name;
     }
     return NULL;
+}
+
+bool gn_program_reads_relation(const gir_program *p, const char *name)
+{
+    gir_id g = p ? gir_leaf_by_name(p, GIR_GRAPH, name) : 0;
+    gir_space_id edges = g ? gir_type_of(p, g)->edge : 0;
+    bool reads = false;
+    for (uint32_t k = 0; g && k < p->operands.n && !reads; k++) {
+        gir_id v = p->operands.p[k];
+        reads = v == g || gir_type_of(p, v)->space == edges;
+    }
+    for (uint32_t k = 0; g && k < p->outputs.n && !reads; k++)
+        reads = gir_type_of(p, p->outputs.p[k].value)->space == edges;
+    return reads;
 }
 
 const char *gn_model_beyond_graph(const gn_model *m)

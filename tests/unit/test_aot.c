@@ -163,7 +163,7 @@ static const gn_aot_weight some_weights[] = {
      .init = {.kind = GN_FILL_NORMAL, .b = 1}},
 };
 static const gn_aot_state some_states[] = {
-    {"a", GN_F32, 6}, {"b", GN_F32, 4}, {"rng.seed", GN_I64, 1}};
+    {"a", GN_F32, 2, 3}, {"b", GN_F32, 1, 4}, {"rng.seed", GN_I64, 1, 1}};
 static const gn_aot_image some_image = {.model = "M",
                                         .cpu = "all",
                                         .n_weights = 2,

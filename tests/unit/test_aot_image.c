@@ -75,6 +75,8 @@ static void make_program(program *p, const char *name)
 
 typedef struct whole {
     gn_aot_image image;
+    gn_aot_space spaces[N];
+    gn_aot_relation relations[N];
     gn_aot_tensor inputs[N], outputs[N];
     gn_aot_weight weights[N];
     gn_aot_state states[N];
@@ -91,7 +93,9 @@ static void make_image(whole *w)
     g->model = "M";
     g->cpu = "native";
     g->sparse_x = g->one_region[0] = g->one_region[1] = true;
-    g->n_inputs = g->n_outputs = g->n_weights = g->n_states = N;
+    g->n_spaces = g->n_relations = g->n_inputs = g->n_outputs = g->n_weights = g->n_states = N;
+    g->spaces = w->spaces;
+    g->relations = w->relations;
     g->inputs = w->inputs;
     g->outputs = w->outputs;
     g->weights = w->weights;
@@ -102,6 +106,9 @@ static void make_image(whole *w)
     g->step = &w->program[2].artifact;
     g->step_ahead = &w->program[3].artifact;
     for (int k = 0; k < N; k++) {
+        w->spaces[k].name = k ? "author" : "paper";
+        w->relations[k].name = k ? "cites" : "writes";
+        w->relations[k].read = true;
         w->inputs[k].name = k ? "x" : "y";
         w->outputs[k].name = "out";
         w->states[k].name = k ? "a" : "b";
@@ -263,6 +270,20 @@ static void same_artifact(const loaded *z, int number, const gn_artifact *laid,
     SAME();
 }
 
+static void same_space(const loaded *z, const gn_aot_space *laid, const gn_aot_space *from)
+{
+    COPIES(gn_aot_space);
+    TEXT(name);
+    SAME();
+}
+
+static void same_relation(const loaded *z, const gn_aot_relation *laid, const gn_aot_relation *from)
+{
+    COPIES(gn_aot_relation);
+    TEXT(name);
+    SAME();
+}
+
 static void same_tensor(const loaded *z, const gn_aot_tensor *laid, const gn_aot_tensor *from)
 {
     COPIES(gn_aot_tensor);
@@ -292,6 +313,8 @@ static void same_image(const loaded *z, const gn_aot_image *laid, const gn_aot_i
     COPIES(gn_aot_image);
     TEXT(model);
     TEXT(cpu);
+    EACH(spaces, same_space);
+    EACH(relations, same_relation);
     EACH(inputs, same_tensor);
     EACH(outputs, same_tensor);
     EACH(weights, same_weight);
