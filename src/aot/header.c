@@ -177,20 +177,30 @@ static void relation(writer *w, const gn_aot_relation *r)
         gn_buf_printf(
             w->out,
             "static inline int %s_relation_%s_coo%s(%s_model *m, int64_t n_src, int64_t "
-            "n_dst, int64_t edges, const %s *src, const %s *dst)\n{\n"
+            "n_dst, int64_t edges,\n    const %s *src, const %s *dst)\n{\n"
             "    return %s_relation_coo%s(m, \"%s\", n_src, n_dst, edges, src, dst);\n}\n",
             p, id, end, p, type, type, p, end, r->name);
     }
     add(w, "\n");
 }
 
+/* Is the relation to be given, and is it the graph, or is it none? */
+static bool is_given(const gn_aot_image *g, int k, bool graph)
+{
+    return gn_aot_takes(g, k) && !strcmp(g->relations[k].name, GN_NAME_G) == graph;
+}
+
+static bool any_given(const gn_aot_image *g, bool graph)
+{
+    bool any = false;
+    for (int k = 0; k < g->n_relations; k++) any = any || is_given(g, k, graph);
+    return any;
+}
+
 static void relations(writer *w)
 {
     const gn_aot_image *g = &w->o->image;
-    bool others = false;
-    for (int k = 0; k < g->n_relations; k++)
-        others = others || (gn_aot_takes(g, k) && strcmp(g->relations[k].name, GN_NAME_G) != 0);
-    if (!others) return;
+    if (!any_given(g, false)) return;
     add(w,
         "/* Relations, by name: edges src[k] -> dst[k], k < edges, from rows 0 .. n_src - 1 of "
         "one type to rows\n"
@@ -207,17 +217,12 @@ static void relations(writer *w)
         "int64_t edges, const int32_t *src,\n"
         "    const int32_t *dst);\n\n");
     for (int k = 0; k < g->n_relations; k++)
-        if (gn_aot_takes(g, k) && strcmp(g->relations[k].name, GN_NAME_G) != 0)
-            relation(w, &g->relations[k]);
+        if (is_given(g, k, false)) relation(w, &g->relations[k]);
 }
 
 static void graphs(writer *w)
 {
-    const gn_aot_image *g = &w->o->image;
-    bool graph = false;
-    for (int k = 0; k < g->n_relations; k++)
-        graph = graph || (gn_aot_takes(g, k) && !strcmp(g->relations[k].name, GN_NAME_G));
-    if (!graph) return;
+    if (!any_given(&w->o->image, true)) return;
     add(w, "/* The graph: edges src[k] -> dst[k], k < edges, between nodes 0 .. nodes - 1.  Edges "
            "keep their order: "
            "data on edges\n"
@@ -250,7 +255,8 @@ static const char *what_of(const writer *w, const gn_aot_tensor *t)
     if (!strcmp(t->name, GN_NAME_Y)) return "labels";
     if (!strcmp(t->name, "g.weight")) return "weights of edges";
     if (!strcmp(t->name, "g.attr")) return "attributes of edges";
-    return t->elem == GN_BOOL ? "0: no, all else: yes" : "as the model declares it";
+    if (t->elem == GN_BOOL) return "0: no, all else: yes";
+    return strchr(t->name, '.') ? "a column of the data" : "as the model declares it";
 }
 
 /* Does inference read it, or what it computes once? */
