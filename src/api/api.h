@@ -105,8 +105,8 @@ struct gnnc_run {
     gnnc_executable *exe;   /* that computes: it, or one of its others */
     gnnc_state *state;
     gnnc_graph *graph;
-    gn_graph *no_edges;    /* in the graph's place, where the model reads no more of it than how many
-                              nodes there are; NULL: it is not needed */
+    gn_graph *no_edges; /* in the graph's place, where the model reads no more of it than how many
+                           nodes there are; NULL: it is not needed */
     gnnc_graph **relation; /* [relations of the schema] but the first, which is the graph; NULL:
                               there are none */
     gn_pool *pool;
@@ -244,6 +244,8 @@ const low_hint *api_schema_hints(gn_arena *a, const gn_schema *s, int *n);
 const gn_graph *api_relation(const gnnc_run *r, int k);
 int api_relation_of(const gnnc_run *r, const gir_program *p, gir_space_id edges);
 GN_NODISCARD gn_status *api_check_relations(const gnnc_run *r, const gn_unit *u);
+/* GN_ERR_DATA: other numbers of rows are bound than parameters have a row for. */
+GN_NODISCARD gn_status *api_check_rows(const gnnc_run *r);
 GN_NODISCARD gn_status *api_new_relations(gnnc_run *r);
 void api_free_relations(gnnc_run *r);
 /* Makes `no_edges`, where that is needed and can be. */
