@@ -100,15 +100,23 @@ static int64_t rows_of(const gn_aot_model *m, int space)
     return g->spaces[space].rows;
 }
 
+static gn_status *no_rows(const gn_aot_model *m, int space)
+{
+    const gn_aot_image *g = m->image;
+    for (int k = 0; k < g->n_inputs; k++)
+        if (g->inputs[k].rows == GN_AOT_ROWS && g->inputs[k].over == space)
+            GN_FAIL(GN_ERR_USAGE, "input '%s' is not bound", g->inputs[k].name);
+    GN_FAIL(GN_ERR_USAGE, "nothing that is bound says how many rows of '%s' there are",
+            g->spaces[space].name);
+}
+
 /* A graph without edges, of as many rows. */
 static gn_status *stand_in(gn_aot_model *m, int k)
 {
     const gn_aot_relation *r = &m->image->relations[k];
     int64_t n_src = rows_of(m, r->src), n_dst = rows_of(m, r->dst);
     gn_graph *before = m->stand_in[k];
-    if (n_src < 0 || n_dst < 0)
-        GN_FAIL(GN_ERR_USAGE, "nothing that is bound says how many rows of '%s' there are",
-                m->image->spaces[n_src < 0 ? r->src : r->dst].name);
+    if (n_src < 0 || n_dst < 0) return no_rows(m, n_src < 0 ? r->src : r->dst);
     if (before && before->n_src == n_src && before->n_dst == n_dst) return NULL;
     for (int u = 0; u < AOT_UNITS; u++) aot_unbind(m, u);
     gn_graph_free(before);

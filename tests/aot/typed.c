@@ -3,7 +3,9 @@
  *     typed DATA infer|infer32 WEIGHTS OUT   the model's output, with weights from safetensors
  *     typed DATA train STEPS SEED OUT        trains, then the output
  *     typed DATA resume STEPS SEED OUT       the same, gone on with half-way by another model
- *     typed DATA errors                      what is said of bindings that do not fit, a line each
+ *     typed DATA memory                      every allocation fails in turn (WRAP: linked with
+ * --wrap) typed DATA errors                      what is said of bindings that do not fit, a line
+ * each
  *
  * NO_STEP: it does not train.  DATA is a folder: `relations` has a line for each, "name n_src n_dst
  * n_edges", of which NAME.src and NAME.dst have the ends (int64); `columns` has "name rows",
@@ -177,6 +179,52 @@ static void train(int resumed, int steps, uint64_t seed, const char *to)
 }
 #endif
 
+#ifdef WRAP
+static long fuse; /* 0: none is cut; else that many allocations from now one is */
+
+void *__real_malloc(size_t n);
+void *__real_aligned_alloc(size_t align, size_t n);
+void *__wrap_malloc(size_t n);
+void *__wrap_aligned_alloc(size_t align, size_t n);
+void *__wrap_malloc(size_t n) { return fuse && --fuse == 0 ? NULL : __real_malloc(n); }
+void *__wrap_aligned_alloc(size_t align, size_t n)
+{
+    return fuse && --fuse == 0 ? NULL : __real_aligned_alloc(align, n);
+}
+
+/* What a program does, up to the first call that fails; its code. */
+static int all(model *m)
+{
+    int code = 0;
+    for (int k = 0; k < n_columns && !code; k++)
+        code = M(bind)(m, columns[k].name, columns[k].rows, columns[k].data);
+    for (int k = 0; k < n_relations && !code; k++) code = give(m, &relations[k]);
+    if (!code) code = M(infer)(m);
+    return code ? code : M(train_step)(m, NULL);
+}
+
+static void memory(void)
+{
+    int code = -1;
+    long cuts = 0;
+    for (long k = 1; code; k++, cuts++) {
+        model *m;
+        fuse = k;
+        code = M(new)(2, 0, &m);
+        if (!code) code = all(m);
+        int cut = !fuse;
+        fuse = 0;
+        if (cut != (code != 0) || (cut && code != 6)) fail("memory", M(message)(m));
+        if (m && code) { /* what failed is done again */
+            int again = all(m);
+            if (again && again != code) fail("again", M(message)(m));
+        }
+        M(free)(m);
+    }
+    printf("%ld allocations\n", cuts);
+}
+#endif
+
 static void say(const char *what, model *m, int code)
 {
     printf("%s: %d %s\n", what, code, code ? M(message)(m) : "");
@@ -220,6 +268,9 @@ int main(int argc, char **argv)
     if (argc < 3) return 2;
     read_data(argv[1]);
     if (!strcmp(argv[2], "errors")) errors();
+#ifdef WRAP
+    if (!strcmp(argv[2], "memory")) memory();
+#endif
     if (argc == 5) {
         model *m = make(3, !strcmp(argv[2], "infer32"));
         must(m, M(load_weights)(m, argv[3]));

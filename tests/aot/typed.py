@@ -170,8 +170,8 @@ def entities(r):
 # Runs -----------------------------------------------------------------------------------------------------------------
 
 
-def build(r, prefix, *flags):
-    exe, upper = r.path(prefix), prefix.upper()
+def build(r, prefix, *flags, name=None):
+    exe, upper = r.path(name or prefix), prefix.upper()
     sh([CC, *STRICT, f"-DMODEL={prefix}", f'-DHEADER="{prefix}.h"', f"-DOUT_COLUMNS={upper}_OUT_COLUMNS", "-I", r.folder, *flags,
         os.path.join(HERE, "typed.c"), r.path(prefix + ".o"), "-lm", "-o", exe])
     return exe
@@ -217,10 +217,17 @@ def check(r, prefix, model, here, others=(), options=(), flags=(), trains=True):
         for how in ("train", "resume") if trains else ():
             sh([exe, data.folder, how, STEPS, SEED, out])
             same(f"{prefix}, {how}, {data.folder}", numbers(out), want)
-    return exe
 
 
-def check_errors(r, exe, data):
+def check_memory(r, data, flags):
+    exe = build(r, "papers", *flags, "-fsanitize=address", "-DWRAP", "-Wl,--wrap=malloc", "-Wl,--wrap=aligned_alloc", name="memory")
+    said = sh([exe, data.folder, "memory"])
+    if int(said.split()[0]) < 50:
+        fail(said)
+
+
+def check_errors(r, data, flags):
+    exe = build(r, "papers", *flags, "-fsanitize=address,undefined", name="errors")
     said = sh([exe, data.folder, "errors"])
     for line in ("relation: 2 model Papers has no relation 'write'; did you mean 'writes'?", "no name: 2 the relation's name is NULL",
                  "graph: 2 model Papers has no relation 'g'", f"rows: 3 relation 'writes' has {AUTHORS + 1} rows of 'author', expected {AUTHORS}: weights",
@@ -246,21 +253,38 @@ def check_header(r):
             fail(f"papers.h says: {words}")
 
 
+def check_identity(r, data):
+    """The header of a model that takes another relation does not go with the object."""
+    for name, text in (("one", SCORES), ("other", SCORES.replace("writes", "reads"))):
+        r.works(r.write("scores.gnn", text), "-q", "--data", data.path, "--inference", "-o", r.path(name + ".o"), "--header",
+                r.path(name + ".h"))
+    source = r.write("identity.c", '#include "one.h"\n#include <stdio.h>\nint main(void)\n{\n    scores_model *m;\n'
+                     '    printf("%d\\n", scores_new(1, 0, &m));\n    scores_free(m);\n    return 0;\n}\n')
+    for name, code in (("one", 0), ("other", 2)):
+        sh([CC, *STRICT, "-I", r.folder, source, r.path(name + ".o"), "-lm", "-o", r.path("identity")])
+        said = sh([r.path("identity")])
+        if said != f"{code}\n":
+            fail(f"the header of 'one' with the object of '{name}': {said}")
+
+
 def main():
     r = runs.Runs()
     r.problems = PROBLEMS
     few, many = papers(r, "few", 31, 1), papers(r, "many", 58, 2)
     for d in (few, many):
         d.write(("cites", "writes"), ("paper.x", "author.z", "writes.year", "y", "train_mask"))
-    exe = check(r, "papers", r.write("papers.gnn", PAPERS), few, [many], flags=["-DRELATIONS", f"-DAUTHORS={AUTHORS}"])
+    flags = ["-DRELATIONS", f"-DAUTHORS={AUTHORS}"]
+    check(r, "papers", r.write("papers.gnn", PAPERS), few, [many], flags=flags)
     check_header(r)
-    check_errors(r, exe, few)
+    check_errors(r, few, flags)
+    check_memory(r, few, flags)
     for d in (few, many):
         d.write(("writes",), ("paper.x", "author.z"))
     files.write_safetensors(r.path("scores.safetensors"), {
         "a.weight": ("f", (3, 4), [0.25 * (k % 5) - 0.5 for k in range(12)]), "a.bias": ("f", (3,), [0.5, -1.0, 2.0]),
         "b.weight": ("f", (3, 6), [0.5 * (k % 3) - 0.25 for k in range(18)]), "b.bias": ("f", (3,), [1.0, 0.5, 0.0])})
     check(r, "scores", r.write("scores.gnn", SCORES), few, [many], flags=["-DRELATIONS"], trains=False)
+    check_identity(r, few)
     small, large = graphs(r, "small", 10, 3), graphs(r, "large", 17, 4)
     for d in (small, large):
         d.write(("g", "member"), ("x", "y", "train_mask"))

@@ -372,7 +372,7 @@ typedef struct made {
     gn_aot_image image;
 } made;
 
-static void make(made *z, gn_elem index, bool sparse)
+static void make(made *z, const char *text, gn_elem index, bool sparse)
 {
     gn_arena *a = &z->arena;
     gn_ast *ast;
@@ -383,7 +383,7 @@ static void make(made *z, gn_elem index, bool sparse)
     memset(z, 0, sizeof *z);
     gn_arena_init(a);
     gn_state_init(&z->state);
-    ok(gn_parse(a, model_text, strlen(model_text), "m.gnn", &ast));
+    ok(gn_parse(a, text, strlen(text), "m.gnn", &ast));
     ok(gn_elaborate(a, ast, NULL, &shape, 0, NULL, &m));
     ok(gn_build_model(a, m, &o, &z->build));
     o.no_code = o.objects = true;
@@ -430,7 +430,7 @@ START_TEST(wide)
     for (int k = 0; k < 4; k++) {
         made z;
         gn_aot_model *m;
-        make(&z, k & 1 ? GN_I64 : GN_I32, k & 2);
+        make(&z, model_text, k & 1 ? GN_I64 : GN_I32, k & 2);
         ck_assert_int_eq(gn_aot_new(&z.image, 0, gn_cpu_features(), 1, 5, &m), 0);
         for (int how = 0; how < 4; how++) {
             if (how & 1)
@@ -453,6 +453,34 @@ START_TEST(wide)
     float sum = 0;
     for (int i = 0; i < NODES * CLASSES; i++) sum += fabsf(first[i]);
     ck_assert(sum > 0.1f);
+}
+END_TEST
+
+/* Where no edge is read the graph may be left out: data say how many nodes there are. */
+START_TEST(nodes_alone)
+{
+    static const char text[] = "model M() (g: graph, x: node[F]) -> node[C] {\n"
+                               "  a = Linear(C)\n  return softmax(a(x), axis = 0)\n}\n";
+    made z;
+    gn_aot_model *m;
+    int64_t rows;
+    for (int sparse = 0; sparse < 2; sparse++) {
+        make(&z, text, GN_I32, sparse);
+        ck_assert_int_eq(gn_aot_new(&z.image, 0, gn_cpu_features(), 1, 5, &m), 0);
+        ck_assert_int_eq(gn_aot_infer(m), GN_ERR_USAGE);
+        ck_assert_str_eq(gn_aot_message(m), "input 'x' is not bound");
+        for (int64_t n = NODES; n > 2; n--) {
+            fine(m, gn_aot_bind(m, "x", n, x));
+            fine(m, gn_aot_infer(m));
+            ck_assert(gn_aot_output(m, "out", &rows) && rows == n);
+        }
+        fine(m, gn_aot_graph_coo(m, GN_I64, NODES, EDGES, src, dst));
+        ck_assert_int_eq(gn_aot_infer(m), GN_ERR_DATA);
+        fine(m, gn_aot_bind(m, "x", NODES, x));
+        fine(m, gn_aot_infer(m));
+        gn_aot_free(m);
+        let_go(&z);
+    }
 }
 END_TEST
 
@@ -500,6 +528,7 @@ int main(void)
     tcase_add_test(t, every_field);
     if (GNNC_HAVE_LLVM) {
         tcase_add_test(t, wide);
+        tcase_add_test(t, nodes_alone);
         tcase_add_test(t, names_in_capitals);
     }
     return RUN_CASES("aot image", t);
