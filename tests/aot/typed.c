@@ -1,6 +1,7 @@
 /* A program around a model of several types of rows: -DMODEL=<prefix>, -DHEADER="<prefix>.h".
  *
- *     typed DATA infer|infer32 WEIGHTS OUT   the model's output, with weights from safetensors
+ *     typed DATA infer|infer32 WEIGHTS OUT   the model's output, with weights from safetensors;
+ *                                            infer32: after one of other edges, data bound first
  *     typed DATA train STEPS SEED OUT        trains, then the output
  *     typed DATA resume STEPS SEED OUT       the same, gone on with half-way by another model
  *     typed DATA memory                      every allocation fails in turn (WRAP: linked with
@@ -134,6 +135,17 @@ static void relate(model *m, const edges *e, int narrow)
     free(ends);
 }
 
+/* Its edges with their destinations in the order from the last to the first. */
+static void relate_others(model *m, const edges *e)
+{
+    int64_t *dst = malloc((size_t)e->n * sizeof *dst + 1);
+    for (long k = 0; k < e->n; k++) dst[k] = e->dst[e->n - 1 - k];
+    edges other = *e;
+    other.dst = dst;
+    must(m, give(m, &other));
+    free(dst);
+}
+
 /* Columns first, where that is asked for: in any order. */
 static model *make(uint64_t seed, int narrow)
 {
@@ -143,6 +155,8 @@ static model *make(uint64_t seed, int narrow)
     for (int k = 0; k < n_relations && !narrow; k++) relate(m, &relations[k], 0);
     for (int k = 0; k < n_columns; k++)
         must(m, M(bind)(m, columns[k].name, columns[k].rows, columns[k].data));
+    for (int k = 0; k < n_relations && narrow; k++) relate_others(m, &relations[k]);
+    if (narrow) must(m, M(infer)(m));
     for (int k = 0; k < n_relations && narrow; k++) relate(m, &relations[k], 1);
     return m;
 }

@@ -45,6 +45,16 @@ SCORES = """model Scores() (writes: node.author -> node.paper, x: node.paper[6],
   return edge(u -> v in writes: sum(a(z)[u] * b(x)[v], axis = -1))
 }
 """
+SUMS = """model Sums() (writes: node.author -> node.paper, z: node.author[4]) -> node.paper[4] {
+  return sum(u -> v in writes: z[u])
+}
+"""
+# Training reads a relation besides, which inference does not.
+LEARNT = SCORES.replace("x: node", "reads: node.author -> node.paper, x: node") + """train Scores {
+  loss = bce_with_logits(Scores(writes, reads, x, z), 1) + bce_with_logits(Scores(reads, reads, x, z), 0)
+  optimizer = sgd(lr = 0.1)
+}
+"""
 
 
 def fail(text):
@@ -255,11 +265,12 @@ def check_header(r):
 
 def check_identity(r, data):
     """The header of a model that takes another relation does not go with the object."""
-    for name, text in (("one", SCORES), ("other", SCORES.replace("writes", "reads"))):
-        r.works(r.write("scores.gnn", text), "-q", "--data", data.path, "--inference", "-o", r.path(name + ".o"), "--header",
+    for name in ("one", "other"):
+        text = SUMS if name == "one" else SUMS.replace("writes", "reads")
+        r.works(r.write("sums.gnn", text), "-q", "--data", data.path, "--inference", "-o", r.path(name + ".o"), "--header",
                 r.path(name + ".h"))
-    source = r.write("identity.c", '#include "one.h"\n#include <stdio.h>\nint main(void)\n{\n    scores_model *m;\n'
-                     '    printf("%d\\n", scores_new(1, 0, &m));\n    scores_free(m);\n    return 0;\n}\n')
+    source = r.write("identity.c", '#include "one.h"\n#include <stdio.h>\nint main(void)\n{\n    sums_model *m;\n'
+                     '    printf("%d\\n", sums_new(1, 0, &m));\n    sums_free(m);\n    return 0;\n}\n')
     for name, code in (("one", 0), ("other", 2)):
         sh([CC, *STRICT, "-I", r.folder, source, r.path(name + ".o"), "-lm", "-o", r.path("identity")])
         said = sh([r.path("identity")])
@@ -285,6 +296,9 @@ def main():
         "b.weight": ("f", (3, 6), [0.5 * (k % 3) - 0.25 for k in range(18)]), "b.bias": ("f", (3,), [1.0, 0.5, 0.0])})
     check(r, "scores", r.write("scores.gnn", SCORES), few, [many], flags=["-DRELATIONS"], trains=False)
     check_identity(r, few)
+    for d in (few, many):
+        d.write(("writes", "reads"), ("paper.x", "author.z"))
+    check(r, "learnt", r.write("learnt.gnn", LEARNT), few, [many], flags=["-DRELATIONS"])
     small, large = graphs(r, "small", 10, 3), graphs(r, "large", 17, 4)
     for d in (small, large):
         d.write(("g", "member"), ("x", "y", "train_mask"))

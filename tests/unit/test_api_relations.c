@@ -156,6 +156,26 @@ START_TEST(other_sizes)
 }
 END_TEST
 
+/* As many edges, which lead elsewhere: data on edges go with them. */
+START_TEST(other_edges)
+{
+    bench b = open_with(typed, options());
+    DLTensor out;
+    bind_all(b.run);
+    for (int k = 0; k < 3; k++) ok(gnnc_run_step(b.run, NULL)); /* years are told apart */
+    for (int turn = 0; turn < 2; turn++) {
+        int32_t first = writes_dst[0];
+        for (int e = 0; e < WRITES - 1; e++) writes_dst[e] = writes_dst[e + 1];
+        writes_dst[WRITES - 1] = first;
+        bind_edges(b.run, "writes", AUTHORS, PAPERS, WRITES, writes_src, writes_dst);
+        ok(gnnc_run_infer(b.run));
+        ok(gnnc_run_output(b.run, "out", &out));
+        expect_result(&b, out.data);
+    }
+    tear_down(&b);
+}
+END_TEST
+
 START_TEST(weights_are_saved)
 {
     bench b = open_with(typed, options()), c = open_with(typed, options());
@@ -367,24 +387,39 @@ END_TEST
 START_TEST(edges_alone_and_nodes_alone)
 {
     static const char
-        edges_alone[] = "model E() (g: graph, w: edge of int) -> edge[2] {\n"
-                        "  param v: w[2] = constant(3.0)\n  return v[w] * 2\n}\n",
+        edges_alone[] = "model E() (g: graph, w: edge[2]) -> edge[2] {\n  return w\n}\n",
+        mean_of_edges[] = "model E() (g: graph, x: node[F], w: edge[2]) -> node[F] {\n"
+                          "  return x * mean(w)\n}\n",
         nodes_alone[] = "model N() (g: graph, x: node[F], k: node of int) -> node[F] {\n"
                         "  param v: k[F] = constant(1.5)\n  return x * v[k]\n}\n";
-    static const gnnc_column of_edges = {"g.w", {kDLInt, 32, 1}, 0, NULL, 4},
+    static const gnnc_column of_edges = {"g.w", {kDLFloat, 32, 1}, 1, two, 0},
                              of_nodes = {"node.k", {kDLInt, 32, 1}, 0, NULL, 4};
-    gnnc_compile_options o = {
-        .size = sizeof o, .features = F, .columns = &of_edges, .n_columns = 1};
+    static const gnnc_space ten = {"node", 10};
+    gnnc_compile_options o = {.size = sizeof o,
+                              .features = F,
+                              .spaces = &ten,
+                              .n_spaces = 1,
+                              .columns = &of_edges,
+                              .n_columns = 1};
     world w = make_world(3, 10, 30), more = make_world(4, 17, 0);
     static int32_t four[30];
-    DLTensor t = tensor(four, 1, w.edges, kDLInt, 32), out, of = x_of(&w);
+    static float pairs[60] = {[59] = 3};
+    int64_t edges[] = {30, 2};
+    DLTensor t = tensor(pairs, 2, edges, kDLFloat, 32), out, of = x_of(&w);
     bench b = open_with(edges_alone, o);
     ok(gnnc_run_bind(b.run, "w", &t));
     refused(gnnc_run_infer(b.run), GNNC_ERROR_USAGE, "no graph is bound");
     ok(gnnc_run_bind_graph(b.run, w.g));
     ok(gnnc_run_infer(b.run));
     ok(gnnc_run_output(b.run, "out", &out));
-    ck_assert(out.shape[0] == 30 && ((float *)out.data)[59] == 6);
+    ck_assert(out.shape[0] == 30 && ((float *)out.data)[59] == 3);
+    tear_down(&b);
+    b = open_with(mean_of_edges, o);
+    ok(gnnc_run_bind(b.run, "w", &t));
+    ok(gnnc_run_bind(b.run, "x", &of));
+    refused(gnnc_run_infer(b.run), GNNC_ERROR_USAGE, "no graph is bound");
+    ok(gnnc_run_bind_graph(b.run, w.g));
+    ok(gnnc_run_infer(b.run));
     tear_down(&b);
     o.columns = &of_nodes;
     b = open_with(nodes_alone, o);
@@ -466,6 +501,7 @@ int main(void)
     TCase *c = tcase_create("relations");
     tcase_add_test(c, infers_and_trains);
     tcase_add_test(c, other_sizes);
+    tcase_add_test(c, other_edges);
     tcase_add_test(c, weights_are_saved);
     tcase_add_test(c, a_graph_and_families);
     tcase_add_test(c, schemas_that_make_no_sense);
