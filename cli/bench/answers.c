@@ -140,7 +140,7 @@ static const char *to_use(gn_bench *b)
     comparisons(b) > 1 ? gn_write_across(b, f) : gn_write_verdict(b, f);
     const char *line = fclose(f) ? "" : gn_arena_strndup(b->arena, text, strcspn(text, "\n"));
     free(text);
-    return *line ? line : "Nothing to recommend: no cell ended well.";
+    return *line ? line : "Nothing to recommend: nothing was timed.";
 }
 
 static const char *noise(gn_bench *b)

@@ -14,7 +14,7 @@ typedef struct writer {
     gn_arena *arena;
     gn_buf *out;
     const char *capitals;
-    gn_map names, relations; /* that are taken, without the prefix */
+    gn_map names; /* that are taken, without the prefix */
 } writer;
 
 static const char *capitals(gn_arena *a, const char *s)
@@ -165,23 +165,15 @@ static void spaces(writer *w)
 
 static void relation(writer *w, const gn_aot_relation *r)
 {
-    static const struct {
-        const char *end, *type;
-    } widths[] = {{"", "int64_t"}, {"32", "int32_t"}};
     const gn_aot_image *g = &w->o->image;
-    const char *id = gn_aot_identifier(w->arena, r->name, &w->relations), *p = w->o->prefix;
+    const char *id = gn_aot_identifier(w->arena, r->name, &w->names), *p = w->o->prefix;
     gn_buf_printf(w->out, "/* %s: edges from rows of %s to rows of %s. */\n", r->name,
                   g->spaces[r->src].name, g->spaces[r->dst].name);
-    for (int k = 0; k < 2; k++) {
-        const char *end = widths[k].end, *type = widths[k].type;
-        gn_buf_printf(
-            w->out,
-            "static inline int %s_relation_%s_coo%s(%s_model *m, int64_t n_src, int64_t "
-            "n_dst, int64_t edges,\n    const %s *src, const %s *dst)\n{\n"
-            "    return %s_relation_coo%s(m, \"%s\", n_src, n_dst, edges, src, dst);\n}\n",
-            p, id, end, p, type, type, p, end, r->name);
-    }
-    add(w, "\n");
+    gn_buf_printf(w->out,
+                  "static inline int %s_bind_%s(%s_model *m, int64_t n_src, int64_t n_dst, int64_t "
+                  "edges,\n    const int64_t *src, const int64_t *dst)\n{\n"
+                  "    return %s_relation_coo(m, \"%s\", n_src, n_dst, edges, src, dst);\n}\n\n",
+                  p, id, p, p, r->name);
 }
 
 /* Is the relation to be given, and is it the graph, or is it none? */
@@ -383,7 +375,6 @@ void gn_aot_header(const gn_aot_object *o, gn_arena *a, gn_buf *out)
 {
     writer w = {.o = o, .arena = a, .out = out, .capitals = capitals(a, o->prefix)};
     gn_map_init(&w.names, a);
-    gn_map_init(&w.relations, a);
     gn_map_put(&w.names, "csr", 1); /* $_bind_csr */
     head(&w);
     life(&w);

@@ -42,7 +42,8 @@ static void keep_schema(gn_arena *a, gnnc_compile_options *o)
     for (size_t k = 0; k < o->n_columns && o->columns; k++) {
         const gnnc_column *c = &o->columns[k];
         int64_t *shape = GN_NEW_N(a, int64_t, GIR_MAX_RANK + 1);
-        for (int d = 0; d < c->ndim && d < GIR_MAX_RANK && c->shape; d++) shape[d] = c->shape[d];
+        bool fits = c->shape && c->ndim >= 0 && c->ndim <= GIR_MAX_RANK; /* else it is refused */
+        for (int d = 0; fits && d < c->ndim; d++) shape[d] = c->shape[d];
         columns[k] = *c;
         columns[k].name = copy_text(a, c->name);
         columns[k].shape = shape;

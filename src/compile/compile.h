@@ -85,6 +85,14 @@ void gn_kernel_objects_free(gn_kernel_objects *o); /* idempotent */
 /* order.c: other launches first, where that lowers the peak of memory. */
 void gn_order_launches(gn_arena *a, lowered *low);
 
+/* reuse.c: the first buffer of the same memory: states and outputs of one name have one. */
+int gn_buffer_root(const lowered *low, int b);
+/* Does the launch write its k-th buffer? */
+static inline bool gn_launch_writes(const low_launch *f, uint32_t k)
+{
+    return f->kernel ? (f->kernel->buffers.p[k].access & KIR_WRITE) != 0 : k == 0;
+}
+
 /* reuse.c: buffers that no launch touches leave the list.  gone: [buffers]. */
 void gn_drop_buffers(gn_arena *a, lowered *low, const bool *gone);
 

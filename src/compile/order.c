@@ -46,20 +46,6 @@ static int64_t rows_of(const lowered *low, int sym)
     return rows / s->per + 1;
 }
 
-static int root_of(const lowered *low, int b)
-{
-    const low_buffer *f = &low->buffers.p[b];
-    if (f->kind != LOW_STATE && f->kind != LOW_OUTPUT) return b;
-    for (int k = 0; k < b; k++)
-        if (low->buffers.p[k].kind == f->kind && !strcmp(low->buffers.p[k].name, f->name)) return k;
-    return b;
-}
-
-static bool writes(const low_launch *l, uint32_t k)
-{
-    return l->kernel ? (l->kernel->buffers.p[k].access & KIR_WRITE) != 0 : k == 0;
-}
-
 static void depend(orderer *z, uint32_t first, uint32_t then)
 {
     if (first == UINT32_MAX || first == then) return;
@@ -81,7 +67,7 @@ static void find_dependences(orderer *z)
             int b = z->root[f->buffers.p[k]];
             depend(z, writer[b], l);
             z->touches[b]++;
-            if (!writes(f, k)) {
+            if (!gn_launch_writes(f, k)) {
                 GN_PUSH(z->arena, readers[b], l);
                 continue;
             }
@@ -223,7 +209,7 @@ void gn_order_launches(gn_arena *a, lowered *low)
     z.done = GN_NEW_N(a, bool, n + 1);
     for (uint32_t b = 0; b < buffers; b++) {
         const low_buffer *f = &low->buffers.p[b];
-        z.root[b] = root_of(low, (int)b);
+        z.root[b] = gn_buffer_root(low, (int)b);
         int64_t elems;
         if (f->kind != LOW_TEMP ||
             __builtin_mul_overflow(f->size.coef, rows_of(low, f->size.sym), &elems))

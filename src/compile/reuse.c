@@ -15,6 +15,15 @@ typedef struct reuser {
     bool *gone;        /* by buffer: it lies in another one's memory */
 } reuser;
 
+int gn_buffer_root(const lowered *low, int b)
+{
+    const low_buffer *f = &low->buffers.p[b];
+    if (f->kind != LOW_STATE && f->kind != LOW_OUTPUT) return b;
+    for (int k = 0; k < b; k++)
+        if (low->buffers.p[k].kind == f->kind && !strcmp(low->buffers.p[k].name, f->name)) return k;
+    return b;
+}
+
 void gn_buffer_lifetimes(const lowered *low, int *first, int *last)
 {
     for (uint32_t b = 0; b < low->buffers.n; b++) first[b] = last[b] = -1;

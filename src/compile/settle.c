@@ -20,20 +20,6 @@ typedef struct settler {
     bool *after; /* by launch: it needs what the launch at hand makes, or comes of that */
 } settler;
 
-static bool writes(const low_launch *f, uint32_t k)
-{
-    return f->kernel ? (f->kernel->buffers.p[k].access & KIR_WRITE) != 0 : k == 0;
-}
-
-static int root_of(const lowered *low, int b)
-{
-    const low_buffer *f = &low->buffers.p[b];
-    if (f->kind != LOW_STATE && f->kind != LOW_OUTPUT) return b;
-    for (int k = 0; k < b; k++)
-        if (low->buffers.p[k].kind == f->kind && !strcmp(low->buffers.p[k].name, f->name)) return k;
-    return b;
-}
-
 /* The place of that memory among a launch's buffers; -1: it has none there, -2: several. */
 static int place_of(const settler *z, const low_launch *f, int root)
 {
@@ -58,7 +44,7 @@ static int maker_of(const settler *z, int temp)
         const low_launch *f = &z->low->launches.p[l];
         int at = place_of(z, f, temp);
         if (at == -2) return -1;
-        if (at < 0 || !writes(f, (uint32_t)at)) continue;
+        if (at < 0 || !gn_launch_writes(f, (uint32_t)at)) continue;
         bool whole = f->kernel && f->kernel->buffers.p[at].access == KIR_WRITE && !f->product;
         if (maker >= 0 || !whole) return -1;
         maker = (int)l;
@@ -78,12 +64,12 @@ static void find_after(settler *z, int m)
         bool after = (int)l == m;
         for (uint32_t k = 0; k < f->buffers.n; k++) {
             int b = z->root[f->buffers.p[k]];
-            after = after || wrote[b] || (read[b] && writes(f, k));
+            after = after || wrote[b] || (read[b] && gn_launch_writes(f, k));
         }
         z->after[l] = after;
         for (uint32_t k = 0; k < f->buffers.n && after; k++)
-            *(writes(f, k) ? &wrote[z->root[f->buffers.p[k]]]
-                           : &read[z->root[f->buffers.p[k]]]) = true;
+            *(gn_launch_writes(f, k) ? &wrote[z->root[f->buffers.p[k]]]
+                                     : &read[z->root[f->buffers.p[k]]]) = true;
     }
 }
 
@@ -97,7 +83,7 @@ static bool others_allow(settler *z, int m, int copy, int state, int *last)
         if ((int)l == m || (int)l == copy) continue;
         for (uint32_t k = 0; k < f->buffers.n; k++) {
             if (z->root[f->buffers.p[k]] != state) continue;
-            if (writes(f, k) || z->after[l]) return false;
+            if (gn_launch_writes(f, k) || z->after[l]) return false;
             if ((int)l > *last) *last = (int)l;
         }
     }
@@ -179,7 +165,7 @@ gn_status *gn_settle_states(gn_arena *a, lowered *low)
     z.root = GN_NEW_N(a, int, low->buffers.n + 1);
     z.gone = GN_NEW_N(a, bool, low->buffers.n + 1);
     z.after = GN_NEW_N(a, bool, low->launches.n + 1);
-    for (uint32_t b = 0; b < low->buffers.n; b++) z.root[b] = root_of(low, (int)b);
+    for (uint32_t b = 0; b < low->buffers.n; b++) z.root[b] = gn_buffer_root(low, (int)b);
     for (uint32_t l = low->launches.n; l-- > 0;) {
         bool done = false;
         if (!low->launches.p[l].kernel) GN_TRY(settle(&z, (int)l, &done));

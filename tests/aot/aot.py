@@ -511,4 +511,5 @@ def main():
     r.done()
 
 
-main()
+if __name__ == "__main__":
+    main()

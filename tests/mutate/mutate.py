@@ -51,7 +51,7 @@ RELATIONS = some("test_relations", 96)
 RESULTS = (("lit", {"LIT_FILTER": "run/results"}), ("lit", {"LIT_FILTER": "run/own-data"}))
 LOGGED = ("lit", {"LIT_FILTER": "run/train-log"})
 RESUMED = (("lit", {"LIT_FILTER": "run/resume"}),)
-AHEAD = (("test_aot", {}), ("test_aot_image", {}), ("aot_typed", {}), ("aot", {}))
+AHEAD = (("test_aot", {}), ("test_aot_image", {}), ("aot_relations", {}), ("aot_typed", {}), ("aot", {}))
 ROOMS = (
     ("cli/bench/", (("test_bench_stats", {}), ("test_bench_compare", {}), ("test_bench_text", {}), ("test_bench_grid", {}),
                     ("test_bench_plan", {}), ("test_bench_writers", {}), ("test_bench_child", {})),
@@ -96,7 +96,7 @@ ROOMS = (
      ("test_api_padding", {}), ("test_api_dynamic", {})), True),
     ("src/api/api_schema", (("test_api_relations", {}), ("test_api_samples", {})), True),
     ("src/api/api_relation", (("test_api_relations", {}), ("test_api_samples", {})), True),
-    ("src/build/one_graph", (("test_api_relations", {}), ("aot_typed", {})), True),
+    ("src/build/one_graph", (("test_api_relations", {}), ("aot_relations", {})), True),
     ("src/api/", (("test_api", {}), ("test_api_relations", {}), ("test_api_state", {}), ("test_api_arguments", {}), ("test_api_dynamic", {}),
      ("test_api_padding", {}), ("test_api_context", {}), ("test_api_tune", {}), ("test_cuda_api", {})), True),
     ("src/codegen/cuda/one_kernel", (("test_cuda_whole", {}),), False),
@@ -285,7 +285,7 @@ class Builder:
 
     def make(self, test):
         """None, or what the compiler says."""
-        target = "gnnc" if test[0] in ("lit", "aot", "aot_typed") else test[0]
+        target = "gnnc" if test[0] in ("lit", "aot", "aot_typed", "aot_relations") else test[0]
         built = self.run(["ninja", "-C", self.build, f"-j{self.jobs}", target])
         if not built.returncode:
             return None
@@ -293,8 +293,8 @@ class Builder:
         return errors[0] if errors else built.stdout[-400:]
 
     def command(self, name):
-        if name in ("aot", "aot_typed"):
-            script = "aot.py" if name == "aot" else "typed.py"
+        if name in ("aot", "aot_typed", "aot_relations"):
+            script = name.replace("aot_", "") + ".py"
             return [sys.executable, os.path.join(self.source, "tests", "aot", script), os.path.join(self.build, "gnnc"),
                     os.path.join(self.build, "tests", name)]
         if name != "lit":

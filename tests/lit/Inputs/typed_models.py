@@ -144,8 +144,6 @@ if "test" in test_of("train", r.path("own.gnn"), *sample("distmult")[1:], "-q"):
     r.problems.append("facts are ranked by a model whose messages go along them")
 
 # What they do not go with.
-r.fails(1, "objects are made of models of one graph, and GIN has `member` beside it", "compile", *sample("gin_graphs"), "-q",
-        "-o", r.path("gin.o"))
 r.fails(2, "--batches draws parts of one graph, and DistMult has `g.kind` beside it", "run", *sample("distmult"), "-q", "--batches", 2)
 r.fails(2, "--reorder: the data have several types of rows", "train", *sample("gin_graphs"), "-q", "--reorder", "rcm")
 r.fails(1, "the data have no relation `member`: they have `g`", "train", sample("gin_graphs")[0], "-q")

@@ -1,12 +1,11 @@
 /* A program around a model of several types of rows: -DMODEL=<prefix>, -DHEADER="<prefix>.h".
  *
- *     typed DATA infer|infer32 WEIGHTS OUT   the model's output, with weights from safetensors;
- *                                            infer32: after one of other edges, data bound first
- *     typed DATA train STEPS SEED OUT        trains, then the output
- *     typed DATA resume STEPS SEED OUT       the same, gone on with half-way by another model
- *     typed DATA memory                      every allocation fails in turn (WRAP: linked with
- * --wrap) typed DATA errors                      what is said of bindings that do not fit, a line
- * each
+ *     relations DATA infer|infer32 WEIGHTS OUT   the model's output, with weights from safetensors;
+ *                                                infer32: after one of other edges, data first
+ *     relations DATA train STEPS SEED OUT        trains, then the output
+ *     relations DATA resume STEPS SEED OUT       the same, gone on with half-way by another model
+ *     relations DATA memory                      every allocation fails in turn (WRAP)
+ *     relations DATA errors                      what is said of what does not fit, a line each
  *
  * NO_STEP: it does not train.  DATA is a folder: `relations` has a line for each, "name n_src n_dst
  * n_edges", of which NAME.src and NAME.dst have the ends (int64); `columns` has "name rows",
@@ -255,16 +254,16 @@ static void errors(void)
     say("relation", m, M(relation_coo)(m, "write", 2, 2, 0, NULL, NULL));
     say("no name", m, M(relation_coo)(m, NULL, 2, 2, 0, NULL, NULL));
     say("graph", m, M(relation_coo)(m, "g", 2, 2, 0, NULL, NULL));
-    say("rows", m, M(relation_writes_coo)(m, AUTHORS + 1, 2, 0, NULL, NULL));
-    say("end", m, M(relation_writes_coo)(m, AUTHORS, 1, 2, ends, ends));
-    say("square", m, M(relation_cites_coo)(m, 3, 2, 0, NULL, NULL));
+    say("rows", m, M(bind_writes)(m, AUTHORS + 1, 2, 0, NULL, NULL));
+    say("end", m, M(bind_writes)(m, AUTHORS, 1, 2, ends, ends));
+    say("square", m, M(bind_cites)(m, 3, 2, 0, NULL, NULL));
     say("column", m, M(bind)(m, "autor.z", 2, ends));
     say("column's rows", m, M(bind_author_z)(m, AUTHORS + 1, (const float *)(const void *)ends));
     say("nothing", m, M(infer)(m));
     M(free)(m);
     m = make(0, 0);
     say("fits", m, M(infer)(m));
-    must(m, M(relation_writes_coo)(m, AUTHORS, 2, 0, NULL, NULL));
+    must(m, M(bind_writes)(m, AUTHORS, 2, 0, NULL, NULL));
     say("edges", m, M(infer)(m));
     say("other", m, M(share)(m, 1, &other));
     say("apart", other, M(infer)(other));
