@@ -298,7 +298,7 @@ static void inputs(writer *w)
            " * @_ERROR_USAGE: there is no such input, or the address is not aligned to its "
            "elements; @_ERROR_DATA: a "
            "label that is\n"
-           " * no class. */\n"
+           " * no class, or another number of rows than weights have a row for. */\n"
            "int $_bind($_model *m, const char *name, int64_t rows, const void *data);\n\n");
     for (int k = 0; k < w->o->image.n_inputs; k++) input(w, &w->o->image.inputs[k]);
 }
