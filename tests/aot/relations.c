@@ -103,7 +103,7 @@ static int give(model *m, const edges *e)
 #ifdef RELATIONS
     return M(relation_coo)(m, e->name, e->n_src, e->n_dst, e->n, e->src, e->dst);
 #else
-    return m ? 1 : 0;
+    return m && e;
 #endif
 }
 
@@ -115,7 +115,7 @@ static int give_narrow(model *m, const edges *e, const int32_t *src, const int32
 #ifdef RELATIONS
     return M(relation_coo32)(m, e->name, e->n_src, e->n_dst, e->n, src, dst);
 #else
-    return m && src == dst;
+    return m && e && src == dst;
 #endif
 }
 

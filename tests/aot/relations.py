@@ -5,6 +5,7 @@ What they compute is compared with what gnnc computes on the same data: with the
 others."""
 import os
 import random
+import shutil
 import struct
 import subprocess
 import sys
@@ -47,6 +48,12 @@ SCORES = """model Scores() (writes: node.author -> node.paper, x: node.paper[6],
 """
 SUMS = """model Sums() (writes: node.author -> node.paper, z: node.author[4]) -> node.paper[4] {
   return sum(u -> v in writes: z[u])
+}
+"""
+# How many rows there are is known by weights alone.
+ONLY = """model Only() (x: node.paper[6]) -> node.author[2] {
+  param emb: node.author[5] = normal(0.0, 1.0)
+  return Linear(2)(emb)
 }
 """
 # Training reads a relation besides, which inference does not.
@@ -209,17 +216,17 @@ def predicted(r, model, data, options, weights):
     return arrays["logits" if "logits" in arrays else "out"][2]
 
 
-def check(r, prefix, model, here, others=(), options=(), flags=(), trains=True):
+def check(r, prefix, model, here, others=(), options=(), flags=(), weights=None):
     """Inference and training, with the data that it was compiled for and with others."""
-    options = ("-q", *options)
+    options, trains = ("-q", *options), not weights
     r.works(model, "--data", here.path, *options, "--prefix", prefix, "-o", r.path(prefix + ".o"), "--header", r.path(prefix + ".h"),
             *(() if trains else ("--inference",)))
     exe = build(r, prefix, *flags, *([] if trains else ["-DNO_STEP"]))
     for data in (here, *others):
-        weights, out = r.path("w.safetensors"), r.path("got")
-        r.works("train" if trains else "run", model, "--data", data.path, *options,
-                *(("--epochs", STEPS, "--seed", SEED, "--save", weights) if trains else ("--weights", r.path("scores.safetensors"))))
-        weights = weights if trains else r.path("scores.safetensors")
+        out = r.path("got")
+        if trains:
+            weights = r.path("w.safetensors")
+            r.works("train", model, "--data", data.path, *options, "--epochs", STEPS, "--seed", SEED, "--save", weights)
         want = predicted(r, model, data, options, weights)
         for how in ("infer", "infer32"):
             sh([exe, data.folder, how, weights, out])
@@ -261,6 +268,10 @@ def check_header(r):
     for words in ("papers_bind_reads", "papers_graph_coo", "PAPERS_PAPER_ROWS"):
         if words in text:
             fail(f"papers.h says: {words}")
+    cxx = shutil.which("c++")
+    if not cxx:
+        fail("no C++ compiler: the headers are for C++ too")
+    sh([cxx, "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", "-x", "c++", r.path("papers.h")])
 
 
 def check_identity(r, data):
@@ -294,8 +305,14 @@ def main():
     files.write_safetensors(r.path("scores.safetensors"), {
         "a.weight": ("f", (3, 4), [0.25 * (k % 5) - 0.5 for k in range(12)]), "a.bias": ("f", (3,), [0.5, -1.0, 2.0]),
         "b.weight": ("f", (3, 6), [0.5 * (k % 3) - 0.25 for k in range(18)]), "b.bias": ("f", (3,), [1.0, 0.5, 0.0])})
-    check(r, "scores", r.write("scores.gnn", SCORES), few, [many], flags=["-DRELATIONS"], trains=False)
+    check(r, "scores", r.write("scores.gnn", SCORES), few, [many], flags=["-DRELATIONS"], weights=r.path("scores.safetensors"))
     check_identity(r, few)
+    for d in (few, many):
+        d.write((), ())
+    files.write_safetensors(r.path("only.safetensors"), {
+        "emb": ("f", (AUTHORS, 5), [0.1 * (k % 7) for k in range(5 * AUTHORS)]), "Linear.bias": ("f", (2,), [0.5, 1.0]),
+        "Linear.weight": ("f", (2, 5), [0.25 * (k % 5) - 0.5 for k in range(10)])})
+    check(r, "only", r.write("only.gnn", ONLY), few, [many], weights=r.path("only.safetensors"))
     for d in (few, many):
         d.write(("writes", "reads"), ("paper.x", "author.z"))
     check(r, "learnt", r.write("learnt.gnn", LEARNT), few, [many], flags=["-DRELATIONS"])
