@@ -44,8 +44,7 @@
       "loops")                                                                                     \
     X(STORE_SCALARS, "store-scalars",                                                              \
       "numbers of many instructions are stored where every lane would compute them")               \
-    X(IN_PLACE, "in-place",                                                                        \
-      "updates overwrite their states instead of being copied there")                    \
+    X(IN_PLACE, "in-place", "updates overwrite their states instead of being copied there")        \
     X(BLOCKS, "blocks",                                                                            \
       "products that contract over many rows take them in blocks that stay in cache")              \
     X(RIDE, "ride", "sums over the rows of a product are taken where the product is made")         \

@@ -27,7 +27,7 @@ typedef struct joiner {
     const gir_program *from;
     const gn_pass_options *opt;
     gn_rewrite r;    /* map: all rows, and edges of whole graphs */
-    bool *few;      /* by key: few rows are joined there */
+    bool *few;       /* by key: few rows are joined there */
     key *zero;       /* by value: it is 0 in rows that this end does not join */
     bool *multiply;  /* it is zero elsewhere, and a product reads it or is it */
     key *need;       /* what its readers need: rows of an end, or ALL */

@@ -62,7 +62,8 @@
          "  loss = cross_entropy(M(g, x), y) over train_mask\n"
          "  optimizer = adamm(lr = 0.1)\n"
          "}\n",
-     "m.gnn:7:15: error: the optimizer is `sgd`, `adam`, `adamw` or `adagrad`; did you mean `adam`?\n"
+     "m.gnn:7:15: error: the optimizer is `sgd`, `adam`, `adamw` or `adagrad`; did you mean "
+     "`adam`?\n"
          "    7 |   optimizer = adamm(lr = 0.1)\n"
          "      |               ^~~~~"},
     {"train_optimizer_argument",
