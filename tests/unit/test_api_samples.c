@@ -29,7 +29,7 @@ static const struct {
 
 /* Data ----------------------------------------------------------------------------------------- */
 
-static char folder[] = "api-samples.XXXXXX";
+static char folder[] = "/tmp/gnnc-api-samples.XXXXXX";
 
 static FILE *open_file(const char *name, const char *how)
 {
