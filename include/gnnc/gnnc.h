@@ -573,12 +573,15 @@ GNNC_API void gnnc_run_free(gnnc_run *r);
 
 /* The graph that is computed on, until another one is bound; the run keeps it alive.  Data on edges
  * is in its edges' order. GNNC_ERROR_USAGE: it is of another context, or has more than 2^31 - 1
- * nodes or edges and the executable was compiled without `wide`. */
+ * nodes or edges and the executable was compiled without `wide`; GNNC_ERROR_DATA: it is a relation
+ * that has other numbers of rows at its ends. */
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_bind_graph(gnnc_run *r, const gnnc_graph *g);
 
 /* The same by name, of an executable that was compiled with `relations`; "g" is the graph.  Numbers
- * of rows are checked against each other when it is run.  GNNC_ERROR_USAGE: as above, or there is
- * no such relation (with the nearest name, and those that there are). */
+ * of rows are checked against each other when it is run, and against what parameters have a row
+ * for. GNNC_ERROR_USAGE: as above, or there is no such relation (with the nearest name, and those
+ * that there are); GNNC_ERROR_DATA: a relation between rows of one type has other numbers of them
+ * at its ends. */
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_bind_relation(gnnc_run *r, const char *name,
                                                             const gnnc_graph *relation);
 

@@ -72,6 +72,7 @@ static gn_status *check(const gn_aot_model *m, const char *name, int64_t rows, c
     if (rows < 0 || (t->rows == GN_AOT_ONE && rows != 1))
         GN_FAIL(GN_ERR_USAGE, "'%s' of %lld rows%s", name, (long long)rows,
                 rows < 0 ? "" : ", expected 1");
+    if (t->rows == GN_AOT_ROWS) GN_TRY(aot_check_rows(m, t->over, rows, "input", name));
     if (__builtin_mul_overflow(rows, t->row_elems, &elems) || elems > INT64_MAX / 16)
         GN_FAIL(GN_ERR_USAGE, "'%s' of %lld rows does not fit memory", name, (long long)rows);
     if (!data && elems) GN_FAIL(GN_ERR_USAGE, "'%s' is bound to no data", name);
@@ -175,12 +176,27 @@ static gn_status *make_dense(gn_aot_model *m, const gn_aot_tensor *t)
     return NULL;
 }
 
+void aot_forget_sorted(gn_aot_model *m, int relation)
+{
+    for (int k = 0; k < m->image->n_inputs; k++) {
+        const gn_aot_tensor *t = &m->image->inputs[k];
+        if (t->rows != GN_AOT_EDGES || t->over != relation) continue;
+        gn_block_free(m->data[k].sorted);
+        m->data[k].sorted = NULL;
+    }
+}
+
+/* The relation is bound: what is on its edges is read. */
 static gn_status *sort_edges(const gn_aot_model *m, const gn_aot_tensor *t, aot_data *d)
 {
-    const gn_graph *g = aot_edges_of(m, t);
+    const gn_graph *g = m->graph[t->over];
+    const char *name = m->image->relations[t->over].name;
+    if (d->rows != g->n_edge && !strcmp(name, GN_NAME_G))
+        GN_FAIL(GN_ERR_DATA, "'%s' has %lld rows, the graph %lld edges", t->name,
+                (long long)d->rows, (long long)g->n_edge);
     if (d->rows != g->n_edge)
-        GN_FAIL(GN_ERR_DATA, "'%s' has %lld rows, the %s %lld edges", t->name, (long long)d->rows,
-                t->relation ? "relation" : "graph", (long long)g->n_edge);
+        GN_FAIL(GN_ERR_DATA, "'%s' has %lld rows, relation '%s' %lld edges", t->name,
+                (long long)d->rows, name, (long long)g->n_edge);
     if (d->sorted) return NULL;
     GN_TRY(gn_block_new(d->rows * t->row_elems, gn_elem_size(t->elem), t->name, &d->sorted));
     gn_graph_edges_in(g, t->row_elems * (int64_t)gn_elem_size(t->elem), d->data, d->sorted);

@@ -7,20 +7,27 @@
 #include "runtime/artifact.h"
 #include "runtime/fill.h"
 
-typedef enum gn_aot_rows { GN_AOT_ONE, GN_AOT_NODES, GN_AOT_EDGES } gn_aot_rows;
+typedef struct gn_aot_space { /* rows of one type */
+    const char *name;
+    int64_t rows; /* weights have a row for each of so many; -1: there may be any number */
+} gn_aot_space;
+
+typedef struct gn_aot_relation { /* edges from rows to rows */
+    const char *name;
+    int src, dst; /* spaces, by their places */
+    bool read;    /* false: the code asks no more than how many rows are at its ends */
+} gn_aot_relation;
+
+typedef enum gn_aot_rows { GN_AOT_ONE, GN_AOT_ROWS, GN_AOT_EDGES } gn_aot_rows;
 
 typedef struct gn_aot_tensor { /* an input or an output */
     const char *name;
     gn_elem elem;
     gn_aot_rows rows;
+    int over; /* ROWS: of this space, EDGES: of this relation, by their places; -1: of others, which
+                 outputs alone may have */
     int64_t row_elems;
-    int relation;     /* EDGES: whose: k is relations[k - 1], 0 the graph */
-    const char *over; /* the rows' or the relation's name; NULL: of nodes, of the graph */
 } gn_aot_tensor;
-
-typedef struct gn_aot_relation {  /* beside the graph */
-    const char *name, *src, *dst; /* of rows; "node": the graph's nodes */
-} gn_aot_relation;
 
 enum { GN_AOT_RANK = 8 };
 
@@ -39,7 +46,7 @@ typedef struct gn_aot_weight {
 typedef struct gn_aot_state {
     const char *name;
     gn_elem elem;
-    int64_t rows, elems; /* elems: of a row */
+    int64_t rows, row_elems;
 } gn_aot_state;
 
 typedef struct gn_aot_image {
@@ -50,16 +57,26 @@ typedef struct gn_aot_image {
     gn_elem index;
     bool sparse_x;      /* products walk the non-zeros of x */
     bool one_region[2]; /* a run of eval, of step is one parallel region */
-    bool reads_graph;   /* where not, and there are relations, it need not be given */
-    int n_inputs, n_outputs, n_weights, n_states, n_relations;
+    int n_spaces, n_relations, n_inputs, n_outputs, n_weights, n_states;
     int64_t n_classes; /* that labels y are of: 0 .. n_classes - 1, -1 unknown; 0: any number will
                           do */
+    const gn_aot_space *spaces;
+    const gn_aot_relation *relations;      /* that the model takes */
     const gn_aot_tensor *inputs, *outputs; /* outputs: of eval */
     const gn_aot_weight *weights;
     const gn_aot_state *states;
-    const gn_aot_relation *relations;
     const gn_artifact *eval, *eval_ahead;
     const gn_artifact *step, *step_ahead; /* NULL: no training */
 } gn_aot_image;
+
+/* Is the relation to be given?  The only one may be, whether or not it is read. */
+static inline bool gn_aot_takes(const gn_aot_image *g, int relation)
+{
+    return g->relations[relation].read || g->n_relations == 1;
+}
+
+/* aot_relation.c: what rows a tensor has, for people: "[nodes]", "[edges of writes]"; "" for one.
+ */
+void gn_aot_rows_text(const gn_aot_image *g, const gn_aot_tensor *t, char *to, size_t size);
 
 #endif

@@ -35,7 +35,7 @@ static gn_status *make_state(const gn_aot_image *g, gn_state *s, uint64_t seed)
 {
     for (int k = 0; k < g->n_states; k++)
         GN_TRY(gn_state_add(s, g->states[k].name, g->states[k].elem, g->states[k].rows,
-                            g->states[k].elems));
+                            g->states[k].row_elems));
     return fill(g, s, seed);
 }
 

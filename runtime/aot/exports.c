@@ -61,17 +61,14 @@ void gnnc_aot_free(model *m) { gn_aot_free(m); }
     int gnnc_aot_graph_csr##suffix(model *m, int64_t nodes, const type *row, const type *src)      \
     {                                                                                              \
         return gn_aot_graph_csr(m, elem, nodes, row, src);                                         \
-    }
-#define RELATIONS(suffix, type, elem)                                                              \
+    }                                                                                              \
     EXPORT int gnnc_aot_relation_coo##suffix(model *m, const char *name, int64_t n_src,            \
                                              int64_t n_dst, int64_t edges, const type *src,        \
                                              const type *dst);                                     \
     int gnnc_aot_relation_coo##suffix(model *m, const char *name, int64_t n_src, int64_t n_dst,    \
                                       int64_t edges, const type *src, const type *dst)             \
     {                                                                                              \
-        return gn_aot_relation_coo(m, name, elem, n_src, n_dst, edges, src, dst);                  \
+        return gn_aot_relation_coo(m, elem, name, n_src, n_dst, edges, src, dst);                  \
     }
-RELATIONS(, int64_t, GN_I64)
-RELATIONS(32, int32_t, GN_I32)
 GRAPHS(, int64_t, GN_I64)
 GRAPHS(32, int32_t, GN_I32)

@@ -36,11 +36,10 @@ struct gn_aot_model {
     gn_status *last;   /* of the last call that failed */
     aot_store *store;
     gn_pool *pool;
-    gn_graph *graph, *pattern; /* of x */
-    gn_graph **relation;       /* [n_relations] */
-    gn_graph *no_edges; /* in the graph's place, where no more of it is read than how many nodes
-                           there are */
-    aot_data *data;     /* [n_inputs] */
+    gn_graph **graph;    /* [n_relations] NULL: not bound */
+    gn_graph **stand_in; /* [n_relations] in its place, where nothing reads its edges: without */
+    gn_graph *pattern;   /* of x */
+    aot_data *data;      /* [n_inputs] */
     aot_unit unit[AOT_UNITS];
     bool inferred;
     void *copied; /* results on edges in the caller's order */
@@ -62,10 +61,20 @@ static inline int aot_refuses(const gn_aot_model *m)
 /* Keeps the status for gn_aot_message; its code. */
 int aot_say(gn_aot_model *m, gn_status *s);
 void aot_unbind(gn_aot_model *m, int unit);
-/* model.c: the graph whose edges a tensor has rows for; NULL: it was not given. */
-const gn_graph *aot_edges_of(const gn_aot_model *m, const gn_aot_tensor *t);
 /* Indices that are wider than those that the code reads are GN_ERR_DATA, with `what` has them. */
 GN_NODISCARD gn_status *aot_check_index(const gn_aot_model *m, const gn_graph *g, const char *what);
+
+/* aot_relation.c.  The graphs that the unit reads, [n_relations] at most, and how many they are:
+ * those that are bound, and such as only say how many rows there are.  GN_ERR_USAGE: one is not
+ * bound. */
+GN_NODISCARD gn_status *aot_graphs(gn_aot_model *m, const aot_unit *u, gn_graph_binding *to,
+                                   int *n);
+/* Binds the graph, which is the model's from then on, to the relation of this name. */
+GN_NODISCARD gn_status *aot_take_graph(gn_aot_model *m, const char *name, gn_graph *g);
+/* GN_ERR_DATA: `what` of this name has another number of rows than weights have.  A space below 0:
+ * nothing is checked. */
+GN_NODISCARD gn_status *aot_check_rows(const gn_aot_model *m, int space, int64_t rows,
+                                       const char *what, const char *name);
 
 const gn_aot_tensor *aot_find(int n, const gn_aot_tensor *in, const char *name);
 GN_NODISCARD gn_status *aot_no_such(const gn_aot_model *m, const char *what, const char *name);
@@ -73,6 +82,8 @@ GN_NODISCARD gn_status *aot_no_such(const gn_aot_model *m, const char *what, con
 /* data.c: x as a matrix, where it is given by its non-zeros and the unit reads all of it; edge data
  * in the graph's order; and everything that the unit reads is there. */
 GN_NODISCARD gn_status *aot_ready_data(gn_aot_model *m, const aot_unit *u);
+/* The relation's edges are others now. */
+void aot_forget_sorted(gn_aot_model *m, int relation);
 
 /* weights.c; aot_in_file: number i of a weight in memory is this one in files. */
 int64_t aot_in_file(const gn_aot_weight *w, int64_t i);

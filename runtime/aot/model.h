@@ -24,8 +24,8 @@ int gn_aot_graph_coo(gn_aot_model *m, gn_elem ends, int64_t nodes, int64_t edges
                      const void *dst);
 int gn_aot_graph_csr(gn_aot_model *m, gn_elem ends, int64_t nodes, const void *row,
                      const void *src);
-
-int gn_aot_relation_coo(gn_aot_model *m, const char *name, gn_elem ends, int64_t n_src,
+/* aot_relation.c: of any relation by name, the graph's is "g". */
+int gn_aot_relation_coo(gn_aot_model *m, gn_elem ends, const char *name, int64_t n_src,
                         int64_t n_dst, int64_t edges, const void *src, const void *dst);
 
 /* data.c */

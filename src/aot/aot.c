@@ -1,6 +1,5 @@
 /* A build as one relocatable object: kernels, the model's description, and the runtime. */
 #include "aot/aot.h"
-#include "base/data_name.h"
 
 #include "aot/layout.h"
 #include "base/outfile.h"
@@ -14,46 +13,67 @@ extern const size_t gn_embedded_aot_runtime_o_size;
 
 /* The model, described ------------------------------------------------------------------------- */
 
-/* Rows that have a name of their own, those of a relation's edges too, and whose edges they are. */
-static void find_rows(const gn_model *m, const gir_program *p, gir_space_id s, gn_aot_tensor *out)
+/* Its spaces and relations are those of the schema, in order. */
+static void describe_schema(gn_arena *a, const gn_model *m, bool trains, gn_aot_image *g)
 {
-    const gir_space *space = &p->spaces.p[s];
-    gir_id g = space->graph;
-    while (space->kind == GIR_EDGE && g && gir_at(p, g)->op != GIR_GRAPH) g = gir_in(p, g, 0);
-    if (space->kind == GIR_NODE && strcmp(space->name, GN_SPACE_NODE)) out->over = space->name;
-    if (space->kind != GIR_EDGE || !g) return;
-    int k = gn_schema_find_relation(m->schema, gir_at(p, g)->attr.name);
-    out->relation = k > 0 ? k : 0;
-    if (k > 0) out->over = m->schema->relation[k].name;
+    const gn_schema *s = m->schema;
+    gn_aot_space *spaces = GN_NEW_N(a, gn_aot_space, s->n_spaces + 1);
+    gn_aot_relation *relations = GN_NEW_N(a, gn_aot_relation, s->n_relations + 1);
+    for (int k = 0; k < s->n_spaces; k++) spaces[k] = (gn_aot_space){s->space[k].name, -1};
+    for (int k = 0; k < m->n_params; k++) {
+        int over = m->params[k].over ? gn_schema_find_space(s, m->params[k].over) : -1;
+        if (over >= 0) spaces[over].rows = m->params[k].rows;
+    }
+    for (int k = 0; k < s->n_relations; k++) {
+        const gn_schema_relation *r = &s->relation[k];
+        bool read = gn_program_reads_relation(m->eval, r->name) ||
+                    (trains && gn_program_reads_relation(m->loss, r->name));
+        relations[k] = (gn_aot_relation){r->name, r->src, r->dst, read};
+    }
+    g->n_spaces = s->n_spaces;
+    g->spaces = spaces;
+    g->n_relations = s->n_relations;
+    g->relations = relations;
 }
 
-static gn_status *tensor_of(const gn_model *m, const gir_program *p, const char *what,
-                            const char *name, const gir_type *t, gn_aot_tensor *out)
+/* The place of the relation on whose edges, or edges derived from them, the space is; -1. */
+static int relation_of(const gn_schema *s, const gir_program *p, gir_space_id edges)
 {
-    gir_space_kind kind = t->space ? p->spaces.p[t->space].kind : GIR_NONE;
-    if (kind != GIR_NONE && kind != GIR_NODE && kind != GIR_EDGE)
-        GN_FAIL(GN_ERR_MODEL,
-                "%s '%s' is neither one value nor a row a node or an edge: its C interface has no "
-                "such %s",
-                what, name, what);
-    *out = (gn_aot_tensor){.name = name,
-                           .elem = (gn_elem)t->elem,
-                           .rows = kind == GIR_NODE   ? GN_AOT_NODES
-                                   : kind == GIR_EDGE ? GN_AOT_EDGES
-                                                      : GN_AOT_ONE,
-                           .row_elems = gir_row_elems(t)};
-    if (t->space) find_rows(m, p, t->space, out);
-    return NULL;
+    gir_id g = p->spaces.p[edges].graph;
+    while (g && gir_at(p, g)->n_in) g = gir_in(p, g, 0);
+    bool leaf = g && gir_at(p, g)->op == GIR_GRAPH;
+    return leaf ? gn_schema_find_relation(s, gir_at(p, g)->attr.name) : -1;
+}
+
+static gn_aot_tensor tensor_of(const gn_schema *s, const gir_program *p, const char *name,
+                               const gir_type *t)
+{
+    const gir_space *space = &p->spaces.p[t->space];
+    gn_aot_tensor out = {
+        .name = name, .elem = (gn_elem)t->elem, .over = -1, .row_elems = gir_row_elems(t)};
+    if (!t->space) return out;
+    bool edges = space->kind == GIR_EDGE;
+    out.rows = edges ? GN_AOT_EDGES : GN_AOT_ROWS;
+    if (edges)
+        out.over = relation_of(s, p, t->space);
+    else if (!space->graph) /* no picked rows */
+        out.over = gn_schema_find_space(s, space->name);
+    return out;
 }
 
 typedef GN_VEC(gn_aot_tensor) tensors;
 
-/* Weights of edges are in every program for data that has some.  Code that reads none is not to ask
- * for them. */
+/* Columns of the data, as weights of edges, may be in programs that read none.  Code that does not
+ * is not to ask for them. */
 static bool unread(const gn_build *b, const char *name)
 {
-    return !strcmp(name, GN_NAME_WEIGHT) && !gn_unit_reads(&b->eval, GN_SLOT_INPUT, name) &&
-           !gn_unit_reads(&b->step, GN_SLOT_INPUT, name);
+    const gn_compiled *all[] = {b->eval.code, b->eval.prepare_code, b->step.code,
+                                b->step.prepare_code};
+    bool reads = !strchr(name, '.');
+    for (int k = 0; k < 4 && !reads; k++)
+        reads = all[k] && (gn_artifact_reads(all[k]->artifact, GN_SLOT_INPUT, name) ||
+                           gn_artifact_picks(all[k]->artifact, name));
+    return !reads;
 }
 
 static gn_status *add_inputs(gn_arena *a, const gn_model *m, const gir_program *p,
@@ -63,24 +83,24 @@ static gn_status *add_inputs(gn_arena *a, const gn_model *m, const gir_program *
         const gir_node *n = gir_at(p, v);
         bool there = n->op != GIR_INPUT || n->type.is_graph || unread(b, n->attr.name);
         for (uint32_t k = 0; k < to->n && !there; k++) there = !strcmp(to->p[k].name, n->attr.name);
-        gn_aot_tensor t;
         if (there) continue;
-        GN_TRY(tensor_of(m, p, "input", n->attr.name, &n->type, &t));
+        gn_aot_tensor t = tensor_of(m->schema, p, n->attr.name, &n->type);
+        if (t.rows != GN_AOT_ONE && t.over < 0)
+            GN_FAIL(GN_ERR_INTERNAL, "input '%s' is over rows of nothing", t.name);
         GN_PUSH(a, *to, t);
     }
     return NULL;
 }
 
-static gn_status *add_outputs(gn_arena *a, const gn_model *m, const gir_program *p, tensors *to)
+static void add_outputs(gn_arena *a, const gn_model *m, tensors *to)
 {
+    const gir_program *p = m->eval;
     for (uint32_t k = 0; k < p->outputs.n; k++) {
-        gn_aot_tensor t;
-        if (p->outputs.p[k].kind != GIR_OUTPUT) continue;
-        GN_TRY(tensor_of(m, p, "output", p->outputs.p[k].name,
-                         gir_type_of(p, p->outputs.p[k].value), &t));
+        const gir_output *o = &p->outputs.p[k];
+        if (o->kind != GIR_OUTPUT) continue;
+        gn_aot_tensor t = tensor_of(m->schema, p, o->name, gir_type_of(p, o->value));
         GN_PUSH(a, *to, t);
     }
-    return NULL;
 }
 
 static gn_status *describe_weights(gn_arena *a, const gn_model *m, const gn_state *s, bool embed,
@@ -116,20 +136,6 @@ static gn_status *describe_weights(gn_arena *a, const gn_model *m, const gn_stat
     return NULL;
 }
 
-/* All that the data have, in their order, as tensors count them. */
-static void describe_relations(gn_arena *a, const gn_model *m, gn_aot_image *g)
-{
-    const gn_schema *s = m->schema;
-    gn_aot_relation *to = GN_NEW_N(a, gn_aot_relation, s->n_relations);
-    for (int k = 1; k < s->n_relations; k++) {
-        const gn_schema_relation *r = &s->relation[k];
-        to[k - 1] = (gn_aot_relation){r->name, s->space[r->src].name, s->space[r->dst].name};
-    }
-    g->n_relations = s->n_relations - 1;
-    g->relations = to;
-    g->reads_graph = !g->n_relations || gn_model_reads_graph(m);
-}
-
 static bool any_pattern(const gn_build *b)
 {
     return gn_unit_reads_pattern(&b->eval) || gn_unit_reads_pattern(&b->step);
@@ -157,10 +163,10 @@ static gn_status *describe(gn_arena *a, const gn_model *m, const gn_build *b, co
     if (!gn_cpu_level(g->cpu, &g->needs))
         GN_FAIL(GN_ERR_USAGE, "--cpu %s: expected native, x86-64-v2, x86-64-v3 or x86-64-v4",
                 g->cpu);
+    describe_schema(a, m, b->step.code != NULL, g);
     GN_TRY(add_inputs(a, m, m->eval, b, &in));
     if (b->step.code) GN_TRY(add_inputs(a, m, m->loss, b, &in));
-    GN_TRY(add_outputs(a, m, m->eval, &out));
-    describe_relations(a, m, g);
+    add_outputs(a, m, &out);
     GN_TRY(describe_weights(a, m, s, opt->embed, g));
     g->n_classes = opt->n_classes;
     g->sparse_x = any_pattern(b);

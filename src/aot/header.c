@@ -1,6 +1,7 @@
 /* The C header of a compiled model.  Texts are templates: $ stands for the prefix, @ for it in
  * capitals. */
 #include "aot/aot.h"
+#include "base/data_name.h"
 
 #include "runtime/run/pair.h"
 
@@ -45,9 +46,9 @@ static const char *c_type(gn_elem e)
 
 static const char *rows_of(const writer *w, const gn_aot_tensor *t)
 {
-    static const char *const rows[] = {"", "[nodes]", "[edges]"};
-    if (!t->over) return rows[t->rows];
-    return gn_arena_printf(w->arena, t->rows == GN_AOT_EDGES ? "[edges of %s]" : "[%s]", t->over);
+    char rows[160];
+    gn_aot_rows_text(&w->o->image, t, rows, sizeof rows);
+    return gn_arena_strdup(w->arena, rows);
 }
 
 /* Pieces --------------------------------------------------------------------------------------- */
@@ -148,8 +149,72 @@ static void life(writer *w)
            "const char *$_message(const $_model *m);\n\n");
 }
 
+/* Rows that go with weights. */
+static void spaces(writer *w)
+{
+    const gn_aot_image *g = &w->o->image;
+    for (int k = 0; k < g->n_spaces; k++) {
+        const gn_aot_space *s = &g->spaces[k];
+        if (s->rows < 0) continue;
+        gn_buf_printf(w->out,
+                      "/* Rows of %s: so many, as weights have a row for each. */\n"
+                      "#define %s_%s_ROWS %" PRId64 "\n\n",
+                      s->name, w->capitals, capitals(w->arena, s->name), s->rows);
+    }
+}
+
+static void relation(writer *w, const gn_aot_relation *r)
+{
+    const gn_aot_image *g = &w->o->image;
+    const char *id = gn_aot_identifier(w->arena, r->name, &w->names), *p = w->o->prefix;
+    gn_buf_printf(w->out, "/* %s: edges from rows of %s to rows of %s. */\n", r->name,
+                  g->spaces[r->src].name, g->spaces[r->dst].name);
+    gn_buf_printf(w->out,
+                  "static inline int %s_bind_%s(%s_model *m, int64_t n_src, int64_t n_dst, int64_t "
+                  "edges,\n    const int64_t *src, const int64_t *dst)\n{\n"
+                  "    return %s_relation_coo(m, \"%s\", n_src, n_dst, edges, src, dst);\n}\n\n",
+                  p, id, p, p, r->name);
+}
+
+/* Is the relation to be given, and is it the graph, or is it none? */
+static bool is_given(const gn_aot_image *g, int k, bool graph)
+{
+    return gn_aot_takes(g, k) && !strcmp(g->relations[k].name, GN_NAME_G) == graph;
+}
+
+static bool any_given(const gn_aot_image *g, bool graph)
+{
+    bool any = false;
+    for (int k = 0; k < g->n_relations; k++) any = any || is_given(g, k, graph);
+    return any;
+}
+
+static void relations(writer *w)
+{
+    const gn_aot_image *g = &w->o->image;
+    if (!any_given(g, false)) return;
+    add(w,
+        "/* Relations, by name: edges src[k] -> dst[k], k < edges, from rows 0 .. n_src - 1 of "
+        "one type to rows\n"
+        " * 0 .. n_dst - 1 of another, or of the same.  Edges keep their order: data on edges is "
+        "given and returned in it.\n"
+        " * Copied. That numbers of rows meet is checked when something is computed.\n"
+        " * @_ERROR_USAGE: there is no such relation; @_ERROR_DATA names the first edge whose end "
+        "is out of range, or rows\n"
+        " * of which weights have another number. */\n"
+        "int $_relation_coo($_model *m, const char *name, int64_t n_src, int64_t n_dst, int64_t "
+        "edges, const int64_t *src,\n"
+        "    const int64_t *dst);\n"
+        "int $_relation_coo32($_model *m, const char *name, int64_t n_src, int64_t n_dst, "
+        "int64_t edges, const int32_t *src,\n"
+        "    const int32_t *dst);\n\n");
+    for (int k = 0; k < g->n_relations; k++)
+        if (is_given(g, k, false)) relation(w, &g->relations[k]);
+}
+
 static void graphs(writer *w)
 {
+    if (!any_given(&w->o->image, true)) return;
     add(w, "/* The graph: edges src[k] -> dst[k], k < edges, between nodes 0 .. nodes - 1.  Edges "
            "keep their order: "
            "data on edges\n"
@@ -168,40 +233,6 @@ static void graphs(writer *w)
            "*src);\n\n");
 }
 
-/* Edges between rows of other types, or beside the graph. */
-static void relations(writer *w)
-{
-    const gn_aot_image *g = &w->o->image;
-    const char *p = w->o->prefix;
-    if (!g->n_relations) return;
-    if (!g->reads_graph)
-        add(w, "/* This model reads relations alone: $_graph_coo need not be called. */\n\n");
-    add(w,
-        "/* Relations, by name: edges src[k] -> dst[k], k < edges, from n_src rows to n_dst "
-        "others.  That numbers of rows\n"
-        " * fit each other is checked when something is computed.  @_ERROR_USAGE: there is no "
-        "such relation;\n"
-        " * @_ERROR_DATA names the first edge whose end is out of range. */\n"
-        "int $_relation_coo($_model *m, const char *name, int64_t n_src, int64_t n_dst, int64_t "
-        "edges,\n"
-        "                   const int64_t *src, const int64_t *dst);\n"
-        "int $_relation_coo32($_model *m, const char *name, int64_t n_src, int64_t n_dst, int64_t "
-        "edges,\n"
-        "                     const int32_t *src, const int32_t *dst);\n\n");
-    for (int k = 0; k < g->n_relations; k++) {
-        const gn_aot_relation *r = &g->relations[k];
-        const char *id = gn_aot_identifier(w->arena, r->name, &w->names);
-        gn_buf_printf(w->out, "/* %s: from rows of %s to rows of %s. */\n", r->name, r->src,
-                      r->dst);
-        gn_buf_printf(w->out,
-                      "static inline int %s_bind_%s(%s_model *m, int64_t n_src, int64_t n_dst, "
-                      "int64_t edges,\n                      const int64_t *src, const int64_t "
-                      "*dst)\n{\n    return %s_relation_coo(m, \"%s\", n_src, n_dst, edges, src, "
-                      "dst);\n}\n\n",
-                      p, id, p, p, r->name);
-    }
-}
-
 static const char *what_of(const writer *w, const gn_aot_tensor *t)
 {
     if (!strcmp(t->name, "x") && w->o->normalized)
@@ -210,13 +241,14 @@ static const char *what_of(const writer *w, const gn_aot_tensor *t)
                "and so "
                "are others to be that are given here";
     if (!strcmp(t->name, "x")) return "features of nodes";
-    if (!strcmp(t->name, "y") && t->elem == GN_I32 && w->o->image.n_classes)
-        return gn_arena_printf(w->arena, "labels of nodes, 0 .. %" PRId64 ", -1: unknown",
+    if (!strcmp(t->name, GN_NAME_Y) && t->elem == GN_I32 && w->o->image.n_classes)
+        return gn_arena_printf(w->arena, "labels, 0 .. %" PRId64 ", -1: unknown",
                                w->o->image.n_classes - 1);
-    if (!strcmp(t->name, "y")) return t->over ? "labels" : "labels of nodes";
+    if (!strcmp(t->name, GN_NAME_Y)) return "labels";
     if (!strcmp(t->name, "g.weight")) return "weights of edges";
     if (!strcmp(t->name, "g.attr")) return "attributes of edges";
-    return t->elem == GN_BOOL ? "0: no, all else: yes" : "as the model declares it";
+    if (t->elem == GN_BOOL) return "0: no, all else: yes";
+    return strchr(t->name, '.') ? "a column of the data" : "as the model declares it";
 }
 
 /* Does inference read it, or what it computes once? */
@@ -225,7 +257,9 @@ static bool serves(const gn_aot_image *g, const gn_aot_tensor *t)
     const gn_artifact *both[] = {g->eval, g->eval_ahead};
     if (g->sparse_x && !strcmp(t->name, "x")) return true;
     for (int k = 0; k < 2; k++)
-        if (both[k] && gn_artifact_reads(both[k], GN_SLOT_INPUT, t->name)) return true;
+        if (both[k] && (gn_artifact_reads(both[k], GN_SLOT_INPUT, t->name) ||
+                        gn_artifact_picks(both[k], t->name)))
+            return true;
     return false;
 }
 
@@ -264,7 +298,7 @@ static void inputs(writer *w)
            " * @_ERROR_USAGE: there is no such input, or the address is not aligned to its "
            "elements; @_ERROR_DATA: a "
            "label that is\n"
-           " * no class. */\n"
+           " * no class, or another number of rows than weights have a row for. */\n"
            "int $_bind($_model *m, const char *name, int64_t rows, const void *data);\n\n");
     for (int k = 0; k < w->o->image.n_inputs; k++) input(w, &w->o->image.inputs[k]);
 }
@@ -344,6 +378,7 @@ void gn_aot_header(const gn_aot_object *o, gn_arena *a, gn_buf *out)
     gn_map_put(&w.names, "csr", 1); /* $_bind_csr */
     head(&w);
     life(&w);
+    spaces(&w);
     graphs(&w);
     relations(&w);
     inputs(&w);

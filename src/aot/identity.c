@@ -8,14 +8,30 @@
 #include <inttypes.h>
 
 /* Counted up where the functions of headers change. */
-enum { INTERFACE = 1 };
+enum { INTERFACE = 2 };
 
-static void add_tensors(gn_buf *b, const char *what, int n, const gn_aot_tensor *t)
+static void add_tensors(gn_buf *b, const gn_aot_image *g, const char *what, int n,
+                        const gn_aot_tensor *t)
 {
-    for (int k = 0; k < n; k++)
-        gn_buf_printf(b, "%s %s %s %d %" PRId64 "%s%s\n", what, t[k].name, gn_elem_name(t[k].elem),
-                      (int)t[k].rows, t[k].row_elems, t[k].over ? " " : "",
-                      t[k].over ? t[k].over : "");
+    char rows[160];
+    for (int k = 0; k < n; k++) {
+        gn_aot_rows_text(g, &t[k], rows, sizeof rows);
+        gn_buf_printf(b, "%s %s %s %s %" PRId64 "\n", what, t[k].name, gn_elem_name(t[k].elem),
+                      rows, t[k].row_elems);
+    }
+}
+
+static void add_relations(gn_buf *b, const gn_aot_image *g)
+{
+    for (int k = 0; k < g->n_relations; k++) {
+        const gn_aot_relation *r = &g->relations[k];
+        if (!gn_aot_takes(g, k)) continue;
+        gn_buf_printf(b, "relation %s %s %s\n", r->name, g->spaces[r->src].name,
+                      g->spaces[r->dst].name);
+    }
+    for (int k = 0; k < g->n_spaces; k++)
+        if (g->spaces[k].rows >= 0)
+            gn_buf_printf(b, "rows %s %" PRId64 "\n", g->spaces[k].name, g->spaces[k].rows);
 }
 
 /* All that a caller may rely on; the code, its processor and the weights are the object's own
@@ -26,11 +42,9 @@ uint64_t gn_aot_identity(gn_arena *a, const gn_aot_image *g, bool normalized)
     unsigned char digest[GN_SHA256_BYTES];
     uint64_t id = 0;
     gn_buf_printf(&b, "interface %d\nmodel %s\n", INTERFACE, g->model);
-    add_tensors(&b, "input", g->n_inputs, g->inputs);
-    add_tensors(&b, "output", g->n_outputs, g->outputs);
-    for (int k = 0; k < g->n_relations; k++)
-        gn_buf_printf(&b, "relation %s %s %s\n", g->relations[k].name, g->relations[k].src,
-                      g->relations[k].dst);
+    add_relations(&b, g);
+    add_tensors(&b, g, "input", g->n_inputs, g->inputs);
+    add_tensors(&b, g, "output", g->n_outputs, g->outputs);
     gn_buf_printf(&b, "classes %" PRId64 "\ntrains %d\nsparse %d\nnormalized %d\n", g->n_classes,
                   g->step != NULL, g->sparse_x, normalized);
     gn_sha256_of(b.p, b.n, digest);

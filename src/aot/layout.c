@@ -15,11 +15,12 @@ SIZE(gn_data_column, 72);
 SIZE(gn_graph_slot, 120);
 SIZE(gn_size_check, 24);
 SIZE(gn_artifact, 120);
-SIZE(gn_aot_tensor, 40);
+SIZE(gn_aot_space, 16);
 SIZE(gn_aot_relation, 24);
+SIZE(gn_aot_tensor, 32);
 SIZE(gn_aot_weight, 136);
 SIZE(gn_aot_state, 32);
-SIZE(gn_aot_image, 144);
+SIZE(gn_aot_image, 152);
 
 static uint64_t put(aot_layout *l, const void *p, uint64_t n, size_t align)
 {
@@ -255,6 +256,37 @@ static uint64_t lay_artifact(aot_layout *l, const gn_artifact *a, const int *cod
     return at;
 }
 
+static uint64_t lay_spaces(aot_layout *l, const gn_aot_image *g)
+{
+    uint64_t room = reserve(l, g->n_spaces, sizeof(gn_aot_space));
+    for (int k = 0; k < g->n_spaces; k++) {
+        uint64_t at = room + (uint64_t)k * sizeof(gn_aot_space);
+        gn_aot_space to;
+        ZERO(to);
+        to.rows = g->spaces[k].rows;
+        STORE(l, at, to);
+        point_to_string(l, at + offsetof(gn_aot_space, name), g->spaces[k].name);
+    }
+    return room;
+}
+
+static uint64_t lay_relations(aot_layout *l, const gn_aot_image *g)
+{
+    uint64_t room = reserve(l, g->n_relations, sizeof(gn_aot_relation));
+    for (int k = 0; k < g->n_relations; k++) {
+        const gn_aot_relation *r = &g->relations[k];
+        uint64_t at = room + (uint64_t)k * sizeof *r;
+        gn_aot_relation to;
+        ZERO(to);
+        to.src = r->src;
+        to.dst = r->dst;
+        to.read = r->read;
+        STORE(l, at, to);
+        point_to_string(l, at + offsetof(gn_aot_relation, name), r->name);
+    }
+    return room;
+}
+
 static uint64_t lay_tensors(aot_layout *l, int n, const gn_aot_tensor *from)
 {
     uint64_t room = reserve(l, n, sizeof *from);
@@ -264,26 +296,10 @@ static uint64_t lay_tensors(aot_layout *l, int n, const gn_aot_tensor *from)
         ZERO(to);
         to.elem = from[k].elem;
         to.rows = from[k].rows;
+        to.over = from[k].over;
         to.row_elems = from[k].row_elems;
-        to.relation = from[k].relation;
         STORE(l, at, to);
         point_to_string(l, at + offsetof(gn_aot_tensor, name), from[k].name);
-        point_to_string(l, at + offsetof(gn_aot_tensor, over), from[k].over);
-    }
-    return room;
-}
-
-static uint64_t lay_relations(aot_layout *l, const gn_aot_image *g)
-{
-    uint64_t room = reserve(l, g->n_relations, sizeof(gn_aot_relation));
-    for (int k = 0; k < g->n_relations; k++) {
-        uint64_t at = room + (uint64_t)k * sizeof(gn_aot_relation);
-        gn_aot_relation to;
-        ZERO(to);
-        STORE(l, at, to);
-        point_to_string(l, at + offsetof(gn_aot_relation, name), g->relations[k].name);
-        point_to_string(l, at + offsetof(gn_aot_relation, src), g->relations[k].src);
-        point_to_string(l, at + offsetof(gn_aot_relation, dst), g->relations[k].dst);
     }
     return room;
 }
@@ -322,7 +338,7 @@ static uint64_t lay_states(aot_layout *l, const gn_aot_image *g)
         ZERO(to);
         to.elem = g->states[k].elem;
         to.rows = g->states[k].rows;
-        to.elems = g->states[k].elems;
+        to.row_elems = g->states[k].row_elems;
         STORE(l, at, to);
         point_to_string(l, at + offsetof(gn_aot_state, name), g->states[k].name);
     }
@@ -341,22 +357,23 @@ void aot_lay_out(aot_layout *l, gn_arena *a, const gn_aot_image *g, int *const c
     to.index = g->index;
     to.sparse_x = g->sparse_x;
     memcpy(to.one_region, g->one_region, sizeof to.one_region);
+    to.n_spaces = g->n_spaces;
+    to.n_relations = g->n_relations;
     to.n_inputs = g->n_inputs;
     to.n_outputs = g->n_outputs;
     to.n_weights = g->n_weights;
     to.n_states = g->n_states;
-    to.n_relations = g->n_relations;
-    to.reads_graph = g->reads_graph;
     to.n_classes = g->n_classes;
     *at = put(l, &to, sizeof to, 8);
     *needs = *at + offsetof(gn_aot_image, needs);
     point_to_string(l, *at + offsetof(gn_aot_image, model), g->model);
     point_to_string(l, *at + offsetof(gn_aot_image, cpu), g->cpu);
+    point(l, *at + offsetof(gn_aot_image, spaces), lay_spaces(l, g));
+    point(l, *at + offsetof(gn_aot_image, relations), lay_relations(l, g));
     point(l, *at + offsetof(gn_aot_image, inputs), lay_tensors(l, g->n_inputs, g->inputs));
     point(l, *at + offsetof(gn_aot_image, outputs), lay_tensors(l, g->n_outputs, g->outputs));
     point(l, *at + offsetof(gn_aot_image, weights), lay_weights(l, g));
     point(l, *at + offsetof(gn_aot_image, states), lay_states(l, g));
-    point(l, *at + offsetof(gn_aot_image, relations), lay_relations(l, g));
     const gn_artifact *programs[4] = {g->eval, g->eval_ahead, g->step, g->step_ahead};
     const uint64_t fields[4] = {offsetof(gn_aot_image, eval), offsetof(gn_aot_image, eval_ahead),
                                 offsetof(gn_aot_image, step), offsetof(gn_aot_image, step_ahead)};

@@ -244,6 +244,8 @@ const low_hint *api_schema_hints(gn_arena *a, const gn_schema *s, int *n);
 const gn_graph *api_relation(const gnnc_run *r, int k);
 int api_relation_of(const gnnc_run *r, const gir_program *p, gir_space_id edges);
 GN_NODISCARD gn_status *api_check_relations(const gnnc_run *r, const gn_unit *u);
+/* GN_ERR_DATA: other numbers of rows are bound than parameters have a row for. */
+GN_NODISCARD gn_status *api_check_rows(const gnnc_run *r);
 GN_NODISCARD gn_status *api_new_relations(gnnc_run *r);
 void api_free_relations(gnnc_run *r);
 /* Makes `no_edges`, where that is needed and can be. */

@@ -70,7 +70,8 @@ gn_status *api_stand_in(gnnc_run *r)
 {
     const gn_model *m = r->exe->model;
     if (!r->exe->shape.schema || r->graph || r->no_edges) return NULL;
-    if (gn_model_reads_graph(m)) return NULL;
+    if (gn_program_reads_relation(m->eval, GN_NAME_G)) return NULL;
+    if (gn_program_reads_relation(m->loss, GN_NAME_G)) return NULL;
     int64_t n = nodes_of(r);
     if (n < 0) return NULL;
     return gn_graph_from_coo(r->exe->opt.index, n, n, 0, GN_I64, NULL, NULL, &r->no_edges);
@@ -98,6 +99,38 @@ gn_status *api_check_relations(const gnnc_run *r, const gn_unit *u)
     return NULL;
 }
 
+static gn_status *check_rows(const gnnc_run *r, int space, int64_t rows, const char *what,
+                             const char *name)
+{
+    const char *over = r->whole->shape.schema->space[space].name;
+    for (int k = 0; k < r->exe->model->n_params; k++) {
+        const gn_param *p = &r->exe->model->params[k];
+        if (!p->over || strcmp(p->over, over) != 0 || p->rows == rows) continue;
+        GN_FAIL(GN_ERR_DATA,
+                "%s '%s' has %lld rows of '%s', expected %lld: parameter '%s' has a row for each",
+                what, name, (long long)rows, over, (long long)p->rows, p->file_name);
+    }
+    return NULL;
+}
+
+gn_status *api_check_rows(const gnnc_run *r)
+{
+    const gn_schema *s = r->whole->shape.schema;
+    for (int k = 0; k < count(r); k++) {
+        const gn_graph *g = api_relation(r, k);
+        if (!g) continue;
+        GN_TRY(check_rows(r, s->relation[k].src, g->n_src, "relation", s->relation[k].name));
+        GN_TRY(check_rows(r, s->relation[k].dst, g->n_dst, "relation", s->relation[k].name));
+    }
+    for (int k = 0; s && k < r->n_data; k++) {
+        const api_data *d = &r->data[k];
+        int c = d->data ? gn_schema_find_column(s, d->name) : -1;
+        if (c < 0 || s->column[c].on_edges) continue;
+        GN_TRY(check_rows(r, s->column[c].over, d->rows, "input", d->name));
+    }
+    return NULL;
+}
+
 static gn_status *find(const gnnc_run *r, const char *name, int *out)
 {
     const gn_schema *s = r->whole->shape.schema;
@@ -114,7 +147,14 @@ static gn_status *find(const gnnc_run *r, const char *name, int *out)
 static gn_status *bind(gnnc_run *r, int k, gnnc_graph *g)
 {
     gnnc_graph **at = &r->relation[k];
+    const gn_schema *s = r->whole->shape.schema;
+    const gn_schema_relation *of = &s->relation[k];
     if (*at && (g == *at || g == (*at)->of)) return NULL;
+    if (of->src == of->dst && g->graph->n_src != g->graph->n_dst)
+        GN_FAIL(GN_ERR_DATA,
+                "relation '%s' has %lld sources and %lld destinations, which are rows of '%s' both",
+                of->name, (long long)g->graph->n_src, (long long)g->graph->n_dst,
+                s->space[of->src].name);
     GN_TRY(api_fit_graph(r, g, &g));
     api_unbind(r);
     api_forget_sorted(r, k);

@@ -270,6 +270,7 @@ static gn_status *make_ready(gnnc_run *r, int which)
     GN_TRY(check_bound(r, u));
     GN_TRY(api_stand_in(r));
     GN_TRY(api_check_relations(r, u));
+    GN_TRY(api_check_rows(r));
     return api_arrange(r);
 }
 

@@ -144,8 +144,8 @@ GN_NODISCARD gn_status *gn_count_levels(const gn_graph *g, const uint8_t *mask, 
 /* one_graph.c: what a model takes beside one graph of one type of node: a relation, rows of another
  * type, a parameter of rows; NULL: nothing. */
 const char *gn_model_beyond_graph(const gn_model *m);
-/* one_graph.c: does it read more of the graph than how many nodes there are? */
-bool gn_model_reads_graph(const gn_model *m);
+/* Does the program read edges of this relation, or what lies on them?  p may be NULL. */
+bool gn_program_reads_relation(const gir_program *p, const char *name);
 
 /* stages.c ------------------------------------------------------------------------------------- */
 

@@ -1,4 +1,4 @@
-/* one_graph: does a model take more than one graph of one type of node, or none of it? */
+/* one_graph: which graphs does a model take, and of what types of rows? */
 #include "build/build.h"
 #include "base/data_name.h"
 
@@ -21,25 +21,24 @@ static const char *beyond(const gir_program *p)
     return NULL;
 }
 
+bool gn_program_reads_relation(const gir_program *p, const char *name)
+{
+    gir_id g = p ? gir_leaf_by_name(p, GIR_GRAPH, name) : 0;
+    gir_space_id edges = g ? gir_type_of(p, g)->edge : 0;
+    bool reads = false;
+    for (uint32_t k = 0; g && k < p->operands.n && !reads; k++) {
+        gir_id v = p->operands.p[k];
+        reads = v == g || gir_type_of(p, v)->space == edges;
+    }
+    for (uint32_t k = 0; g && k < p->outputs.n && !reads; k++)
+        reads = gir_type_of(p, p->outputs.p[k].value)->space == edges;
+    return reads;
+}
+
 const char *gn_model_beyond_graph(const gn_model *m)
 {
     const gir_program *const all[] = {m->eval, m->loss, m->validate};
     const char *found = NULL;
     for (int k = 0; k < 3 && !found; k++) found = beyond(all[k]);
     return found;
-}
-
-static bool reads_graph(const gir_program *p)
-{
-    gir_id g = p ? gir_leaf_by_name(p, GIR_GRAPH, GN_NAME_G) : 0;
-    bool reads = false;
-    for (uint32_t k = 0; g && k < p->operands.n; k++) reads = reads || p->operands.p[k] == g;
-    for (gir_id v = 1; g && v < p->nodes.n; v++)
-        reads = reads || (v != g && gir_type_of(p, v)->space == gir_type_of(p, g)->edge);
-    return reads;
-}
-
-bool gn_model_reads_graph(const gn_model *m)
-{
-    return reads_graph(m->eval) || reads_graph(m->loss);
 }

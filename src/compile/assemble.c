@@ -191,7 +191,7 @@ static int graph_number(assembler *z, gir_id g)
 }
 
 /* Where the number of rows of a space comes from: an edge space's graph, a graph that has it as an
- * end, a bound tensor. */
+ * end, a bound tensor: data before weights. */
 static gn_status *find_rows(assembler *z, gir_space_id s, gn_sym *out)
 {
     const gir_program *p = z->p;
@@ -218,13 +218,14 @@ static gn_status *find_rows(assembler *z, gir_space_id s, gn_sym *out)
         out->graph = graph_number(z, v);
         return NULL;
     }
-    for (uint32_t b = 0; b < z->low->buffers.n; b++) {
-        const low_buffer *f = &z->low->buffers.p[b];
-        if (f->kind != LOW_INPUT || f->space != s) continue;
-        out->kind = GN_SYM_ROWS;
-        out->of = (int)b;
-        return NULL;
-    }
+    for (int state = 0; state < 2; state++)
+        for (uint32_t b = 0; b < z->low->buffers.n; b++) {
+            const low_buffer *f = &z->low->buffers.p[b];
+            if (f->kind != (state ? LOW_STATE : LOW_INPUT) || f->space != s) continue;
+            out->kind = GN_SYM_ROWS;
+            out->of = (int)b;
+            return NULL;
+        }
     GN_FAIL(GN_ERR_MODEL, "%s: nothing tells how many rows space '%s' has", p->name, space->name);
 }
 

@@ -51,7 +51,7 @@ RELATIONS = some("test_relations", 96)
 RESULTS = (("lit", {"LIT_FILTER": "run/results"}), ("lit", {"LIT_FILTER": "run/own-data"}))
 LOGGED = ("lit", {"LIT_FILTER": "run/train-log"})
 RESUMED = (("lit", {"LIT_FILTER": "run/resume"}),)
-AHEAD = (("test_aot", {}), ("aot", {}))
+AHEAD = (("test_aot", {}), ("test_aot_image", {}), ("aot_relations", {}), ("aot_typed", {}), ("aot", {}))
 ROOMS = (
     ("cli/bench/", (("test_bench_stats", {}), ("test_bench_compare", {}), ("test_bench_text", {}), ("test_bench_grid", {}),
                     ("test_bench_plan", {}), ("test_bench_writers", {}), ("test_bench_child", {})),
@@ -94,7 +94,10 @@ ROOMS = (
     ("src/target/target", (("test_cuda_api", {}), case("test_cuda_session", "trains")), False),
     ("src/passes/mask_rows", (("test_mask_rows", {}), ("test_picks", {}),
      ("test_api_padding", {}), ("test_api_dynamic", {})), True),
-    ("src/api/", (("test_api", {}), ("test_api_state", {}), ("test_api_arguments", {}), ("test_api_dynamic", {}),
+    ("src/api/api_schema", (("test_api_relations", {}), ("test_api_samples", {})), True),
+    ("src/api/api_relation", (("test_api_relations", {}), ("test_api_samples", {})), True),
+    ("src/build/one_graph", (("test_api_relations", {}), ("aot_relations", {})), True),
+    ("src/api/", (("test_api", {}), ("test_api_relations", {}), ("test_api_state", {}), ("test_api_arguments", {}), ("test_api_dynamic", {}),
      ("test_api_padding", {}), ("test_api_context", {}), ("test_api_tune", {}), ("test_cuda_api", {})), True),
     ("src/codegen/cuda/one_kernel", (("test_cuda_whole", {}),), False),
     ("src/codegen/cuda/phases", (("test_cuda_whole", {}),), False),
@@ -282,7 +285,7 @@ class Builder:
 
     def make(self, test):
         """None, or what the compiler says."""
-        target = "gnnc" if test[0] in ("lit", "aot") else test[0]
+        target = "gnnc" if test[0] in ("lit", "aot", "aot_typed", "aot_relations") else test[0]
         built = self.run(["ninja", "-C", self.build, f"-j{self.jobs}", target])
         if not built.returncode:
             return None
@@ -290,9 +293,10 @@ class Builder:
         return errors[0] if errors else built.stdout[-400:]
 
     def command(self, name):
-        if name == "aot":
-            return [sys.executable, os.path.join(self.source, "tests", "aot", "aot.py"), os.path.join(self.build, "gnnc"),
-                    os.path.join(self.build, "tests", "aot")]
+        if name in ("aot", "aot_typed", "aot_relations"):
+            script = name.replace("aot_", "") + ".py"
+            return [sys.executable, os.path.join(self.source, "tests", "aot", script), os.path.join(self.build, "gnnc"),
+                    os.path.join(self.build, "tests", name)]
         if name != "lit":
             return [os.path.join(self.build, "tests", name)]
         cache = read(os.path.join(self.build, "CMakeCache.txt"))
@@ -320,7 +324,7 @@ class Builder:
         env = {**os.environ, **self.environment(), "CK_FORK": "no", "GNNC_RANDOM_TRIES": "0", "GNNC_RANDOM_FIRST": "1",
                "CK_VERBOSITY": "normal", **more}
         started = time.monotonic()
-        memory = resource.RLIM_INFINITY if name == "aot" else MEMORY  # AddressSanitizer reserves terabytes
+        memory = resource.RLIM_INFINITY if name.startswith("aot") else MEMORY  # AddressSanitizer reserves terabytes
         try:
             done = self.run(self.command(name), cwd=self.source, env=env, errors="replace",
                             timeout=self.limit.get(label(test), 1800),

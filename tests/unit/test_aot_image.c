@@ -75,10 +75,11 @@ static void make_program(program *p, const char *name)
 
 typedef struct whole {
     gn_aot_image image;
+    gn_aot_space spaces[N];
+    gn_aot_relation relations[N];
     gn_aot_tensor inputs[N], outputs[N];
     gn_aot_weight weights[N];
     gn_aot_state states[N];
-    gn_aot_relation relations[N];
     program program[4];
 } whole;
 
@@ -92,23 +93,24 @@ static void make_image(whole *w)
     g->model = "M";
     g->cpu = "native";
     g->sparse_x = g->one_region[0] = g->one_region[1] = true;
-    g->reads_graph = true;
-    g->n_inputs = g->n_outputs = g->n_weights = g->n_states = g->n_relations = N;
+    g->n_spaces = g->n_relations = g->n_inputs = g->n_outputs = g->n_weights = g->n_states = N;
+    g->spaces = w->spaces;
+    g->relations = w->relations;
     g->inputs = w->inputs;
     g->outputs = w->outputs;
     g->weights = w->weights;
     g->states = w->states;
-    g->relations = w->relations;
     for (int k = 0; k < 4; k++) make_program(&w->program[k], names[k]);
     g->eval = &w->program[0].artifact;
     g->eval_ahead = &w->program[1].artifact;
     g->step = &w->program[2].artifact;
     g->step_ahead = &w->program[3].artifact;
     for (int k = 0; k < N; k++) {
+        w->spaces[k].name = k ? "author" : "paper";
+        w->relations[k].name = k ? "cites" : "writes";
+        w->relations[k].read = true;
         w->inputs[k].name = k ? "x" : "y";
         w->outputs[k].name = "out";
-        w->inputs[k].over = w->outputs[k].over = k ? "paper" : "author";
-        w->relations[k] = (gn_aot_relation){k ? "cites" : "writes", "author", "paper"};
         w->states[k].name = k ? "a" : "b";
         w->weights[k].name = "a.weight";
         w->weights[k].state = "a";
@@ -268,11 +270,24 @@ static void same_artifact(const loaded *z, int number, const gn_artifact *laid,
     SAME();
 }
 
+static void same_space(const loaded *z, const gn_aot_space *laid, const gn_aot_space *from)
+{
+    COPIES(gn_aot_space);
+    TEXT(name);
+    SAME();
+}
+
+static void same_relation(const loaded *z, const gn_aot_relation *laid, const gn_aot_relation *from)
+{
+    COPIES(gn_aot_relation);
+    TEXT(name);
+    SAME();
+}
+
 static void same_tensor(const loaded *z, const gn_aot_tensor *laid, const gn_aot_tensor *from)
 {
     COPIES(gn_aot_tensor);
     TEXT(name);
-    TEXT(over);
     SAME();
 }
 
@@ -292,26 +307,18 @@ static void same_state(const loaded *z, const gn_aot_state *laid, const gn_aot_s
     SAME();
 }
 
-static void same_relation(const loaded *z, const gn_aot_relation *laid, const gn_aot_relation *from)
-{
-    COPIES(gn_aot_relation);
-    TEXT(name);
-    TEXT(src);
-    TEXT(dst);
-    SAME();
-}
-
 static void same_image(const loaded *z, const gn_aot_image *laid, const gn_aot_image *from)
 {
     within(z, laid, sizeof *laid);
     COPIES(gn_aot_image);
     TEXT(model);
     TEXT(cpu);
+    EACH(spaces, same_space);
+    EACH(relations, same_relation);
     EACH(inputs, same_tensor);
     EACH(outputs, same_tensor);
     EACH(weights, same_weight);
     EACH(states, same_state);
-    EACH(relations, same_relation);
     const gn_artifact *laid_programs[] = {a.eval, a.eval_ahead, a.step, a.step_ahead};
     const gn_artifact *programs[] = {b.eval, b.eval_ahead, b.step, b.step_ahead};
     for (int k = 0; k < 4; k++) same_artifact(z, k, laid_programs[k], programs[k]);
@@ -365,7 +372,7 @@ typedef struct made {
     gn_aot_image image;
 } made;
 
-static void make(made *z, gn_elem index, bool sparse)
+static void make(made *z, const char *text, gn_elem index, bool sparse)
 {
     gn_arena *a = &z->arena;
     gn_ast *ast;
@@ -376,7 +383,7 @@ static void make(made *z, gn_elem index, bool sparse)
     memset(z, 0, sizeof *z);
     gn_arena_init(a);
     gn_state_init(&z->state);
-    ok(gn_parse(a, model_text, strlen(model_text), "m.gnn", &ast));
+    ok(gn_parse(a, text, strlen(text), "m.gnn", &ast));
     ok(gn_elaborate(a, ast, NULL, &shape, 0, NULL, &m));
     ok(gn_build_model(a, m, &o, &z->build));
     o.no_code = o.objects = true;
@@ -423,7 +430,7 @@ START_TEST(wide)
     for (int k = 0; k < 4; k++) {
         made z;
         gn_aot_model *m;
-        make(&z, k & 1 ? GN_I64 : GN_I32, k & 2);
+        make(&z, model_text, k & 1 ? GN_I64 : GN_I32, k & 2);
         ck_assert_int_eq(gn_aot_new(&z.image, 0, gn_cpu_features(), 1, 5, &m), 0);
         for (int how = 0; how < 4; how++) {
             if (how & 1)
@@ -446,6 +453,34 @@ START_TEST(wide)
     float sum = 0;
     for (int i = 0; i < NODES * CLASSES; i++) sum += fabsf(first[i]);
     ck_assert(sum > 0.1f);
+}
+END_TEST
+
+/* Where no edge is read the graph may be left out: data say how many nodes there are. */
+START_TEST(nodes_alone)
+{
+    static const char text[] = "model M() (g: graph, x: node[F]) -> node[C] {\n"
+                               "  a = Linear(C)\n  return softmax(a(x), axis = 0)\n}\n";
+    made z;
+    gn_aot_model *m;
+    int64_t rows;
+    for (int sparse = 0; sparse < 2; sparse++) {
+        make(&z, text, GN_I32, sparse);
+        ck_assert_int_eq(gn_aot_new(&z.image, 0, gn_cpu_features(), 1, 5, &m), 0);
+        ck_assert_int_eq(gn_aot_infer(m), GN_ERR_USAGE);
+        ck_assert_str_eq(gn_aot_message(m), "input 'x' is not bound");
+        for (int64_t n = NODES; n > 2; n--) {
+            fine(m, gn_aot_bind(m, "x", n, x));
+            fine(m, gn_aot_infer(m));
+            ck_assert(gn_aot_output(m, "out", &rows) && rows == n);
+        }
+        fine(m, gn_aot_graph_coo(m, GN_I64, NODES, EDGES, src, dst));
+        ck_assert_int_eq(gn_aot_infer(m), GN_ERR_DATA);
+        fine(m, gn_aot_bind(m, "x", NODES, x));
+        fine(m, gn_aot_infer(m));
+        gn_aot_free(m);
+        let_go(&z);
+    }
 }
 END_TEST
 
@@ -493,6 +528,7 @@ int main(void)
     tcase_add_test(t, every_field);
     if (GNNC_HAVE_LLVM) {
         tcase_add_test(t, wide);
+        tcase_add_test(t, nodes_alone);
         tcase_add_test(t, names_in_capitals);
     }
     return RUN_CASES("aot image", t);
