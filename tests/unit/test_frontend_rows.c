@@ -163,12 +163,13 @@ END_TEST
 
 START_TEST(how_many_values)
 {
-    gn_model *m = model("model M() (writes: node.author -> node.paper, x: node.author[...],\n"
-                        "           y: node.paper[...], kind: edge.writes of int) -> node.paper[8] {\n"
-                        "  some = carry(kind, only(writes, kind < 5))\n"
-                        "  assert values(some) == 6, \"six\"\n"
-                        "  conv = RGCNConv(8, root = false)\n"
-                        "  return conv(writes, x, kind, y)\n}\n");
+    gn_model *m = model(
+        "model M() (writes: node.author -> node.paper, x: node.author[...],\n"
+        "           y: node.paper[...], kind: edge.writes of int) -> node.paper[8] {\n"
+        "  some = carry(kind, only(writes, kind < 5))\n"
+        "  assert values(some) == 6, \"six\"\n"
+        "  conv = RGCNConv(8, root = false)\n"
+        "  return conv(writes, x, kind, y)\n}\n");
     ck_assert_int_eq(frontend_param(m, "conv.weight")->type.dim[0], 6);
     says(
         "model M() (kind: edge.cites of int) -> edge.cites of int { return kind + values(kind) }\n",
