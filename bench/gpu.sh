@@ -26,6 +26,7 @@ jobs=${JOBS:-$((($(nproc) + 1) / 2))}
 suites="test_cuda_gradient test_cuda_forward test_cuda_conform test_cuda_products test_cuda_session test_cuda_ops test_cuda_loops \
     test_cuda_fragments test_cuda_device"
 models="gcn gat sage gin"
+typed="rgcn gin_graphs links hgt distmult complex transe rotate"
 cora=synthetic:nodes=2708,edges=10556,features=1433,classes=7 # its shape
 wide=synthetic:nodes=20000,edges=100000,features=500,classes=40
 
@@ -42,6 +43,13 @@ build() {
     for m in $models; do
         rm -f "$dir/expected/$m"
         [ -x build/gnnc ] && build/gnnc train "samples/$m.gnn" --epochs 5 --json -q 2> /dev/null | loss > "$dir/expected/$m"
+    done
+    for m in $typed; do
+        python3 -c 'import sys; sys.path.insert(0, "tests/data"); import typed; print(*typed.options(*sys.argv[1:]), sep="\n")' \
+            "$m" "$dir/data" > "$dir/expected/$m.data"
+        # shellcheck disable=SC2046
+        [ -x build/gnnc ] && build/gnnc train "samples/$m.gnn" $(cat "$dir/expected/$m.data") --epochs 5 --json -q 2> /dev/null | loss \
+            > "$dir/expected/$m"
     done
     [ -s "$dir/expected/gcn" ] || echo "no losses of a CPU to compare with: build/gnnc has no LLVM, or is not there"
     du -sh "$dir"
@@ -181,6 +189,16 @@ first() {
         same "$m: kernels and cuBLASLt" "$logs/$m-launches.loss" "$logs/$m-library.loss" 0.001
         [ -s "$dir/expected/$m" ] && same "$m: as on a CPU" "$logs/$m-launches.loss" "$dir/expected/$m" 0.001
         pack
+    done
+    for m in $typed; do
+        # shellcheck disable=SC2046
+        {
+            model "$m-launches" train "samples/$m.gnn" $(cat "$dir/expected/$m.data") --epochs 5 --json
+            model "$m-one-kernel" train "samples/$m.gnn" $(cat "$dir/expected/$m.data") --epochs 5 --json -O reduce-overhead
+        }
+        for way in launches one-kernel; do loss "$logs/$m-$way.txt" > "$logs/$m-$way.loss"; done
+        same "$m: launches and one-kernel" "$logs/$m-launches.loss" "$logs/$m-one-kernel.loss" 0
+        same "$m: as on a CPU" "$logs/$m-launches.loss" "$dir/expected/$m" 0.001
     done
 }
 
