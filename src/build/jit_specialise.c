@@ -29,21 +29,9 @@ void gn_specialise(gir_program *p, const gn_guards *g)
             set(p, n->type.src, known(g, GN_DIM_NODES));
             set(p, n->type.dst, known(g, GN_DIM_NODES));
             set(p, n->type.edge, known(g, GN_DIM_EDGES));
-        } else if (n->op == GIR_SAMPLE) {
-            int64_t edges = p->spaces.p[gir_type_of(p, gir_in(p, v, 0))->edge].size;
-            if (edges >= 0) set(p, n->type.edge, edges < n->attr.i[0] ? edges : n->attr.i[0]);
-        } else if (n->op == GIR_CORRUPT) {
-            int64_t edges = p->spaces.p[gir_type_of(p, gir_in(p, v, 0))->edge].size, all;
-            if (edges >= 0 && !__builtin_mul_overflow(edges, n->attr.i[0], &all) && all <= most)
-                set(p, n->type.edge, all);
-        } else if (n->op == GIR_REVERSE || n->op == GIR_SELF_LOOPS) {
-            const gir_type *from = gir_type_of(p, gir_in(p, v, 0));
-            int64_t edges = p->spaces.p[from->edge].size, nodes = p->spaces.p[from->dst].size, sum;
-            if (edges < 0) continue;
-            if (n->op == GIR_REVERSE)
-                set(p, n->type.edge, edges);
-            else if (nodes >= 0 && !__builtin_add_overflow(edges, nodes, &sum))
-                set(p, n->type.edge, sum);
+        } else if (n->type.is_graph) {
+            int64_t edges = gir_known_edges(p, v);
+            if (edges <= most) set(p, n->type.edge, edges);
         }
     }
 }

@@ -223,6 +223,25 @@ static value tensor_of(elab *E, const builtin_call *c, value x)
                       NULL);
 }
 
+/* The rows of x as its first axis. */
+value builtin_table(elab *E, const builtin_call *c)
+{
+    if (!builtin_tensor(E, c, 0)) return POISON;
+    const gir_type *t = val_type(E, &c->arg[0]);
+    int64_t n = t->space ? el_fixed_rows(E, t->space) : 0;
+    if (!t->space)
+        return el_error(E, c->span[0], "`table` makes an axis of rows, and this is %s",
+                        val_text(E, &c->arg[0]));
+    if (n < 0)
+        return el_error(E, c->span[0],
+                        "this is %s: how many rows that is is not known before data are bound",
+                        val_text(E, &c->arg[0]));
+    if (n < 1 || n > EL_MAX_DIM)
+        return el_error(E, c->span[0], "a dimension is between 1 and 2^31, and %lld rows are none",
+                        (long long)n);
+    return val_tensor(el_make(E, c->mark, GIR_FROM_ROWS, 1, &c->arg[0].id, NULL, NULL), NULL);
+}
+
 value builtin_tensor_of(elab *E, const builtin_call *c) { return tensor_of(E, c, c->arg[0]); }
 
 value builtin_fill(elab *E, const builtin_call *c)

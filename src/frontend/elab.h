@@ -115,6 +115,8 @@ struct instance {
     GN_VEC(int64_t) dim;
     gn_map child_index;
     GN_VEC(child) children;
+    gn_map weight_index; /* parameters, as its last application has them: name -> index */
+    GN_VEC(value) weights;
     int applications;
 };
 
@@ -239,6 +241,8 @@ bool el_match(elab *E, const ast_type *t, value *v, const char *what, frame *rep
 
 /* elab_param.c */
 void el_param(elab *E, const ast_stmt *s);
+/* `conv.weight`: a parameter, or a layer under its name, of one that was applied. */
+value el_weight_field(elab *E, const ast_expr *e, const instance *it);
 void el_update(elab *E, const ast_stmt *s);
 
 /* elab_tensor.c */
@@ -329,6 +333,9 @@ const gn_schema *el_schema(const gn_data_shape *s);
 gir_space_id el_space(elab *E, int k); /* by their places in the schema */
 const el_graph *el_relation(elab *E, int k);
 value el_column(elab *E, int k);
+/* How many rows a space has, where that is known when a program is made, which is then made for so
+ * many; -1: it is not. */
+int64_t el_fixed_rows(elab *E, gir_space_id s);
 int el_space_index(const elab *E, gir_space_id s);            /* -1: none of the schema's */
 int el_find_space(elab *E, const char *name, gn_span at);     /* -1: reported */
 int el_find_relation(elab *E, const char *name, gn_span at);  /* -1: reported */

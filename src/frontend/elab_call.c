@@ -202,6 +202,7 @@ instance *el_instance(elab *E, const ast_decl *d, value *hyper, gn_span at)
     it->made_at = at;
     gn_map_init(&it->dims, E->arena);
     gn_map_init(&it->child_index, E->arena);
+    gn_map_init(&it->weight_index, E->arena);
     return it;
 }
 

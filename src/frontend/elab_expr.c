@@ -301,6 +301,7 @@ static value eval_field(elab *E, const ast_expr *e)
     value a = el_eval(E, e->a);
     if (a.kind == VAL_GRAPH) return el_graph_field(E, e, a);
     if (a.kind == VAL_POISON) return a;
+    if (a.kind == VAL_INSTANCE) return el_weight_field(E, e, a.u.instance);
     const char *elsewhere = gn_elsewhere(e->name);
     const char *how = !gn_builtin_find(e->name) && !decl_named(E, e->name)
                           ? (elsewhere ? elsewhere : "")

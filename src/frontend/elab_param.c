@@ -185,7 +185,30 @@ static value one_param(elab *E, const ast_stmt *s, uint32_t k, gn_param p, const
     gir_id id = state_of(E, &p);
     if (!p.trainable)
         gn_map_put(&E->frame->buffers, name->text, *gn_map_find(&E->buffer_index, p.name));
-    return val_tensor(id, axes);
+    value v = val_tensor(id, axes);
+    if (!p.trainable) return v;
+    const uint32_t *known = gn_map_find(&self->weight_index, name->text);
+    if (known) return self->weights.p[*known] = v;
+    GN_PUSH(E->arena, self->weights, v);
+    gn_map_put(&self->weight_index, name->text, self->weights.n - 1);
+    return v;
+}
+
+value el_weight_field(elab *E, const ast_expr *e, const instance *it)
+{
+    const uint32_t *w = gn_map_find(&it->weight_index, e->name);
+    if (w) return it->weights.p[*w];
+    const uint32_t *c = gn_map_find(&it->child_index, e->name);
+    if (c && it->children.p[*c].instance)
+        return (value){.kind = VAL_INSTANCE, .u.instance = it->children.p[*c].instance};
+    if (!it->applications)
+        return el_error(E, e->mark, "`%s` has weights once it was applied to its inputs",
+                        it->decl->name.text);
+    uint32_t n = it->weights.n;
+    const char **names = GN_NEW_N(E->arena, const char *, n + 1);
+    for (uint32_t k = 0; k < n; k++) names[k] = it->weight_index.keys[k];
+    return el_error(E, e->mark, "`%s` has no weight `%s`%s", it->decl->name.text, e->name,
+                    gn_diag_suggest(E->arena, e->name, names, n));
 }
 
 void el_param(elab *E, const ast_stmt *s)
@@ -197,6 +220,10 @@ void el_param(elab *E, const ast_stmt *s)
     bool ok = true;
     if (!d || (d->kind != DECL_LAYER && d->kind != DECL_MODEL) || !E->frame->self) {
         el_error(E, s->span, "parameters belong to layers and models");
+        ok = false;
+    } else if (!E->frame->self->named) {
+        el_error(E, s->span, "`%s` has weights: it is applied in a model, not in a train block",
+                 d->name.text);
         ok = false;
     }
     bool typed = s->type.is_graph || s->type.each || s->type.has_elem;

@@ -26,6 +26,28 @@ int el_space_index(const elab *E, gir_space_id s)
     return -1;
 }
 
+static int64_t fixed_edges(elab *E, gir_id g)
+{
+    const gir_node *n = gir_at(E->prog, g);
+    gir_space *edge = &E->prog->spaces.p[n->type.edge];
+    if (edge->size >= 0) return edge->size;
+    int k = n->op == GIR_GRAPH ? gn_schema_find_relation(E->schema, n->attr.name) : -1;
+    if (k >= 0) return edge->size = E->schema->relation[k].edges;
+    if (!n->n_in || !gir_type_of(E->prog, gir_in(E->prog, g, 0))->is_graph) return -1;
+    if (n->op == GIR_SELF_LOOPS && el_fixed_rows(E, n->type.dst) < 0) return -1;
+    if (fixed_edges(E, gir_in(E->prog, g, 0)) < 0) return -1;
+    return edge->size = gir_known_edges(E->prog, g);
+}
+
+int64_t el_fixed_rows(elab *E, gir_space_id s)
+{
+    gir_space *space = &E->prog->spaces.p[s];
+    if (space->size >= 0) return space->size;
+    if (space->kind == GIR_EDGE) return fixed_edges(E, space->graph);
+    int k = el_space_index(E, s);
+    return k < 0 ? -1 : (space->size = E->schema->space[k].rows);
+}
+
 const el_graph *el_relation(elab *E, int k)
 {
     if (E->relation[k]) return E->relation[k];

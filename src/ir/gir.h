@@ -205,6 +205,9 @@ bool gir_is_drawn(const gir_program *p, gir_id v);
 /* Of a drawn INDEX: does each row come as often at every run, in another order alone?  So do
  * numbers that are carried to a CORRUPT, which has as many edges for each. */
 bool gir_is_reordered(const gir_program *p, gir_id g);
+/* How many edges a derived graph has, where that depends on the sizes of spaces alone, which the
+ * program knows; -1: not known.  Of others what their space says. */
+int64_t gir_known_edges(const gir_program *p, gir_id g);
 /* Has it edges that are drawn, itself? */
 static inline bool gir_draws_edges(const gir_node *n)
 {

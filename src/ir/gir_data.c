@@ -83,3 +83,20 @@ bool gir_is_pick(const gir_program *p, gir_id g)
     while (gir_at(p, g)->op == GIR_RESTRICT && gir_at(p, g)->attr.i[0] == 1) g = gir_in(p, g, 0);
     return gir_picks_new(gir_at(p, g)) || gir_at(p, g)->op == GIR_INDEX;
 }
+
+int64_t gir_known_edges(const gir_program *p, gir_id g)
+{
+    const gir_node *n = gir_at(p, g);
+    int64_t known = p->spaces.p[n->type.edge].size, all;
+    if (known >= 0 || n->n_in == 0 || !gir_type_of(p, gir_in(p, g, 0))->is_graph) return known;
+    const gir_type *from = gir_type_of(p, gir_in(p, g, 0));
+    int64_t edges = p->spaces.p[from->edge].size, nodes = p->spaces.p[from->dst].size;
+    if (edges < 0) return -1;
+    switch ((gir_op)n->op) {
+    case GIR_REVERSE: return edges;
+    case GIR_SELF_LOOPS: return nodes < 0 || __builtin_add_overflow(edges, nodes, &all) ? -1 : all;
+    case GIR_SAMPLE: return edges < n->attr.i[0] ? edges : n->attr.i[0];
+    case GIR_CORRUPT: return __builtin_mul_overflow(edges, n->attr.i[0], &all) ? -1 : all;
+    default: return -1;
+    }
+}

@@ -311,6 +311,50 @@ class Moduli(pyg.RotatE):
         return -(turned - torch.complex(self.node_emb(tail), self.node_emb_im(tail))).abs().sum(-1)
 
 
+class Among(nn.Module):
+    """Scores of facts times a loss that has all nodes in the place of either end."""
+
+    def __init__(self, complex_numbers, softmax):
+        super().__init__()
+        self.complex_numbers, self.softmax = complex_numbers, softmax
+        self.emb, self.rel = nn.Embedding(ROWS["node"], 8), nn.Embedding(KINDS, 8)
+
+    def score(self, x, r, y):
+        if not self.complex_numbers:
+            return (x * r * y).sum(-1)
+        x, r, y = (torch.complex(*z.chunk(2, -1)) for z in (x, r, y))
+        return (x * r * y.conj()).real.sum(-1)
+
+    def forward(self, source, kind, target):
+        x, r, y, every = self.emb(source), self.rel(kind), self.emb(target), self.emb.weight
+        s = self.score(x, r, y)
+        ends = [(self.score(x[:, None], r[:, None], every), source, target),
+                (self.score(every, r[:, None], y[:, None]), target, source)]
+        loss = 0.1 * (x.abs() ** 3 + y.abs() ** 3 + r.abs() ** 3).sum(-1).mean()
+        for scores, asked, answer in ends:
+            if self.softmax:
+                loss = loss + nn.functional.cross_entropy(scores, answer)
+                continue
+            same = (asked[:, None] == asked) & (kind[:, None] == kind)
+            target_of = torch.zeros_like(scores)
+            for fact in range(len(answer)):  # a fact that the data list twice counts twice
+                target_of[fact] = torch.bincount(answer[same[fact]], minlength=len(every))
+            per = same.sum(-1)
+            bce = (nn.functional.softplus(scores) - target_of * scores).sum(-1)
+            loss = loss + (bce / per).mean()
+        return s * loss
+
+
+def among(name, how, score, complex_numbers):
+    layer = ("layer Facts(dim) (g: graph, kind: edge of int) -> edge {\n"
+             "  param emb: node[dim] = normal(0.0, 1.0) as \"emb.weight\"\n"
+             "  param rel: kind[dim] = normal(0.0, 1.0) as \"rel.weight\"\n"
+             f"  return {score}(g, emb, emb, rel[kind])\n}}\n")
+    return Case(name, "g: graph, kind: edge of int", "edge", "m = Facts(8) as \"\"\n  s = m(g, kind)\n"
+                f"  return s * {how}_among(m, {score}_asks, g, kind, kind >= 0, penalty = 0.1)",
+                lambda: Among(complex_numbers, how == "softmax"), lambda m, i: m(i["g"][0], i["g.kind"], i["g"][1]), helper=layer)
+
+
 CASES = [
     called(bipartite("sage", "SAGEConv(5)", lambda: pyg.SAGEConv(BOTH, 5)), FROM_TO),
     called(bipartite("sage_max", "SAGEConv(5, aggr = \"max\")", lambda: pyg.SAGEConv(BOTH, 5, aggr="max")), FROM_TO),
@@ -406,6 +450,9 @@ CASES = [
           "  return complex(g, h, h, concat(rel_emb, rel_emb_im)[kind])", lambda: pyg.ComplEx(7, KINDS, 8)),
     facts("rotate", "node_emb node_emb_im rel_emb", "h = concat(node_emb, node_emb_im)\n"
           "  return rotate(g, h, h, concat(cos(rel_emb), sin(rel_emb))[kind])", lambda: Moduli(7, KINDS, 8)),
+    among("one_vs_all", "softmax", "complex", True),
+    among("k_vs_all", "bce", "distmult", False),
+    among("k_vs_all_complex", "bce", "complex", True),
 ]
 
 

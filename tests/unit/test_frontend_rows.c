@@ -179,6 +179,46 @@ START_TEST(how_many_values)
 }
 END_TEST
 
+START_TEST(rows_as_an_axis)
+{
+    gn_model *m = model(
+        "model M() (cites: node.paper -> node.paper, kind: edge.cites of int) -> edge.cites {\n"
+        "  param emb: node.paper[6] = normal(0, 0.1)\n"
+        "  a = table(emb)\n"
+        "  b = table(edge(u -> v in corrupt(sample(cites, 7), 2, dst): emb[v]))\n"
+        "  c = table(edge(u -> v in self_loops(reverse(cites)): emb[v]))\n"
+        "  assert dim(a, 0) == 40 and dim(b, 0) == 14 and dim(c, 0) == 130, \"as many\"\n"
+        "  d = table(edge(u -> v in sample(cites, 200): emb[v]))\n"
+        "  assert dim(d, 0) == 90, \"no more than there are\"\n"
+        "  q = edge(u -> v in cites: emb[u])\n"
+        "  return sum(q @ transpose(concat(a, b, c, d, axis = 0)), axis = -1)\n}\n");
+    ck_assert_int_eq(frontend_param(m, "emb")->rows, 40);
+    says("model M() (x: node.paper[F]) -> node.paper[F] { return table(tensor([1, 2])) + x }\n",
+         "`table` makes an axis of rows, and this is [2]");
+    says("model M() (cites: node.paper -> node.paper, x: node.paper[F]) -> node.paper[F] {\n"
+         "  h = table(edge(u -> v in remove_self_loops(cites): x[u]))\n  return x\n}\n",
+         "how many rows that is is not known before data are bound");
+}
+END_TEST
+
+START_TEST(weights_by_name)
+{
+    const char *twice = "model M() (x: node.paper[F]) -> node.paper[F] {\n"
+                        "  a = Linear(6)\n  h = a(x)\n  return h @ transpose(a.weight)\n}\n";
+    gn_model *m = model(twice);
+    ck_assert_int_eq(frontend_param(m, "a.weight")->type.dim[1], 6);
+    says("model M() (x: node.paper[F]) -> node.paper[F] {\n"
+         "  a = Linear(F)\n  return a(x) + a.wieght\n}\n",
+         "`Linear` has no weight `wieght`; did you mean `weight`?");
+    says("model M() (x: node.paper[F]) -> node.paper[F] {\n"
+         "  a = Linear(F)\n  b = a.bias\n  return a(x) + b\n}\n",
+         "`Linear` has weights once it was applied to its inputs");
+    says("model M() (x: node.paper[F]) -> node.paper[F] { return x }\n"
+         "train M { loss = mean(Linear(3)(M(x))) }\n",
+         "`Linear` has weights: it is applied in a model, not in a train block");
+}
+END_TEST
+
 START_TEST(what_there_is)
 {
     says("model M() (x: node.book[F]) -> node.book[F] { return x }\n",
@@ -213,6 +253,8 @@ int main(void)
     tcase_add_test(t, parameters_of_rows);
     tcase_add_test(t, family_of_one);
     tcase_add_test(t, how_many_values);
+    tcase_add_test(t, rows_as_an_axis);
+    tcase_add_test(t, weights_by_name);
     tcase_add_test(t, what_there_is);
     return RUN_CASES("frontend rows", t);
 }
