@@ -107,7 +107,10 @@ static gn_status *read_rows(gnnc_executable *e, const gnnc_compile_options *o)
         GN_FAIL(GN_ERR_USAGE, "rows 'needed': %s all rows are computed",
                 e->bucket ? "with buckets" : "in mode eager");
     if (!needed || !e->opt.train || e->bucket || eager || e->shape.schema) return NULL;
-    GN_TRY(gn_build_levels(&e->arena, e->model, &e->opt, &e->levels, &e->mask));
+    gn_row_needs needs;
+    GN_TRY(gn_build_needs(&e->arena, e->model, &e->opt, &needs));
+    e->levels = needs.levels;
+    e->mask = needs.mask;
     e->same_data = o->same_data;
     e->opt.train_rows.levels = e->levels; /* of the first program: masks mostly leave rows out where
                                              nothing changes */

@@ -182,12 +182,11 @@ gn_status *gn_build_code(gn_arena *a, const gn_build_options *opt, gn_build *b)
     return gn_compile_code(a, n, all, &o.code, &b->image, &b->code);
 }
 
-gn_status *gn_build_levels(gn_arena *a, gn_model *m, const gn_build_options *opt, int *levels,
-                           const char **mask)
+gn_status *gn_build_needs(gn_arena *a, gn_model *m, const gn_build_options *opt, gn_row_needs *out)
 {
     builder z = {.arena = a, .opt = *opt};
     gn_pass_options o = options_of(&z, GN_UNIT_STEP, opt->fixed).pass;
-    return gn_step_levels(a, m, &o, levels, mask);
+    return gn_step_needs(a, m, &o, out);
 }
 
 gn_status *gn_build_model(gn_arena *a, gn_model *m, const gn_build_options *opt, gn_build *out)

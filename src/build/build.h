@@ -127,19 +127,29 @@ gir_program *gn_loss_alone(gn_arena *a, const gir_program *loss);
 GN_NODISCARD gn_status *gn_training_step(gn_arena *a, gn_model *m, const gn_pass_options *opt,
                                          gir_program **out);
 
-/* How many levels of rows (passes/restrict_rows.c) the training step of a build can pick, and the
- * input that is their mask; 0, NULL: none. */
-GN_NODISCARD gn_status *gn_build_levels(gn_arena *a, gn_model *m, const gn_build_options *opt,
-                                        int *levels, const char **mask);
+/* Levels of rows (passes/restrict_rows.c) that the training step of a build can pick, and along
+ * what. */
+GN_NODISCARD gn_status *gn_build_needs(gn_arena *a, gn_model *m, const gn_build_options *opt,
+                                       gn_row_needs *out);
 
 /* step.c: the same of a training step that passes are run over. */
-GN_NODISCARD gn_status *gn_step_levels(gn_arena *a, const gn_model *m, const gn_pass_options *opt,
-                                       int *levels, const char **mask);
+GN_NODISCARD gn_status *gn_step_needs(gn_arena *a, const gn_model *m, const gn_pass_options *opt,
+                                      gn_row_needs *out);
 
 /* levels.c: how many levels of rows, `most` at most, leave out enough to pay for a loss over `mask`
  * (NULL: none), and how many rows and edges each has; nothing of features. */
 GN_NODISCARD gn_status *gn_count_levels(const gn_graph *g, const uint8_t *mask, int most,
                                         gn_loss_rows *out);
+
+/* The same of rows of several spaces: how many levels alone. */
+typedef struct gn_level_walk {
+    const gn_graph *graph;
+    int src, dst; /* spaces of the graph's ends */
+    bool back;
+} gn_level_walk;
+GN_NODISCARD gn_status *gn_count_typed_levels(int n_spaces, const int64_t *rows, int n_walks,
+                                              const gn_level_walk *walk, int labelled,
+                                              const uint8_t *mask, int most, int *levels);
 
 /* one_graph.c: what a model takes beside one graph of one type of node: a relation, rows of another
  * type, a parameter of rows; NULL: nothing. */

@@ -42,16 +42,15 @@ static bool picks_rows(const gn_pass_options *opt)
     return !opt->eager && gn_pass_is_on(&opt->without, "restrict_rows");
 }
 
-gn_status *gn_step_levels(gn_arena *a, const gn_model *m, const gn_pass_options *opt, int *levels,
-                          const char **mask)
+gn_status *gn_step_needs(gn_arena *a, const gn_model *m, const gn_pass_options *opt,
+                         gn_row_needs *out)
 {
     gir_program *loss;
-    *levels = 0;
-    *mask = NULL;
+    *out = (gn_row_needs){0};
     if (!m->loss || !picks_rows(opt)) return NULL;
     GN_TRY(loss_to_train(a, m, opt, &loss));
     GN_TRY(gn_run_sparsify(a, loss, opt, &loss));
-    *levels = gn_count_row_levels(a, loss, mask);
+    *out = gn_find_row_needs(a, loss);
     return NULL;
 }
 

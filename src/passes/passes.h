@@ -150,10 +150,20 @@ int gn_pick_level(const gir_program *p, gir_id pick);
  * over a mask. */
 const uint8_t *gn_find_row_levels(gn_arena *a, const gir_program *in, int *levels);
 
-/* How many levels of rows there are that restrict_rows can pick, at most: with more the program is
- * the same.  *mask: the input that picks them; NULL, and 0 levels, where the program has no loss
- * over a mask. */
-int gn_count_row_levels(gn_arena *a, const gir_program *in, const char **mask);
+/* Messages along a graph that is bound, or one derived of it. */
+typedef struct gn_row_walk {
+    const char *graph;
+    bool back; /* from its destinations to its sources */
+} gn_row_walk;
+
+typedef struct gn_row_needs {
+    int levels;       /* of rows that restrict_rows can pick, at most: with more the program is the
+                         same; 0 where it has no loss over a mask */
+    const char *mask; /* the input that picks them; NULL: there is none */
+    int n_walks;      /* that lead from one level to the next */
+    gn_row_walk *walk;
+} gn_row_needs;
+gn_row_needs gn_find_row_needs(gn_arena *a, const gir_program *in);
 
 /* Sums over edges of sparse features that are worth computing once, dense (dense_once.c). `opt`
  * stays where it is. */

@@ -8,10 +8,11 @@
  * A loss over a mask is a sum over nodes of what is 0 outside of it, so it is a sum over the picked
  * rows.  What it is computed from row by row is needed on those rows; an aggregation needs its
  * operand on their in-neighbours too.  So there are levels: level 0 is the mask's rows, level k + 1
- * those of level k and the sources of the graph's edges into them (blocks, in sampling systems:
- * Hamilton, Ying, Leskovec 2017).  Every value over nodes is computed once, at the highest level
- * that anyone needs; who needs fewer of its rows takes them.  Values over edges are computed again
- * for each level of their destinations.  What is not known to work row by row gets all rows, as
+ * those of level k and the sources of edges into them (blocks, in sampling systems: Hamilton, Ying,
+ * Leskovec 2017).  Where rows are of several spaces, each level has picks of those that relations
+ * lead to.  Every value over nodes is computed once, at the highest level that anyone needs; who
+ * needs fewer of its rows takes them.  Values over edges are computed again for each level of their
+ * destinations.  What is not known to work row by row gets all rows, as
  * does what would need a level beyond the limit: levels pay while they leave rows out, which the
  * caller knows from the graph (gn_count_levels). */
 #include "passes/passes.h"
@@ -23,28 +24,39 @@ typedef struct restricter {
     gir_program *to;
     int levels;           /* of picked rows; `levels` itself means all rows */
     gir_id mask;          /* the input that picks level 0 */
-    gir_space_id space;   /* its space */
     const gir_id *sum_of; /* by value of from: the mask of the sum that it is, or 0 */
     uint32_t *need;       /* by value of from: levels that are needed, as bits */
-    uint8_t *through;     /* graphs of from: messages are passed along it, from `space` to itself */
+    uint8_t *through;     /* graphs of from: messages are passed along it between rows of picks */
     gir_id **map;         /* [level][value of from] -> value of to */
-    gir_id *pick;         /* [level] pick of to */
-    gir_id *among; /* [level * levels + higher level] the former's pick, of the latter's rows */
+    gir_id **pick;        /* [level][space] pick of to; 0: none yet */
+    gir_id **among; /* [space][level * levels + higher level] the former's pick, of the latter's
+                       rows */
 } restricter;
+
+/* Rows of which some may be picked. */
+static bool can_pick(const restricter *z, gir_space_id s)
+{
+    const gir_space *space = &z->from->spaces.p[s];
+    return s && space->kind == GIR_NODE && !space->graph;
+}
+
+static gir_space_id space_of(const restricter *z, gir_id v)
+{
+    return gir_type_of(z->from, v)->space;
+}
 
 static bool over_nodes(const restricter *z, gir_id v)
 {
-    const gir_type *t = gir_type_of(z->from, v);
-    return !t->is_graph && t->space == z->space;
+    return !gir_type_of(z->from, v)->is_graph && can_pick(z, space_of(z, v));
 }
 
-/* The graph whose edges a value is over, if they end in the mask's space; else 0. */
+/* The graph whose edges a value is over, if they end in rows that may be picked; else 0. */
 static gir_id over_edges(const restricter *z, gir_id v)
 {
     const gir_type *t = gir_type_of(z->from, v);
     if (t->is_graph || z->from->spaces.p[t->space].kind != GIR_EDGE) return 0;
     gir_id g = z->from->spaces.p[t->space].graph;
-    return gir_type_of(z->from, g)->dst == z->space && !gir_is_drawn(z->from, g) ? g : 0;
+    return can_pick(z, gir_type_of(z->from, g)->dst) && !gir_is_drawn(z->from, g) ? g : 0;
 }
 
 /* Does v sum edges up into rows of which some can be picked?  Of edges that are drawn anew at every
@@ -59,7 +71,7 @@ static bool sums_up(const restricter *z, gir_id v)
 static int top(uint32_t bits) { return 31 - __builtin_clz(bits); }
 static bool from_here(const restricter *z, gir_id g)
 {
-    return gir_type_of(z->from, g)->src == z->space;
+    return can_pick(z, gir_type_of(z->from, g)->src);
 }
 
 /* Masked sums ---------------------------------------------------------------------------------- */
@@ -179,23 +191,33 @@ static void whole_where_no_rows(restricter *z, gir_id v)
 
 /* The new program: level by level -------------------------------------------------------------- */
 
-static gir_id pick_of(restricter *z, int level)
+/* 0: no rows of the space are needed at this level. */
+static gir_id pick_of(restricter *z, int level, gir_space_id s)
 {
-    if (z->pick[level]) return z->pick[level];
-    if (level == 0) return z->pick[0] = gir_op1(z->to, GIR_SUBSET, z->map[z->levels][z->mask]);
-    gir_id r = pick_of(z, level - 1);
-    for (gir_id g = 1; g < z->from->nodes.n; g++)
-        if (z->through[g]) r = gir_grow(z->to, r, z->map[z->levels][g], r, GIR_SRC);
-    return z->pick[level] = r;
+    gir_id *slot = &z->pick[level][s];
+    if (*slot) return *slot;
+    if (level == 0)
+        return s != space_of(z, z->mask)
+                   ? 0
+                   : (*slot = gir_op1(z->to, GIR_SUBSET, z->map[z->levels][z->mask]));
+    gir_id r = pick_of(z, level - 1, s);
+    for (gir_id g = 1; g < z->from->nodes.n; g++) {
+        const gir_type *t = gir_type_of(z->from, g);
+        if (!z->through[g] || t->src != s) continue;
+        gir_id into = pick_of(z, level - 1, t->dst);
+        if (into) r = gir_grow(z->to, into, z->map[z->levels][g], r, GIR_SRC);
+    }
+    return *slot = r;
 }
 
 /* The rows of `level` picked from those of level `of`. */
-static gir_id take(restricter *z, gir_id x, int of, int level)
+static gir_id take(restricter *z, gir_id x, gir_space_id s, int of, int level)
 {
-    if (of == z->levels) return gir_op2(z->to, GIR_TAKE, pick_of(z, level), x);
-    gir_id *among = &z->among[level * z->levels + of];
+    gir_id rows = pick_of(z, level, s);
+    if (of == z->levels) return gir_op2(z->to, GIR_TAKE, rows, x);
+    gir_id *among = &z->among[s][level * z->levels + of], from = pick_of(z, of, s);
+    if (rows == from) return x;
     if (!*among) {
-        gir_id rows = pick_of(z, level), from = pick_of(z, of);
         const gir_id in[2] = {rows, from};
         *among = gir_make(z->to, GIR_RESTRICT, 2, in, &(gir_attr){.i = {1}}, NULL, NULL);
     }
@@ -209,8 +231,9 @@ static gir_id graph_at(restricter *z, gir_id g, int level)
     gir_id in[3] = {z->map[z->levels][g]};
     int n = 1;
     bool sources = from_here(z, g) && z->through[g] && level + 1 < z->levels;
-    if (sources) in[n++] = pick_of(z, level + 1);
-    in[n++] = pick_of(z, level);
+    const gir_type *t = gir_type_of(z->from, g);
+    if (sources) in[n++] = pick_of(z, level + 1, t->src);
+    in[n++] = pick_of(z, level, t->dst);
     gir_attr ends = {.i = {sources ? 3 : 2}};
     return *slot = gir_make(z->to, GIR_RESTRICT, n, in, &ends, NULL, NULL);
 }
@@ -221,7 +244,7 @@ static gir_id at_level(restricter *z, gir_id o, int level)
     if (!over_nodes(z, o) && !over_edges(z, o)) return z->map[z->levels][o];
     if (z->map[level][o]) return z->map[level][o];
     int of = top(z->need[o]);
-    return z->map[level][o] = take(z, z->map[of][o], of, level);
+    return z->map[level][o] = take(z, z->map[of][o], space_of(z, o), of, level);
 }
 
 static gir_id build(restricter *z, gir_id v, int level, gir_space_id space)
@@ -239,14 +262,14 @@ static gir_id node_value(restricter *z, gir_id v, int level)
 {
     const gir_program *p = z->from;
     const gir_node *n = gir_at(p, v);
-    gir_space_id space = gir_type_of(z->to, pick_of(z, level))->dst;
+    gir_space_id space = gir_type_of(z->to, pick_of(z, level, space_of(z, v)))->dst;
     if (v == z->mask && level == 0) {
         gir_type t = gir_tensor(GN_BOOL, space, 0, NULL);
         return gir_const(z->to, &t, 1);
     }
     if (gn_is_made_up(p, v)) return build(z, v, level, space);
     int of = top(z->need[v]);
-    if (level < of) return take(z, z->map[of][v], of, level);
+    if (level < of) return take(z, z->map[of][v], space_of(z, v), of, level);
     if (n->op != GIR_SCATTER) return build(z, v, level, space);
     gir_id g = gir_in(p, v, 0);
     return gir_scatter(z->to, graph_at(z, g, level), z->map[level][gir_in(p, v, 1)], GIR_DST,
@@ -327,7 +350,6 @@ static void rebuild(restricter *z, gir_id v)
 static void find_needs(gn_arena *a, restricter *z, uint8_t *read)
 {
     const gir_program *in = z->from;
-    z->space = gir_type_of(in, z->mask)->space;
     z->need = GN_NEW_N(a, uint32_t, in->nodes.n);
     z->through = GN_NEW_N(a, uint8_t, in->nodes.n);
     for (uint32_t k = 0; k < in->outputs.n; k++) want(z, in->outputs.p[k].value, z->levels);
@@ -352,17 +374,37 @@ const uint8_t *gn_find_row_levels(gn_arena *a, const gir_program *in, int *level
     return read;
 }
 
-int gn_count_row_levels(gn_arena *a, const gir_program *in, const char **mask)
+/* Along which bound graphs messages are passed between picked rows. */
+static void find_walks(gn_arena *a, const restricter *z, gn_row_needs *out)
+{
+    const gir_program *p = z->from;
+    out->walk = GN_NEW_N(a, gn_row_walk, p->nodes.n);
+    for (gir_id g = 1; g < p->nodes.n; g++) {
+        gn_row_walk w = {0};
+        gir_id of = z->through[g] ? g : 0;
+        for (; of && gir_at(p, of)->op != GIR_GRAPH; of = gir_in(p, of, 0)) {
+            w.back ^= gir_at(p, of)->op == GIR_REVERSE;
+            if (!gir_at(p, of)->n_in || !gir_type_of(p, gir_in(p, of, 0))->is_graph) break;
+        }
+        if (!of || gir_at(p, of)->op != GIR_GRAPH) continue;
+        w.graph = gir_at(p, of)->attr.name;
+        out->walk[out->n_walks++] = w;
+    }
+}
+
+gn_row_needs gn_find_row_needs(gn_arena *a, const gir_program *in)
 {
     restricter z = {.from = in, .levels = GN_MOST_LEVELS};
+    gn_row_needs r = {0};
     uint32_t picked = 0;
-    *mask = NULL;
     z.sum_of = masks_of_sums(a, in, &z.mask);
-    if (!z.mask) return 0;
-    *mask = gir_at(in, z.mask)->attr.name;
+    if (!z.mask) return r;
+    r.mask = gir_at(in, z.mask)->attr.name;
     find_needs(a, &z, NULL);
     for (gir_id v = 1; v < in->nodes.n; v++) picked |= z.need[v] & ~((uint32_t)1 << z.levels);
-    return picked ? top(picked) + 1 : 0;
+    r.levels = picked ? top(picked) + 1 : 0;
+    find_walks(a, &z, &r);
+    return r;
 }
 
 gn_status *gn_run_restrict_rows(gn_arena *a, const gir_program *in, const gn_pass_options *opt,
@@ -377,9 +419,14 @@ gn_status *gn_run_restrict_rows(gn_arena *a, const gir_program *in, const gn_pas
     find_needs(a, &z, NULL);
     z.to = gir_program_new(a, in->name);
     z.map = GN_NEW_N(a, gir_id *, z.levels + 1);
-    z.pick = GN_NEW_N(a, gir_id, z.levels + 1);
-    z.among = GN_NEW_N(a, gir_id, z.levels * z.levels);
-    for (int k = 0; k <= z.levels; k++) z.map[k] = GN_NEW_N(a, gir_id, in->nodes.n);
+    uint32_t spaces = in->spaces.n;
+    z.pick = GN_NEW_N(a, gir_id *, z.levels + 1);
+    z.among = GN_NEW_N(a, gir_id *, spaces);
+    for (int k = 0; k <= z.levels; k++) {
+        z.map[k] = GN_NEW_N(a, gir_id, in->nodes.n);
+        z.pick[k] = GN_NEW_N(a, gir_id, spaces);
+    }
+    for (uint32_t s = 0; s < spaces; s++) z.among[s] = GN_NEW_N(a, gir_id, z.levels * z.levels);
     gir_clone_frame(z.to, in);
     clone_graphs(&z);
     for (gir_id v = 1; v < in->nodes.n; v++) rebuild(&z, v);

@@ -2,6 +2,7 @@
  * in the order of its CSR, dense features. */
 #include "session/session_impl.h"
 
+#include "base/data_name.h"
 #include "runtime/data/csr.h"
 
 #include <stdlib.h>
@@ -80,6 +81,34 @@ int gn_session_bind_relations(const gn_session *s, gn_graph_binding *to)
     for (int k = 0; k < s->data->n_relations; k++)
         to[k] = (gn_graph_binding){s->data->relations[k].name, s->relation[k]};
     return s->data->n_relations;
+}
+
+/* The relation that programs have under this name; -1: another graph. */
+static int relation_named(const gn_dataset *d, const char *name)
+{
+    for (int k = 0; k <= d->n_relations; k++)
+        if (!strcmp(gn_dataset_relation(d, k), name)) return k;
+    return -1;
+}
+
+gn_status *gn_session_count_levels(const gn_session *s, gn_build_options *o)
+{
+    const gn_dataset *d = s->data;
+    gn_row_needs needs;
+    GN_TRY(gn_build_needs(s->arena, s->model, o, &needs));
+    if (!needs.levels || strcmp(needs.mask, GN_NAME_TRAIN_MASK) != 0) return NULL;
+    gn_level_walk *walk = GN_NEW_N(s->arena, gn_level_walk, needs.n_walks + 1);
+    int64_t *rows = GN_NEW_N(s->arena, int64_t, d->n_tables + 1);
+    for (int k = 0; k <= d->n_tables; k++) rows[k] = gn_dataset_rows(d, k);
+    for (int k = 0; k < needs.n_walks; k++) {
+        int r = relation_named(d, needs.walk[k].graph);
+        if (r < 0) return NULL;
+        walk[k] = (gn_level_walk){.graph = graph_of(s, r), .back = needs.walk[k].back};
+        walk[k].src = r ? d->relations[r - 1].src : 0;
+        walk[k].dst = r ? d->relations[r - 1].dst : 0;
+    }
+    return gn_count_typed_levels(d->n_tables + 1, rows, needs.n_walks, walk, d->labelled,
+                                 d->train_mask, needs.levels, &o->train_rows.levels);
 }
 
 int64_t gn_session_tables_bytes(const gn_session *s)

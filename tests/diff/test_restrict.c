@@ -157,6 +157,25 @@ static const source sources[] = {
      " %29 = gather %21, %28 {end = 0}\n %31 = scatter %21, %29 {end = 1, red = 0}\n"
      " %30 = mul %31, %8\n" SUM,
      false, false},
+    {"rows of another type between",
+     "%20 = gather %16, %10 {end = 0}\n %21 = scatter %16, %20 {end = 1, red = 0}\n"
+     " %22 = mul %21, %18\n %23 = gather %17, %22 {end = 0}\n"
+     " %24 = scatter %17, %23 {end = 1, red = 0}\n %30 = mul %24, %8\n" SUM,
+     false, false},
+    {"types that meet again",
+     "%20 = gather %17, %19 {end = 0}\n %21 = scatter %17, %20 {end = 1, red = 1}\n"
+     " %22 = gather %1, %10 {end = 0}\n %23 = scatter %1, %22 {end = 1, red = 0}\n"
+     " %24 = add %21, %23\n %25 = reverse %17\n %26 = gather %25, %24 {end = 0}\n"
+     " %27 = scatter %25, %26 {end = 1, red = 0}\n %28 = add %27, %19\n"
+     " %29 = gather %17, %28 {end = 0}\n %31 = gather %17, %24 {end = 1}\n %32 = mul %29, %31\n"
+     " %33 = scatter %17, %32 {end = 1, red = 0}\n %34 = add %33, %24\n %30 = mul %34, %8\n" SUM,
+     false, false},
+    {"all rows of another type",
+     "%20 = space_reduce %19 {red = 1}\n %21 = broadcast %20 : node f32[3]\n"
+     " %22 = gather %17, %19 {end = 0}\n %23 = scatter %17, %22 {end = 1, red = 0}\n"
+     " %24 = mul %23, %21\n %25 = gather %17, %24 {end = 1}\n %26 = gather %17, %18 {end = 0}\n"
+     " %27 = mul %25, %26\n %28 = scatter %17, %27 {end = 1, red = 0}\n %30 = mul %28, %8\n" SUM,
+     false, false},
     {"no mask", "%30 = mul %10, %4\n" SUM, false, true},
     {"one outside of the mask",
      "%20 = const {value = 1} : node f32[3]\n %21 = broadcast %5 : node bool[3]\n"
@@ -199,6 +218,7 @@ static gir_program *read_rows(world *w)
     static const char
         head[] = "program @p {\n  space node node ?\n  space edge edge ? of %1\n"
                  "  space edge2 edge ? of %2\n"
+                 "  space item node ?\n  space edge3 edge ? of %16\n  space edge4 edge ? of %17\n"
                  "  %1 = graph \"g\" : graph<node -> node, edge>\n"
                  "  %2 = graph \"h\" : graph<node -> node, edge2>\n"
                  "  %3 = input \"x\" : node f32[3]\n"
@@ -211,7 +231,11 @@ static gir_program *read_rows(world *w)
                  "  %8 = cast %13 : node f32[3]\n"
                  "  %14 = reshape %6 : node bool[1]\n  %15 = broadcast %14 : node bool[3]\n"
                  "  %9 = cast %15 : node f32[3]\n"
-                 "  %10 = matmul %3, %11 : node f32[3]\n";
+                 "  %10 = matmul %3, %11 : node f32[3]\n"
+                 "  %16 = graph \"ui\" : graph<node -> item, edge3>\n"
+                 "  %17 = graph \"iu\" : graph<item -> node, edge4>\n"
+                 "  %18 = input \"y\" : item f32[3]\n"
+                 "  %19 = matmul %18, %11 : item f32[3]\n";
     char *text = gir_renumbered(&w->a, gn_arena_printf(&w->a, "%s %s}\n", head, w->s->text));
     gir_program *p;
     need(gir_parse(&w->a, text, strlen(text), "rows", &p), w, text);
