@@ -167,7 +167,7 @@ ROOMS = (
     ("src/lower/lower_map", (*QUICK, ("lit", {"LIT_FILTER": "run/without"}), *LONG), True),
     ("src/lower/lower_value", (RULES, ("test_restrict", {}), *QUICK[1:], *LONG), False),
     ("src/lower/lower", (*QUICK, *LONG), False),
-    ("src/passes/restrict_rows", (("test_restrict", {}), ("test_picks", {}), ("lit", {"LIT_FILTER": "restrict_rows|typed-models"}), *QUICK), False),
+    ("src/passes/restrict_rows", (("test_restrict", {}), ("test_levels", {}), ("test_picks", {}), ("lit", {"LIT_FILTER": "restrict_rows|typed-models"}), *QUICK), False),
     ("src/passes/train", (("test_gir_train", {}), *QUICK, *LONG), False),
     ("src/passes/simplify", (("test_gir_simplify", {}), *QUICK, *LONG), False),
     ("src/passes/rewrite", (("test_gir_simplify", {}), *QUICK, *LONG), False),

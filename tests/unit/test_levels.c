@@ -4,6 +4,7 @@
 
 #include <check.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Authors write papers; the first paper is by all of them, and no other by any. */
 enum { PAPERS = 5, AUTHORS = 25, MOST = 9 };
@@ -53,11 +54,43 @@ START_TEST(without_rows_or_mask)
 }
 END_TEST
 
+/* Messages go along it to papers, and back to authors. */
+START_TEST(along_what)
+{
+    static const char
+        text[] = "program @p {\n  space paper node ?\n  space author node ?\n"
+                 "  space edge edge ? of %1\n  space edge2 edge ? of %2\n"
+                 "  %1 = graph \"writes\" : graph<author -> paper, edge>\n"
+                 "  %2 = reverse %1 : graph<paper -> author, edge2>\n"
+                 "  %3 = input \"x\" : paper f32[4]\n  %4 = input \"some\" : paper bool[]\n"
+                 "  %5 = gather %2, %3 {end = 0} : edge2 f32[4]\n"
+                 "  %6 = scatter %2, %5 {end = 1, red = 0} : author f32[4]\n"
+                 "  %7 = gather %1, %6 {end = 0} : edge f32[4]\n"
+                 "  %8 = scatter %1, %7 {end = 1, red = 0} : paper f32[4]\n"
+                 "  %9 = reduce %8 {red = 0, axes = 1} : paper f32[]\n"
+                 "  %10 = cast %4 : paper f32[]\n  %11 = mul %9, %10 : paper f32[]\n"
+                 "  %12 = space_reduce %11 {red = 0} : f32[]\n  output \"loss\" %12\n}\n";
+    gn_arena a;
+    gir_program *p;
+    gn_arena_init(&a);
+    ck_assert_ptr_null(gir_parse(&a, text, strlen(text), "writes", &p));
+    gn_row_needs needs = gn_find_row_needs(&a, p);
+    ck_assert_int_eq(needs.levels, 2);
+    ck_assert_str_eq(needs.mask, "some");
+    ck_assert_int_eq(needs.n_walks, 2);
+    for (int k = 0; k < 2; k++) ck_assert_str_eq(needs.walk[k].graph, "writes");
+    ck_assert_int_eq(needs.walk[0].back, false);
+    ck_assert_int_eq(needs.walk[1].back, true);
+    gn_arena_free(&a);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("levels");
     tcase_add_test(t, as_far_as_rows_are_left_out);
     tcase_add_test(t, without_rows_or_mask);
+    tcase_add_test(t, along_what);
     Suite *s = suite_create("levels");
     suite_add_tcase(s, t);
     SRunner *r = srunner_create(s);
