@@ -37,11 +37,17 @@ static void take_pick(gn_compile_options *o, const gn_pick *p)
 
 static const gn_ends *ends_of(builder *z)
 {
-    gn_ends *ends = GN_NEW_N(z->arena, gn_ends, (size_t)z->opt.n_hints + 1);
+    const gn_loss_rows *r = &z->opt.train_rows;
+    gn_ends *ends = GN_NEW_N(z->arena, gn_ends, (size_t)z->opt.n_hints + (size_t)r->n_ends + 1);
     for (int k = 0; k < z->opt.n_hints; k++) {
         const low_hint *h = &z->opt.hints[k];
-        ends[k] = (gn_ends){h->name, h->n_src, h->n_dst, h->joined_src, h->joined_dst};
+        ends[k] = (gn_ends){.name = h->name,
+                            .src = h->n_src,
+                            .dst = h->n_dst,
+                            .joined_src = h->joined_src,
+                            .joined_dst = h->joined_dst};
     }
+    for (int k = 0; k < r->n_ends; k++) ends[z->opt.n_hints + k] = r->ends[k];
     return ends;
 }
 
@@ -60,7 +66,7 @@ static gn_compile_options options_of(builder *z, gn_unit_id unit, bool fixed)
     o.pass.n_fixed = fixed && gn_is_on(off, GN_DO_HOIST) ? GN_DATA_COUNT : 0;
     o.pass.sparse = sparse;
     o.pass.nodes = z->opt.n_hints ? z->opt.hints[0].n_dst : 0;
-    o.pass.n_ends = z->opt.n_hints;
+    o.pass.n_ends = z->opt.n_hints + z->opt.train_rows.n_ends;
     o.pass.ends = ends_of(z);
     bool eager = gn_modes[z->opt.mode].eager, sparse_on = !eager && gn_is_on(off, GN_DO_SPARSE);
     o.pass.n_sparse = sparse_on && z->opt.sparse;

@@ -55,6 +55,8 @@ typedef struct gn_unit {              /* one program, compiled and (see gn_unit_
 typedef struct gn_loss_rows { /* what a loss over a mask reads */
     int levels;               /* of rows (passes/restrict_rows.c); 0: all rows are computed */
     gn_data_facts facts;      /* all 0: of data that come later */
+    int n_ends;               /* what edges between picked rows join */
+    gn_ends *ends;
 } gn_loss_rows;
 
 typedef struct gn_build_options {
@@ -141,15 +143,21 @@ GN_NODISCARD gn_status *gn_step_needs(gn_arena *a, const gn_model *m, const gn_p
 GN_NODISCARD gn_status *gn_count_levels(const gn_graph *g, const uint8_t *mask, int most,
                                         gn_loss_rows *out);
 
-/* The same of rows of several spaces: how many levels alone. */
+/* The same of rows of several spaces, of which nothing but what edges join is told. */
 typedef struct gn_level_walk {
+    const char *name; /* of the graph, in programs */
     const gn_graph *graph;
     int src, dst; /* spaces of the graph's ends */
-    bool back;
+    bool back;    /* messages go from its destinations to its sources */
 } gn_level_walk;
-GN_NODISCARD gn_status *gn_count_typed_levels(int n_spaces, const int64_t *rows, int n_walks,
-                                              const gn_level_walk *walk, int labelled,
-                                              const uint8_t *mask, int most, int *levels);
+typedef struct gn_typed_rows {
+    int n_spaces, n_walks, labelled;
+    const int64_t *rows; /* [n_spaces] */
+    int64_t most_rows;   /* of a space */
+    const gn_level_walk *walk;
+} gn_typed_rows;
+GN_NODISCARD gn_status *gn_count_typed_levels(gn_arena *a, const gn_typed_rows *t,
+                                              const uint8_t *mask, int most, gn_loss_rows *out);
 
 /* one_graph.c: what a model takes beside one graph of one type of node: a relation, rows of another
  * type, a parameter of rows; NULL: nothing. */

@@ -7,7 +7,7 @@
 static const gn_ends *ends_of(const gn_pass_options *opt, const char *name)
 {
     for (int k = 0; k < opt->n_ends; k++)
-        if (!strcmp(opt->ends[k].name, name)) return &opt->ends[k];
+        if (!opt->ends[k].picked && !strcmp(opt->ends[k].name, name)) return &opt->ends[k];
     return NULL;
 }
 

@@ -67,11 +67,20 @@ static key end_of(const gir_program *p, gir_id g, int end)
     return g * 2 + (key)end;
 }
 
+/* Of a graph that is bound, or of its edges into picked rows (restrict_rows). */
 static const gn_ends *known_ends(const joiner *z, gir_id g)
 {
-    const gir_node *n = gir_at(z->from, g);
-    for (int k = 0; n->op == GIR_GRAPH && k < z->opt->n_ends; k++)
-        if (!strcmp(z->opt->ends[k].name, n->attr.name)) return &z->opt->ends[k];
+    const gir_program *p = z->from;
+    const gir_node *n = gir_at(p, g);
+    bool picked = n->op == GIR_RESTRICT && n->attr.i[0] & 2, back = false;
+    int level = picked ? gn_pick_level(p, gir_in(p, g, n->n_in - 1)) : 0;
+    if (picked) g = gir_in(p, g, 0);
+    for (; picked && gir_at(p, g)->op == GIR_REVERSE; g = gir_in(p, g, 0)) back = !back;
+    for (int k = 0; gir_at(p, g)->op == GIR_GRAPH && k < z->opt->n_ends; k++) {
+        const gn_ends *e = &z->opt->ends[k];
+        bool same = !strcmp(e->name, gir_at(p, g)->attr.name) && e->picked == picked;
+        if (same && (!picked || (e->level == level && e->back == back))) return e;
+    }
     return NULL;
 }
 

@@ -45,6 +45,9 @@ typedef struct gn_ends { /* about how many rows a graph has at either end; 0: no
     const char *name;
     int64_t src, dst;
     int64_t joined_src, joined_dst; /* those of them that have edges */
+    bool picked;                    /* of its edges into picked rows of this level, */
+    int level;                      /* (restrict_rows) and from those a level above */
+    bool back;                      /* turned round before */
 } gn_ends;
 
 /* What is known of the data and the wanted trade-offs; passes read what concerns them. */

@@ -99,16 +99,20 @@ gn_status *gn_session_count_levels(const gn_session *s, gn_build_options *o)
     if (!needs.levels || strcmp(needs.mask, GN_NAME_TRAIN_MASK) != 0) return NULL;
     gn_level_walk *walk = GN_NEW_N(s->arena, gn_level_walk, needs.n_walks + 1);
     int64_t *rows = GN_NEW_N(s->arena, int64_t, d->n_tables + 1);
-    for (int k = 0; k <= d->n_tables; k++) rows[k] = gn_dataset_rows(d, k);
+    gn_typed_rows t = {d->n_tables + 1, needs.n_walks, d->labelled, rows, 0, walk};
+    for (int k = 0; k <= d->n_tables; k++) {
+        rows[k] = gn_dataset_rows(d, k);
+        if (rows[k] > t.most_rows) t.most_rows = rows[k];
+    }
     for (int k = 0; k < needs.n_walks; k++) {
         int r = relation_named(d, needs.walk[k].graph);
         if (r < 0) return NULL;
-        walk[k] = (gn_level_walk){.graph = graph_of(s, r), .back = needs.walk[k].back};
+        walk[k] = (gn_level_walk){
+            .name = needs.walk[k].graph, .graph = graph_of(s, r), .back = needs.walk[k].back};
         walk[k].src = r ? d->relations[r - 1].src : 0;
         walk[k].dst = r ? d->relations[r - 1].dst : 0;
     }
-    return gn_count_typed_levels(d->n_tables + 1, rows, needs.n_walks, walk, d->labelled,
-                                 d->train_mask, needs.levels, &o->train_rows.levels);
+    return gn_count_typed_levels(s->arena, &t, d->train_mask, needs.levels, &o->train_rows);
 }
 
 int64_t gn_session_tables_bytes(const gn_session *s)

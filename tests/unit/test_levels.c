@@ -9,23 +9,32 @@
 /* Authors write papers; the first paper is by all of them, and no other by any. */
 enum { PAPERS = 5, AUTHORS = 25, MOST = 9 };
 
-static int levels(int labelled, int64_t row, unsigned walks)
+static gn_arena arena;
+
+static gn_loss_rows count(int labelled, int64_t row, unsigned walks)
 {
     int64_t src[AUTHORS], dst[AUTHORS] = {0}, rows[2] = {PAPERS, AUTHORS};
     uint8_t mask[AUTHORS] = {0};
     gn_graph *writes;
-    int n = 0, found = -1;
+    int n = 0;
     for (int k = 0; k < AUTHORS; k++) src[k] = k;
     for (int k = 0; k < AUTHORS && row < 0; k++) mask[k] = 1;
     if (row >= 0) mask[row] = 1;
     ck_assert_ptr_null(
         gn_graph_from_coo(GN_I32, AUTHORS, PAPERS, AUTHORS, GN_I64, src, dst, &writes));
     gn_level_walk walk[2];
-    if (walks & 1) walk[n++] = (gn_level_walk){writes, 1, 0, false};
-    if (walks & 2) walk[n++] = (gn_level_walk){writes, 1, 0, true};
-    ck_assert_ptr_null(gn_count_typed_levels(2, rows, n, walk, labelled, mask, MOST, &found));
+    if (walks & 1) walk[n++] = (gn_level_walk){"writes", writes, 1, 0, false};
+    if (walks & 2) walk[n++] = (gn_level_walk){"writes", writes, 1, 0, true};
+    gn_typed_rows t = {2, n, labelled, rows, AUTHORS, walk};
+    gn_loss_rows r = {.levels = -1};
+    ck_assert_ptr_null(gn_count_typed_levels(&arena, &t, mask, MOST, &r));
     gn_graph_free(writes);
-    return found;
+    return r;
+}
+
+static int levels(int labelled, int64_t row, unsigned walks)
+{
+    return count(labelled, row, walks).levels;
 }
 
 START_TEST(as_far_as_rows_are_left_out)
@@ -40,17 +49,43 @@ START_TEST(as_far_as_rows_are_left_out)
 }
 END_TEST
 
+static void is(const gn_ends *e, int level, bool back, int64_t src, int64_t dst, int64_t joined_src,
+               int64_t joined_dst)
+{
+    ck_assert_str_eq(e->name, "writes");
+    ck_assert(e->picked);
+    ck_assert_int_eq(e->level, level);
+    ck_assert_int_eq(e->back, back);
+    ck_assert_int_eq(e->src, src);
+    ck_assert_int_eq(e->dst, dst);
+    ck_assert_int_eq(e->joined_src, joined_src);
+    ck_assert_int_eq(e->joined_dst, joined_dst);
+}
+
+/* From an author: to papers no messages go, then all authors' to the paper. */
+START_TEST(what_is_joined)
+{
+    gn_loss_rows r = count(1, 3, 3);
+    ck_assert_int_eq(r.n_ends, 4);
+    is(&r.ends[0], 0, false, 1, 0, 0, 0);
+    is(&r.ends[1], 0, true, 1, 1, 1, 1);
+    is(&r.ends[2], 1, false, AUTHORS, 1, AUTHORS, 1);
+    is(&r.ends[3], 1, true, PAPERS, 1, 1, 1);
+}
+END_TEST
+
 START_TEST(without_rows_or_mask)
 {
     int64_t rows[2] = {0, 0};
-    int found = -1;
+    gn_typed_rows t = {2, 0, 0, rows, 0, NULL};
+    gn_loss_rows r = {.levels = -1};
     uint8_t none = 0;
-    ck_assert_ptr_null(gn_count_typed_levels(2, rows, 0, NULL, 0, &none, MOST, &found));
-    ck_assert_int_eq(found, 0);
-    rows[0] = 4;
-    found = -1;
-    ck_assert_ptr_null(gn_count_typed_levels(2, rows, 0, NULL, 0, NULL, MOST, &found));
-    ck_assert_int_eq(found, 0);
+    ck_assert_ptr_null(gn_count_typed_levels(&arena, &t, &none, MOST, &r));
+    ck_assert_int_eq(r.levels, 0);
+    rows[0] = t.most_rows = 4;
+    r.levels = -1;
+    ck_assert_ptr_null(gn_count_typed_levels(&arena, &t, NULL, MOST, &r));
+    ck_assert_int_eq(r.levels, 0);
 }
 END_TEST
 
@@ -70,25 +105,27 @@ START_TEST(along_what)
                  "  %9 = reduce %8 {red = 0, axes = 1} : paper f32[]\n"
                  "  %10 = cast %4 : paper f32[]\n  %11 = mul %9, %10 : paper f32[]\n"
                  "  %12 = space_reduce %11 {red = 0} : f32[]\n  output \"loss\" %12\n}\n";
-    gn_arena a;
     gir_program *p;
-    gn_arena_init(&a);
-    ck_assert_ptr_null(gir_parse(&a, text, strlen(text), "writes", &p));
-    gn_row_needs needs = gn_find_row_needs(&a, p);
+    ck_assert_ptr_null(gir_parse(&arena, text, strlen(text), "writes", &p));
+    gn_row_needs needs = gn_find_row_needs(&arena, p);
     ck_assert_int_eq(needs.levels, 3); /* of what they begin with, too */
     ck_assert_str_eq(needs.mask, "some");
     ck_assert_int_eq(needs.n_walks, 2);
     for (int k = 0; k < 2; k++) ck_assert_str_eq(needs.walk[k].graph, "writes");
     ck_assert_int_eq(needs.walk[0].back, false);
     ck_assert_int_eq(needs.walk[1].back, true);
-    gn_arena_free(&a);
 }
 END_TEST
+
+static void setup(void) { gn_arena_init(&arena); }
+static void teardown(void) { gn_arena_free(&arena); }
 
 int main(void)
 {
     TCase *t = tcase_create("levels");
+    tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_test(t, as_far_as_rows_are_left_out);
+    tcase_add_test(t, what_is_joined);
     tcase_add_test(t, without_rows_or_mask);
     tcase_add_test(t, along_what);
     Suite *s = suite_create("levels");
