@@ -35,7 +35,9 @@ static int64_t fixed_edges(elab *E, gir_id g)
     if (k >= 0) return edge->size = E->schema->relation[k].edges;
     if (!n->n_in || !gir_type_of(E->prog, gir_in(E->prog, g, 0))->is_graph) return -1;
     if (n->op == GIR_SELF_LOOPS && el_fixed_rows(E, n->type.dst) < 0) return -1;
-    if (fixed_edges(E, gir_in(E->prog, g, 0)) < 0) return -1;
+    /* fewer than are drawn are found out when data are bound */
+    if (fixed_edges(E, gir_in(E->prog, g, 0)) < 0)
+        return edge->size = n->op == GIR_SAMPLE ? n->attr.i[0] : -1;
     return edge->size = gir_known_edges(E->prog, g);
 }
 

@@ -256,10 +256,10 @@ static gir_id make(joiner *z, gir_op op, int n, const gir_id *in, const gir_attr
     return gn_rewrite_make(&z->r, op, n, in, attr, NULL);
 }
 
-/* The rows that an end joins. */
+/* The rows that an end joins; what reads them may stand before the graph. */
 static gir_id pick_of(joiner *z, key k)
 {
-    gir_id g = z->r.map[k / 2];
+    gir_id g = whole(z, k / 2);
     if (!z->pick[k]) z->pick[k] = make(z, GIR_GROW, 1, &g, &(gir_attr){.i = {k % 2}});
     return z->pick[k];
 }
@@ -291,7 +291,7 @@ static gir_id part(joiner *z, gir_id v, key k)
 /* The relation g between the rows that it joins, at the ends that are bits of `ends`. */
 static gir_id between(joiner *z, gir_id g, unsigned ends)
 {
-    gir_id in[3] = {z->r.map[g]}, *to = &z->some_of[g * 4 + ends];
+    gir_id in[3] = {whole(z, g)}, *to = &z->some_of[g * 4 + ends];
     int n = 1;
     if (!ends || *to) return ends ? *to : in[0];
     for (int end = 0; end < 2; end++)
@@ -321,7 +321,7 @@ static gir_id edge_value(joiner *z, gir_id v, gir_id g, unsigned ends)
     }
     gir_type fill = gn_rewrite_type(&z->r, v);
     fill.space = gir_type_of(z->r.to, h)->dst;
-    gir_id in[4] = {h, z->r.map[g], whole(z, v), 0};
+    gir_id in[4] = {h, whole(z, g), whole(z, v), 0};
     in[3] = gn_rewrite_share(&z->r, GIR_CONST, 0, NULL, &(gir_attr){.f = 0}, &fill);
     return make(z, GIR_CARRY, 4, in, NULL);
 }

@@ -323,7 +323,7 @@ def main():
     check(r, "gin", r.write("gin.gnn", text), small, [large], flags=["-DGRAPH", "-DRELATIONS"])
     d = facts(r)
     d.write(("g",), ("g.kind", "g.train_mask"))
-    check(r, "facts_", os.path.join(runs.SAMPLES, "distmult.gnn"), d, options=("-D", "dim=6", "-D", "batch=12", "-D", "times=3"),
+    check(r, "facts_", os.path.join(runs.SAMPLES, "distmult.gnn"), d, options=("-D", "dim=6", "-D", "batch=12", "-D", "drawn=7"),
           flags=["-DGRAPH"])
     d = entities(r)
     d.write(d.relations, d.columns)

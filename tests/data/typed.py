@@ -48,6 +48,13 @@ OF_SAMPLE = {"gin_graphs": graphs, "rgcn": entities, "distmult": facts, "complex
              "links": "", "hgt": "synthetic:typed,scale=0.0002,classes=3,features=8"}
 
 
+def few(sample):
+    """-D for batches that suit few facts."""
+    if OF_SAMPLE.get(sample) is not facts:
+        return ()
+    return ("-D", "batch=12", "-D", "drawn=7" if sample in ("distmult", "complex") else "times=3")
+
+
 def options(sample, folder):
     """--data for a sample, by its name without .gnn: written there where it needs more than a graph."""
     make = OF_SAMPLE.get(sample)

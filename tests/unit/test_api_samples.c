@@ -13,7 +13,10 @@
 
 enum { STEPS = 4, SEED = 5, MOST = 64 };
 
-static const gnnc_define small_facts[] = {{"dim", "6"}, {"batch", "12"}, {"times", "3"}},
+static const gnnc_define small_facts[] = {{"dim", "6"},
+                                          {"batch", "12"},
+                                          {"drawn", "7"},
+                                          {"init", "0.5"}},
                          small_hgt[] = {{"hidden", "8"}};
 static const struct {
     const char *sample, *data; /* "@": a folder of that name, which is made here */
@@ -22,7 +25,7 @@ static const struct {
 } cases[] = {
     {"hgt", "synthetic:typed,scale=0.0002,classes=3,features=8", small_hgt, 1},
     {"rgcn", "@entities", NULL, 0},
-    {"distmult", "@facts", small_facts, 3},
+    {"distmult", "@facts", small_facts, 4},
     {"gin_graphs", "@rings", NULL, 0},
     {"links", NULL, NULL, 0},
 };

@@ -34,7 +34,7 @@ for sample in SAMPLES:
     train(sample, "--epochs", 2, "-D", "hidden=1", "-D", "layers=1", *heads)
 for sample in sorted(typed.OF_SAMPLE):
     few = (f"{sample}.gnn", "--epochs", 12, *typed.options(sample, r.path("typed")))
-    few += ("-D", "batch=12", "-D", "times=3") if typed.OF_SAMPLE.get(sample) == typed.facts else ()
+    few += typed.few(sample)
     plain = train(*few)
     if not plain["loss"] > 0:
         r.problems.append(f"{sample}: loss {plain['loss']}")

@@ -12,7 +12,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import typed  # noqa: E402
 
 r = runs.Runs()
-SMALL = ("-q", "-D", "batch=12", "-D", "times=3", "-D", "dim=6")
+SMALL = ("-q", "-D", "dim=6")
 
 
 def sample(name):
@@ -68,7 +68,7 @@ def ranks(score, parts, n):
 for name, score in (("distmult", distmult), ("rotate", rotate)):
     model, option, folder = sample(name)
     weights = r.path(name + ".safetensors")
-    out = test_of("train", model, option, folder, *SMALL, "--epochs", 60, "--save", weights)
+    out = test_of("train", model, option, folder, *SMALL, *typed.few(name), "--epochs", 60, "--save", weights)
     parts, n = facts_of(folder)
     w = files.read_safetensors(weights)
     want = ranks(lambda h, k, t, w=w, score=score: score(w, h, k, t), parts, n)
@@ -76,13 +76,13 @@ for name, score in (("distmult", distmult), ("rotate", rotate)):
     got = out.get("test", {})
     if not (abs(got.get("mrr", 9) - mrr) < 1e-4 and abs(got["hits@3"] - hits) < 1e-9 and got["ranked"] == len(want)):
         r.problems.append(f"{name}: {got}, expected mrr {mrr}, hits@3 {hits} of {len(want)}")
-    again = test_of("run", model, option, folder, *SMALL, "--weights", weights).get("test")
+    again = test_of("run", model, option, folder, *SMALL, *typed.few(name), "--weights", weights).get("test")
     if again != got:
         r.problems.append(f"{name}: run says {again}, train said {got}")
 
 # The same bits on one thread and on two, and of training that went on.
 model, option, folder = sample("distmult")
-base = ("train", model, option, folder, *SMALL, "--epochs", 10)
+base = ("train", model, option, folder, *SMALL, *typed.few("distmult"), "--epochs", 10)
 r.works(*base, "--threads", 1, "--save", r.path("one"))
 r.works(*base, "--threads", 2, "--save", r.path("two"))
 r.works(*base[:-1], 4, "--checkpoint", r.path("half"))
