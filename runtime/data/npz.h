@@ -36,6 +36,8 @@ GN_NODISCARD gn_status *gn_npz_matrix(gn_npz *z, const char *key, gn_csr **out);
 /* What an array of one short string says; "" where it is another. */
 GN_NODISCARD gn_status *gn_npz_text(gn_npz *z, const char *key, char *to, size_t size);
 
+enum { GN_NPZ_WHAT = 4608 }; /* room for "file: key" of messages */
+
 /* The shape of an array as a message has it: "[3, 2]". */
 typedef struct gn_shape_text {
     char s[128];

@@ -12,6 +12,7 @@
  * Types and relations are numbered in the order of their keys' names. */
 #include "runtime/data/npz_typed.h"
 
+#include "runtime/data/array_values.h"
 #include "runtime/data/lines.h"
 #include "runtime/data/mem.h"
 #include "runtime/data/npz_split.h"
@@ -281,62 +282,6 @@ static gn_status *add_types(loader *l)
 
 /* ---- columns ---- */
 
-static gn_status *fill_ints(const loader *l, const char *key, const gn_ndarray *a,
-                            gn_table_column *c)
-{
-    int32_t *v;
-    int64_t least = 0, most = -1;
-    GN_MEM(v, a->count);
-    c->data = v;
-    c->elem = GN_I32;
-    for (int64_t i = 0; i < a->count; i++) {
-        int64_t n;
-        if (!gn_ndarray_i64(a, i, &n) || n < INT32_MIN || n > INT32_MAX)
-            GN_FAIL(GN_ERR_DATA, "%s: %s: number %lld is %g: expected at most %d", l->r->origin,
-                    key, (long long)i, gn_ndarray_f64(a, i), INT32_MAX);
-        v[i] = (int32_t)n;
-        if (n < least) least = n;
-        if (n > most) most = n;
-    }
-    if (least == 0) c->classes = most + 1;
-    return NULL;
-}
-
-static gn_status *fill_others(const loader *l, const char *key, const gn_ndarray *a, bool floats,
-                              gn_table_column *c)
-{
-    if (!floats && (a->kind == 'i' || a->kind == 'u')) return fill_ints(l, key, a, c);
-    c->elem = !floats && a->kind == 'b' ? GN_BOOL : GN_F32;
-    c->data = gn_mem_alloc(a->count, gn_elem_size(c->elem));
-    if (!c->data) GN_FAIL(GN_ERR_NOMEM, "out of memory: %lld numbers", (long long)a->count);
-    for (int64_t i = 0; i < a->count; i++) {
-        double v = gn_ndarray_f64(a, i);
-        if (c->elem == GN_BOOL)
-            ((uint8_t *)c->data)[i] = v != 0;
-        else
-            ((float *)c->data)[i] = (float)v;
-    }
-    return NULL;
-}
-
-/* `flat`: one number a row, in a vector or a column; `floats`: whatever the numbers are, and a
- * matrix. */
-static gn_status *fill_column(const loader *l, const char *key, const gn_ndarray *a, int64_t rows,
-                              bool floats, bool flat, gn_table_column *c)
-{
-    char want[64];
-    snprintf(want, sizeof want, "%lld rows%s", (long long)rows, flat ? " of one number" : "");
-    bool matrix = floats && a->rank > 2;
-    if (a->rank < 1 || a->dim[0] != rows || matrix || (flat && rows != a->count))
-        return gn_npz_bad_shape(l->z, key, a, want);
-    c->rank = flat ? 0 : a->rank - 1;
-    for (int k = 0; k < c->rank; k++) c->dim[k] = a->dim[k + 1];
-    if (floats && !flat && c->rank == 0) c->dim[c->rank++] = 1;
-    for (int k = 0; k < c->rank; k++)
-        if (c->dim[k] == 0) return gn_npz_bad_shape(l->z, key, a, want);
-    return fill_others(l, key, a, floats, c);
-}
-
 static gn_status *add_column(loader *l, const char *key, const char *column, gn_table_column c)
 {
     bool x = !c.on_edges && !strcmp(column, "x"), attr = c.on_edges && !strcmp(column, "edge_attr"),
@@ -344,6 +289,7 @@ static gn_status *add_column(loader *l, const char *key, const char *column, gn_
     const char *name = attr ? "attr" : weight ? "weight" : column;
     int64_t rows = c.on_edges ? gn_dataset_edges(l->d, c.over) : gn_dataset_rows(l->d, c.over);
     gn_ndarray a;
+    char what[GN_NPZ_WHAT];
     bool sparse = gn_npz_is_sparse(l->z, key);
     if (sparse && c.on_edges)
         GN_FAIL(GN_ERR_DATA,
@@ -357,7 +303,8 @@ static gn_status *add_column(loader *l, const char *key, const char *column, gn_
         return gn_dataset_add_column(l->d, name, &c);
     }
     GN_TRY(gn_npz_array(l->z, key, &a));
-    gn_status *s = fill_column(l, key, &a, rows, x || attr || weight, weight, &c);
+    snprintf(what, sizeof what, "%s: %s", l->r->origin, key);
+    gn_status *s = gn_array_column(what, &a, rows, x || attr || weight, weight, &c);
     gn_ndarray_free(&a);
     if (!s) return gn_dataset_add_column(l->d, name, &c);
     free(c.data);

@@ -1,8 +1,8 @@
 #include "runtime/data/npz_values.h"
 
+#include "runtime/data/array_values.h"
 #include "runtime/data/mem.h"
 
-#include <math.h>
 #include <stdio.h>
 
 static gn_status *fill_labels(const gn_npz *z, const char *key, const gn_ndarray *a, gn_dataset *d)
@@ -39,27 +39,9 @@ gn_status *gn_npz_labels(const gn_npz *z, const char *key, const gn_ndarray *a, 
 gn_status *gn_npz_floats(const gn_npz *z, const char *key, const gn_ndarray *a, int64_t rows,
                          float **out, int64_t *cols)
 {
-    char want[32];
-    float *v;
-    int64_t bad = 0, first = 0;
-    snprintf(want, sizeof want, "%lld rows", (long long)rows);
-    if ((a->rank != 2 && a->rank != 1) || a->dim[0] != rows)
-        return gn_npz_bad_shape(z, key, a, want);
-    *cols = a->rank == 2 ? a->dim[1] : 1;
-    GN_MEM(v, a->count);
-    *out = v;
-    for (int64_t i = 0; i < a->count; i++) {
-        v[i] = (float)gn_ndarray_f64(a, i);
-        if (isfinite(v[i])) continue;
-        if (!bad++) first = i;
-    }
-    if (bad)
-        GN_FAIL(GN_ERR_DATA,
-                "%s: %s: row %lld, column %lld is %g: expected finite numbers, and %lld of %lld "
-                "are not",
-                gn_npz_origin(z), key, (long long)(first / *cols), (long long)(first % *cols),
-                gn_ndarray_f64(a, first), (long long)bad, (long long)a->count);
-    return NULL;
+    char what[GN_NPZ_WHAT];
+    snprintf(what, sizeof what, "%s: %s", gn_npz_origin(z), key);
+    return gn_array_floats(what, a, rows, out, cols);
 }
 
 /* ---- graphs ---- */

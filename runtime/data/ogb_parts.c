@@ -1,8 +1,8 @@
 #include "runtime/data/lines.h"
 #include "runtime/data/mem.h"
 #include "runtime/data/ogb.h"
+#include "runtime/data/targets.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -77,62 +77,11 @@ gn_status *gn_ogb_read_split(const gn_ogb_split *split, const char *type, gn_dat
 
 /* ---- labels ---- */
 
-static bool are_classes(const gn_float_rows *a)
-{
-    for (int64_t i = 0; i < a->rows; i++) {
-        float v = a->v[i];
-        if (!isnan(v) && (v < 0 || v >= 0x1p24f || v != floorf(v))) return false;
-    }
-    return a->cols == 1;
-}
-
-static gn_status *fill_classes(const gn_input *f, const gn_float_rows *a, gn_dataset *d)
-{
-    GN_MEM(d->y, a->rows);
-    for (int64_t i = 0; i < a->rows; i++) {
-        d->y[i] = isnan(a->v[i]) ? -1 : (int32_t)a->v[i];
-        if (d->y[i] >= d->n_classes) d->n_classes = d->y[i] + 1;
-    }
-    if (d->n_classes > a->rows + 1024)
-        GN_FAIL(GN_ERR_DATA, "%s: %lld classes for %lld rows", f->origin, (long long)d->n_classes,
-                (long long)a->rows);
-    return NULL;
-}
-
-/* Missing numbers are 0, and not known. */
-static gn_status *add_targets(const gn_float_rows *a, int space, gn_dataset *d)
-{
-    int64_t n = a->rows * a->cols, missing = 0;
-    gn_table_column c = {.over = space, .elem = GN_F32, .rank = 1, .dim = {a->cols}};
-    float *v;
-    uint8_t *known;
-    for (int64_t i = 0; i < n; i++) missing += isnan(a->v[i]);
-    GN_MEM(v, n);
-    for (int64_t i = 0; i < n; i++) v[i] = isnan(a->v[i]) ? 0 : a->v[i];
-    c.data = v;
-    GN_TRY(gn_dataset_add_column(d, "target", &c));
-    if (!missing) return NULL;
-    GN_MEM(known, n);
-    for (int64_t i = 0; i < n; i++) known[i] = (uint8_t)!isnan(a->v[i]);
-    c.elem = GN_BOOL;
-    c.data = known;
-    return gn_dataset_add_column(d, "target_known", &c);
-}
-
 gn_status *gn_ogb_take_labels(const gn_input *f, int space, gn_dataset *d)
 {
     gn_float_rows a;
-    gn_status *s = NULL;
-    d->labelled = space;
     GN_TRY(gn_rows_floats_or_none(f, &a));
-    if (a.rows != gn_dataset_rows(d, space))
-        s = GN_ERROR(GN_ERR_DATA, "%s: %lld rows: expected %lld, one for each %s", f->origin,
-                     (long long)a.rows, (long long)gn_dataset_rows(d, space),
-                     gn_dataset_space(d, space));
-    else if (are_classes(&a))
-        s = fill_classes(f, &a, d);
-    else
-        s = add_targets(&a, space, d);
+    gn_status *s = gn_targets_take(f->origin, &a, space, d);
     free(a.v);
     return s;
 }

@@ -116,6 +116,7 @@ static const struct folder_format {
     {"train.txt", gn_triples_read, "train.txt of triples"},
     {"num-node-list.csv", gn_ogb_read, "num-node-list.csv of OGB"},
     {"triplet-type-list.csv", gn_ogb_typed_read, "triplet-type-list.csv of OGB"},
+    {"adj_full.npz", gn_saint_read, "adj_full.npz of GraphSAINT"},
 };
 enum { FOLDER_FORMATS = sizeof folder_formats / sizeof *folder_formats };
 

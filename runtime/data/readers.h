@@ -40,7 +40,7 @@ GN_NODISCARD gn_status *gn_synthetic_read(const char *text, gn_reading *r,
 typedef gn_status *gn_folder_reader(const char *folder, const char *name, gn_reading *r,
                                     gn_dataset **out);
 gn_folder_reader gn_planetoid_read, gn_tu_read, gn_kgbench_read, gn_triples_read, gn_ogb_read,
-    gn_ogb_typed_read;
+    gn_ogb_typed_read, gn_saint_read;
 
 /* A file of a folder. */
 typedef struct gn_input {
@@ -119,6 +119,16 @@ enum {
     GN_OGB_PARTS
 };
 GN_NODISCARD gn_status *gn_ogb_parse(const gn_input *part, gn_reading *r, gn_dataset **out);
+
+/* Of a GraphSAINT folder, all of which must be there. */
+enum {
+    GN_SAINT_EDGES,
+    GN_SAINT_FEATURES,
+    GN_SAINT_CLASSES,
+    GN_SAINT_ROLES,
+    GN_SAINT_PARTS
+};
+GN_NODISCARD gn_status *gn_saint_parse(const gn_input *part, gn_reading *r, gn_dataset **out);
 
 GN_NODISCARD gn_status *gn_dataset_new(const char *name, gn_dataset **out);
 /* Allocates y (all -1) and the three masks. */
