@@ -145,17 +145,25 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static gn_status *list_folders(const char *folder, char ***name, int *n)
+/* `ending`: of files; NULL: folders. */
+static bool is_listed(const char *folder, const char *name, const char *ending)
+{
+    size_t n = strlen(name), m = ending ? strlen(ending) : 0;
+    if (!ending) return gn_folder_has_folder(folder, name);
+    return n > m && !strcmp(name + n - m, ending) && gn_folder_has(folder, name);
+}
+
+static gn_status *list(const char *folder, const char *ending, char ***name, int *n)
 {
     DIR *dir = opendir(folder);
     gn_status *s = NULL;
     if (!dir) GN_FAIL(GN_ERR_IO, "cannot open '%s': %s", folder, strerror(errno));
     for (struct dirent *e; !s && (e = readdir(dir));) {
-        if (e->d_name[0] == '.' || !gn_folder_has_folder(folder, e->d_name)) continue;
+        if (e->d_name[0] == '.' || !is_listed(folder, e->d_name, ending)) continue;
         char **all = realloc(*name, ((size_t)*n + 1) * sizeof *all);
         if (all) *name = all;
         if (!all || !(all[*n] = strdup(e->d_name)))
-            s = GN_ERROR(GN_ERR_NOMEM, "out of memory: names of folders");
+            s = GN_ERROR(GN_ERR_NOMEM, "out of memory: names in a folder");
         else
             ++*n;
     }
@@ -163,16 +171,28 @@ static gn_status *list_folders(const char *folder, char ***name, int *n)
     return s;
 }
 
-gn_status *gn_folder_nth(const char *folder, int k, char *name, size_t size, int *count)
+static gn_status *nth(const char *folder, const char *ending, int k, char *name, size_t size,
+                      int *count)
 {
     char **all = NULL;
     *count = 0;
     *name = 0;
-    gn_status *s = list_folders(folder, &all, count);
+    gn_status *s = list(folder, ending, &all, count);
     if (!s && *count) qsort(all, (size_t)*count, sizeof *all, by_name);
     if (!s && k >= 0 && k < *count && strlen(all[k]) < size)
         memcpy(name, all[k], strlen(all[k]) + 1);
     for (int i = 0; i < *count; i++) free(all[i]);
     free(all);
     return s;
+}
+
+gn_status *gn_folder_nth(const char *folder, int k, char *name, size_t size, int *count)
+{
+    return nth(folder, NULL, k, name, size, count);
+}
+
+gn_status *gn_folder_nth_file(const char *folder, const char *ending, int k, char *name,
+                              size_t size, int *count)
+{
+    return nth(folder, ending, k, name, size, count);
 }

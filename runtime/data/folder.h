@@ -35,6 +35,10 @@ GN_NODISCARD gn_status *gn_folder_find(const char *folder, const char *pattern, 
 GN_NODISCARD gn_status *gn_folder_nth(const char *folder, int k, char *name, size_t size,
                                       int *count);
 
+/* The same of its files whose names have this ending. */
+GN_NODISCARD gn_status *gn_folder_nth_file(const char *folder, const char *ending, int k,
+                                           char *name, size_t size, int *count);
+
 /* FOLDER/NAME; GN_ERR_IO where that is too long. */
 enum { GN_PATH_SIZE = 4096 };
 GN_NODISCARD gn_status *gn_folder_path(const char *folder, const char *name,

@@ -1,6 +1,6 @@
 /* OGB folders of one type of nodes, as ogb.io.read_graph_raw reads the .csv.gz: edge,
  * num-node-list, num-edge-list, node-feat, edge-feat, node-label or graph-label in raw/ or the
- * folder itself, and train, valid and test in split/NAME.
+ * folder itself, and train, valid and test, or split_dict.pt, in split/NAME.
  *
  * A folder with graph-label, or with more than one number of nodes, has many graphs: nodes count
  * from 0 in each, the graphs are the table `graph`, and nodes have the relation `member` to theirs.
@@ -53,31 +53,12 @@ static gn_status *read_counts(work *w, int64_t *edges)
             (long long)w->d->n_nodes, (long long)GN_MAX_NODES);
 }
 
-static void fill_members(const work *w, int64_t *from, int64_t *to)
-{
-    int64_t node = 0;
-    for (int64_t g = 0; g < w->node_counts.rows; g++) {
-        for (int64_t i = 0; i < w->node_counts.v[g]; i++, node++) {
-            from[node] = node;
-            to[node] = g;
-        }
-    }
-}
-
 static gn_status *add_graphs(work *w, int64_t edges)
 {
-    gn_dataset *d = w->d;
-    int64_t *from, *to, graphs = w->node_counts.rows;
-    bool many = graphs > 1 || w->file[GN_OGB_GRAPH_LABELS].bytes;
-    GN_TRY(gn_edges_check_gaps(w->file[GN_OGB_NODE_COUNTS].origin, d->n_nodes, edges));
-    if (!many) return NULL;
-    GN_TRY(gn_dataset_add_table(d, "graph", graphs, &w->space));
-    GN_MEM(from, d->n_nodes);
-    to = gn_mem_alloc(d->n_nodes, sizeof *to);
-    if (!to) free(from);
-    if (!to) GN_FAIL(GN_ERR_NOMEM, "out of memory: %lld nodes", (long long)d->n_nodes);
-    fill_members(w, from, to);
-    return gn_dataset_add_relation(d, "member", 0, w->space, d->n_nodes, from, to, NULL);
+    int64_t graphs = w->node_counts.rows;
+    GN_TRY(gn_edges_check_gaps(w->file[GN_OGB_NODE_COUNTS].origin, w->d->n_nodes, edges));
+    if (graphs <= 1 && !w->file[GN_OGB_GRAPH_LABELS].bytes) return NULL;
+    return gn_ogb_add_graphs(w->d, w->node_counts.v, graphs, &w->space);
 }
 
 static gn_status *fill_edges(work *w)
@@ -162,7 +143,10 @@ static gn_status *parse(work *w)
         GN_TRY(gn_ogb_take_labels(graphs, w->space, w->d));
     else if (nodes->bytes)
         GN_TRY(gn_ogb_take_labels(nodes, 0, w->d));
-    return graphs->bytes || nodes->bytes ? gn_ogb_take_split(&w->file[GN_OGB_TRAIN], w->d) : NULL;
+    if (!graphs->bytes && !nodes->bytes) return NULL;
+    const gn_input *dict = &w->file[GN_OGB_SPLIT_DICT];
+    return dict->bytes ? gn_ogb_take_split_dict(dict, NULL, w->d)
+                       : gn_ogb_take_split(&w->file[GN_OGB_TRAIN], w->d);
 }
 
 gn_status *gn_ogb_parse(const gn_input *file, gn_reading *r, gn_dataset **out)
@@ -215,7 +199,7 @@ static gn_status *read_parts(const char *folder, const gn_ogb_split *split, gn_f
     static const char *const file[GN_OGB_PARTS] = {
         "edge.csv",      "num-node-list.csv", "num-edge-list.csv", "node-feat.csv",
         "edge-feat.csv", "node-label.csv",    "graph-label.csv",   "train.csv",
-        "valid.csv",     "test.csv"};
+        "valid.csv",     "test.csv",          "split_dict.pt"};
     for (int k = 0; k < GN_OGB_TRAIN; k++)
         GN_TRY(gn_folder_read(folder, file[k], k <= GN_OGB_EDGE_COUNTS, &part[k]));
     for (int k = GN_OGB_TRAIN; k < GN_OGB_PARTS && *split->folder; k++)
@@ -236,8 +220,8 @@ gn_status *gn_ogb_read(const char *folder, const char *name, gn_reading *r, gn_d
     for (int k = 0; k < GN_OGB_PARTS; k++) input[k] = gn_folder_input(&part[k]);
     if (!s) s = gn_ogb_parse(input, r, out);
     for (int k = 0; k < GN_OGB_PARTS; k++) gn_folder_free(&part[k]);
-    if (s || !split.of_torch) return s;
-    s = gn_dataset_remark(*out, "the split's train.pt is not read: the graph alone is");
+    if (s) return s;
+    s = gn_ogb_remark_links(&split, *out);
     if (s) gn_dataset_free(*out);
     return s;
 }

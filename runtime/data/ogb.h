@@ -8,7 +8,7 @@
 /* What lies beside the raw files: split/NAME of the --split that was asked for. */
 typedef struct gn_ogb_split {
     char folder[GN_PATH_SIZE]; /* "": there is none */
-    bool of_torch;             /* it has train.pt, which nothing here reads */
+    bool of_links;             /* it has train.pt, which is of links */
 } gn_ogb_split;
 GN_NODISCARD gn_status *gn_ogb_find_split(const char *raw, gn_reading *r, gn_ogb_split *out);
 
@@ -16,6 +16,29 @@ GN_NODISCARD gn_status *gn_ogb_find_split(const char *raw, gn_reading *r, gn_ogb
 GN_NODISCARD gn_status *gn_ogb_take_split(const gn_input part[3], gn_dataset *d);
 GN_NODISCARD gn_status *gn_ogb_read_split(const gn_ogb_split *split, const char *type,
                                           gn_dataset *d);
+
+/* The same from split_dict.pt: a dict of `train`, `valid` and `test`; `type`: they are dicts of
+ * types; NULL: they are numbers. */
+GN_NODISCARD gn_status *gn_ogb_take_split_dict(const gn_input *f, const char *type, gn_dataset *d);
+
+/* The remark for a split of links, of which nothing is read. */
+GN_NODISCARD gn_status *gn_ogb_remark_links(const gn_ogb_split *split, gn_dataset *d);
+
+/* Many graphs, of `nodes` [graphs] nodes each: the table `graph` in *space, and `member`. */
+GN_NODISCARD gn_status *gn_ogb_add_graphs(gn_dataset *d, const int64_t *nodes, int64_t graphs,
+                                          int *space);
+
+/* Types of relations: source, relation, target. */
+enum { GN_OGB_NAME = 128 };
+typedef struct gn_ogb_triplet {
+    char part[3][GN_OGB_NAME];
+} gn_ogb_triplet;
+int gn_ogb_by_parts(const void *a, const void *b); /* for qsort */
+/* A relation's name: the middle part, or all of them where another has it. */
+typedef struct gn_ogb_name {
+    char s[3 * GN_OGB_NAME + 8];
+} gn_ogb_name;
+gn_ogb_name gn_ogb_relation_name(const gn_dataset *d, const gn_ogb_triplet *t);
 
 /* Labels of the rows of a space: one whole number each is a class, -1 where it is missing; others
  * are a column `target`, and `target_known` where some are missing. */

@@ -1,7 +1,9 @@
+#include "runtime/data/array_values.h"
 #include "runtime/data/lines.h"
 #include "runtime/data/mem.h"
 #include "runtime/data/ogb.h"
 #include "runtime/data/targets.h"
+#include "runtime/data/torchfile.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +15,7 @@ gn_status *gn_ogb_find_split(const char *raw, gn_reading *r, gn_ogb_split *out)
     char all[GN_PATH_SIZE], name[256];
     int count;
     *out->folder = 0;
-    out->of_torch = false;
+    out->of_links = false;
     const char *where = gn_folder_has_folder(raw, "split") ? "split" : "../split";
     if (!gn_folder_has_folder(raw, where)) return NULL;
     GN_TRY(gn_folder_path(raw, where, all));
@@ -22,7 +24,7 @@ gn_status *gn_ogb_find_split(const char *raw, gn_reading *r, gn_ogb_split *out)
     r->splits = count;
     GN_TRY(gn_reading_check_split(r));
     GN_TRY(gn_folder_path(all, name, out->folder));
-    out->of_torch = gn_folder_has(out->folder, "train.pt");
+    out->of_links = gn_folder_has(out->folder, "train.pt");
     return NULL;
 }
 
@@ -59,6 +61,52 @@ gn_status *gn_ogb_take_split(const gn_input part[3], gn_dataset *d)
     return NULL;
 }
 
+static gn_status *take_arrays(const gn_input *f, const gn_pickle_value *all, const char *type,
+                              gn_dataset *d)
+{
+    static const char *const name[] = {"train", "valid", "test"};
+    uint8_t **const masks[] = {&d->train_mask, &d->val_mask, &d->test_mask};
+    for (int k = 0; k < 3; k++) {
+        char what[GN_PATH_SIZE + 256];
+        uint8_t *mask;
+        const gn_pickle_value *v = gn_pickle_get(all, name[k]);
+        if (v && type) v = gn_pickle_get(v, type);
+        snprintf(what, sizeof what, "%s: %s%s%s", f->origin, name[k], type ? " of " : "",
+                 type ? type : "");
+        if (!v || v->kind != GN_PICKLE_ARRAY)
+            GN_FAIL(GN_ERR_DATA, "%s: expected an array of numbers of rows", what);
+        GN_MEM(mask, gn_dataset_labelled(d));
+        *masks[k] = mask;
+        GN_TRY(gn_array_mark(what, v->u.array, gn_dataset_labelled(d), mask));
+    }
+    return NULL;
+}
+
+gn_status *gn_ogb_take_split_dict(const gn_input *f, const char *type, gn_dataset *d)
+{
+    gn_torch *t;
+    GN_TRY(gn_torch_open(f->bytes, f->n, f->origin, &t));
+    gn_status *s = take_arrays(f, gn_torch_value(t), type, d);
+    gn_torch_close(t);
+    return s;
+}
+
+gn_status *gn_ogb_remark_links(const gn_ogb_split *split, gn_dataset *d)
+{
+    if (!split->of_links) return NULL;
+    return gn_dataset_remark(d, "the split's train.pt is not read: the graph alone is");
+}
+
+static gn_status *read_split_dict(const gn_ogb_split *split, const char *type, gn_dataset *d)
+{
+    gn_folder_file part;
+    gn_status *s = gn_folder_read(split->folder, "split_dict.pt", true, &part);
+    gn_input f = gn_folder_input(&part);
+    if (!s) s = gn_ogb_take_split_dict(&f, type, d);
+    gn_folder_free(&part);
+    return s;
+}
+
 gn_status *gn_ogb_read_split(const gn_ogb_split *split, const char *type, gn_dataset *d)
 {
     static const char *const file[] = {"train.csv", "valid.csv", "test.csv"};
@@ -67,12 +115,61 @@ gn_status *gn_ogb_read_split(const gn_ogb_split *split, const char *type, gn_dat
     gn_input input[3];
     gn_status *s = NULL;
     if (!*split->folder) return NULL;
+    if (gn_folder_has(split->folder, "split_dict.pt")) return read_split_dict(split, type, d);
     GN_TRY(gn_folder_path(split->folder, type, folder));
     for (int k = 0; k < 3 && !s; k++) s = gn_folder_read(folder, file[k], false, &part[k]);
     for (int k = 0; k < 3; k++) input[k] = gn_folder_input(&part[k]);
     if (!s) s = gn_ogb_take_split(input, d);
     for (int k = 0; k < 3; k++) gn_folder_free(&part[k]);
     return s;
+}
+
+/* ---- graphs, relations ---- */
+
+static void fill_members(const int64_t *nodes, int64_t graphs, int64_t *from, int64_t *to)
+{
+    int64_t node = 0;
+    for (int64_t g = 0; g < graphs; g++) {
+        for (int64_t i = 0; i < nodes[g]; i++, node++) {
+            from[node] = node;
+            to[node] = g;
+        }
+    }
+}
+
+gn_status *gn_ogb_add_graphs(gn_dataset *d, const int64_t *nodes, int64_t graphs, int *space)
+{
+    int64_t *from, *to;
+    GN_TRY(gn_dataset_add_table(d, "graph", graphs, space));
+    GN_MEM(from, d->n_nodes);
+    to = gn_mem_alloc(d->n_nodes, sizeof *to);
+    if (!to) free(from);
+    if (!to) GN_FAIL(GN_ERR_NOMEM, "out of memory: %lld nodes", (long long)d->n_nodes);
+    fill_members(nodes, graphs, from, to);
+    return gn_dataset_add_relation(d, "member", 0, *space, d->n_nodes, from, to, NULL);
+}
+
+int gn_ogb_by_parts(const void *a, const void *b)
+{
+    const gn_ogb_triplet *x = a, *y = b;
+    for (int k = 0; k < 3; k++) {
+        int order = strcmp(x->part[k], y->part[k]);
+        if (order) return order;
+    }
+    return 0;
+}
+
+gn_ogb_name gn_ogb_relation_name(const gn_dataset *d, const gn_ogb_triplet *t)
+{
+    gn_ogb_name name;
+    bool taken = false;
+    for (int k = 0; k < d->n_relations; k++)
+        taken = taken || !strcmp(d->relations[k].name, t->part[1]);
+    if (taken)
+        snprintf(name.s, sizeof name.s, "%s__%s__%s", t->part[0], t->part[1], t->part[2]);
+    else
+        snprintf(name.s, sizeof name.s, "%s", t->part[1]);
+    return name;
 }
 
 /* ---- labels ---- */

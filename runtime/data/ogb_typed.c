@@ -11,11 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NAME = 128, MOST = 256 };
+enum { NAME = GN_OGB_NAME, MOST = 256 };
 
-typedef struct triplet {
-    char part[3][NAME];
-} triplet;
+typedef gn_ogb_triplet triplet;
 
 typedef struct work {
     const char *folder;
@@ -38,16 +36,6 @@ static gn_status *copy_field(const gn_input *f, const gn_text *t, gn_span s, cha
     memcpy(to, s.p, n);
     to[n] = 0;
     return NULL;
-}
-
-static int by_parts(const void *a, const void *b)
-{
-    const triplet *x = a, *y = b;
-    for (int k = 0; k < 3; k++) {
-        int order = strcmp(x->part[k], y->part[k]);
-        if (order) return order;
-    }
-    return 0;
 }
 
 static int by_name(const void *a, const void *b) { return strcmp(a, b); }
@@ -76,7 +64,7 @@ static gn_status *parse_triplets(work *w, const gn_input *f)
         w->n_triplets++;
     }
     if (w->n_triplets == 0) GN_FAIL(GN_ERR_DATA, "%s: no relations", f->origin);
-    qsort(w->triplets, (size_t)w->n_triplets, sizeof *w->triplets, by_parts);
+    qsort(w->triplets, (size_t)w->n_triplets, sizeof *w->triplets, gn_ogb_by_parts);
     return NULL;
 }
 
@@ -134,16 +122,8 @@ static gn_status *fill_edges(const gn_input *f, const gn_int_rows *r, const int6
     return NULL;
 }
 
-static bool is_taken(const gn_dataset *d, const char *name)
-{
-    for (int k = 0; k < d->n_relations; k++)
-        if (!strcmp(d->relations[k].name, name)) return true;
-    return false;
-}
-
 static gn_status *add_edges(work *w, const triplet *t, const gn_input *f)
 {
-    char name[3 * NAME + 8];
     int type[2] = {type_of(w, t->part[0]), type_of(w, t->part[2])};
     gn_int_rows r;
     int64_t *end[2] = {NULL, NULL};
@@ -151,14 +131,12 @@ static gn_status *add_edges(work *w, const triplet *t, const gn_input *f)
         if (!type[k])
             GN_FAIL(GN_ERR_DATA, "%s: num-node-dict has no type '%s'", f->origin, t->part[2 * k]);
     int64_t rows[2] = {gn_dataset_rows(w->d, type[0]), gn_dataset_rows(w->d, type[1])};
-    snprintf(name, sizeof name, "%s", t->part[1]);
-    if (is_taken(w->d, name))
-        snprintf(name, sizeof name, "%s__%s__%s", t->part[0], t->part[1], t->part[2]);
+    gn_ogb_name name = gn_ogb_relation_name(w->d, t);
     GN_TRY(gn_rows_ints(f, 2, &r));
     gn_status *s = fill_edges(f, &r, rows, end);
     int64_t n = r.rows;
     free(r.v);
-    if (!s) return gn_dataset_add_relation(w->d, name, type[0], type[1], n, end[0], end[1], NULL);
+    if (!s) return gn_dataset_add_relation(w->d, name.s, type[0], type[1], n, end[0], end[1], NULL);
     free(end[0]);
     free(end[1]);
     return s;

@@ -12,10 +12,18 @@ enum { MAX_MARKS = 1000, MEMORY_RATIO = 96 };
 
 const char *gn_pickle_kind_name(gn_pickle_kind kind)
 {
-    static const char *const names[] = {"None",  "bool",        "int",          "float", "str",
-                                        "bytes", "tuple",       "list",         "dict",  "global",
-                                        "dtype", "numpy array", "sparse matrix"};
+    static const char *const names[] = {"None",  "bool",        "int",           "float",  "str",
+                                        "bytes", "tuple",       "list",          "dict",   "global",
+                                        "dtype", "numpy array", "sparse matrix", "storage"};
     return names[kind];
+}
+
+const gn_pickle_value *gn_pickle_get(const gn_pickle_value *dict, const char *key)
+{
+    if (dict->kind != GN_PICKLE_DICT) return NULL;
+    for (uint32_t k = dict->n; k >= 2; k -= 2)
+        if (gn_pickle_is_text(dict->u.item[k - 2], key)) return dict->u.item[k - 1];
+    return NULL;
 }
 
 bool gn_pickle_is_text(const value *v, const char *text)
@@ -439,6 +447,18 @@ static gn_status *op_build(machine *m, int arg)
     return gn_pickle_build(m, object, state);
 }
 
+static gn_status *op_storage(machine *m, int arg)
+{
+    value *id, *v;
+    (void)arg;
+    if (!m->storages)
+        PICKLE_FAIL(m, "opcode BINPERSID is refused: a data file holds plain values only");
+    GN_TRY(pop(m, &id));
+    GN_TRY(gn_pickle_storage(m, id, &v));
+    push(m, v);
+    return NULL;
+}
+
 typedef struct op {
     const char *name;                  /* NULL: not an opcode */
     gn_status *(*run)(machine *, int); /* NULL: known and refused */
@@ -501,7 +521,7 @@ static const op ops[256] = {
     [0x81] = {"NEWOBJ", op_call, 1},
     ['b'] = {"BUILD", op_build, 0},
     ['P'] = {"PERSID", NULL, 0},
-    ['Q'] = {"BINPERSID", NULL, 0},
+    ['Q'] = {"BINPERSID", op_storage, 0},
     ['i'] = {"INST", NULL, 0},
     ['o'] = {"OBJ", NULL, 0},
     [0x82] = {"EXT1", NULL, 0},
@@ -546,12 +566,12 @@ static bool hit_limit(const gn_arena *a, size_t limit)
     return a->wanted > limit || a->total + (a->wanted > chunk ? a->wanted : chunk) > limit;
 }
 
-gn_status *gn_pickle_parse(gn_arena *a, const void *bytes, size_t n, const char *origin,
-                           value **out)
+gn_status *gn_pickle_parse_one(gn_arena *a, const void *bytes, size_t n, const char *origin,
+                               const gn_pickle_storages *storages, size_t *used, value **out)
 {
     if (n > INT32_MAX)
         GN_FAIL(GN_ERR_DATA, "%s: a pickle of %zu bytes: expected less than 2 GiB", origin, n);
-    machine m = {.arena = a, .origin = origin, .p = bytes, .n = n};
+    machine m = {.arena = a, .origin = origin, .p = bytes, .n = n, .storages = storages};
     size_t limit_before = a->limit, limit = a->total + n * MEMORY_RATIO + (1u << 20);
     jmp_buf *oom_before = a->oom, boundary;
     a->oom = &boundary;
@@ -567,5 +587,13 @@ gn_status *gn_pickle_parse(gn_arena *a, const void *bytes, size_t n, const char 
         s = GN_ERROR(GN_ERR_NOMEM, "%s: out of memory: %zu bytes", origin, a->wanted);
     a->oom = oom_before;
     a->limit = limit_before;
+    *used = m.at;
     return s;
+}
+
+gn_status *gn_pickle_parse(gn_arena *a, const void *bytes, size_t n, const char *origin,
+                           value **out)
+{
+    size_t used;
+    return gn_pickle_parse_one(a, bytes, n, origin, NULL, &used, out);
 }

@@ -1,6 +1,6 @@
 /* What the parts of the pickle reader share: the machine (pickle.c), text (pickle_text.c), the
- * objects that it may build (pickle_objects.c) and the sparse matrices among them
- * (pickle_sparse.c). */
+ * objects that it may build (pickle_objects.c), the sparse matrices among them
+ * (pickle_sparse.c) and tensors (pickle_torch.c). */
 #ifndef GN_RUNTIME_DATA_PICKLE_MACHINE_H
 #define GN_RUNTIME_DATA_PICKLE_MACHINE_H
 
@@ -17,6 +17,7 @@ typedef struct machine {
     GN_VEC(value *) stack;
     GN_VEC(uint32_t) marks; /* stack heights */
     GN_VEC(value *) memo;
+    const gn_pickle_storages *storages; /* of torch, or NULL */
     value *none, *no, *yes, *empty_tuple; /* shared: nothing changes them */
 } machine;
 
@@ -40,6 +41,13 @@ GN_NODISCARD gn_status *gn_pickle_build(machine *m, value *object, const value *
 /* The state of a sparse matrix, a dict (pickle_sparse.c). */
 GN_NODISCARD gn_status *gn_pickle_build_sparse(machine *m, gn_pickle_sparse *sparse,
                                                const value *state);
+
+/* Tensors (pickle_torch.c): the dtype that a type of storage is, false where torch has no such;
+ * persistent ids ('storage', type, key, place, numbers); _rebuild_tensor_v2(storage, offset, shape,
+ * strides, ...). */
+bool gn_pickle_storage_type(machine *m, const char *name, size_t n, value **out);
+GN_NODISCARD gn_status *gn_pickle_storage(machine *m, const value *id, value **out);
+GN_NODISCARD gn_status *gn_pickle_tensor(machine *m, const value *args, value **out);
 
 /* One line's literal into out's text (pickle_text.c); _codecs.encode(text, 'latin1'). */
 GN_NODISCARD gn_status *gn_pickle_string_literal(machine *m, const char *s, size_t n, value *out);

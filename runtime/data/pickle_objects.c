@@ -32,7 +32,8 @@
     X("numpy.core.multiarray", "scalar", SCALAR)                                                   \
     X("numpy._core.multiarray", "scalar", SCALAR)                                                  \
     X("numpy.core.numeric", "_frombuffer", FROMBUFFER)                                             \
-    X("numpy._core.numeric", "_frombuffer", FROMBUFFER)
+    X("numpy._core.numeric", "_frombuffer", FROMBUFFER)                                            \
+    X("torch._utils", "_rebuild_tensor_v2", TENSOR)
 
 enum global {
     DEFAULTDICT,
@@ -49,6 +50,7 @@ enum global {
     FROMBUFFER,
     SET,
     DICT,
+    TENSOR,
     SPARSE, /* and the formats from here on */
 };
 
@@ -92,6 +94,7 @@ gn_status *gn_pickle_global(machine *m, const char *module, size_t nm, const cha
         (*out)->u.i = (int64_t)globals[i].id;
         return NULL;
     }
+    if (same(module, nm, "torch") && gn_pickle_storage_type(m, name, nn, out)) return NULL;
     PICKLE_FAIL(
         m,
         "global %s.%s is refused: a data file holds numbers, text, lists, dicts, numpy arrays and "
@@ -315,6 +318,7 @@ gn_status *gn_pickle_reduce(machine *m, const value *f, value *args, value **out
     case DTYPE: return new_dtype(m, args, out);
     case SCALAR: return new_scalar(m, args, out);
     case FROMBUFFER: return from_buffer(m, args, out);
+    case TENSOR: return gn_pickle_tensor(m, args, out);
     case LIST:
     case OBJECT:
     case NDARRAY:

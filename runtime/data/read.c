@@ -116,6 +116,8 @@ static const struct folder_format {
     {"train.txt", gn_triples_read, "train.txt of triples"},
     {"num-node-list.csv", gn_ogb_read, "num-node-list.csv of OGB"},
     {"triplet-type-list.csv", gn_ogb_typed_read, "triplet-type-list.csv of OGB"},
+    {"edge_index_dict.npz", gn_ogb_binary_typed_read, "edge_index_dict.npz of OGB"},
+    {"data.npz", gn_ogb_binary_read, "data.npz of OGB"},
     {"adj_full.npz", gn_saint_read, "adj_full.npz of GraphSAINT"},
 };
 enum { FOLDER_FORMATS = sizeof folder_formats / sizeof *folder_formats };

@@ -40,7 +40,7 @@ GN_NODISCARD gn_status *gn_synthetic_read(const char *text, gn_reading *r,
 typedef gn_status *gn_folder_reader(const char *folder, const char *name, gn_reading *r,
                                     gn_dataset **out);
 gn_folder_reader gn_planetoid_read, gn_tu_read, gn_kgbench_read, gn_triples_read, gn_ogb_read,
-    gn_ogb_typed_read, gn_saint_read;
+    gn_ogb_typed_read, gn_ogb_binary_read, gn_ogb_binary_typed_read, gn_saint_read;
 
 /* A file of a folder. */
 typedef struct gn_input {
@@ -116,9 +116,23 @@ enum {
     GN_OGB_TRAIN,
     GN_OGB_VALID,
     GN_OGB_TEST,
+    GN_OGB_SPLIT_DICT,
     GN_OGB_PARTS
 };
 GN_NODISCARD gn_status *gn_ogb_parse(const gn_input *part, gn_reading *r, gn_dataset **out);
+
+/* The same in binary form; those behind the first may be missing. */
+enum {
+    GN_OGB_BINARY_DATA,
+    GN_OGB_BINARY_NODE_LABELS,
+    GN_OGB_BINARY_GRAPH_LABELS,
+    GN_OGB_BINARY_TRAIN,
+    GN_OGB_BINARY_VALID,
+    GN_OGB_BINARY_TEST,
+    GN_OGB_BINARY_SPLIT_DICT,
+    GN_OGB_BINARY_PARTS
+};
+GN_NODISCARD gn_status *gn_ogb_binary_parse(const gn_input *part, gn_reading *r, gn_dataset **out);
 
 /* Of a GraphSAINT folder, all of which must be there. */
 enum {
