@@ -1,4 +1,4 @@
-# Outside libraries, each behind one target: gnnc_llvm, gnnc_zip (zlib), gnnc_json (jansson).
+# Outside libraries, each behind one target: gnnc_llvm, gnnc_zip (zlib), gnnc_json (jansson), gnnc_yaml (libyaml).
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 find_package(PkgConfig)
@@ -22,18 +22,26 @@ gnnc_find(GNNC_ZLIB z)
 add_library(gnnc_zip INTERFACE)
 target_link_libraries(gnnc_zip INTERFACE ${GNNC_ZLIB})
 
-# jansson: safetensors' headers, lock files.
+# gnnc_link(<target> <variable> <name>): what gnnc_find found.  Debian's archives are not fit for a shared object.
+function(gnnc_link target variable name)
+  add_library(${target} INTERFACE)
+  if(${variable} MATCHES "\\.a$")
+    find_library(${variable}_SHARED NAMES ${name})
+    mark_as_advanced(${variable}_SHARED)
+    set(in_shared "$<STREQUAL:$<TARGET_PROPERTY:TYPE>,SHARED_LIBRARY>")
+    target_link_libraries(${target} INTERFACE "$<IF:${in_shared},${${variable}_SHARED},${${variable}}>")
+  else()
+    target_link_libraries(${target} INTERFACE ${${variable}})
+  endif()
+endfunction()
+
+# jansson: safetensors' headers, lock files, GraphSAINT's classes.
 gnnc_find(GNNC_JANSSON jansson)
-add_library(gnnc_json INTERFACE)
-if(GNNC_JANSSON MATCHES "\\.a$")
-  # Debian's archive is not fit for a shared object.
-  find_library(GNNC_JANSSON_SHARED NAMES jansson)
-  mark_as_advanced(GNNC_JANSSON_SHARED)
-  set(in_shared "$<STREQUAL:$<TARGET_PROPERTY:TYPE>,SHARED_LIBRARY>")
-  target_link_libraries(gnnc_json INTERFACE "$<IF:${in_shared},${GNNC_JANSSON_SHARED},${GNNC_JANSSON}>")
-else()
-  target_link_libraries(gnnc_json INTERFACE ${GNNC_JANSSON})
-endif()
+gnnc_link(gnnc_json GNNC_JANSSON jansson)
+
+# libyaml: GraphBolt's metadata.
+gnnc_find(GNNC_YAML yaml)
+gnnc_link(gnnc_yaml GNNC_YAML yaml)
 
 # libxlsxwriter: its headers are all that a build needs, bench loads it where it writes a workbook.
 find_path(GNNC_XLSX_INCLUDE xlsxwriter.h)

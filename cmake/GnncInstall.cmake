@@ -52,7 +52,7 @@ foreach(room IN LISTS GNNC_ROOMS ITEMS embedded_stdlib embedded_samples embedded
     list(APPEND archives "$<TARGET_FILE:gnnc_${room}>")
   endif()
 endforeach()
-set(outside ${GNNC_ZLIB} ${GNNC_JANSSON})
+set(outside ${GNNC_ZLIB} ${GNNC_JANSSON} ${GNNC_YAML})
 if(GNNC_HAVE_LLVM AND GNNC_LLVM_SO)
   list(APPEND outside ${GNNC_LLVM_SO})
 elseif(GNNC_HAVE_LLVM)

@@ -4,6 +4,7 @@
 
 #include "runtime/data/folder.h"
 #include "runtime/data/rows.h"
+#include "runtime/data/triplet.h"
 
 /* What lies beside the raw files: split/NAME of the --split that was asked for. */
 typedef struct gn_ogb_split {
@@ -27,18 +28,6 @@ GN_NODISCARD gn_status *gn_ogb_remark_links(const gn_ogb_split *split, gn_datase
 /* Many graphs, of `nodes` [graphs] nodes each: the table `graph` in *space, and `member`. */
 GN_NODISCARD gn_status *gn_ogb_add_graphs(gn_dataset *d, const int64_t *nodes, int64_t graphs,
                                           int *space);
-
-/* Types of relations: source, relation, target. */
-enum { GN_OGB_NAME = 128 };
-typedef struct gn_ogb_triplet {
-    char part[3][GN_OGB_NAME];
-} gn_ogb_triplet;
-int gn_ogb_by_parts(const void *a, const void *b); /* for qsort */
-/* A relation's name: the middle part, or all of them where another has it. */
-typedef struct gn_ogb_name {
-    char s[3 * GN_OGB_NAME + 8];
-} gn_ogb_name;
-gn_ogb_name gn_ogb_relation_name(const gn_dataset *d, const gn_ogb_triplet *t);
 
 /* Labels of the rows of a space: one whole number each is a class, -1 where it is missing; others
  * are a column `target`, and `target_known` where some are missing. */

@@ -16,15 +16,15 @@
 #include <string.h>
 
 typedef struct relation {
-    gn_ogb_triplet is; /* first: sorted by it */
-    char key[3 * GN_OGB_NAME + 8];
+    gn_triplet is; /* first: sorted by it */
+    char key[3 * GN_TRIPLET_NAME + 8];
 } relation;
 
 typedef struct work {
     const char *folder;
     gn_ogb_split split;
     int n_types, n_relations;
-    char (*type)[GN_OGB_NAME];
+    char (*type)[GN_TRIPLET_NAME];
     relation *relations;
     gn_dataset *d;
 } work;
@@ -83,9 +83,9 @@ static gn_status *read_types(work *w, arrays *a)
     GN_MEM(w->type, n);
     for (; w->n_types < n; w->n_types++) {
         const char *key = gn_npz_name(a->zip, w->n_types);
-        if (snprintf(w->type[w->n_types], GN_OGB_NAME, "%s", key) >= GN_OGB_NAME)
+        if (snprintf(w->type[w->n_types], GN_TRIPLET_NAME, "%s", key) >= GN_TRIPLET_NAME)
             GN_FAIL(GN_ERR_DATA, "%s: '%.40s...': expected a name of at most %d letters",
-                    a->file.path, key, GN_OGB_NAME - 1);
+                    a->file.path, key, GN_TRIPLET_NAME - 1);
     }
     qsort(w->type, (size_t)n, sizeof *w->type, by_name);
     for (int t = 0; t < n; t++) {
@@ -107,15 +107,9 @@ static int type_of(const work *w, const char *name)
 
 static gn_status *cut_key(const arrays *a, const char *key, relation *r)
 {
-    const char *p = key, *next = NULL;
-    for (int k = 0; k < 3; k++, p = next ? next + 3 : p) {
-        next = k < 2 ? strstr(p, "___") : p + strlen(p);
-        if (!next || next == p || next - p >= GN_OGB_NAME || (k == 2 && strstr(p, "___")))
-            GN_FAIL(GN_ERR_DATA, "%s: '%.200s': expected source___relation___target", a->file.path,
-                    key);
-        memcpy(r->is.part[k], p, (size_t)(next - p));
-        if (k == 2) break;
-    }
+    if (!gn_triplet_cut(key, "___", &r->is))
+        GN_FAIL(GN_ERR_DATA, "%s: '%.200s': expected source___relation___target", a->file.path,
+                key);
     snprintf(r->key, sizeof r->key, "%s", key);
     return NULL;
 }
@@ -127,7 +121,7 @@ static gn_status *list_relations(work *w, arrays *a)
     GN_MEM(w->relations, n);
     for (; w->n_relations < n; w->n_relations++)
         GN_TRY(cut_key(a, gn_npz_name(a->zip, w->n_relations), &w->relations[w->n_relations]));
-    qsort(w->relations, (size_t)n, sizeof *w->relations, gn_ogb_by_parts);
+    qsort(w->relations, (size_t)n, sizeof *w->relations, gn_triplet_order);
     return NULL;
 }
 
@@ -143,7 +137,7 @@ static gn_status *read_ends(work *w, arrays *a, const relation *r)
             GN_FAIL(GN_ERR_DATA, "%s: num_nodes_dict.npz has no type '%s'", what,
                     r->is.part[2 * k]);
     const int64_t rows[2] = {gn_dataset_rows(w->d, type[0]), gn_dataset_rows(w->d, type[1])};
-    gn_ogb_name name = gn_ogb_relation_name(w->d, &r->is);
+    gn_triplet_text name = gn_triplet_name(w->d, &r->is);
     GN_TRY(gn_npz_array(a->zip, r->key, &ends));
     int64_t n = ends.rank == 2 ? ends.dim[1] : 0;
     gn_status *s = gn_array_ends(what, &ends, rows, &from, &to);
@@ -178,13 +172,14 @@ static gn_status *check_counts(work *w, arrays *a)
 
 /* "node_feat_dict.npz" -> "x", "edge_feat_dict" -> "attr", "node_year" -> "year"; false: neither.
  */
-static bool column_of(const char *file, char name[GN_OGB_NAME], bool *of_edges)
+static bool column_of(const char *file, char name[GN_TRIPLET_NAME], bool *of_edges)
 {
     static const char dict[] = "_dict";
     const char *dot = strchr(file, '.');
     size_t n = dot ? (size_t)(dot - file) : 0;
     *of_edges = !strncmp(file, "edge_", 5);
-    if (n <= 5 || n >= GN_OGB_NAME || (!*of_edges && strncmp(file, "node_", 5) != 0)) return false;
+    if (n <= 5 || n >= GN_TRIPLET_NAME || (!*of_edges && strncmp(file, "node_", 5) != 0))
+        return false;
     memcpy(name, file + 5, n - 5);
     name[n - 5] = 0;
     n -= 5;
@@ -219,7 +214,7 @@ static gn_status *take_column(work *w, arrays *a, const char *key, const char *n
 
 static gn_status *read_columns(work *w, const char *file)
 {
-    char name[GN_OGB_NAME];
+    char name[GN_TRIPLET_NAME];
     bool of_edges;
     arrays a;
     if (!column_of(file, name, &of_edges))

@@ -124,7 +124,7 @@ gn_status *gn_ogb_read_split(const gn_ogb_split *split, const char *type, gn_dat
     return s;
 }
 
-/* ---- graphs, relations ---- */
+/* ---- graphs ---- */
 
 static void fill_members(const int64_t *nodes, int64_t graphs, int64_t *from, int64_t *to)
 {
@@ -147,29 +147,6 @@ gn_status *gn_ogb_add_graphs(gn_dataset *d, const int64_t *nodes, int64_t graphs
     if (!to) GN_FAIL(GN_ERR_NOMEM, "out of memory: %lld nodes", (long long)d->n_nodes);
     fill_members(nodes, graphs, from, to);
     return gn_dataset_add_relation(d, "member", 0, *space, d->n_nodes, from, to, NULL);
-}
-
-int gn_ogb_by_parts(const void *a, const void *b)
-{
-    const gn_ogb_triplet *x = a, *y = b;
-    for (int k = 0; k < 3; k++) {
-        int order = strcmp(x->part[k], y->part[k]);
-        if (order) return order;
-    }
-    return 0;
-}
-
-gn_ogb_name gn_ogb_relation_name(const gn_dataset *d, const gn_ogb_triplet *t)
-{
-    gn_ogb_name name;
-    bool taken = false;
-    for (int k = 0; k < d->n_relations; k++)
-        taken = taken || !strcmp(d->relations[k].name, t->part[1]);
-    if (taken)
-        snprintf(name.s, sizeof name.s, "%s__%s__%s", t->part[0], t->part[1], t->part[2]);
-    else
-        snprintf(name.s, sizeof name.s, "%s", t->part[1]);
-    return name;
 }
 
 /* ---- labels ---- */

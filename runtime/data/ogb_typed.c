@@ -11,9 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NAME = GN_OGB_NAME, MOST = 256 };
+enum { NAME = GN_TRIPLET_NAME, MOST = 256 };
 
-typedef gn_ogb_triplet triplet;
+typedef gn_triplet triplet;
 
 typedef struct work {
     const char *folder;
@@ -64,7 +64,7 @@ static gn_status *parse_triplets(work *w, const gn_input *f)
         w->n_triplets++;
     }
     if (w->n_triplets == 0) GN_FAIL(GN_ERR_DATA, "%s: no relations", f->origin);
-    qsort(w->triplets, (size_t)w->n_triplets, sizeof *w->triplets, gn_ogb_by_parts);
+    qsort(w->triplets, (size_t)w->n_triplets, sizeof *w->triplets, gn_triplet_order);
     return NULL;
 }
 
@@ -131,7 +131,7 @@ static gn_status *add_edges(work *w, const triplet *t, const gn_input *f)
         if (!type[k])
             GN_FAIL(GN_ERR_DATA, "%s: num-node-dict has no type '%s'", f->origin, t->part[2 * k]);
     int64_t rows[2] = {gn_dataset_rows(w->d, type[0]), gn_dataset_rows(w->d, type[1])};
-    gn_ogb_name name = gn_ogb_relation_name(w->d, t);
+    gn_triplet_text name = gn_triplet_name(w->d, t);
     GN_TRY(gn_rows_ints(f, 2, &r));
     gn_status *s = fill_edges(f, &r, rows, end);
     int64_t n = r.rows;

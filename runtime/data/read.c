@@ -108,7 +108,7 @@ static gn_status *read_file(const char *path, gn_reading *r, gn_dataset **out)
 static const struct folder_format {
     const char *file; /* that tells it */
     gn_folder_reader *read;
-    const char *what;
+    const char *what; /* NULL: this one is not to be looked for */
 } folder_formats[] = {
     {"ind.*.graph", gn_planetoid_read, "ind.NAME.graph of Planetoid"},
     {"*_A.txt", gn_tu_read, "NAME_A.txt of the TU collection"},
@@ -119,6 +119,8 @@ static const struct folder_format {
     {"edge_index_dict.npz", gn_ogb_binary_typed_read, "edge_index_dict.npz of OGB"},
     {"data.npz", gn_ogb_binary_read, "data.npz of OGB"},
     {"adj_full.npz", gn_saint_read, "adj_full.npz of GraphSAINT"},
+    {"metadata.yaml", gn_graphbolt_read, "metadata.yaml of GraphBolt"},
+    {"preprocessed/metadata.yaml", gn_graphbolt_refuse, NULL},
 };
 enum { FOLDER_FORMATS = sizeof folder_formats / sizeof *folder_formats };
 
@@ -146,7 +148,7 @@ static gn_status *recognise_folder(const char *folder, const gn_reading *r, char
 static gn_status *read_folder(const char *folder, gn_reading *r, gn_dataset **out)
 {
     const struct folder_format *is;
-    char raw[GN_PATH_SIZE], name[128], all[512] = "";
+    char raw[GN_PATH_SIZE], name[128], all[1024] = "";
     GN_TRY(recognise_folder(folder, r, name, sizeof name, &is));
     if (is) return is->read(folder, name, r, out);
     if (gn_folder_has_folder(folder, "raw")) {
@@ -156,20 +158,35 @@ static gn_status *read_folder(const char *folder, gn_reading *r, gn_dataset **ou
     }
     for (int k = 0; k < FOLDER_FORMATS; k++) {
         size_t n = strlen(all);
+        if (!folder_formats[k].what) continue;
         snprintf(all + n, sizeof all - n, "%s%s", k ? ", " : "", folder_formats[k].what);
     }
     GN_FAIL(GN_ERR_DATA, "'%s': no data in this folder or its raw/: looked for %s", r->origin, all);
 }
 
+/* metadata.yaml of GraphBolt, which says of the folder around it what there is. */
+static bool is_metadata(const char *path, char folder[GN_PATH_SIZE])
+{
+    static const char file[] = "metadata.yaml";
+    size_t n = strlen(path), m = sizeof file - 1;
+    if (n < m || n >= GN_PATH_SIZE || strcmp(path + n - m, file) != 0) return false;
+    if (n > m && path[n - m - 1] != '/') return false;
+    memcpy(folder, path, n - m);
+    memcpy(folder + n - m, ".", 2);
+    return true;
+}
+
 static gn_status *read_any(const char *path, gn_reading *r, gn_dataset **out)
 {
     static const char synthetic[] = "synthetic:";
+    char folder[GN_PATH_SIZE];
     struct stat st;
     if (!path) return gn_karate_read(r, out);
     if (strncmp(path, synthetic, sizeof synthetic - 1) == 0)
         return gn_synthetic_read(path + sizeof synthetic - 1, r, out);
     if (stat(path, &st) != 0) GN_FAIL(GN_ERR_IO, "cannot open '%s': %s", path, strerror(errno));
     if (S_ISDIR(st.st_mode)) return read_folder(path, r, out);
+    if (is_metadata(path, folder)) return gn_graphbolt_read(folder, "", r, out);
     return read_file(path, r, out);
 }
 

@@ -8,6 +8,8 @@
 #include "runtime/data/dataset.h"
 #include "runtime/data/edges.h"
 
+struct gn_folder_file;
+
 /* What a reader is asked for, after defaults; and what it found out for those that follow. */
 typedef struct gn_reading {
     const gn_data_options *opt;
@@ -40,7 +42,8 @@ GN_NODISCARD gn_status *gn_synthetic_read(const char *text, gn_reading *r,
 typedef gn_status *gn_folder_reader(const char *folder, const char *name, gn_reading *r,
                                     gn_dataset **out);
 gn_folder_reader gn_planetoid_read, gn_tu_read, gn_kgbench_read, gn_triples_read, gn_ogb_read,
-    gn_ogb_typed_read, gn_ogb_binary_read, gn_ogb_binary_typed_read, gn_saint_read;
+    gn_ogb_typed_read, gn_ogb_binary_read, gn_ogb_binary_typed_read, gn_saint_read,
+    gn_graphbolt_read, gn_graphbolt_refuse;
 
 /* A file of a folder. */
 typedef struct gn_input {
@@ -135,14 +138,17 @@ enum {
 GN_NODISCARD gn_status *gn_ogb_binary_parse(const gn_input *part, gn_reading *r, gn_dataset **out);
 
 /* Of a GraphSAINT folder, all of which must be there. */
-enum {
-    GN_SAINT_EDGES,
-    GN_SAINT_FEATURES,
-    GN_SAINT_CLASSES,
-    GN_SAINT_ROLES,
-    GN_SAINT_PARTS
-};
+enum { GN_SAINT_EDGES, GN_SAINT_FEATURES, GN_SAINT_CLASSES, GN_SAINT_ROLES, GN_SAINT_PARTS };
 GN_NODISCARD gn_status *gn_saint_parse(const gn_input *part, gn_reading *r, gn_dataset **out);
+
+/* Of a GraphBolt folder: metadata.yaml, and whatever files it names, which `read` gives. */
+typedef struct gn_graphbolt_files {
+    void *context;
+    gn_status *(*read)(void *context, const char *path, struct gn_folder_file *out);
+} gn_graphbolt_files;
+GN_NODISCARD gn_status *gn_graphbolt_parse(const gn_input *metadata,
+                                           const gn_graphbolt_files *files, gn_reading *r,
+                                           gn_dataset **out);
 
 GN_NODISCARD gn_status *gn_dataset_new(const char *name, gn_dataset **out);
 /* Allocates y (all -1) and the three masks. */

@@ -4,6 +4,7 @@
 tensors.pt   a dict of tensors of every type, of views, and of numbers
 split.pt     a dict of numpy arrays, as OGB's split_dict.pt
 types.pt     the same of types of nodes, as tensors
+seeds.pt     a tensor alone
 strided.pt   a view that no array is
 bfloat.pt    a type that is not read
 old-*.pt     arrays and tensors as torch wrote them before 1.6
@@ -28,6 +29,7 @@ torch.save({"long": matrix, "turned": matrix.t(), "tail": torch.arange(10, dtype
 split = {"train": np.array([0, 2]), "valid": np.array([1]), "test": np.array([], dtype=np.int64)}
 torch.save(split, "split.pt")
 torch.save({k: {"paper": torch.from_numpy(v)} for k, v in split.items()}, "types.pt")
+torch.save(torch.tensor([0, 2]), "seeds.pt")
 torch.save(torch.arange(6)[::2], "strided.pt")
 torch.save(torch.ones(2).bfloat16(), "bfloat.pt")
 torch.save(split, "old-split.pt", _use_new_zipfile_serialization=False)
