@@ -95,8 +95,9 @@ static gn_status *fill_others(const char *what, const gn_ndarray *a, bool floats
         double v = gn_ndarray_f64(a, i);
         if (c->elem == GN_BOOL)
             ((uint8_t *)c->data)[i] = v != 0;
-        else
-            ((float *)c->data)[i] = (float)v;
+        else if (!isfinite(((float *)c->data)[i] = (float)v))
+            GN_FAIL(GN_ERR_DATA, "%s: number %lld is %g: expected finite numbers", what,
+                    (long long)i, v);
     }
     return NULL;
 }
