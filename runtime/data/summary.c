@@ -56,9 +56,16 @@ static void put_relations_to(const gn_dataset *d, int space, bool behind, FILE *
 
 void gn_dataset_summary(const gn_dataset *d, FILE *to)
 {
-    bool on_g = false;
-    for (int k = 0; k < d->n_columns; k++)
+    bool on_g = false, on_nodes = false;
+    for (int k = 0; k < d->n_columns; k++) {
         on_g = on_g || (d->columns[k].on_edges && d->columns[k].over == 0);
+        on_nodes = on_nodes || (!d->columns[k].on_edges && d->columns[k].over == 0);
+    }
+    if (on_nodes) {
+        fprintf(to, "%s: %lld rows", gn_dataset_space(d, 0), (long long)d->n_nodes);
+        put_columns(d, false, 0, to);
+        fputc('\n', to);
+    }
     if (on_g) {
         fprintf(to, "%s: %s -> %s, %lld edges", gn_dataset_relation(d, 0), gn_dataset_space(d, 0),
                 gn_dataset_space(d, 0), (long long)d->n_edges);
