@@ -54,7 +54,7 @@ static gn_status *check_format(work *w)
 
 static gn_status *read_shape(work *w)
 {
-    gn_ndarray a;
+    gn_ndarray a = {0};
     int64_t rows = -1, cols = -1;
     gn_status *s = read_vector(w, "shape", 2, &a);
     bool good = !s && gn_ndarray_i64(&a, 0, &rows) && gn_ndarray_i64(&a, 1, &cols) &&

@@ -17,7 +17,7 @@ typedef struct machine {
     GN_VEC(value *) stack;
     GN_VEC(uint32_t) marks; /* stack heights */
     GN_VEC(value *) memo;
-    const gn_pickle_storages *storages; /* of torch, or NULL */
+    const gn_pickle_storages *storages;   /* of torch, or NULL */
     value *none, *no, *yes, *empty_tuple; /* shared: nothing changes them */
 } machine;
 
