@@ -71,11 +71,14 @@ START_TEST(labels_of_several_tasks)
     ck_assert_mem_eq(c->data, target, sizeof target);
     ck_assert_mem_eq(k->data, known, sizeof known);
     gn_dataset_free(d);
-    text[GN_OGB_GRAPH_LABELS] = "0.5\n-1\n";
-    d = parse(text);
-    ck_assert(!d->y && column(d, "graph.target")->dim[0] == 1);
-    ck_assert_ptr_null(gn_dataset_column(d, "graph.target_known"));
-    gn_dataset_free(d);
+    static const char *const numbers[] = {"0.5\n1\n", "1\n-1\n"};
+    for (int k = 0; k < 2; k++) {
+        text[GN_OGB_GRAPH_LABELS] = numbers[k];
+        d = parse(text);
+        ck_assert(!d->y && column(d, "graph.target")->dim[0] == 1);
+        ck_assert_ptr_null(gn_dataset_column(d, "graph.target_known"));
+        gn_dataset_free(d);
+    }
 }
 END_TEST
 
