@@ -221,7 +221,7 @@ gn_status *gn_ogb_read(const char *folder, const char *name, gn_reading *r, gn_d
     if (!s) s = gn_ogb_parse(input, r, out);
     for (int k = 0; k < GN_OGB_PARTS; k++) gn_folder_free(&part[k]);
     if (s) return s;
-    s = gn_ogb_remark_links(&split, *out);
+    s = gn_ogb_read_links(&split, r->undirected, *out);
     if (s) gn_dataset_free(*out);
     return s;
 }

@@ -9,7 +9,7 @@
 /* What lies beside the raw files: split/NAME of the --split that was asked for. */
 typedef struct gn_ogb_split {
     char folder[GN_PATH_SIZE]; /* "": there is none */
-    bool of_links;             /* it has train.pt, which is of links */
+    bool of_links;             /* it has train.pt, which is of links (ogb_links.c) */
 } gn_ogb_split;
 GN_NODISCARD gn_status *gn_ogb_find_split(const char *raw, gn_reading *r, gn_ogb_split *out);
 
@@ -22,7 +22,10 @@ GN_NODISCARD gn_status *gn_ogb_read_split(const gn_ogb_split *split, const char 
  * types; NULL: they are numbers. */
 GN_NODISCARD gn_status *gn_ogb_take_split_dict(const gn_input *f, const char *type, gn_dataset *d);
 
-/* The remark for a split of links, of which nothing is read. */
+/* A split of links, where it is one: the relation `seeds`, or facts in the place of g's edges.
+ * `reversed`: g has the reverse of each edge, which facts cannot have: GN_ERR_USAGE. */
+GN_NODISCARD gn_status *gn_ogb_read_links(const gn_ogb_split *split, bool reversed, gn_dataset *d);
+/* Of types: the remark that nothing of it is read. */
 GN_NODISCARD gn_status *gn_ogb_remark_links(const gn_ogb_split *split, gn_dataset *d);
 
 /* Many graphs, of `nodes` [graphs] nodes each: the table `graph` in *space, and `member`. */

@@ -203,7 +203,7 @@ static gn_status *read_all(work *w, gn_reading *r)
     for (int k = 0; k < w->n_triplets; k++) GN_TRY(read_relation(w, &w->triplets[k]));
     for (int t = 1; t <= w->n_types; t++) GN_TRY(read_features(w, t));
     for (int t = 1; t <= w->n_types; t++) GN_TRY(read_labels(w, t));
-    return NULL;
+    return gn_ogb_remark_links(&w->split, w->d);
 }
 
 gn_status *gn_ogb_typed_read(const char *folder, const char *name, gn_reading *r, gn_dataset **out)

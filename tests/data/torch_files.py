@@ -7,6 +7,7 @@ types.pt     the same of types of nodes, as tensors
 seeds.pt     a tensor alone
 strided.pt   a view that no array is
 bfloat.pt    a type that is not read
+edges.pt, ends.pt, facts.pt, loops.pt   splits of links, as OGB's; far.pt, short.pt, flat.pt are wrong
 old-*.pt     arrays and tensors as torch wrote them before 1.6
 """
 import os
@@ -34,3 +35,11 @@ torch.save(torch.arange(6)[::2], "strided.pt")
 torch.save(torch.ones(2).bfloat16(), "bfloat.pt")
 torch.save(split, "old-split.pt", _use_new_zipfile_serialization=False)
 torch.save(matrix, "old-tensor.pt", _use_new_zipfile_serialization=False)
+pairs = {"edge": torch.tensor([[0, 2]]), "edge_neg": torch.tensor([[1, 1]])}
+torch.save(pairs, "edges.pt")
+torch.save({"edge": pairs["edge"].numpy(), "edge_neg": np.array([[0, 3]])}, "far.pt")
+torch.save({"edge": pairs["edge"][0]}, "flat.pt")
+torch.save({"source_node": np.array([0, 1, 2]), "target_node": np.array([1, 2, 0]), "target_node_neg": np.zeros((3, 4), int)}, "ends.pt")
+torch.save({"source_node": np.array([0, 1, 2]), "target_node": np.array([1, 2])}, "short.pt")
+torch.save({"head": np.array([0, 2]), "relation": np.array([1, 0]), "tail": np.array([1, 0])}, "facts.pt")
+torch.save({k: np.array([0]) for k in ("head", "relation", "tail")}, "loops.pt")

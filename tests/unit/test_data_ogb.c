@@ -72,8 +72,8 @@ START_TEST(labels_of_several_tasks)
     ck_assert_mem_eq(k->data, known, sizeof known);
     gn_dataset_free(d);
     static const char *const numbers[] = {"0.5\n1\n", "1\n-1\n"};
-    for (int k = 0; k < 2; k++) {
-        text[GN_OGB_GRAPH_LABELS] = numbers[k];
+    for (int i = 0; i < 2; i++) {
+        text[GN_OGB_GRAPH_LABELS] = numbers[i];
         d = parse(text);
         ck_assert(!d->y && column(d, "graph.target")->dim[0] == 1);
         ck_assert_ptr_null(gn_dataset_column(d, "graph.target_known"));
@@ -192,9 +192,22 @@ START_TEST(some_names_are_undirected)
     make_folder(folder, "split");
     make_folder(folder, "split/target");
     write_part(folder, "split/target/train.pt", "x", 1);
-    gn_dataset *d = read_path(folder);
-    ck_assert(d->n_remarks == 1 && strstr(d->remark[0], "train.pt is not read"));
+    gn_dataset *d;
+    gn_data_options opt = {.path = folder, .normalize_rows = -1, .undirected = -1};
+    MUST_FAIL(gn_dataset_read(&opt, &d), GN_ERR_DATA, "train.pt: expected a file of torch.save");
+    for (int k = 0; k < 3; k++) {
+        static const char *const name[] = {"split/target/train.pt", "split/target/valid.pt",
+                                           "split/target/test.pt"};
+        gn_bytes b;
+        must(gn_file_read(source_path("tests/data/torch/loops.pt"), &b));
+        write_part(folder, name[k], b.p, b.n);
+        gn_bytes_free(&b);
+    }
+    d = read_path(folder);
+    ck_assert(d->n_edges == 3 && column(d, "g.kind")->classes == 1);
     gn_dataset_free(d);
+    opt.undirected = 1;
+    MUST_FAIL(gn_dataset_read(&opt, &d), GN_ERR_USAGE, "facts have a direction: --undirected off");
     remove_folder(root);
 }
 END_TEST

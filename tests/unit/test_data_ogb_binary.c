@@ -195,11 +195,94 @@ START_TEST(folders_have_raw_and_split)
     gn_dataset *d = read_path(root);
     ck_assert(d->n_edges == 1 && d->train_mask[2] && d->val_mask[1] && !d->split_drawn);
     gn_dataset_free(d);
-    write_part(root, "split/time/train.pt", "x", 1);
-    d = read_path(root);
-    ck_assert(d->n_remarks == 1 && strstr(d->remark[0], "train.pt is not read"));
+    remove_folder(root);
+}
+END_TEST
+
+/* ---- links ---- */
+
+/* A folder of three nodes with these files as its split. */
+static void fill_links(const char *root, const char *const file[3])
+{
+    static const char *const name[] = {"split/a/train.pt", "split/a/valid.pt", "split/a/test.pt"};
+    files f = one();
+    make_folder(root, "raw");
+    make_folder(root, "split");
+    make_folder(root, "split/a");
+    put(root, "raw/data.npz", f.data, FEATURES);
+    for (int k = 0; k < 3; k++)
+        if (file[k]) put_torch(root, name[k], file[k]);
+}
+
+static void check_mask(const gn_dataset *d, const char *name, const char *yes)
+{
+    const uint8_t *mask = column(d, name)->data;
+    for (size_t e = 0; yes[e]; e++) ck_assert_int_eq(mask[e], yes[e] == '1');
+}
+
+/* edge and edge_neg of one file, source_node and target_node of another. */
+START_TEST(links_are_a_relation)
+{
+    char root[] = "/tmp/gnnc-ogb-XXXXXX";
+    static const char *const file[] = {"ends.pt", "edges.pt", "edges.pt"};
+    static const int64_t from[] = {0, 1, 2, 0, 1, 0, 1}, to[] = {1, 2, 0, 2, 1, 2, 1};
+    static const float labels[] = {1, 1, 1, 1, 0, 1, 0};
+    ck_assert_ptr_nonnull(mkdtemp(root));
+    fill_links(root, file);
+    gn_dataset *d = read_path(root);
+    const gn_relation *r = &d->relations[0];
+    ck_assert(d->n_edges == 1 && d->n_relations == 1 && r->n_edges == 7 && d->n_remarks == 0);
+    ck_assert_str_eq(r->name, "seeds");
+    ck_assert_mem_eq(r->from, from, sizeof from);
+    ck_assert_mem_eq(r->to, to, sizeof to);
+    ck_assert_mem_eq(column(d, "seeds.labels")->data, labels, sizeof labels);
+    check_mask(d, "seeds.train_mask", "1110000");
+    check_mask(d, "seeds.val_mask", "0001100");
+    check_mask(d, "seeds.test_mask", "0000011");
     gn_dataset_free(d);
     remove_folder(root);
+}
+END_TEST
+
+START_TEST(facts_are_edges)
+{
+    char root[] = "/tmp/gnnc-ogb-XXXXXX";
+    static const char *const file[] = {"facts.pt", "facts.pt", "facts.pt"};
+    static const int64_t from[] = {0, 2, 0, 2, 0, 2};
+    static const int32_t kind[] = {1, 0, 1, 0, 1, 0};
+    ck_assert_ptr_nonnull(mkdtemp(root));
+    fill_links(root, file);
+    gn_dataset *d = read_path(root);
+    ck_assert(d->n_edges == 6 && d->n_relations == 0 && column(d, "g.kind")->classes == 2);
+    ck_assert_mem_eq(d->src, from, sizeof from);
+    ck_assert_mem_eq(column(d, "g.kind")->data, kind, sizeof kind);
+    check_mask(d, "g.val_mask", "001100");
+    gn_dataset_free(d);
+    remove_folder(root);
+}
+END_TEST
+
+START_TEST(links_that_are_wrong)
+{
+    static const struct {
+        const char *train, *valid, *words;
+    } bad[] = {{"split.pt", "edges.pt", "train.pt: expected `edge`, or `source_node` and"},
+               {"tensors.pt", "edges.pt", "train.pt: expected `edge`"},
+               {"edges.pt", "facts.pt", "valid.pt: expected what train.pt has: facts or edges"},
+               {"edges.pt", "far.pt", "valid.pt: edge_neg: edge 0 ends at 3: expected a node"},
+               {"short.pt", "edges.pt", "train.pt: sources, targets and kinds are not as many"},
+               {"flat.pt", "edges.pt", "train.pt: edge: shape [2]: expected [edges, 2]"},
+               {"seeds.pt", "edges.pt", "train.pt: expected `edge`"}};
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+        char root[] = "/tmp/gnnc-ogb-XXXXXX";
+        const char *const file[] = {bad[k].train, bad[k].valid, "edges.pt"};
+        gn_dataset *d;
+        ck_assert_ptr_nonnull(mkdtemp(root));
+        fill_links(root, file);
+        gn_data_options opt = {.path = root, .normalize_rows = -1, .undirected = -1};
+        must_fail(gn_dataset_read(&opt, &d), GN_ERR_DATA, bad[k].words, (int)k);
+        remove_folder(root);
+    }
 }
 END_TEST
 
@@ -336,6 +419,9 @@ int main(void)
     tcase_add_test(t, one_graph);
     tcase_add_test(t, files_that_are_wrong);
     tcase_add_test(t, folders_have_raw_and_split);
+    tcase_add_test(t, links_are_a_relation);
+    tcase_add_test(t, facts_are_edges);
+    tcase_add_test(t, links_that_are_wrong);
     tcase_add_test(t, folders_of_types);
     tcase_add_test(t, folders_of_types_that_are_wrong);
     tcase_add_test(t, folders_of_types_name_their_files);
