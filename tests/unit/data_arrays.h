@@ -28,8 +28,7 @@ static inline void blob_put(blob *b, const void *p, size_t n)
 /* Little-endian. */
 static inline void blob_number(blob *b, uint64_t v, size_t bytes)
 {
-    for (size_t k = 0; k < bytes; k++)
-        blob_put(b, &(unsigned char){(unsigned char)(v >> 8 * k)}, 1);
+    for (size_t k = 0; k < bytes; k++, v >>= 8) blob_put(b, &(unsigned char){v & 255}, 1);
 }
 
 static inline void put_value(blob *b, const char *descr, double v)
