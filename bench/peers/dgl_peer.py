@@ -25,6 +25,9 @@ def make(args, graph):
     from dgl import nn as dnn
     from torch import nn
 
+    if args.model in case.TYPED_LR:
+        import typed_dgl
+        return typed_dgl.make(args, graph)
     if args.model not in case.LR:
         raise NotImplementedError("one message and one sum have no layer in DGL")
     hidden, heads, p = args.hidden, 8, args.dropout

@@ -19,6 +19,9 @@ def make(args, graph):
     from torch import nn
     from torch_geometric.nn import GATConv, GCNConv, GINConv, SAGEConv
 
+    if args.model in case.TYPED_LR:
+        import typed
+        return typed.make(args, graph, compiled)
     if args.model not in case.LR:
         return gather_scatter(args, graph)
     hidden, heads, classes, p = args.hidden, 8, graph.classes, args.dropout

@@ -1,4 +1,5 @@
 """What everybody works on: the graph as files, and weights with gnnc's logits. Made once for all workloads that share it."""
+import gzip
 import json
 import pathlib
 import random
@@ -71,6 +72,8 @@ class Cases:
         folder = self.folder / "graphs" / name
         folder.mkdir(parents=True, exist_ok=True)
         weighted = data.startswith("weighted:")
+        if data.startswith("inverse:"):
+            data = str(self._inverse(pathlib.Path(data.split(":", 1)[1]), folder / "inverse"))
         source = sources[data.split(":", 1)[1]] if weighted else data
         if not (folder / "meta.json").exists():
             try:
@@ -95,6 +98,19 @@ class Cases:
             write_npy(archive, "edge_index", "<i4", (2, meta["edges"]), ends)
             write_npy(archive, "x", "<f4", (meta["nodes"], meta["features"]), (folder / "x.f32").read_bytes())
             write_npy(archive, "edge_weight", "<f4", (meta["edges"],), weights)
+
+    def _inverse(self, given, folder):
+        """The triples of a kgbench folder, and behind them each the other way round, as one of a kind of its own."""
+        folder.mkdir(exist_ok=True)
+        for name in ("training", "validation", "testing"):
+            (folder / f"{name}.int.csv").write_bytes((given / f"{name}.int.csv").read_bytes())
+        with gzip.open(given / "triples.int.csv.gz", "rt") as file:
+            triples = [tuple(map(int, line.split(","))) for line in file if line.strip()]
+        kinds = 1 + max(kind for _, kind, _ in triples)
+        with open(folder / "triples.int.csv", "w") as file:
+            file.writelines(f"{head},{kind},{tail}\n" for head, kind, tail in triples)
+            file.writelines(f"{tail},{kind + kinds},{head}\n" for head, kind, tail in triples)
+        return folder
 
     def model(self, workload):
         """The model's file, without what makes gnnc evaluate while it trains."""
@@ -121,7 +137,7 @@ class Cases:
             shapes = {name: shape(features) for name, shape in drawn.items()}
             write_safetensors(weights, {name: (s, floats(s[0] * s[1], 2)) for name, s in shapes.items()})
         elif "train" in workload.model_file().read_text().split():
-            self._run([self.gnnc, "train", *base, "-D", "p=0", "--epochs", "1", "--save", str(weights)])
+            self._run([self.gnnc, "train", *base, *(["-D", "p=0"] if workload.drops() else []), "--epochs", "1", "--save", str(weights)])
         if weights.exists():
             unpack_safetensors(weights, folder)
             base += ["--weights", str(weights)]

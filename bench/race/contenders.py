@@ -149,7 +149,7 @@ class Gnnc:
                         "-q", "--threads", str(workload.threads)]
         for key, value in workload.options.items():
             self.command += ["-D", f"{key}={value}"]
-        if workload.training:
+        if workload.training and workload.drops():
             self.command += ["-D", f"p={workload.p}"]
         if case and (case / "weights.safetensors").exists():
             self.command += ["--weights", str(case / "weights.safetensors")]

@@ -9,6 +9,8 @@ DYNAMIC = ("auto", "true", "false")
 EVERY_MODE = [f"compile:{mode}:{dynamic}" for mode in MODES for dynamic in DYNAMIC]
 MODES_OF = {"gpu": [f"compile:{mode}:auto" for mode in MODES], "all": EVERY_MODE, "few": ["compile:default:auto", "compile:max-autotune:auto"], "large": ["compile:default:auto"]}
 
+FORMS = ("fast", "csr", "live", "live-csr", "batches")  # of models of several types or graphs
+
 
 class Peer:
     def __init__(self, name, environment, script, arguments, compiles=False):
@@ -20,17 +22,26 @@ class Peer:
         return [python, str(pathlib.Path(scripts) / self.script), "--graph", str(graph), "--case", str(case),
                 "--model", workload.model, "--what", workload.what, "--dropout", str(workload.p),
                 "--hidden", options.get("hidden", "16"), "--layers", options.get("layers", "2"),
+                *[word for pair in options.items() for word in ("--option", "=".join(pair))],
                 "--threads", str(workload.threads), "--check-steps", str(check_steps),
                 *([] if device == "cpu" else ["--device", device]),
                 *([] if precision == "highest" else ["--matmul-precision", precision]), *self.arguments]
 
 
 def peer(name):
-    """A peer by its name; ValueError where there is none. "+plain" behind it: with the system's allocator as it is."""
+    """A peer by its name; ValueError where there is none. "+plain" behind it: with the system's allocator as it is; "@FORM": in that
+    form of a model of several types (peers/typed.py)."""
     if name.endswith("+plain"):
         plain = peer(name[:-len("+plain")])
         plain.name, plain.keeps_memory = name, False
         return plain
+    if "@" in name:
+        formed, form = name.split("@", 1)
+        if form not in FORMS:
+            raise ValueError(f"no form '{form}': expected {', '.join(FORMS)}")
+        found = peer(formed)
+        found.name, found.arguments = name, [*found.arguments, "--form", form]
+        return found
     if name == "pyg":
         return Peer(name, "pyg", "pyg.py", ["--form", "coo"])
     if name == "pyg-csr":

@@ -71,6 +71,8 @@ class Race:
 
     def agrees(self, about):
         """'' or what is wrong with a contender's logits and losses."""
+        if about.get("other"):
+            return about["other"]
         worst, loss = about.get("difference"), (about.get("losses") or [None])
         if worst is not None and not worst <= self.logits_bound:
             return f"logits differ by {worst:.1e}"

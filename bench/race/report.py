@@ -127,6 +127,8 @@ def remarks(name, row):
         out.append(f"logits agree to {difference:.0e}")
     if row.get("yardstick") is not None:
         out.append(f"{'a' if row['yardstick'] else 'no'} yardstick: {ms(row['expected_us'])} ms expected here")
+    if None in ((row.get("about") or {}).get("losses") or []):
+        out.append("draws of its own: losses are not compared")
     if row["blocks"] == 1:
         out.append("one round")
     if row.get("cpu") is not None and row["cpu"] < duel.BUSY:

@@ -3,8 +3,10 @@ import dataclasses
 import fnmatch
 import os
 import pathlib
+import re
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+DROPS = re.compile(r"^model \w+ *\([^)]*\bp *=", re.MULTILINE)
 GOALS = ("best", "hand", "tuned", "two", "grows", "memory")
 
 
@@ -17,7 +19,7 @@ class Workload:
     name: str
     model: str
     data: str       # its name
-    source: str     # what it is: a path below the data's root, synthetic:..., weighted:NAME
+    source: str     # what it is: a path below the data's root, synthetic:..., weighted:NAME, inverse:PATH
     what: str       # train, infer
     p: float
     threads: int
@@ -29,6 +31,10 @@ class Workload:
     @property
     def training(self):
         return self.what == "train"
+
+    def drops(self):
+        """Whether the model has a hyperparameter p."""
+        return bool(DROPS.search(self.model_file().read_text()))
 
     def model_file(self):
         for folder in ("samples", "bench/models"):
@@ -105,6 +111,7 @@ def data_argument(source, root):
     """What `gnnc --data` takes, or None where the data is not on this machine."""
     if source.startswith(("synthetic:", "weighted:")):
         return source
+    made, _, below = source.rpartition(":")
     root = root or os.environ.get("GNNC_DATA")
-    path = pathlib.Path(root) / source if root else None
-    return str(path) if path and path.exists() else None
+    path = pathlib.Path(root) / below if root else None
+    return f"{made}:{path}" if made and path and path.exists() else str(path) if path and path.exists() else None
