@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Tests of the harness with a fake gnnc, fake peers and a fake compiler: `python3 bench/race_test.py`. Standard library only."""
 import contextlib
+import gzip
 import importlib.util
 import io
 import json
@@ -393,6 +394,42 @@ class PartsTest(unittest.TestCase):
             cases.unpack_safetensors(path / "w.safetensors", path)
             self.assertEqual((path / "a.b.f32").read_bytes(), raw)
             self.assertEqual((path / "c.f32").read_bytes(), raw)
+
+    def test_made_data(self):
+        with tempfile.TemporaryDirectory() as folder:
+            given, made = pathlib.Path(folder), cases.Cases(pathlib.Path(folder) / "work", "gnnc", "dump")
+            with gzip.open(given / "triples.int.csv.gz", "wt") as file:
+                file.write("0,0,1\n1,2,4\n")
+            for name in ("training.int.csv", "validation.int.csv", "testing.int.csv", "train.txt", "valid.txt", "test.txt"):
+                (given / name).write_text("a\tb\tc\nd\te\tf\n")
+            both = made._inverse(given, given / "inverse")
+            self.assertEqual((both / "triples.int.csv").read_text(), "0,0,1\n1,2,4\n1,3,0\n4,5,1\n")
+            few = made._facts(given, given / "facts")
+            self.assertEqual([(few / f"{name}.txt").read_text().count("\n") for name in ("train", "valid", "test")], [2, 1, 1])
+            self.assertEqual(table.data_argument("facts:kg", folder), None)
+            (given / "kg").mkdir()
+            self.assertEqual(table.data_argument("facts:kg", folder), f"facts:{folder}/kg")
+
+    def test_forms_of_peers(self):
+        rows = {row.name: row for row in table.read(HERE / "workloads.txt")[0]}
+        peer = peers.peer("compile:default:auto@live")
+        self.assertTrue(peer.compiles)
+        command = peer.command("python3", rows["wn18rr-distmult-train-shared"], "g", "c", 2, "s")
+        self.assertEqual(command[command.index("--form") + 1], "live")
+        self.assertIn("drawn=256", command)
+        self.assertEqual(peers.peer("dgl@live").environment, "dgl")
+        with self.assertRaisesRegex(ValueError, "no form 'other'"):
+            peers.peer("pyg@other")
+        self.assertTrue(rows["cora-gcn-train"].drops())
+        self.assertFalse(rows["aifb-rgcn-train"].drops())
+
+    def test_what_does_something_else(self):
+        row = table.read(HERE / "workloads.txt")[0][0]
+        one = race.Race(row, race.Settings(precision="highest", work=pathlib.Path()), None, None, None, None, None)
+        one.check_steps, one.loss = 2, 1.0
+        self.assertEqual(one.agrees({"other": "an epoch of batches", "difference": 0.0, "losses": [1.0, 1.0]}), "an epoch of batches")
+        self.assertEqual(one.agrees({"difference": 0.0, "losses": [None, None]}), "")
+        self.assertIn("draws of its own", report.remarks("pyg", {"about": {"losses": [None]}, "blocks": 2}))
 
     def test_nothing_is_evaluated_between_steps(self):
         for name in ("gcn", "gat", "sage", "gin"):

@@ -72,8 +72,9 @@ class Cases:
         folder = self.folder / "graphs" / name
         folder.mkdir(parents=True, exist_ok=True)
         weighted = data.startswith("weighted:")
-        if data.startswith("inverse:"):
-            data = str(self._inverse(pathlib.Path(data.split(":", 1)[1]), folder / "inverse"))
+        for prefix, make in (("inverse:", self._inverse), ("facts:", self._facts)):
+            if data.startswith(prefix):
+                data = str(make(pathlib.Path(data[len(prefix):]), folder / prefix[:-1]))
         source = sources[data.split(":", 1)[1]] if weighted else data
         if not (folder / "meta.json").exists():
             try:
@@ -98,6 +99,15 @@ class Cases:
             write_npy(archive, "edge_index", "<i4", (2, meta["edges"]), ends)
             write_npy(archive, "x", "<f4", (meta["nodes"], meta["features"]), (folder / "x.f32").read_bytes())
             write_npy(archive, "edge_weight", "<f4", (meta["edges"],), weights)
+
+    def _facts(self, given, folder):
+        """Triples as text, one of them for validation and one for the test: ranking all would take longer than the steps."""
+        folder.mkdir(exist_ok=True)
+        (folder / "train.txt").write_bytes((given / "train.txt").read_bytes())
+        for name in ("valid.txt", "test.txt"):
+            with open(given / name) as file:
+                (folder / name).write_text(file.readline())
+        return folder
 
     def _inverse(self, given, folder):
         """The triples of a kgbench folder, and behind them each the other way round, as one of a kind of its own."""

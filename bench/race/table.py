@@ -19,7 +19,7 @@ class Workload:
     name: str
     model: str
     data: str       # its name
-    source: str     # what it is: a path below the data's root, synthetic:..., weighted:NAME, inverse:PATH
+    source: str     # what it is: a path below the data's root, synthetic:..., weighted:NAME, inverse:PATH, facts:PATH
     what: str       # train, infer
     p: float
     threads: int
