@@ -124,7 +124,8 @@ int main(int argc, char **argv)
     write_narrow("src.i32", d->src, d->n_edges);
     write_narrow("dst.i32", d->dst, d->n_edges);
     if (d->y) write_all("y.i32", d->y, gn_dataset_labelled(d), sizeof *d->y);
-    if (d->train_mask) write_all("train.u8", d->train_mask, gn_dataset_labelled(d), sizeof *d->train_mask);
+    if (d->train_mask)
+        write_all("train.u8", d->train_mask, gn_dataset_labelled(d), sizeof *d->train_mask);
     if (d->x_csr) {
         write_narrow("x_ptr.i32", d->x_csr->ptr, d->n_nodes + 1);
         write_all("x_col.i32", d->x_csr->col, d->x_csr->nnz, sizeof *d->x_csr->col);

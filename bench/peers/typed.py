@@ -98,11 +98,11 @@ def rgcn_typed(args, graph, compiled):
     class Layer(nn.Module):
         def __init__(self, width):
             super().__init__()
-            self.to = HeteroConv({names: SAGEConv(hidden, width, root_weight=False, bias=False) for names in relations})
+            self.along = HeteroConv({names: SAGEConv(hidden, width, root_weight=False, bias=False) for names in relations})
             self.root = nn.ModuleDict({name: nn.Linear(hidden, width) for name in types})
 
         def forward(self, x, edges):
-            sums = self.to(x, edges)
+            sums = self.along(x, edges)
             return {name: layer(x[name]) + sums[name] if name in sums else layer(x[name]) for name, layer in self.root.items()}
 
     class Net(nn.Module):

@@ -68,12 +68,12 @@ def rgcn_typed(args, graph):
     class Layer(nn.Module):
         def __init__(self, width):
             super().__init__()
-            self.to = HeteroGraphConv({names[1]: GraphConv(args.hidden, width, norm="right", bias=False, allow_zero_in_degree=True)
+            self.along = HeteroGraphConv({names[1]: GraphConv(args.hidden, width, norm="right", bias=False, allow_zero_in_degree=True)
                                        for names in relations}, aggregate="sum")
             self.root = nn.ModuleDict({name: nn.Linear(args.hidden, width) for name in types})
 
         def forward(self, x):
-            sums = self.to(g, x)
+            sums = self.along(g, x)
             return {name: layer(x[name]) + sums[name] if name in sums else layer(x[name]) for name, layer in self.root.items()}
 
     class Net(nn.Module):
@@ -85,7 +85,7 @@ def rgcn_typed(args, graph):
             h = self.first({name: layer(x[name]) for name, layer in self.ins.items()})
             return self.last({name: y.relu() for name, y in h.items()})[graph.labelled]
 
-    rename = lambda name: (name.replace(".to.mods.", ".to."), ".to.mods." in name)
+    rename = lambda name: (name.replace(".along.mods.", ".to."), ".along.mods." in name)
     return case.Work(args, graph, net := fill(Net(), args, rename), net)
 
 
