@@ -147,8 +147,11 @@ GN_NODISCARD gn_status *gn_count_levels(const gn_graph *g, const uint8_t *mask, 
 typedef struct gn_level_walk {
     const char *name; /* of the graph, in programs */
     const gn_graph *graph;
-    int src, dst; /* spaces of the graph's ends */
-    bool back;    /* messages go from its destinations to its sources */
+    int src, dst;          /* spaces of the graph's ends */
+    bool back;             /* messages go from its destinations to its sources */
+    const char *column;    /* of those edges alone that have this value there; NULL: of all */
+    const int32_t *values; /* [edges], in the graph's order */
+    int64_t value;
 } gn_level_walk;
 typedef struct gn_typed_rows {
     int n_spaces, n_walks, labelled;

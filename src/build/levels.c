@@ -58,7 +58,8 @@ static gn_ends walk_back(typed_levels *z, const gn_level_walk *w)
     const gn_graph *g = w->graph;
     const void *ptr = g->array[GN_GRAPH_ROW_PTR], *col = g->array[GN_GRAPH_COL];
     int from = w->back ? w->dst : w->src, into = w->back ? w->src : w->dst;
-    gn_ends ends = {.name = w->name, .picked = true, .back = w->back};
+    gn_ends ends = {
+        .name = w->name, .picked = true, .back = w->back, .column = w->column, .value = w->value};
     enum { SOURCE = 1, ROW = 2 };
     memset(z->seen, 0, (size_t)z->of->most_rows);
     for (int64_t v = 0; v < g->n_dst; v++) {
@@ -67,7 +68,7 @@ static gn_ends walk_back(typed_levels *z, const gn_level_walk *w)
         for (int64_t e = gn_index_get(ptr, g->index, v); e < end; e++) {
             int64_t u = gn_index_get(col, g->index, e), source = w->back ? v : u,
                     row = w->back ? u : v;
-            if (!z->marked[into][row]) continue;
+            if (!z->marked[into][row] || (w->column && w->values[e] != w->value)) continue;
             z->next[from][source] = 1;
             ends.joined_src += !(z->seen[source] & SOURCE);
             z->seen[source] |= SOURCE;

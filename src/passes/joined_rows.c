@@ -67,19 +67,26 @@ static key end_of(const gir_program *p, gir_id g, int end)
     return g * 2 + (key)end;
 }
 
-/* Of a graph that is bound, or of its edges into picked rows (restrict_rows). */
+/* Of a graph that is bound, of its edges of one kind, or of either into picked rows
+ * (restrict_rows).  Other derived graphs have other edges. */
 static const gn_ends *known_ends(const joiner *z, gir_id g)
 {
     const gir_program *p = z->from;
     const gir_node *n = gir_at(p, g);
-    bool picked = n->op == GIR_RESTRICT && n->attr.i[0] & 2, back = false;
+    bool picked = n->op == GIR_RESTRICT && n->attr.i[0] & 2;
     int level = picked ? gn_pick_level(p, gir_in(p, g, n->n_in - 1)) : 0;
+    gn_row_walk w;
     if (picked) g = gir_in(p, g, 0);
-    for (; picked && gir_at(p, g)->op == GIR_REVERSE; g = gir_in(p, g, 0)) back = !back;
-    for (int k = 0; gir_at(p, g)->op == GIR_GRAPH && k < z->opt->n_ends; k++) {
+    for (gir_id of = g; gir_at(p, of)->op != GIR_GRAPH; of = gir_in(p, of, 0)) {
+        bool same = gir_at(p, of)->op == GIR_FILTER || (picked && gir_at(p, of)->op == GIR_REVERSE);
+        if (!same) return NULL;
+    }
+    if (!gn_is_walk(p, g, &w) || (gir_at(p, g)->op == GIR_FILTER && !w.column)) return NULL;
+    for (int k = 0; k < z->opt->n_ends; k++) {
         const gn_ends *e = &z->opt->ends[k];
-        bool same = !strcmp(e->name, gir_at(p, g)->attr.name) && e->picked == picked;
-        if (same && (!picked || (e->level == level && e->back == back))) return e;
+        bool same = !strcmp(e->name, w.graph) && e->picked == picked && !e->column == !w.column;
+        same = same && (!w.column || (!strcmp(e->column, w.column) && e->value == w.value));
+        if (same && (!picked || (e->level == level && e->back == w.back))) return e;
     }
     return NULL;
 }

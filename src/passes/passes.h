@@ -48,6 +48,8 @@ typedef struct gn_ends { /* about how many rows a graph has at either end; 0: no
     bool picked;                    /* of its edges into picked rows of this level, */
     int level;                      /* (restrict_rows) and from those a level above */
     bool back;                      /* turned round before */
+    const char *column;             /* of those edges alone where this input is `value`; NULL: of */
+    int64_t value;                  /* all */
 } gn_ends;
 
 /* What is known of the data and the wanted trade-offs; passes read what concerns them. */
@@ -156,8 +158,13 @@ const uint8_t *gn_find_row_levels(gn_arena *a, const gir_program *in, int *level
 /* Messages along a graph that is bound, or one derived of it. */
 typedef struct gn_row_walk {
     const char *graph;
-    bool back; /* from its destinations to its sources */
+    bool back;          /* from its destinations to its sources */
+    const char *column; /* along those edges alone where this input is `value`; NULL: along all */
+    int64_t value;
 } gn_row_walk;
+/* What a graph is as a walk; false: it comes of no graph that is bound.  `column` is NULL, too,
+ * where edges are left by anything else. */
+bool gn_is_walk(const gir_program *p, gir_id g, gn_row_walk *w);
 
 typedef struct gn_row_needs {
     int levels;       /* of rows that restrict_rows can pick, at most: with more the program is the

@@ -374,22 +374,42 @@ const uint8_t *gn_find_row_levels(gn_arena *a, const gir_program *in, int *level
     return read;
 }
 
+/* Does a mask of edges hold where an input is one number? */
+static void find_value(const gir_program *p, gir_id mask, gn_row_walk *w)
+{
+    double x;
+    if (gir_at(p, mask)->op != GIR_EQ) return;
+    for (int k = 0; k < 2; k++) {
+        const gir_node *n = gir_at(p, gir_in(p, mask, k));
+        if (n->op != GIR_INPUT || !gir_is_number(p, gir_in(p, mask, 1 - k), &x)) continue;
+        w->column = n->attr.name;
+        w->value = (int64_t)x;
+    }
+}
+
+bool gn_is_walk(const gir_program *p, gir_id g, gn_row_walk *w)
+{
+    int filters = 0;
+    *w = (gn_row_walk){0};
+    while (gir_at(p, g)->op != GIR_GRAPH) {
+        const gir_node *n = gir_at(p, g);
+        if (!n->n_in || !gir_type_of(p, gir_in(p, g, 0))->is_graph) return false;
+        w->back ^= n->op == GIR_REVERSE;
+        if (n->op == GIR_FILTER && !filters++) find_value(p, gir_in(p, g, 1), w);
+        g = gir_in(p, g, 0);
+    }
+    if (filters > 1) w->column = NULL;
+    w->graph = gir_at(p, g)->attr.name;
+    return true;
+}
+
 /* Along which bound graphs messages are passed between picked rows. */
 static void find_walks(gn_arena *a, const restricter *z, gn_row_needs *out)
 {
     const gir_program *p = z->from;
     out->walk = GN_NEW_N(a, gn_row_walk, p->nodes.n);
-    for (gir_id g = 1; g < p->nodes.n; g++) {
-        gn_row_walk w = {0};
-        gir_id of = z->through[g] ? g : 0;
-        for (; of && gir_at(p, of)->op != GIR_GRAPH; of = gir_in(p, of, 0)) {
-            w.back ^= gir_at(p, of)->op == GIR_REVERSE;
-            if (!gir_at(p, of)->n_in || !gir_type_of(p, gir_in(p, of, 0))->is_graph) break;
-        }
-        if (!of || gir_at(p, of)->op != GIR_GRAPH) continue;
-        w.graph = gir_at(p, of)->attr.name;
-        out->walk[out->n_walks++] = w;
-    }
+    for (gir_id g = 1; g < p->nodes.n; g++)
+        if (z->through[g] && gn_is_walk(p, g, &out->walk[out->n_walks])) out->n_walks++;
 }
 
 gn_row_needs gn_find_row_needs(gn_arena *a, const gir_program *in)

@@ -91,6 +91,25 @@ static int relation_named(const gn_dataset *d, const char *name)
     return -1;
 }
 
+/* The numbers of edges by which some are left, if they are a column of the data. */
+static void find_values(const gn_session *s, int relation, const gn_row_walk *from,
+                        int32_t **values_of, gn_level_walk *w)
+{
+    for (int k = 0; from->column && k < s->data->n_columns; k++) {
+        const gn_table_column *c = &s->data->columns[k];
+        bool fits = c->on_edges && c->over == relation && c->elem == GN_I32 && c->rank == 0;
+        if (!fits || strcmp(c->name, from->column) != 0) continue;
+        int32_t *values = values_of[k];
+        if (!values) {
+            values = values_of[k] = GN_NEW_N(s->arena, int32_t, w->graph->n_edge + 1);
+            gn_graph_edges_in(w->graph, sizeof *values, c->data, values);
+        }
+        w->column = from->column;
+        w->value = from->value;
+        w->values = values;
+    }
+}
+
 gn_status *gn_session_count_levels(const gn_session *s, gn_build_options *o)
 {
     const gn_dataset *d = s->data;
@@ -99,6 +118,7 @@ gn_status *gn_session_count_levels(const gn_session *s, gn_build_options *o)
     if (!needs.levels || strcmp(needs.mask, GN_NAME_TRAIN_MASK) != 0) return NULL;
     gn_level_walk *walk = GN_NEW_N(s->arena, gn_level_walk, needs.n_walks + 1);
     int64_t *rows = GN_NEW_N(s->arena, int64_t, d->n_tables + 1);
+    int32_t **values = GN_NEW_N(s->arena, int32_t *, d->n_columns + 1); /* in a graph's order */
     gn_typed_rows t = {d->n_tables + 1, needs.n_walks, d->labelled, rows, 0, walk};
     for (int k = 0; k <= d->n_tables; k++) {
         rows[k] = gn_dataset_rows(d, k);
@@ -109,10 +129,14 @@ gn_status *gn_session_count_levels(const gn_session *s, gn_build_options *o)
         if (r < 0) return NULL;
         walk[k] = (gn_level_walk){
             .name = needs.walk[k].graph, .graph = graph_of(s, r), .back = needs.walk[k].back};
+        find_values(s, r, &needs.walk[k], values, &walk[k]);
         walk[k].src = r ? d->relations[r - 1].src : 0;
         walk[k].dst = r ? d->relations[r - 1].dst : 0;
     }
-    return gn_count_typed_levels(s->arena, &t, d->train_mask, needs.levels, &o->train_rows);
+    gn_data_facts facts = o->train_rows.facts;
+    GN_TRY(gn_count_typed_levels(s->arena, &t, d->train_mask, needs.levels, &o->train_rows));
+    o->train_rows.facts = facts;
+    return NULL;
 }
 
 int64_t gn_session_tables_bytes(const gn_session *s)

@@ -22,9 +22,12 @@ static gn_loss_rows count(int labelled, int64_t row, unsigned walks)
     if (row >= 0) mask[row] = 1;
     ck_assert_ptr_null(
         gn_graph_from_coo(GN_I32, AUTHORS, PAPERS, AUTHORS, GN_I64, src, dst, &writes));
-    gn_level_walk walk[2];
-    if (walks & 1) walk[n++] = (gn_level_walk){"writes", writes, 1, 0, false};
-    if (walks & 2) walk[n++] = (gn_level_walk){"writes", writes, 1, 0, true};
+    gn_level_walk walk[3];
+    int32_t kind[AUTHORS];
+    for (int k = 0; k < AUTHORS; k++) kind[k] = k % 5;
+    if (walks & 1) walk[n++] = (gn_level_walk){"writes", writes, 1, 0, false, NULL, NULL, 0};
+    if (walks & 2) walk[n++] = (gn_level_walk){"writes", writes, 1, 0, true, NULL, NULL, 0};
+    if (walks & 4) walk[n++] = (gn_level_walk){"writes", writes, 1, 0, false, "kind", kind, 3};
     gn_typed_rows t = {2, n, labelled, rows, AUTHORS, walk};
     gn_loss_rows r = {.levels = -1};
     ck_assert_ptr_null(gn_count_typed_levels(&arena, &t, mask, MOST, &r));
@@ -74,6 +77,17 @@ START_TEST(what_is_joined)
 }
 END_TEST
 
+/* Of every fifth author alone. */
+START_TEST(of_one_kind)
+{
+    gn_loss_rows r = count(0, 0, 4);
+    ck_assert_int_eq(r.levels, MOST); /* 6 of 30 rows */
+    is(&r.ends[0], 0, false, AUTHORS / 5, 1, AUTHORS / 5, 1);
+    ck_assert_str_eq(r.ends[0].column, "kind");
+    ck_assert_int_eq(r.ends[0].value, 3);
+}
+END_TEST
+
 START_TEST(without_rows_or_mask)
 {
     int64_t rows[2] = {0, 0};
@@ -117,6 +131,43 @@ START_TEST(along_what)
 }
 END_TEST
 
+/* Values from %5 on; the last is the graph. */
+START_TEST(what_a_walk_is)
+{
+    static const struct {
+        const char *text, *column;
+        int back, walk;
+    } cases[] = {
+        {"%5 = reverse %1", NULL, 1, 1},
+        {"%5 = const {value = 2} : edge i32[]\n %6 = eq %2, %5\n %7 = filter %1, %6", "kind", 0, 1},
+        {"%5 = const {value = 2} : edge i32[]\n %6 = eq %5, %2\n %7 = filter %1, %6\n"
+         " %8 = reverse %7",
+         "kind", 1, 1},
+        {"%5 = const {value = 2} : edge i32[]\n %6 = lt %2, %5\n %7 = filter %1, %6", NULL, 0, 1},
+        {"%5 = filter %1, %3\n %6 = reverse %5\n %7 = reverse %6", NULL, 0, 1},
+        {"%5 = index %2 {space = node}", NULL, 0, 0},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        gir_program *p;
+        gn_row_walk w;
+        const char *text = gn_arena_printf(
+            &arena,
+            "program @p {\n space node node ?\n space edge edge ? of %%1\n"
+            " %%1 = graph \"g\" : graph<node -> node, edge>\n %%2 = input \"kind\" : edge i32[]\n"
+            " %%3 = input \"m\" : edge bool[]\n %%4 = input \"x\" : node f32[]\n %s\n}\n",
+            cases[k].text);
+        gn_status *s = gir_parse(&arena, text, strlen(text), "walk", &p);
+        ck_assert_msg(!s, "%s: %s", cases[k].text, s ? gn_status_message(s) : "");
+        ck_assert_int_eq(gn_is_walk(p, p->nodes.n - 1, &w), cases[k].walk);
+        if (!cases[k].walk) continue;
+        ck_assert_str_eq(w.graph, "g");
+        ck_assert_int_eq(w.back, cases[k].back);
+        ck_assert_msg(!w.column == !cases[k].column, "%s", cases[k].text);
+        if (w.column) ck_assert_int_eq(w.value, 2);
+    }
+}
+END_TEST
+
 static void setup(void) { gn_arena_init(&arena); }
 static void teardown(void) { gn_arena_free(&arena); }
 
@@ -126,6 +177,8 @@ int main(void)
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_test(t, as_far_as_rows_are_left_out);
     tcase_add_test(t, what_is_joined);
+    tcase_add_test(t, of_one_kind);
+    tcase_add_test(t, what_a_walk_is);
     tcase_add_test(t, without_rows_or_mask);
     tcase_add_test(t, along_what);
     Suite *s = suite_create("levels");
