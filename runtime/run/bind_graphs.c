@@ -113,6 +113,9 @@ gn_status *gn_bind_make_derived(gn_instance *in, int number, gn_derived *d, int 
     case GN_RESTRICT:
         s = gn_graph_restrict(d->parent[0], d->parent[1], d->parent[2], &d->graph);
         break;
+    case GN_ENDS:
+        s = gn_graph_ends(d->parent[0], slot->end, slot->times, d->parent[1], &d->graph);
+        break;
     case GN_FILTER: s = filtered(in, slot, d, n, tensors); break;
     case GN_INDEX: s = indexed(in, slot, d, n, tensors); break;
     case GN_SAMPLE:

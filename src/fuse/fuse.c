@@ -62,7 +62,7 @@ static void walk(fuser *z, const region *r, gir_id v, bool aligned)
             if (k == 0) continue;
             same = aligned && gir_in(p, v, 0) == z->own.graph && n->attr.i[0] == z->own.end;
         } else if (n->op == GIR_CELL || n->op == GIR_TAKE || n->op == GIR_CARRY ||
-                   n->op == GIR_UNCARRY || n->op == GIR_FROM_ROWS) {
+                   n->op == GIR_UNCARRY || n->op == GIR_PUT || n->op == GIR_FROM_ROWS) {
             same = false;
         } else if (elementwise && gir_ops[n->op].cls == GIR_CLASS_VIEW &&
                    !fu_is_identity_view(p, v)) {
@@ -94,7 +94,7 @@ static void find_deps(fuser *z, const region *r, gir_id v)
         const gir_type *t = gir_type_of(p, o);
         bool aligned;
         if (n->op == GIR_MATMUL || n->op == GIR_GATHER || n->op == GIR_CARRY ||
-            n->op == GIR_UNCARRY || n->op == GIR_CELL || n->op == GIR_TAKE)
+            n->op == GIR_UNCARRY || n->op == GIR_PUT || n->op == GIR_CELL || n->op == GIR_TAKE)
             aligned = false;
         else if (n->op == GIR_SCATTER || z->f->walk[v])
             aligned = true; /* the walk turns at the gathers; a REAL edge value is foreign: see
@@ -135,7 +135,8 @@ static region own_region(const fuser *z, gir_id v)
         break;
     }
     case GIR_CARRY:
-    case GIR_UNCARRY: r.kind = RG_CARRY; break;
+    case GIR_UNCARRY:
+    case GIR_PUT: r.kind = RG_CARRY; break;
     default:
         if (n->type.space == 0 && fu_elems(p, v) >= FLAT_MIN && n->op != GIR_REDUCE) {
             r.kind = RG_FLAT;
@@ -485,7 +486,7 @@ static bool floats(fuser *z, gir_id v, const region *own)
     if (own->kind == RG_ROWS && (own->space == 0 || fu_is_edge_space(z->p, own->space)))
         return false;
     for (uint32_t k = 0; k < z->p->outputs.n; k++)
-        if (z->p->outputs.p[k].value == v) return false;
+        if (fu_left_by(z->f, k) == v) return false;
     find_deps(z, own, v);
     for (uint32_t k = 0; k < z->deps.n; k++)
         if (!z->floating[z->deps.p[k].value] || !z->deps.p[k].aligned) return false;
@@ -565,7 +566,7 @@ static void choose_stored(fuser *z)
 {
     fusion *f = z->f;
     for (gir_id v = 1; v < z->p->nodes.n; v++) f->stored[v] = false;
-    for (uint32_t k = 0; k < z->p->outputs.n; k++) f->stored[z->p->outputs.p[k].value] = true;
+    for (uint32_t k = 0; k < z->p->outputs.n; k++) f->stored[fu_left_by(f, k)] = true;
     for (uint32_t r = 0; r < z->regions.n; r++) {
         region *g = &z->regions.p[r];
         for (uint32_t m = 0; m < g->members.n; m++) {
@@ -620,6 +621,7 @@ fusion *gn_fuse(gn_arena *a, const gir_program *p, const fu_options *opt)
     f->region_of = GN_NEW_N(a, int32_t, n);
     f->walk = GN_NEW_N(a, gir_id, n);
     f->uses = GN_NEW_N(a, uint32_t, n);
+    f->put = GN_NEW_N(a, bool, n);
     for (uint32_t v = 0; v < n; v++) f->region_of[v] = -1;
     fuser z = {.f = f, .p = p, .arena = a, .off = opt ? opt->off : 0};
     if (opt && opt->eager) z.off = ~(gn_switches)0;

@@ -252,44 +252,79 @@ static void sum_images(lower *L, gir_id v, kir_id i)
     low_close(L);
 }
 
+/* One side of a row that is read from one of two places: row `row` of `o`, or zeros (o 0). */
+static void copy_side(lower *L, gir_id v, gir_id o, kir_id row, kir_id cond)
+{
+    low_open_if(L, cond);
+    where w = low_node_at(L, o ? gir_type_of(L->p, o)->space : 0, row);
+    int64_t n = fu_elems(L->p, v);
+    kir_id j = n > 1 ? low_open_n(L, n, KIR_VECTOR, KIR_NONE) : low_iconst(L, 0);
+    low_ix x = low_index(gir_type_of(L->p, v), j);
+    kir_id value = o ? low_value(L, o, &w, &x)
+                     : low_const(L, low_elem((gn_elem)gir_type_of(L->p, v)->elem), 0);
+    low_store_value(L, v, &L->row, j, value);
+    if (n > 1) low_close(L);
+    low_close(L);
+}
+
 /* carry(derived, g, e, fill): the edge's value in the parent, or the node's fill. uncarry(g,
  * derived, e): the transpose. */
-static void low_carry(lower *L)
+static void low_carry(lower *L, kir_id i)
 {
     gir_id v = L->r->members.p[0], g = gir_in(L->p, v, 0), e = gir_in(L->p, v, 2);
     bool carry = gir_at(L->p, v)->op == GIR_CARRY;
-    low_begin(L, "carry");
-    gir_space_id s = L->r->space;
-    L->launch.trip = (low_size){.coef = 1, .sym = low_sym_of(L, s, 1)};
-    kir_id i = low_open(L, low_iconst(L, 0), low_sym_value(L, s, 1), 1, KIR_THREAD, KIR_NONE);
-    L->row = (where){.space = s, .row = i, .level = L->depth};
     gir_id derived = carry ? g : gir_in(L->p, v, 1);
     if (!carry && gir_at(L->p, derived)->op == GIR_CORRUPT) {
         sum_images(L, v, i);
-        low_close(L);
-        low_end(L);
         return;
     }
     kir_id from = low_load(
         L, low_buffer_of_graph(L, derived, carry ? GN_GRAPH_FROM : GN_GRAPH_IMAGE), i);
     kir_id has = kir_bin(L->k, low_at(L), KIR_ILE, low_iconst(L, 0), from);
     kir_id not = kir_un(L->k, low_at(L), KIR_NOT, has);
-    kir_id node = carry ? low_load(L, low_buffer_of_graph(L, g, GN_GRAPH_ROW), i) : 0;
-    for (int side = 0; side < 2; side++) {
-        low_open_if(L, side == 0 ? has : not);
-        where w = low_node_at(
-            L, gir_type_of(L->p, side == 0 || !carry ? e : gir_in(L->p, v, 3))->space,
-            side == 0 ? from : node);
-        int64_t n = fu_elems(L->p, v);
-        kir_id j = n > 1 ? low_open_n(L, n, KIR_VECTOR, KIR_NONE) : low_iconst(L, 0);
-        low_ix x = low_index(gir_type_of(L->p, v), j);
-        kir_id value = side == 0 ? low_value(L, e, &w, &x)
-                       : carry   ? low_value(L, gir_in(L->p, v, 3), &w, &x)
-                                 : low_const(L, low_elem((gn_elem)gir_type_of(L->p, v)->elem), 0);
-        low_store_value(L, v, &L->row, j, value);
-        if (n > 1) low_close(L);
-        low_close(L);
+    kir_id node = carry ? low_load(L, low_buffer_of_graph(L, g, GN_GRAPH_ROW), i) : from;
+    copy_side(L, v, e, from, has);
+    copy_side(L, v, carry ? gir_in(L->p, v, 3) : 0, node, not);
+}
+
+/* put(r, x, y): row i is one of y, where r picks it and is not filled up with it, or of x. */
+static void low_put_rows(lower *L, kir_id i)
+{
+    gir_id v = L->r->members.p[0], r = gir_in(L->p, v, 0);
+    int ptr = low_buffer_of_graph(L, r, GN_GRAPH_COL_PTR);
+    kir_id at = low_load(L, ptr, i), next = low_int(L, KIR_IADD, i, low_iconst(L, 1));
+    kir_id end = low_load(L, ptr, next);
+    kir_id picked = kir_bin(L->k, low_at(L), KIR_ILT, at, end);
+    kir_id not = kir_un(L->k, low_at(L), KIR_NOT, picked);
+    low_open_if(L, picked);
+    kir_id k = low_load(L, low_buffer_of_graph(L, r, GN_GRAPH_CSC_ROW), at);
+    if (gir_at(L->p, r)->op == GIR_ENDS) {
+        kir_id from = low_load(L, low_buffer_of_graph(L, r, GN_GRAPH_FROM), k);
+        kir_id fills = kir_bin(L->k, low_at(L), KIR_ILT, from, low_iconst(L, 0));
+        kir_id named = kir_un(L->k, low_at(L), KIR_NOT, fills);
+        copy_side(L, v, gir_in(L->p, v, 2), k, named);
+        copy_side(L, v, gir_in(L->p, v, 1), i, fills);
+    } else {
+        kir_id always = kir_bin(L->k, low_at(L), KIR_ILE, low_iconst(L, 0), k);
+        copy_side(L, v, gir_in(L->p, v, 2), k, always);
     }
+    low_close(L);
+    copy_side(L, v, gir_in(L->p, v, 1), i, not);
+}
+
+/* Rows that come from one of two places each. */
+static void low_moved(lower *L)
+{
+    bool put = gir_at(L->p, L->r->members.p[0])->op == GIR_PUT;
+    gir_space_id s = L->r->space;
+    low_begin(L, put ? "put" : "carry");
+    L->launch.trip = (low_size){.coef = 1, .sym = low_sym_of(L, s, 1)};
+    kir_id i = low_open(L, low_iconst(L, 0), low_sym_value(L, s, 1), 1, KIR_THREAD, KIR_NONE);
+    L->row = (where){.space = s, .row = i, .level = L->depth};
+    if (put)
+        low_put_rows(L, i);
+    else
+        low_carry(L, i);
     low_close(L);
     low_end(L);
 }
@@ -329,12 +364,59 @@ static bool in_place(const lower *L, gir_id state, gir_id v)
     return true;
 }
 
+/* May rows that are put be stored where they belong as soon as they are computed?  Whoever reads the
+ * state ran in an earlier region, or reads the row that is about to be replaced, for an element of
+ * the same place in it, as all rows of one width in a region are read before they are stored. */
+static bool puts_at_once(const lower *L, gir_id put)
+{
+    enum { NO, ALIGNED, ANYHOW };
+    const fusion *f = L->f;
+    const gir_program *p = L->p;
+    gir_id pick = gir_in(p, put, 0), state = gir_in(p, put, 1), v = gir_in(p, put, 2);
+    if (f->place[v] != FU_REAL || f->regions.p[f->region_of[v]].kind != RG_ROWS) return false;
+    for (uint32_t k = 0; k < f->readers.n; k++)
+        if (f->readers.p[k].value == v) return false;
+    for (uint32_t k = 0; k < p->outputs.n; k++)
+        if (p->outputs.p[k].value == state) return false;
+    uint8_t *reads = GN_NEW_N(L->arena, uint8_t, p->nodes.n);
+    reads[state] = ANYHOW;
+    for (gir_id u = state + 1; u < p->nodes.n; u++) {
+        if (f->place[u] == FU_UNUSED || f->put[u]) continue;
+        const gir_node *n = gir_at(p, u);
+        bool here = f->place[u] == FU_REAL && f->region_of[u] == f->region_of[v];
+        bool elementwise = gir_ops[n->op].cls == GIR_CLASS_MAP || fu_is_identity_view(p, u);
+        for (int k = 0; k < n->n_in; k++) {
+            uint8_t how = reads[gir_in(p, u, k)];
+            if (how == ANYHOW && n->op == GIR_TAKE && gir_in(p, u, 0) == pick &&
+                gir_in(p, u, 1) == state)
+                how = ALIGNED;
+            else if (how == ALIGNED && !elementwise)
+                how = ANYHOW;
+            if (how > reads[u]) reads[u] = how;
+        }
+        if (!reads[u] || f->place[u] == FU_INLINE) continue;
+        bool same = reads[u] == ALIGNED && fu_elems(p, u) == fu_elems(p, v);
+        if (f->region_of[u] > f->region_of[v] || (here && !same)) return false;
+        if (!here) reads[u] = NO; /* what reads u reads u's memory */
+    }
+    return true;
+}
+
+static void bind_put(lower *L, gir_id put)
+{
+    gir_id v = gir_in(L->p, put, 2);
+    int times = 0;
+    for (uint32_t k = 0; k < L->p->outputs.n; k++) times += fu_left_by(L->f, k) == v;
+    if (times == 1 && puts_at_once(L, put)) L->put[v] = put;
+}
+
 static void bind_outputs(lower *L)
 {
     const gir_program *p = L->p;
     for (uint32_t k = 0; k < p->outputs.n; k++) {
         const gir_output *o = &p->outputs.p[k];
         gir_id v = o->value;
+        if (L->f->put[v]) bind_put(L, v);
         if (L->f->place[v] != FU_REAL || L->value_buffer[v] >= 0) continue;
         const gir_type *t = gir_type_of(p, v);
         if (o->kind == GIR_UPDATE) {
@@ -356,6 +438,34 @@ static void add_copy(lower *L, int to, int from)
     GN_PUSH(L->arena, copy.buffers, to);
     GN_PUSH(L->arena, copy.buffers, from);
     GN_PUSH(L->arena, L->out->launches, copy);
+}
+
+/* What is left of PUTs that are done where their states lie: rows that wait in memory go there. */
+static void put_rows(lower *L, gir_id put, gir_id y)
+{
+    gir_id r = gir_in(L->p, put, 0), base = y;
+    while (fu_is_identity_view(L->p, base)) base = gir_in(L->p, base, 0);
+    if (L->put[y]) return;
+    int64_t n = fu_elems(L->p, put);
+    gir_space_id s = gir_type_of(L->p, r)->dst;
+    L->region = -1;
+    low_begin(L, "put");
+    L->launch.trip = (low_size){.coef = 1, .sym = low_sym_of(L, s, 1)};
+    kir_id k = low_open(L, low_iconst(L, 0), low_sym_value(L, s, 1), 1, KIR_THREAD, KIR_NONE);
+    kir_id row = low_load(L, low_buffer_of_graph(L, r, GN_GRAPH_COL), k);
+    bool filled = gir_at(L->p, r)->op == GIR_ENDS;
+    if (filled) {
+        kir_id from = low_load(L, low_buffer_of_graph(L, r, GN_GRAPH_FROM), k);
+        low_open_if(L, kir_bin(L->k, low_at(L), KIR_ILE, low_iconst(L, 0), from));
+    }
+    int to = low_kernel_buffer(L, low_buffer_of_value(L, gir_in(L->p, put, 1)), KIR_WRITE);
+    kir_id j = n > 1 ? low_open_n(L, n, KIR_VECTOR, KIR_NONE) : low_iconst(L, 0);
+    kir_id value = low_load(L, low_buffer_of_value(L, base), low_scaled_add(L, k, n, j));
+    kir_store(L->k, low_at(L), to, low_scaled_add(L, row, n, j), value);
+    if (n > 1) low_close(L);
+    if (filled) low_close(L);
+    low_close(L);
+    low_end(L);
 }
 
 static bool is_updated(const gir_program *p, const char *state)
@@ -384,6 +494,7 @@ static void copy_outputs(lower *L)
     int *from = GN_NEW_N(L->arena, int, p->outputs.n + 1);
     for (uint32_t k = 0; k < p->outputs.n; k++) {
         const gir_output *o = &p->outputs.p[k];
+        if (L->f->put[o->value]) continue;
         from[k] = low_buffer_of_value(L, o->value);
         low_buffer b = L->out->buffers.p[from[k]];
         if (o->kind == GIR_OUTPUT && !(b.kind == LOW_OUTPUT && !strcmp(b.name, o->name)))
@@ -391,6 +502,7 @@ static void copy_outputs(lower *L)
     }
     for (uint32_t k = 0; k < p->outputs.n; k++) {
         const gir_output *o = &p->outputs.p[k];
+        if (L->f->put[o->value]) continue;
         low_buffer b = L->out->buffers.p[from[k]];
         if (o->kind != GIR_UPDATE || b.kind != LOW_STATE || !strcmp(b.name, o->name) ||
             !is_updated(p, b.name))
@@ -401,6 +513,10 @@ static void copy_outputs(lower *L)
     }
     for (uint32_t k = 0; k < p->outputs.n; k++) {
         const gir_output *o = &p->outputs.p[k];
+        if (L->f->put[o->value]) {
+            put_rows(L, o->value, gir_in(p, o->value, 2));
+            continue;
+        }
         low_buffer b = L->out->buffers.p[from[k]];
         if (o->kind == GIR_UPDATE && !(b.kind == LOW_STATE && !strcmp(b.name, o->name)))
             add_copy(L, target_buffer(L, o, b), from[k]);
@@ -417,6 +533,7 @@ gn_status *gn_lower(gn_arena *a, const fusion *f, const low_options *opt, lowere
     L->out->f = f;
     L->value_buffer = GN_NEW_N(a, int32_t, f->p->nodes.n);
     L->cost = GN_NEW_N(a, float, f->p->nodes.n);
+    L->put = GN_NEW_N(a, gir_id, f->p->nodes.n);
     memset(L->value_buffer, -1, sizeof(int32_t) * f->p->nodes.n);
     L->zeros_behind = GN_NEW_N(a, bool, f->p->nodes.n);
     bind_outputs(L);
@@ -432,7 +549,7 @@ gn_status *gn_lower(gn_arena *a, const fusion *f, const low_options *opt, lowere
         case RG_FLAT: low_flat(L); break;
         case RG_GEMM: low_gemm(L); break;
         case RG_INNER: low_inner(L); break;
-        case RG_CARRY: low_carry(L); break;
+        case RG_CARRY: low_moved(L); break;
         }
     }
     if (!L->error) copy_outputs(L);

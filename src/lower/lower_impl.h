@@ -16,6 +16,7 @@ typedef struct where {
     kir_id row;
     int level;
     kir_id src, dst;  /* ends, where the row is an edge and they are known; else 0 */
+    gir_id graph;     /* of which: others may have the same edges, with ends of their own */
     kir_id by_source; /* its place among the edges by source, where the loop runs over those; else 0
                        */
     kir_id in_block;  /* its place among the rows of the block, where those are worked on together;
@@ -108,6 +109,7 @@ typedef struct lower {
     bool *zeros_behind;    /* by value: a row of zeros lies behind its last */
     gn_status *error;      /* the first one; checked at the end of each region */
     int32_t *value_buffer; /* by value: low_buffer, or -1 */
+    gir_id *put; /* by value over picked rows: the PUT that it is stored by, right into its state */
     float *cost; /* by value: of computing one element again, from what is stored; < 0 unknown */
 
     /* of the kernel at hand */

@@ -53,13 +53,6 @@ static kir_id row_offset(lower *L, gir_id v, const where *w, kir_id lin)
     return low_scaled_add(L, w->row, fu_elems(L->p, v), lin);
 }
 
-void low_store_value(lower *L, gir_id v, const where *w, kir_id lin, kir_id value)
-{
-    int b = low_kernel_buffer(L, low_buffer_of_value(L, v), KIR_WRITE);
-    kir_id at = row_offset(L, v, w, lin);
-    kir_store(L->k, low_at(L), b, at, value);
-}
-
 void low_store_from(lower *L, int b, kir_id at, kir_id tile, kir_id j)
 {
     kir_store(L->k, low_at(L), b, at, kir_tload(L->k, low_at(L), tile, j));
@@ -75,7 +68,7 @@ static where end_of(lower *L, gir_id g, const where *w, int end)
 {
     const gir_type *t = gir_type_of(L->p, g);
     gir_space_id s = end == GIR_SRC ? t->src : t->dst;
-    kir_id known = end == GIR_SRC ? w->src : w->dst;
+    kir_id known = w->graph != g ? 0 : end == GIR_SRC ? w->src : w->dst;
     if (known && known == L->row.row && s == L->row.space) return L->row;
     where n = {.space = s, .row = known, .level = w->level};
     if (known) return n;
@@ -95,6 +88,46 @@ static where end_of(lower *L, gir_id g, const where *w, int end)
     }
     L->depth = save;
     return n;
+}
+
+/* Row k of a pick, among all rows; *stays: it is there to fill the pick up; 0: none is. */
+static kir_id picked_row(lower *L, gir_id pick, const where *w, kir_id *stays)
+{
+    where edge = {.space = gir_type_of(L->p, pick)->edge, .row = w->row, .level = w->level};
+    int save = L->depth;
+    kir_id row = end_of(L, pick, &edge, GIR_SRC).row;
+    *stays = 0;
+    if (gir_at(L->p, pick)->op != GIR_ENDS) return row;
+    L->depth = w->level;
+    kir_id from = low_load(L, low_buffer_of_graph(L, pick, GN_GRAPH_FROM), w->row);
+    *stays = kir_bin(L->k, low_at(L), KIR_ILT, from, low_iconst(L, 0));
+    L->depth = save;
+    return row;
+}
+
+/* A row that is put is stored right where it belongs: what stays is stored as it is. */
+static void store_put(lower *L, gir_id v, const where *w, kir_id lin, kir_id value)
+{
+    gir_id put = L->put[v], state = gir_in(L->p, put, 1);
+    int b = low_kernel_buffer(L, low_buffer_of_value(L, state), KIR_WRITE);
+    kir_id stays, row = picked_row(L, gir_in(L->p, put, 0), w, &stays);
+    kir_id at = low_scaled_add(L, row, fu_elems(L->p, v), lin);
+    if (stays) {
+        kir_id old = low_load(L, low_buffer_of_value(L, state), at);
+        value = kir_select(L->k, low_at(L), stays, old, value);
+    }
+    kir_store(L->k, low_at(L), b, at, value);
+}
+
+void low_store_value(lower *L, gir_id v, const where *w, kir_id lin, kir_id value)
+{
+    if (L->put[v]) {
+        store_put(L, v, w, lin, value);
+        return;
+    }
+    int b = low_kernel_buffer(L, low_buffer_of_value(L, v), KIR_WRITE);
+    kir_id at = row_offset(L, v, w, lin);
+    kir_store(L->k, low_at(L), b, at, value);
 }
 
 /* The row's number in the user's order: what random draws and iota count by. */
