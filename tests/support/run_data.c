@@ -239,6 +239,8 @@ static gn_status *picked(run_world *w, gir_id v, gn_graph **out)
         return gn_graph_grow(in[n->n_in > 1], (int)n->attr.i[0], n->n_in > 1 ? in[0] : NULL, in[2],
                              out);
     int64_t ends = n->attr.i[0];
+    if (n->op == GIR_ENDS)
+        return gn_graph_ends(in[0], (int)ends, gir_new_ends(w->p, v), in[1], out);
     return gn_graph_restrict(in[0], ends & 1 ? in[1] : NULL, ends & 2 ? in[n->n_in - 1] : NULL,
                              out);
 }
