@@ -47,8 +47,8 @@ void gn_row_set_add_picked(gn_row_set *s, const gn_graph *r)
 static void add_ends(gn_row_set *s, const gn_graph *g, int ends)
 {
     for (int64_t e = 0; ends & 1 && e < g->n_edge; e++) gn_row_set_add(s, get(g, GN_GRAPH_COL, e));
-    for (int64_t v = 0; ends & 2 && v < g->n_dst; v++)
-        if (get(g, GN_GRAPH_ROW_PTR, v) < get(g, GN_GRAPH_ROW_PTR, v + 1)) gn_row_set_add(s, v);
+    gn_edge_walk w = {.g = g};
+    for (int64_t e = 0; ends & 2 && e < g->n_edge; e++) gn_row_set_add(s, gn_edge_row(&w, e));
 }
 
 /* The rows of the set where `bits` is 0, those that are not in it where all its bits are set; from
