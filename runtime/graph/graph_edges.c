@@ -152,11 +152,12 @@ gn_status *gn_graph_list(const gn_graph *g, void **out)
     return NULL;
 }
 
-/* The row of edge e, which comes after row `from` begins: looked for in steps that double, and then
- * between the last two. */
+/* The row of edge e, which comes after row `from` begins: where ROW is not made, it is looked for in
+ * steps that double, and then between the last two. */
 static int64_t find_row(const gn_graph *g, int64_t from, int64_t e)
 {
     int64_t step = 1, lo = from, hi = from;
+    if (g->array[GN_GRAPH_ROW]) return get(g, GN_GRAPH_ROW, e);
     while (hi < g->n_dst && get(g, GN_GRAPH_ROW_PTR, hi + 1) <= e) {
         lo = hi + 1;
         hi = hi > g->n_dst - step ? g->n_dst : hi + step;

@@ -154,6 +154,8 @@ static gn_status *find_origin(const gn_instance *in, const gn_graph_slot *slot, 
     for (int k = 0; slot->how >= GN_GROW && k < 2; k++)
         if (slot->with[k] >= 0) d->parent[k + 1] = in->graph[slot->with[k]];
     if (gn_is_drawn(slot->how)) GN_TRY(find_key_data(in, slot, n, tensors, d));
+    if (slot->how == GN_SAMPLE)
+        GN_TRY(gn_graph_require(in->graph[slot->parent], 1u << GN_GRAPH_ROW));
     if (slot->how == GN_INDEX) GN_TRY(gn_bind_row_count(in, &slot->rows, n, tensors, &d->rows));
     if (!of_column && slot->how != GN_SUBSET) return NULL;
     const gn_data_column *c = of_column ? &in->artifact->columns[slot->column] : NULL;
