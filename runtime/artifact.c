@@ -133,7 +133,8 @@ static gn_status *check_edges(const gn_artifact *a, int k)
         BAD("artifact %s: graph %d names ends in no known way", a->name, k);
     bool drawn = gn_is_drawn(g->how) ||
                  (g->how == GN_INDEX ? a->columns[g->column].drawn : a->graphs[g->parent].drawn);
-    if (g->how == GN_ENDS && g->with[0] >= 0) drawn = drawn || a->graphs[g->with[0]].drawn;
+    for (int j = 0; g->how != GN_INDEX && j < 2; j++)
+        if (g->with[j] >= 0) drawn = drawn || a->graphs[g->with[j]].drawn;
     bool another = g->how == GN_REVERSE || g->how == GN_SELF_LOOPS || g->how >= GN_INDEX ||
                    g->how == GN_RESTRICT;
     if (drawn != g->drawn || (drawn && !another))

@@ -57,7 +57,7 @@ START_TEST(parts)
     gn_compile_options o = {.index = GN_I32, .limits = &gpu};
     int split = 0;
     o.pass = (gn_pass_options){.limit = -1, .verify = true};
-    expect_ok(facts_step_program(&arena, 2, _i * 40, &p));
+    expect_ok(facts_step_program(&arena, 2, _i * 40, false, &p));
     expect_ok(gn_compile(&arena, p, &o, NULL, &c));
     for (int k = 0; k < c->artifact->n_syms; k++) {
         const gn_sym *s = &c->artifact->syms[k];
