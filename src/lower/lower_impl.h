@@ -1,7 +1,7 @@
 /* What the files of the lowering share.  lower.c: buffers and launches; lower_level.c: levels and
  * integers; lower_value.c: values as instructions; lower_map.c: elementwise ones;
  * lower_edges.c: passes over the edges of a row; lower_totals.c: sums of such sums; lower_parts.c:
- * over parts of rows of many edges; lower_rows.c: ROWS and FLAT regions; lower_gemm.c,
+ * over parts of rows of many edges; lower_put.c: rows put among others; lower_rows.c: ROWS and FLAT regions; lower_gemm.c,
  * lower_inner.c: GEMM and INNER regions, on lower_dense.c; lower_terms.c: GEMM of few columns. */
 #ifndef GN_LOWER_LOWER_IMPL_H
 #define GN_LOWER_LOWER_IMPL_H
@@ -205,6 +205,10 @@ void low_store_from(lower *L, int b, kir_id at, kir_id tile, kir_id j);
 void low_store_value(lower *L, gir_id v, const where *w, kir_id lin, kir_id value);
 gn_elem low_elem(gn_elem e); /* the type of a value in the loop IR */
 where low_node_at(lower *L, gir_space_id s, kir_id row);
+/* The ends of an edge.  In a pass over a row's edges one is the row itself. */
+where low_end_of(lower *L, gir_id g, const where *w, int end);
+/* Where `cond` holds, row L->row of v becomes row `row` of o; of 0: zeros. */
+void low_copy_side(lower *L, gir_id v, gir_id o, kir_id row, kir_id cond);
 
 float low_cost(lower *L, gir_id v); /* of one element from what is stored, in about the time of an
                                        addition */
@@ -274,6 +278,13 @@ void low_draw_block(lower *L, kir_id first, kir_id end); /* these */
 void low_draw_ahead(lower *L, kir_id lo, kir_id hi);
 /* element j of what the edge number e, in that order, adds */
 kir_id low_drawn_value(lower *L, kir_id e, kir_id j);
+
+/* lower_put.c: `put` is one of fusion.put; low_bind_put sets L->put of its rows where they may be
+ * stored as soon as they are computed, which low_store_put does; low_put_left does it for others. */
+void low_bind_put(lower *L, gir_id put);
+void low_store_put(lower *L, gir_id v, const where *w, kir_id lin, kir_id value);
+void low_put_left(lower *L, gir_id put);
+void low_put_rows(lower *L, kir_id i); /* row i of any other, the region at hand */
 
 /* lower_rows.c, lower_gemm.c, lower_inner.c, lower_dense.c */
 void low_rows(lower *L);

@@ -63,8 +63,7 @@ where low_node_at(lower *L, gir_space_id s, kir_id row)
     return (where){.space = s, .row = row, .level = L->depth};
 }
 
-/* The ends of an edge. In a pass over a row's edges one is the row itself. */
-static where end_of(lower *L, gir_id g, const where *w, int end)
+where low_end_of(lower *L, gir_id g, const where *w, int end)
 {
     const gir_type *t = gir_type_of(L->p, g);
     gir_space_id s = end == GIR_SRC ? t->src : t->dst;
@@ -90,39 +89,10 @@ static where end_of(lower *L, gir_id g, const where *w, int end)
     return n;
 }
 
-/* Row k of a pick, among all rows; *stays: it is there to fill the pick up; 0: none is. */
-static kir_id picked_row(lower *L, gir_id pick, const where *w, kir_id *stays)
-{
-    where edge = {.space = gir_type_of(L->p, pick)->edge, .row = w->row, .level = w->level};
-    int save = L->depth;
-    kir_id row = end_of(L, pick, &edge, GIR_SRC).row;
-    *stays = 0;
-    if (gir_at(L->p, pick)->op != GIR_ENDS) return row;
-    L->depth = w->level;
-    kir_id from = low_load(L, low_buffer_of_graph(L, pick, GN_GRAPH_FROM), w->row);
-    *stays = kir_bin(L->k, low_at(L), KIR_ILT, from, low_iconst(L, 0));
-    L->depth = save;
-    return row;
-}
-
-/* A row that is put is stored right where it belongs: what stays is stored as it is. */
-static void store_put(lower *L, gir_id v, const where *w, kir_id lin, kir_id value)
-{
-    gir_id put = L->put[v], state = gir_in(L->p, put, 1);
-    int b = low_kernel_buffer(L, low_buffer_of_value(L, state), KIR_WRITE);
-    kir_id stays, row = picked_row(L, gir_in(L->p, put, 0), w, &stays);
-    kir_id at = low_scaled_add(L, row, fu_elems(L->p, v), lin);
-    if (stays) {
-        kir_id old = low_load(L, low_buffer_of_value(L, state), at);
-        value = kir_select(L->k, low_at(L), stays, old, value);
-    }
-    kir_store(L->k, low_at(L), b, at, value);
-}
-
 void low_store_value(lower *L, gir_id v, const where *w, kir_id lin, kir_id value)
 {
     if (L->put[v]) {
-        store_put(L, v, w, lin, value);
+        low_store_put(L, v, w, lin, value);
         return;
     }
     int b = low_kernel_buffer(L, low_buffer_of_value(L, v), KIR_WRITE);
@@ -517,7 +487,7 @@ static kir_id cell_value(lower *L, gir_id v, const where *w)
     bool by_row = L->p->spaces.p[gir_type_of(L->p, o)->space].kind != GIR_EDGE;
     if (gir_at(L->p, pattern)->op == GIR_PATTERN && gir_at(L->p, o)->op == GIR_RANDOM && by_row)
         return low_random_at(L, o, w, load_at_edge(L, g, w, GN_GRAPH_CELL, GN_GRAPH_CSC_CELL));
-    where col = end_of(L, g, w, GIR_SRC), row = end_of(L, g, w, GIR_DST);
+    where col = low_end_of(L, g, w, GIR_SRC), row = low_end_of(L, g, w, GIR_DST);
     row.level = w->level;
     low_ix x = low_index(gir_type_of(L->p, o), col.row);
     return low_value(L, o, &row, &x);
@@ -542,13 +512,13 @@ static kir_id compute(lower *L, gir_id v, const where *w, low_ix *x)
     default: break;
     }
     if (n->op == GIR_GATHER) {
-        where there = end_of(L, gir_in(L->p, v, 0), w, (int)n->attr.i[0]);
+        where there = low_end_of(L, gir_in(L->p, v, 0), w, (int)n->attr.i[0]);
         return low_value(L, gir_in(L->p, v, 1), &there, x);
     }
     if (n->op == GIR_TAKE) { /* edge k of a pick ends at row k */
         where edge = {
             .space = gir_type_of(L->p, gir_in(L->p, v, 0))->edge, .row = w->row, .level = w->level};
-        where there = end_of(L, gir_in(L->p, v, 0), &edge, GIR_SRC);
+        where there = low_end_of(L, gir_in(L->p, v, 0), &edge, GIR_SRC);
         return low_value(L, gir_in(L->p, v, 1), &there, x);
     }
     if (n->op == GIR_CELL) return cell_value(L, v, w);
