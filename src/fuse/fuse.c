@@ -167,12 +167,13 @@ static bool rides(const fuser *z, const region *r, gir_id v)
 }
 
 /* By value: the sum that alone reads it, which nobody else does; 0: none does. */
-static gir_id *find_sums(gn_arena *a, const gir_program *p, const uint32_t *uses)
+static gir_id *find_sums(gn_arena *a, const fusion *f)
 {
+    const gir_program *p = f->p;
     gir_id *sum = GN_NEW_N(a, gir_id, p->nodes.n);
     for (gir_id u = p->nodes.n; u-- > 1;)
-        for (int k = 0; gir_at(p, u)->op == GIR_ADD && k < 2; k++)
-            if (uses[gir_in(p, u, k)] == 1) sum[gir_in(p, u, k)] = u;
+        for (int k = 0; gir_at(p, u)->op == GIR_ADD && f->place[u] != FU_UNUSED && k < 2; k++)
+            if (f->uses[gir_in(p, u, k)] == 1) sum[gir_in(p, u, k)] = u;
     for (uint32_t k = 0; k < p->outputs.n; k++) sum[p->outputs.p[k].value] = 0;
     return sum;
 }
@@ -628,7 +629,7 @@ fusion *gn_fuse(gn_arena *a, const gir_program *p, const fu_options *opt)
     z.mark[0] = GN_NEW_N(a, uint32_t, n);
     z.mark[1] = GN_NEW_N(a, uint32_t, n);
     fu_choose_places(a, f, z.off, opt && opt->lanes);
-    z.sum = find_sums(a, p, f->uses);
+    z.sum = find_sums(a, f);
     z.floating = GN_NEW_N(a, bool, n);
     z.settled = GN_NEW_N(a, uint32_t, n);
     z.walked = GN_NEW_N(a, uint32_t, n);
