@@ -86,8 +86,8 @@ GN_NODISCARD gn_status *gn_graph_subset(int64_t n, const uint8_t *mask, gn_elem 
  * which is added; may be NULL. */
 GN_NODISCARD gn_status *gn_graph_grow(const gn_graph *g, int end, const gn_graph *r,
                                       const gn_graph *also, gn_graph **out);
-/* ENDS of ops.def.  `ends`: bits 1 << end. `added`: how many rows an edge can name at most that `s`,
- * another such pick or NULL, does not.  FROM is -1 where a row fills the pick up. */
+/* ENDS of ops.def.  `ends`: bits 1 << end. `added`: how many rows an edge can name at most that
+ * `s`, another such pick or NULL, does not.  FROM is -1 where a row fills the pick up. */
 GN_NODISCARD gn_status *gn_graph_ends(const gn_graph *g, int ends, int64_t added, const gn_graph *s,
                                       gn_graph **out);
 GN_NODISCARD gn_status *gn_graph_restrict(const gn_graph *g, const gn_graph *src,

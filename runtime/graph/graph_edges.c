@@ -152,8 +152,8 @@ gn_status *gn_graph_list(const gn_graph *g, void **out)
     return NULL;
 }
 
-/* The row of edge e, which comes after row `from` begins: where ROW is not made, it is looked for in
- * steps that double, and then between the last two. */
+/* The row of edge e, which comes after row `from` begins: where ROW is not made, it is looked for
+ * in steps that double, and then between the last two. */
 static int64_t find_row(const gn_graph *g, int64_t from, int64_t e)
 {
     int64_t step = 1, lo = from, hi = from;
@@ -193,8 +193,7 @@ static gn_status *sample(const gn_graph *g, uint64_t stream, const void *list, i
     gn_row_set drawn;
     GN_TRY(gn_row_set_new(g->n_edge, &drawn));
     for (int64_t k = 0; k < n; k++)
-        gn_row_set_add(&drawn,
-                       gn_index_get(list, g->index, gn_draw_part(stream, k, n, g->n_edge)));
+        gn_row_set_add(&drawn, gn_index_get(list, g->index, gn_draw_part(stream, k, n, g->n_edge)));
     (void)gn_row_set_count(&drawn);
     gn_status *s = gn_graph_derived_blank(g, g->n_src, g->n_dst, n, out);
     if (!s) s = gn_graph_array_new(*out, GN_GRAPH_ROW);

@@ -192,8 +192,7 @@ static int graph_number(assembler *z, gir_id g)
         s.parent = graph_number(z, gir_in(z->p, g, grown));
     if (s.parent >= 0) s.drawn = s.drawn || z->graphs.p[s.parent].drawn;
     for (int k = 0; k < 2; k++) /* picks of drawn ends */
-        if (s.with[k] >= 0 && s.how != GN_INDEX)
-            s.drawn = s.drawn || z->graphs.p[s.with[k]].drawn;
+        if (s.with[k] >= 0 && s.how != GN_INDEX) s.drawn = s.drawn || z->graphs.p[s.with[k]].drawn;
     z->graph_of[g] = (int)z->graphs.n;
     GN_PUSH(z->arena, z->graphs, s);
     return z->graph_of[g];

@@ -131,7 +131,7 @@ typedef struct knob {
     double *number;
     bool *truth;
     int64_t *whole;
-    double low, high; /* of numbers: low <= x < high */
+    double low, high;    /* of numbers: low <= x < high */
     const char *word[2]; /* of what is false and true, where it is said so */
 } knob;
 
@@ -232,8 +232,7 @@ static void optimizer(elab *E, const ast_decl *d, gn_train_spec *s, double *deca
     const knob adam[] = {
         {"lr", &s->lr, NULL, NULL, 0, inf},          {"beta1", &s->beta1, NULL, NULL, 0, 1},
         {"beta2", &s->beta2, NULL, NULL, 0, 1},      {"eps", &s->eps, NULL, NULL, 0, inf},
-        {"weight_decay", decay, NULL, NULL, 0, inf},
-        rows,
+        {"weight_decay", decay, NULL, NULL, 0, inf}, rows,
     };
     const knob adagrad[] = {
         {"lr", &s->lr, NULL, NULL, 0, inf},
@@ -249,8 +248,9 @@ static void optimizer(elab *E, const ast_decl *d, gn_train_spec *s, double *deca
     if (s->nesterov && (s->momentum <= 0 || s->dampening != 0))
         el_error(E, item->a->mark, "`nesterov` needs a momentum and no dampening");
     if (s->touched && s->optimizer == GN_SGD && s->momentum != 0)
-        el_error(E, item->a->mark,
-                 "a momentum moves all rows: `rows = \"touched\"` goes without one, or with `adam`");
+        el_error(
+            E, item->a->mark,
+            "a momentum moves all rows: `rows = \"touched\"` goes without one, or with `adam`");
 }
 
 static void schedule(elab *E, const ast_decl *d, gn_train_spec *s)

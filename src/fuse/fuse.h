@@ -138,8 +138,8 @@ static inline bool fu_is_edge_space(const gir_program *p, gir_space_id s)
 {
     return p->spaces.p[s].kind == GIR_EDGE;
 }
-/* What output number k has stored for it: the rows of a PUT that is done where its state lies, or the
- * output's value. */
+/* What output number k has stored for it: the rows of a PUT that is done where its state lies, or
+ * the output's value. */
 gir_id fu_left_by(const fusion *f, uint32_t k);
 /* GEMM: its products, which are added up, and how many they are; other regions have none. */
 int fu_products(const gir_program *p, const region *r, gir_id product[FU_MOST_PRODUCTS]);

@@ -185,8 +185,8 @@ gir_id gir_graph(gir_program *p, const char *name, gir_space_id src, gir_space_i
 gir_id gir_leaf_by_name(const gir_program *p, gir_op op, const char *name); /* 0 when absent */
 void gir_output_add(gir_program *p, gir_output_kind kind, const char *name, gir_id value);
 
-/* Does a graph value pick rows: SUBSET, GROW, ENDS, INDEX, or such a one seen from other picked rows
- * (RESTRICT of its sources)?  Edge k of a pick ends at row k. */
+/* Does a graph value pick rows: SUBSET, GROW, ENDS, INDEX, or such a one seen from other picked
+ * rows (RESTRICT of its sources)?  Edge k of a pick ends at row k. */
 bool gir_is_pick(const gir_program *p, gir_id g);
 /* A pick of each row once at most, into a space of its own? */
 static inline bool gir_picks_new(const gir_node *n)

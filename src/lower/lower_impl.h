@@ -1,8 +1,9 @@
 /* What the files of the lowering share.  lower.c: buffers and launches; lower_level.c: levels and
  * integers; lower_value.c: values as instructions; lower_map.c: elementwise ones;
  * lower_edges.c: passes over the edges of a row; lower_totals.c: sums of such sums; lower_parts.c:
- * over parts of rows of many edges; lower_put.c: rows put among others; lower_rows.c: ROWS and FLAT regions; lower_gemm.c,
- * lower_inner.c: GEMM and INNER regions, on lower_dense.c; lower_terms.c: GEMM of few columns. */
+ * over parts of rows of many edges; lower_put.c: rows put among others; lower_rows.c: ROWS and FLAT
+ * regions; lower_gemm.c, lower_inner.c: GEMM and INNER regions, on lower_dense.c; lower_terms.c:
+ * GEMM of few columns. */
 #ifndef GN_LOWER_LOWER_IMPL_H
 #define GN_LOWER_LOWER_IMPL_H
 
@@ -280,7 +281,8 @@ void low_draw_ahead(lower *L, kir_id lo, kir_id hi);
 kir_id low_drawn_value(lower *L, kir_id e, kir_id j);
 
 /* lower_put.c: `put` is one of fusion.put; low_bind_put sets L->put of its rows where they may be
- * stored as soon as they are computed, which low_store_put does; low_put_left does it for others. */
+ * stored as soon as they are computed, which low_store_put does; low_put_left does it for others.
+ */
 void low_bind_put(lower *L, gir_id put);
 void low_store_put(lower *L, gir_id v, const where *w, kir_id lin, kir_id value);
 void low_put_left(lower *L, gir_id put);

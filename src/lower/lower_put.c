@@ -7,9 +7,9 @@
 
 /* As soon as rows are computed ----------------------------------------------------------------- */
 
-/* May rows that are put be stored where they belong as soon as they are computed?  Whoever reads the
- * state ran in an earlier region, or reads the row that is about to be replaced, for an element of
- * the same place in it, as all rows of one width in a region are read before they are stored. */
+/* May rows that are put be stored where they belong as soon as they are computed?  Whoever reads
+ * the state ran in an earlier region, or reads the row that is about to be replaced, for an element
+ * of the same place in it, as all rows of one width in a region are read before they are stored. */
 static bool puts_at_once(const lower *L, gir_id put)
 {
     enum { NO, ALIGNED, ANYHOW };

@@ -6,8 +6,8 @@
  *
  * The pick is of all ends at which edges read the table.  Which rows those are differs from step to
  * step where graphs are drawn; how many there are does not.  Rows that it is filled up with have no
- * edges, and what is put back (passes/train.c) leaves them out.  Declines where something else reads
- * a table: all of its rows are touched then. */
+ * edges, and what is put back (passes/train.c) leaves them out.  Declines where something else
+ * reads a table: all of its rows are touched then. */
 #include "passes/touch_rows.h"
 #include "passes/rewrite.h"
 #include "passes/simplify.h"
@@ -160,8 +160,7 @@ gir_id gn_touched_rows(const gir_program *p, gir_id w)
     for (gir_id v = w + 1; v < p->nodes.n; v++)
         for (int k = 0; k < gir_at(p, v)->n_in; k++) {
             if (gir_in(p, v, k) != w) continue;
-            bool takes = gir_at(p, v)->op == GIR_TAKE &&
-                         gir_at(p, gir_in(p, v, 0))->op == GIR_ENDS;
+            bool takes = gir_at(p, v)->op == GIR_TAKE && gir_at(p, gir_in(p, v, 0))->op == GIR_ENDS;
             if (!takes || rows) return 0;
             rows = v;
         }

@@ -74,8 +74,7 @@ static void update(trainer *t, const char *name, gir_id v)
 /* Of a state of x, or of x itself. */
 static void update_of(trainer *t, const trained *x, const char *name, gir_id v)
 {
-    if (x->pick)
-        v = gir_op3(t->p, GIR_PUT, x->pick, gir_leaf_by_name(t->p, GIR_STATE, name), v);
+    if (x->pick) v = gir_op3(t->p, GIR_PUT, x->pick, gir_leaf_by_name(t->p, GIR_STATE, name), v);
     update(t, name, v);
 }
 

@@ -15,7 +15,8 @@ typedef struct facts_data {
     int32_t kind[FACTS_EDGES]; /* in CSR order, as is train */
     uint8_t train[FACTS_EDGES];
     int64_t seed, step;
-    float emb[FACTS_NODES * FACTS_WIDE], mom[FACTS_NODES * FACTS_WIDE], rel[FACTS_KINDS * FACTS_WIDE];
+    float emb[FACTS_NODES * FACTS_WIDE], mom[FACTS_NODES * FACTS_WIDE],
+        rel[FACTS_KINDS * FACTS_WIDE];
     float loss;
     int32_t sort[FACTS_NODES]; /* below FACTS_KINDS */
     gn_binding bound[FACTS_BOUND];

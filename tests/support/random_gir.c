@@ -578,8 +578,8 @@ static void add_backward(gen *z)
         gir_output_add(z->p, GIR_OUTPUT, gn_arena_printf(z->a, "d.%s", name), grad[k]);
         bool put = false;
         for (uint32_t j = 0; j < z->p->outputs.n; j++)
-            put = put || (z->p->outputs.p[j].kind == GIR_UPDATE &&
-                          !strcmp(z->p->outputs.p[j].name, name));
+            put = put ||
+                  (z->p->outputs.p[j].kind == GIR_UPDATE && !strcmp(z->p->outputs.p[j].name, name));
         if (gir_at(z->p, wrt[k])->op != GIR_STATE || put || k % 2) continue;
         gir_type t = *gir_type_of(z->p, grad[k]);
         gir_id step = gir_op2(z->p, GIR_MUL, grad[k], gir_const(z->p, &t, 0.125));

@@ -166,8 +166,8 @@ static bool may_be_data(gir_op op)
 
 static bool graph_pair(gir_op p, gir_op c)
 {
-    bool once = p == GIR_SUBSET || p == GIR_GROW || p == GIR_ENDS,
-         picked = once || p == GIR_INDEX, some = p == GIR_RESTRICT;
+    bool once = p == GIR_SUBSET || p == GIR_GROW || p == GIR_ENDS, picked = once || p == GIR_INDEX,
+         some = p == GIR_RESTRICT;
     switch (c) {
     case GIR_SELF_LOOPS: return is_list(p) || p == GIR_CORRUPT || p == GIR_SAMPLE;
     case GIR_REMOVE_LOOPS:

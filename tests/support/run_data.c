@@ -209,8 +209,8 @@ static gn_status *drawn(run_world *w, gir_id v, gn_graph *g, gn_graph **out)
         of[k] = (uint64_t)*(const int64_t *)t->data;
     }
     if (gir_at(w->p, v)->op == GIR_SAMPLE)
-        return gn_graph_sample(g, gn_step_key(of[0], of[1]), attr->i[0], (uint32_t)attr->i[1],
-                               NULL, out);
+        return gn_graph_sample(g, gn_step_key(of[0], of[1]), attr->i[0], (uint32_t)attr->i[1], NULL,
+                               out);
     const gn_corruption c = {.key = gn_step_key(of[0], of[1]),
                              .times = attr->i[0],
                              .end = (int)attr->i[1],

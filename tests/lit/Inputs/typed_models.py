@@ -183,6 +183,23 @@ for rows in ("all", "touched"):
 if open(r.path("all"), "rb").read() != open(r.path("touched"), "rb").read():
     r.problems.append("a table that is read whole: other rows are touched")
 
+# Rows that messages read, of a loss that needs few of them.
+LOSS_OF_FEW = """model M(dim = 8) (g: graph) -> node[C] {
+  param emb: node[dim] = normal(0.0, 1.0)
+  param other: node[dim] = normal(0.0, 1.0)
+  a = Linear(dim)
+  h = relu(a(sum(u -> v in g: emb[u])))
+  return Linear(C)(mean(u -> v in g: h[u] + other[v]))
+}
+train M { loss = cross_entropy(M(g), y) over train_mask
+  optimizer = adam(lr = 0.05, rows = "touched")
+  epochs = 4 }
+"""
+few = [test_of("train", r.write("few.gnn", LOSS_OF_FEW), "-q", *args)["runs"][0]["loss"]
+       for args in ((), ("--without", "restrict_rows"), ("-O", "eager"))]
+if max(few) - min(few) > 1e-5:
+    r.problems.append(f"losses of few rows: {few}")
+
 # What they do not go with.
 r.fails(2, "--batches draws parts of one graph, and DistMult has `g.kind` beside it", "run", *sample("distmult"), "-q", "--batches", 2)
 r.fails(2, "--reorder: the data have several types of rows", "train", *sample("gin_graphs"), "-q", "--reorder", "rcm")
