@@ -51,8 +51,12 @@ bool gir_is_drawn(const gir_program *p, gir_id v)
         v = gir_in(p, v, 0);
     const gir_node *n = gir_at(p, v);
     if (gir_draws_edges(n)) return true;
-    bool other = n->op != GIR_INDEX && n->op != GIR_ENDS && n->op != GIR_RESTRICT;
-    if (n->type.is_graph && other) return false; /* inference sees to it */
+    bool named = n->op == GIR_ENDS || n->op == GIR_RESTRICT;
+    for (int k = 0; named && k < n->n_in; k++) /* other picks are of what stays */
+        if ((k == 0 || gir_at(p, gir_in(p, v, k))->op == GIR_ENDS) &&
+            gir_is_drawn(p, gir_in(p, v, k)))
+            return true;
+    if (n->type.is_graph && n->op != GIR_INDEX) return false; /* inference sees to it */
     bool *needed = GN_NEW_N(p->arena, bool, (size_t)v + 1);
     needed[v] = true;
     for (gir_id u = v; u > 0; u--) {
