@@ -29,7 +29,10 @@ static bool puts_at_once(const lower *L, gir_id put)
         bool here = f->place[u] == FU_REAL && f->region_of[u] == f->region_of[v];
         bool elementwise = gir_ops[n->op].cls == GIR_CLASS_MAP || fu_is_identity_view(p, u);
         for (int k = 0; k < n->n_in; k++) {
-            uint8_t how = reads[gir_in(p, u, k)];
+            gir_id o = gir_in(p, u, k);
+            bool stored = f->place[u] == FU_REAL && f->place[o] == FU_REAL &&
+                          f->region_of[o] != f->region_of[u]; /* its memory is read */
+            uint8_t how = stored ? NO : reads[o];
             if (how == ANYHOW && n->op == GIR_TAKE && gir_in(p, u, 0) == pick &&
                 gir_in(p, u, 1) == state)
                 how = ALIGNED;

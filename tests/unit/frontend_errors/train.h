@@ -88,7 +88,7 @@
          "  optimizer = adam(rate = 0.1)\n"
          "}\n",
      "m.gnn:7:20: error: `adam` takes no `rate`; it takes `lr`, `beta1`, `beta2`, `eps`, "
-     "`weight_decay`\n"
+     "`weight_decay`, `rows`\n"
          "    7 |   optimizer = adam(rate = 0.1)\n"
          "      |                    ^~~~"},
     {"train_over_too_much",
