@@ -161,7 +161,8 @@
          "  loss = cross_entropy(M(g, x), y) over train_mask\n"
          "  optimizer = sgd(momentum = 0.9, rows = \"touched\")\n"
          "}\n",
-     "m.gnn:7:15: error: a momentum moves all rows: `rows = \"touched\"` goes without one, or with `adam`\n"
+     "m.gnn:7:15: error: a momentum moves all rows: `rows = \"touched\"` goes without one, or "
+     "with `adam`\n"
          "    7 |   optimizer = sgd(momentum = 0.9, rows = \"touched\")\n"
          "      |               ^~~"},
     {"train_nesterov",
