@@ -173,18 +173,30 @@ static int64_t find_row(const gn_graph *g, int64_t from, int64_t e)
     return lo;
 }
 
+/* Rows lo + 1 up to hi begin at edge i. */
+static void begin_rows(gn_graph *d, int64_t lo, int64_t hi, int64_t i)
+{
+    if (d->index == GN_I32) {
+        int32_t *ptr = d->array[GN_GRAPH_ROW_PTR];
+        for (int64_t v = lo; v < hi; v++) ptr[v + 1] = (int32_t)i;
+    } else {
+        int64_t *ptr = d->array[GN_GRAPH_ROW_PTR];
+        for (int64_t v = lo; v < hi; v++) ptr[v + 1] = i;
+    }
+}
+
 /* What a drawn graph has of the edges that it comes of, FROM, which ascend. */
 static void take_edges(const gn_graph *g, gn_graph *d)
 {
-    int64_t row = 0, begun = 0;
+    int64_t row = 0;
     for (int64_t i = 0; i < d->n_edge; i++) {
-        int64_t e = get(d, GN_GRAPH_FROM, i);
+        int64_t e = get(d, GN_GRAPH_FROM, i), before = row;
         row = find_row(g, row, e);
         set(d, GN_GRAPH_COL, i, get(g, GN_GRAPH_COL, e));
         set(d, GN_GRAPH_ROW, i, row);
-        for (; begun < row; begun++) set(d, GN_GRAPH_ROW_PTR, begun + 1, i);
+        begin_rows(d, before, row, i);
     }
-    for (; begun < d->n_dst; begun++) set(d, GN_GRAPH_ROW_PTR, begun + 1, d->n_edge);
+    begin_rows(d, row, d->n_dst, d->n_edge);
 }
 
 static gn_status *sample(const gn_graph *g, uint64_t stream, const void *list, int64_t n,
