@@ -154,17 +154,20 @@ gn_status *gn_pass_touch_rows(gn_arena *a, const gir_program *loss, int n, const
     return NULL;
 }
 
-gir_id gn_touched_rows(const gir_program *p, gir_id w)
+gn_status *gn_touched_rows(const gir_program *p, gir_id w, gir_id *rows)
 {
-    gir_id rows = 0;
+    int takes = 0, others = 0;
     for (gir_id v = w + 1; v < p->nodes.n; v++)
         for (int k = 0; k < gir_at(p, v)->n_in; k++) {
             if (gir_in(p, v, k) != w) continue;
-            bool takes = gir_at(p, v)->op == GIR_TAKE && gir_at(p, gir_in(p, v, 0))->op == GIR_ENDS;
-            if (!takes || rows) return 0;
-            rows = v;
+            bool take = gir_at(p, v)->op == GIR_TAKE && gir_at(p, gir_in(p, v, 0))->op == GIR_ENDS;
+            *(take ? &takes : &others) += 1;
+            if (take) *rows = v;
         }
-    for (uint32_t k = 0; k < p->outputs.n; k++)
-        if (p->outputs.p[k].value == w) return 0;
-    return rows;
+    for (uint32_t k = 0; k < p->outputs.n; k++) others += p->outputs.p[k].value == w;
+    if (takes == 1 && !others) return NULL;
+    *rows = 0;
+    if (!takes) return NULL;
+    GN_FAIL(GN_ERR_INTERNAL, "rows of '%s' are touched, and it is read otherwise, too",
+            gir_at(p, w)->attr.name);
 }

@@ -10,7 +10,7 @@
 GN_NODISCARD gn_status *gn_pass_touch_rows(gn_arena *a, const gir_program *loss, int n,
                                            const char *const *names, gir_program **out);
 
-/* That TAKE; 0: something else reads state w, too. */
-gir_id gn_touched_rows(const gir_program *p, gir_id w);
+/* That TAKE; 0: other values read state w.  GN_ERR_INTERNAL: both do. */
+GN_NODISCARD gn_status *gn_touched_rows(const gir_program *p, gir_id w, gir_id *rows);
 
 #endif

@@ -321,7 +321,8 @@ static gn_status *gradients(gir_program *p, gir_id loss, int n_params, const gn_
     for (int k = 0; k < n_params; k++) {
         gir_id v = gir_leaf_by_name(p, GIR_STATE, params[k].name);
         if (!v) continue;
-        gir_id rows = gn_touched_rows(p, v);
+        gir_id rows;
+        GN_TRY(gn_touched_rows(p, v, &rows));
         x[found] = (trained){.param = &params[k], .pick = rows ? gir_in(p, rows, 0) : 0};
         w[found++] = rows ? rows : v;
     }

@@ -88,7 +88,10 @@ gn_status *facts_step_program(gn_arena *a, int end, int batch, bool touched, gir
     if (touched) GN_TRY(gn_pass_touch_rows(a, *out, 1, names, out));
     gir_program *p = *out;
     for (int k = 0; k < 2; k++) wrt[k] = gir_leaf_by_name(p, GIR_STATE, names[k]);
-    if (touched) wrt[0] = rows = gn_touched_rows(p, wrt[0]);
+    if (touched) {
+        GN_TRY(gn_touched_rows(p, wrt[0], &rows));
+        wrt[0] = rows;
+    }
     GN_TRY(gir_grad(p, p->outputs.p[0].value, 2, wrt, grad));
     if (touched) update_touched(p, rows, grad[0]);
     for (int k = touched; k < 2; k++) {

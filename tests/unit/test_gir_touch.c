@@ -238,7 +238,8 @@ static int count(const gir_program *p, gir_op op)
 START_TEST(program)
 {
     gir_program *p = touched(read_program(model));
-    gir_id w = gir_leaf_by_name(p, GIR_STATE, "emb"), rows = gn_touched_rows(p, w);
+    gir_id w = gir_leaf_by_name(p, GIR_STATE, "emb"), rows = 0;
+    expect_ok(gn_touched_rows(p, w, &rows));
     ck_assert_uint_ne(rows, 0);
     gir_id pick = gir_in(p, rows, 0);
     ck_assert_int_eq(gir_at(p, pick)->attr.i[0], 2); /* of h, the ends v alone */
@@ -262,8 +263,16 @@ START_TEST(whole)
                                  (int)strlen(model) - 2, model);
     gir_program *p = touched(read_program(text));
     ck_assert_int_eq(count(p, GIR_ENDS), 0);
-    ck_assert_uint_eq(gn_touched_rows(p, gir_leaf_by_name(p, GIR_STATE, "emb")), 0);
-    ck_assert_uint_eq(gn_touched_rows(p, gir_leaf_by_name(p, GIR_STATE, "b")), 0);
+    gir_id rows = 1;
+    expect_ok(gn_touched_rows(p, gir_leaf_by_name(p, GIR_STATE, "emb"), &rows));
+    ck_assert_uint_eq(rows, 0);
+    expect_ok(gn_touched_rows(p, gir_leaf_by_name(p, GIR_STATE, "b"), &rows));
+    ck_assert_uint_eq(rows, 0);
+    p = touched(read_program(model)); /* which a pass might have read whole again */
+    gir_id sum = gir_space_reduce(p, gir_leaf_by_name(p, GIR_STATE, "emb"), GIR_SUM);
+    gir_output_add(p, GIR_OUTPUT, "sum", sum);
+    expect_error(gn_touched_rows(p, gir_leaf_by_name(p, GIR_STATE, "emb"), &rows), GN_ERR_INTERNAL,
+                 "rows of 'emb' are touched, and it is read otherwise, too");
 }
 END_TEST
 
