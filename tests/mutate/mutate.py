@@ -167,7 +167,7 @@ ROOMS = (
     ("src/lower/lower_rows", (*QUICK, ("test_attention", {}), *LONG), False),
     ("src/lower/lower_map", (*QUICK, ("lit", {"LIT_FILTER": "run/without"}), *LONG), True),
     ("src/lower/lower_value", (RULES, ("test_restrict", {}), *QUICK[1:], *LONG), False),
-    ("src/lower/lower_put", (("test_facts", {}), *QUICK, ("lit", {"LIT_FILTER": "typed-models"}), *LONG), True),
+    ("src/lower/lower_put", (RULES, ("test_facts", {}), *QUICK[1:], ("lit", {"LIT_FILTER": "typed-models"}), *LONG), True),
     ("src/lower/lower", (*QUICK, *LONG), False),
     ("src/passes/restrict_rows", (("test_restrict", {}), ("test_levels", {}), ("test_picks", {}), ("lit", {"LIT_FILTER": "restrict_rows|typed-models"}), *QUICK), False),
     ("src/passes/train", (("test_gir_train", {}), ("test_gir_touch", {}), *QUICK, *LONG), False),
