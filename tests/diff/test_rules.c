@@ -465,6 +465,14 @@ static const char *const rules[][2] = {
      "f32[6]\n %25 = mul %23, %28\n output \"p\" %26\n" PUT REST},
     {"rows that are put, of a state that is an output",
      NAMED "%25 = add %23, %23\n" PUT "output \"p\" %22\n" REST},
+    {"rows of what is no state that are put, and read of memory",
+     NAMED "%32 = take %21, %4\n %25 = mul %32, %32\n %26 = gather %24, %25 {end = 0}\n"
+           " %27 = scatter %1, %26 {end = 1, red = 0}\n" PUT "output \"p\" %27\n" REST},
+    {"rows that are put into a state and read there",
+     NAMED "%25 = add %23, %23\n" PUT "%31 = neg %30\n"},
+    {"rows that are put into what becomes another state",
+     NAMED "%25 = add %23, %23\n %30 = put %21, %22, %25\n %32 = state \"o.any\" : node f32[6]\n"
+           " %33 = exp %32\n update \"o.any\" %30\n output \"p\" %33\n" REST},
     {"rows among all", NAMED "%25 = add %23, %23\n %26 = put %21, %22, %25\n %27 = neg %26\n"},
     {"rows of a mask among all",
      "space few node ? of %21\n space fe edge ? of %21\n %22 = input \"m.label\" : node bool[]\n"

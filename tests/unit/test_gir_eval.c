@@ -267,6 +267,23 @@ static const figure figures[] = {
          "take %22, %23",
      4,
      {2, 2, 2, 2}},
+    {ONE
+     "input \"s\" : node bool[]\n %22 = subset %21\n %23 = ends %22 {ends = 1}\n %24 = ends %20, "
+     "%23 {ends = 1}\n %25 = take %24, %18",
+     4,
+     {1, 2, 4, 3}},
+    {ONE
+     "input \"s\" : node bool[]\n %22 = subset %21\n %23 = ends %20 {ends = 1}\n %24 = ends %22, "
+     "%23 {ends = 1}\n %25 = take %24, %18",
+     4,
+     {1, 2, 4, 3}},
+    /* Of a fact and one with another source, two rows. */
+    {"rng_key %10, %10\n %20 = sample %1, %19 {most = 1}\n %21 = corrupt %20, %19 {times = 1, end "
+     "= "
+     "0, site = 5}\n"
+     " %22 = ends %20 {ends = 1}\n %23 = ends %21, %22 {ends = 1}\n %24 = size {space = node.2}",
+     1,
+     {2}},
     {ONE "ends %20 {ends = 1}\n %22 = const {value = 9} : node.1 f64[]\n %23 = put %21, %18, %22",
      4,
      {1, 9, 3, 4}},
