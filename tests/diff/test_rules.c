@@ -457,9 +457,14 @@ static const char *const rules[][2] = {
     {"rows that are put while edges read others",
      NAMED "%26 = gather %24, %23 {end = 0}\n %27 = gather %1, %22 {end = 1}\n %28 = mul %26, %27\n"
            " %29 = scatter %24, %28 {end = 0, red = 0}\n %25 = add %23, %29\n" PUT REST},
+    {"rows that are put while edges between them read others",
+     "space few node ? of %21\n space fe edge ? of %21\n"
+     " %21 = ends %1 {ends = 3} : graph<node -> few, fe>\n %22 = state \"z.any\" : node f32[6]\n"
+     " %23 = take %21, %22\n %24 = restrict %1, %21, %21 {ends = 3} : graph<few -> few, edge>\n"
+     " %26 = gather %24, %23 {end = 0}\n %27 = gather %24, %23 {end = 1}\n %28 = mul %26, %27\n"
+     " %29 = scatter %24, %28 {end = 0, red = 0}\n %25 = add %23, %29\n" PUT REST},
     {"a state read whole after rows of it are put",
-     NAMED "%25 = add %23, %23\n" PUT "%32 = space_reduce %25\n %33 = broadcast %32 : node f32[6]\n"
-           " %34 = mul %33, %22\n"},
+     NAMED "%25 = add %23, %23\n" PUT "%31 = exp %22\n"},
     {"rows that are put of what is as wide and of what is not", NAMED
      "%26 = reduce %23 {axes = 1}\n %27 = reshape %26 : few f32[1]\n %28 = broadcast %27 : few "
      "f32[6]\n %25 = mul %23, %28\n output \"p\" %26\n" PUT REST},
