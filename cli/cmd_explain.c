@@ -79,6 +79,26 @@ static void print_memory(gn_arena *a, const gn_session *s, const gn_unit_report 
                gn_cli_amount(a, (double)m.shared, "B"));
 }
 
+/* Of tables whose touched rows alone are updated: which are, and which a step reads whole. */
+static void print_touched(gn_arena *a, const gn_session *s, const gn_unit_report *u)
+{
+    const gir_program *p = s->build.step_gir;
+    gn_buf of[2] = {{.arena = a}, {.arena = a}};
+    if (!s->model->train.touched || !p || strcmp(u->name, "step")) return;
+    for (int k = 0; k < s->model->n_params; k++) {
+        const gn_param *x = &s->model->params[k];
+        bool put = false;
+        for (uint32_t o = 0; o < p->outputs.n; o++)
+            put = put || (gir_at(p, p->outputs.p[o].value)->op == GIR_PUT &&
+                          !strcmp(p->outputs.p[o].name, x->name));
+        gn_buf *b = &of[put];
+        if (x->trainable && x->over) gn_buf_printf(b, "%s%s", b->n ? ", " : "", x->name);
+    }
+    if (of[1].n) printf("rows: those that a step touches, of %s\n", of[1].p);
+    if (of[0].n) printf("rows: all, of %s, which something reads whole\n", of[0].p);
+    if (!of[0].n && !of[1].n) printf("rows: no parameter has a row for each row of a space\n");
+}
+
 static int64_t alive_bytes(const gn_instance *in, int n_slots, int launch)
 {
     int64_t bytes = 0;
@@ -311,6 +331,7 @@ static void print_text(const gn_cli *cli, const gn_session *s, const gn_unit_rep
     print_sizes(u);
     print_guards(cli->arena, s);
     print_memory(cli->arena, s, u);
+    print_touched(cli->arena, s, u);
     print_peak(cli->arena, u);
     print_prepared(cli->arena, u);
     print_passes(cli->arena, s, u);

@@ -128,9 +128,15 @@ static gn_status *check_edges(const gn_artifact *a, int k)
     bool draws = g->times > 0 && (unsigned)g->end <= 2 && g->key_of[0] && g->key_of[1];
     if (gn_is_drawn(g->how) && !draws)
         BAD("artifact %s: graph %d is drawn in no known way", a->name, k);
+    bool names = g->times >= 0 && g->times <= 2 && g->end >= 1 && g->end <= 3;
+    if (g->how == GN_ENDS && !names)
+        BAD("artifact %s: graph %d names ends in no known way", a->name, k);
     bool drawn = gn_is_drawn(g->how) ||
                  (g->how == GN_INDEX ? a->columns[g->column].drawn : a->graphs[g->parent].drawn);
-    bool another = g->how == GN_REVERSE || g->how == GN_SELF_LOOPS || g->how >= GN_INDEX;
+    for (int j = 0; g->how != GN_INDEX && j < 2; j++)
+        if (g->with[j] >= 0) drawn = drawn || a->graphs[g->with[j]].drawn;
+    bool another = g->how == GN_REVERSE || g->how == GN_SELF_LOOPS || g->how >= GN_INDEX ||
+                   g->how == GN_RESTRICT;
     if (drawn != g->drawn || (drawn && !another))
         BAD("artifact %s: graph %d is drawn and can't be, or the other way round", a->name, k);
     return NULL;
@@ -151,10 +157,11 @@ static gn_status *check_graphs(const gn_artifact *a)
         }
         if (g->how != GN_INDEX && !within(g->parent, k))
             BAD("artifact %s: graph %d comes from graph %d", a->name, k, g->parent);
-        GN_TRY(check_edges(a, k));
-        for (int j = 0; (g->how == GN_GROW || g->how == GN_RESTRICT) && j < 2; j++)
+        bool with = g->how == GN_GROW || g->how == GN_RESTRICT || g->how == GN_ENDS;
+        for (int j = 0; with && j < 2; j++)
             if (g->with[j] < -1 || g->with[j] >= k)
                 BAD("artifact %s: graph %d comes from graph %d", a->name, k, g->with[j]);
+        GN_TRY(check_edges(a, k));
     }
     return NULL;
 }

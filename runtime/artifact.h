@@ -165,11 +165,14 @@ typedef struct gn_graph_slot {
     gn_graph_derive how;
     int with[2];            /* GROW: the pick of rows at the other end, and of those added;
                                RESTRICT: the picks of sources and destinations; INDEX: [0] the graph
-                               whose edges the rows are.  -1: none */
+                               whose edges the rows are; ENDS: [0] the pick of rows that are
+                               added.  -1: none */
     bool drawn;             /* of draws, so that its edges are others at every run */
     int column;             /* FILTER: the mask; INDEX: the numbers; else -1 */
-    int end;                /* GROW: whose rows are picked; CORRUPT: gn_corruption */
-    int64_t times;          /* CORRUPT; SAMPLE: how many edges at most */
+    int end;                /* GROW: whose rows are picked; CORRUPT: gn_corruption; ENDS: bits
+                               1 << end */
+    int64_t times;          /* CORRUPT; SAMPLE: how many edges at most; ENDS: rows that an edge can
+                               add */
     uint32_t site;          /* SAMPLE, CORRUPT */
     const char *key_of[2];  /* SAMPLE, CORRUPT: the names of seed and step, i64, inputs or states */
     gn_counted_rows rows;   /* INDEX: those that are counted */

@@ -86,6 +86,10 @@ GN_NODISCARD gn_status *gn_graph_subset(int64_t n, const uint8_t *mask, gn_elem 
  * which is added; may be NULL. */
 GN_NODISCARD gn_status *gn_graph_grow(const gn_graph *g, int end, const gn_graph *r,
                                       const gn_graph *also, gn_graph **out);
+/* ENDS of ops.def.  `ends`: bits 1 << end. `added`: how many rows an edge can name at most that
+ * `s`, another such pick or NULL, does not.  FROM is -1 where a row fills the pick up. */
+GN_NODISCARD gn_status *gn_graph_ends(const gn_graph *g, int ends, int64_t added, const gn_graph *s,
+                                      gn_graph **out);
 GN_NODISCARD gn_status *gn_graph_restrict(const gn_graph *g, const gn_graph *src,
                                           const gn_graph *dst, gn_graph **out);
 
@@ -96,10 +100,13 @@ GN_NODISCARD gn_status *gn_graph_filter(const gn_graph *g, const uint8_t *mask, 
  * which element is not. `of`: the graph whose edges the n rows are; NULL: of none. */
 GN_NODISCARD gn_status *gn_graph_index(gn_elem index, int64_t n_src, int64_t n, gn_elem elem,
                                        const void *rows, const gn_graph *of, gn_graph **out);
+/* The graph's edges in the order of the user's list, of the width of its indices; a block. */
+GN_NODISCARD gn_status *gn_graph_list(const gn_graph *g, void **out);
 /* `most` of the edges, or all where there are no more: one of each of as many even parts of the
- * user's list, in its order (gn_draw_part of base/draw.h). */
+ * user's list, in its order (gn_draw_part of base/draw.h).  `list`: that of gn_graph_list, or
+ * NULL. */
 GN_NODISCARD gn_status *gn_graph_sample(const gn_graph *g, uint64_t key, int64_t most,
-                                        uint32_t site, gn_graph **out);
+                                        uint32_t site, const void *list, gn_graph **out);
 /* What is drawn of an edge: base/draw.h. */
 typedef struct gn_corruption {
     uint64_t key;

@@ -3,6 +3,7 @@
  * Loops change rows one by one: edges keep their order and a row's loop, being the last of the
  * user's list, comes last. So the derived CSR comes out of one pass over the parent's, and only
  * places in the user's list need counting. */
+#include "runtime/graph/graph_rows.h"
 #include "runtime/graph/graph_sort.h"
 #include "runtime/memory.h"
 
@@ -24,15 +25,6 @@ static int64_t count_loops(const gn_graph *g)
             n += get(g, GN_GRAPH_COL, e) == v;
     }
     return n;
-}
-
-/* How many bits are set, without the compiler's library, which embedded code does not have. */
-static int ones(uint64_t x)
-{
-    const uint64_t by_2 = 0x5555555555555555, by_4 = 0x3333333333333333, by_8 = 0x0f0f0f0f0f0f0f0f;
-    x -= x >> 1 & by_2;
-    x = (x & by_4) + (x >> 2 & by_4);
-    return (int)(((x + (x >> 4)) & by_8) * 0x0101010101010101 >> 56);
 }
 
 /* Which of the user's edges are dropped loops, as bits; rank[w]: how many of those before bit 64 w
@@ -57,7 +49,7 @@ static gn_status *find_ranks(const gn_graph *g, ranks *out)
         }
     }
     for (int64_t w = 1; w < words; w++)
-        out->rank[w] = out->rank[w - 1] + 64 - ones(out->dropped[w - 1]);
+        out->rank[w] = out->rank[w - 1] + 64 - gn_ones(out->dropped[w - 1]);
     return NULL;
 }
 
@@ -65,7 +57,7 @@ static gn_status *find_ranks(const gn_graph *g, ranks *out)
 static int64_t rank_of(const ranks *k, int64_t pos)
 {
     uint64_t before = k->dropped[pos / 64] & (((uint64_t)1 << pos % 64) - 1);
-    return k->rank[pos / 64] + pos % 64 - ones(before);
+    return k->rank[pos / 64] + pos % 64 - gn_ones(before);
 }
 
 static void put(gn_graph *d, int64_t k, int64_t col, int64_t pos, int64_t from)

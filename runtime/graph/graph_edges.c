@@ -1,4 +1,5 @@
 /* Graphs of some of a graph's edges, of edges that data name, and of edges that are drawn. */
+#include "runtime/graph/graph_rows.h"
 #include "runtime/graph/graph_sort.h"
 #include "runtime/memory.h"
 
@@ -101,17 +102,15 @@ static gn_status *list_new(const gn_graph *g, int64_t n, drawn_list *out)
 static void draw(const gn_graph *g, const gn_corruption *c, drawn_list *l)
 {
     uint64_t stream = gn_draw_key(c->key, c->site);
-    for (int64_t v = 0; v < g->n_dst; v++) {
-        int64_t end = get(g, GN_GRAPH_ROW_PTR, v + 1);
-        for (int64_t e = get(g, GN_GRAPH_ROW_PTR, v); e < end; e++) {
-            int64_t pos = get(g, GN_GRAPH_POS, e), u = get(g, GN_GRAPH_COL, e);
-            l->at[pos] = e;
-            for (int64_t k = pos * c->times; k < (pos + 1) * c->times; k++) {
-                int64_t src = u, dst = v;
-                gn_draw_end(stream, (uint64_t)k, c->end, g->n_src, g->n_dst, &src, &dst);
-                l->src[k] = src;
-                l->dst[k] = dst;
-            }
+    gn_edge_walk w = {.g = g};
+    for (int64_t e = 0; e < g->n_edge; e++) {
+        int64_t pos = get(g, GN_GRAPH_POS, e), u = get(g, GN_GRAPH_COL, e), v = gn_edge_row(&w, e);
+        l->at[pos] = e;
+        for (int64_t k = pos * c->times; k < (pos + 1) * c->times; k++) {
+            int64_t src = u, dst = v;
+            gn_draw_end(stream, (uint64_t)k, c->end, g->n_src, g->n_dst, &src, &dst);
+            l->src[k] = src;
+            l->dst[k] = dst;
         }
     }
 }
@@ -128,8 +127,12 @@ gn_status *gn_graph_corrupt(const gn_graph *g, const gn_corruption *c, gn_graph 
     draw(g, c, &l);
     gn_status *s = gn_graph_derived_blank(g, g->n_src, g->n_dst, n, out);
     if (!s) s = gn_sort_list(*out, GN_I64, l.src, l.dst);
-    for (int64_t e = 0; !s && e < n; e++)
-        set(*out, GN_GRAPH_FROM, e, l.at[get(*out, GN_GRAPH_POS, e) / c->times]);
+    if (!s) s = gn_graph_array_new(*out, GN_GRAPH_ROW); /* which is at hand */
+    for (int64_t e = 0; !s && e < n; e++) {
+        int64_t pos = get(*out, GN_GRAPH_POS, e);
+        set(*out, GN_GRAPH_FROM, e, l.at[pos / c->times]);
+        set(*out, GN_GRAPH_ROW, e, l.dst[pos]);
+    }
     gn_block_free(l.src);
     if (!s) {
         (*out)->copies = c->times;
@@ -141,29 +144,97 @@ gn_status *gn_graph_corrupt(const gn_graph *g, const gn_corruption *c, gn_graph 
     return s;
 }
 
-/* Marks the edges that are drawn; `at` [n_edge]: those of the user's list, in CSR order. */
-static void mark_drawn(const gn_graph *g, uint64_t stream, int64_t n, int64_t *at, uint8_t *mask)
+gn_status *gn_graph_list(const gn_graph *g, void **out)
 {
-    for (int64_t e = 0; e < g->n_edge; e++) at[get(g, GN_GRAPH_POS, e)] = e;
-    for (int64_t k = 0; k < n; k++) mask[at[gn_draw_part(stream, k, n, g->n_edge)]] = 1;
+    GN_TRY(gn_block_new(g->n_edge + 1, gn_elem_size(g->index), "places of edges", out));
+    for (int64_t e = 0; e < g->n_edge; e++)
+        gn_index_set(*out, g->index, get(g, GN_GRAPH_POS, e), e);
+    return NULL;
+}
+
+/* The row of edge e, which comes after row `from` begins: where ROW is not made, it is looked for
+ * in steps that double, and then between the last two. */
+static int64_t find_row(const gn_graph *g, int64_t from, int64_t e)
+{
+    int64_t step = 1, lo = from, hi = from;
+    if (g->array[GN_GRAPH_ROW]) return get(g, GN_GRAPH_ROW, e);
+    while (hi < g->n_dst && get(g, GN_GRAPH_ROW_PTR, hi + 1) <= e) {
+        lo = hi + 1;
+        hi = hi > g->n_dst - step ? g->n_dst : hi + step;
+        step *= 2;
+    }
+    while (lo < hi) {
+        int64_t mid = lo + (hi - lo) / 2;
+        if (get(g, GN_GRAPH_ROW_PTR, mid + 1) <= e)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+/* Rows lo + 1 up to hi begin at edge i. */
+static void begin_rows(gn_graph *d, int64_t lo, int64_t hi, int64_t i)
+{
+    if (d->index == GN_I32) {
+        int32_t *ptr = d->array[GN_GRAPH_ROW_PTR];
+        for (int64_t v = lo; v < hi; v++) ptr[v + 1] = (int32_t)i;
+    } else {
+        int64_t *ptr = d->array[GN_GRAPH_ROW_PTR];
+        for (int64_t v = lo; v < hi; v++) ptr[v + 1] = i;
+    }
+}
+
+/* What a drawn graph has of the edges that it comes of, FROM, which ascend. */
+static void take_edges(const gn_graph *g, gn_graph *d)
+{
+    int64_t row = 0;
+    for (int64_t i = 0; i < d->n_edge; i++) {
+        int64_t e = get(d, GN_GRAPH_FROM, i), before = row;
+        row = find_row(g, row, e);
+        set(d, GN_GRAPH_COL, i, get(g, GN_GRAPH_COL, e));
+        set(d, GN_GRAPH_ROW, i, row);
+        begin_rows(d, before, row, i);
+    }
+    begin_rows(d, row, d->n_dst, d->n_edge);
+}
+
+static gn_status *sample(const gn_graph *g, uint64_t stream, const void *list, int64_t n,
+                         gn_graph **out)
+{
+    gn_row_set drawn;
+    GN_TRY(gn_row_set_new(g->n_edge, &drawn));
+    for (int64_t k = 0; k < n; k++)
+        gn_row_set_add(&drawn, gn_index_get(list, g->index, gn_draw_part(stream, k, n, g->n_edge)));
+    (void)gn_row_set_count(&drawn);
+    gn_status *s = gn_graph_derived_blank(g, g->n_src, g->n_dst, n, out);
+    if (!s) s = gn_graph_array_new(*out, GN_GRAPH_ROW);
+    for (int64_t k = 0; !s && k < n; k++) {
+        int64_t e = gn_index_get(list, g->index, gn_draw_part(stream, k, n, g->n_edge)),
+                i = gn_row_set_find(&drawn, e);
+        set(*out, GN_GRAPH_POS, i, k);
+        set(*out, GN_GRAPH_FROM, i, e);
+    }
+    if (!s) take_edges(g, *out);
+    gn_row_set_free(&drawn);
+    return s;
 }
 
 gn_status *gn_graph_sample(const gn_graph *g, uint64_t key, int64_t most, uint32_t site,
-                           gn_graph **out)
+                           const void *list, gn_graph **out)
 {
-    void *at, *mask;
     int64_t n = most < g->n_edge ? most : g->n_edge;
+    void *own = NULL;
     *out = NULL;
-    GN_TRY(gn_block_new(g->n_edge + 1, sizeof(int64_t), "places of edges", &at));
-    gn_status *s = gn_block_new(g->n_edge + 1, 1, "drawn edges", &mask);
+    if (!list) GN_TRY(gn_graph_list(g, &own));
+    gn_status *s = sample(g, gn_draw_key(key, site), list ? list : own, n, out);
+    gn_block_free(own);
     if (!s) {
-        memset(mask, 0, (size_t)g->n_edge + 1);
-        mark_drawn(g, gn_draw_key(key, site), n, at, mask);
-        s = gn_graph_filter(g, mask, out);
-        gn_block_free(mask);
+        (*out)->changes = true;
+        return NULL;
     }
-    gn_block_free(at);
-    if (!s) (*out)->changes = true;
+    gn_graph_free(*out);
+    *out = NULL;
     return s;
 }
 

@@ -10,6 +10,20 @@
  * function. */
 #define GN_INLINE static inline __attribute__((always_inline))
 
+/* Edges in their order, with their rows: by ROW where that is made, else by way of all rows. */
+typedef struct gn_edge_walk {
+    const gn_graph *g;
+    int64_t row; /* of the edge last asked for */
+} gn_edge_walk;
+
+static inline int64_t gn_edge_row(gn_edge_walk *w, int64_t e)
+{
+    const gn_graph *g = w->g;
+    if (g->array[GN_GRAPH_ROW]) return gn_index_get(g->array[GN_GRAPH_ROW], g->index, e);
+    while (gn_index_get(g->array[GN_GRAPH_ROW_PTR], g->index, w->row + 1) <= e) w->row++;
+    return w->row;
+}
+
 typedef struct gn_graph_box {
     gn_graph graph; /* first: a gn_graph * is a gn_graph_box * */
     gn_mutex lock;

@@ -3,6 +3,7 @@
  * A pick renumbers rows in their order, so the edges of a restricted graph come out of one pass
  * over the parent's in the order in which they must be. */
 #include "runtime/graph/graph_internal.h"
+#include "runtime/graph/graph_rows.h"
 #include "runtime/memory.h"
 
 static int64_t get(const gn_graph *g, gn_graph_array k, int64_t i)
@@ -113,31 +114,29 @@ static gn_status *check_pick(const gn_graph *r, int64_t n, const char *end)
             r->picks ? "pick is" : "other graph is no pick", (long long)r->n_src);
 }
 
-/* Which row of a pick is this row?  -1: not picked.  NULL for no pick. */
-static gn_status *places(const gn_graph *r, int64_t n, int64_t **out)
+/* Which row of a pick is which?  Of no rows for no pick.  Rows that fill it up have no edges. */
+static gn_status *places(const gn_graph *r, int64_t n, gn_row_set *out)
 {
-    void *block;
-    *out = NULL;
+    *out = (gn_row_set){0};
     if (!r) return NULL;
-    GN_TRY(gn_block_new(n, sizeof(int64_t), "picked rows", &block));
-    int64_t *at = block;
-    for (int64_t v = 0; v < n; v++) at[v] = -1;
-    for (int64_t k = 0; k < r->n_edge; k++) at[get(r, GN_GRAPH_COL, k)] = k;
-    *out = at;
+    GN_TRY(gn_row_set_new(n, out));
+    gn_row_set_add_picked(out, r);
+    (void)gn_row_set_count(out);
     return NULL;
 }
 
 /* Walks the edges that stay, in order; fills `d` where it is given.  How many there are. */
-static int64_t walk(const gn_graph *g, const gn_graph *dst, const int64_t *src_at, gn_graph *d)
+static int64_t walk(const gn_graph *g, const gn_graph *dst, const gn_row_set *src_at, gn_graph *d)
 {
     int64_t rows = dst ? dst->n_edge : g->n_dst, k = 0;
     for (int64_t i = 0; i < rows; i++) {
         int64_t v = dst ? get(dst, GN_GRAPH_COL, i) : i, end = get(g, GN_GRAPH_ROW_PTR, v + 1);
         for (int64_t e = get(g, GN_GRAPH_ROW_PTR, v); e < end; e++) {
             int64_t col = get(g, GN_GRAPH_COL, e);
-            if (src_at && src_at[col] < 0) continue;
+            if (src_at->words) col = gn_row_set_find(src_at, col);
+            if (col < 0) continue;
             if (d) {
-                set(d, GN_GRAPH_COL, k, src_at ? src_at[col] : col);
+                set(d, GN_GRAPH_COL, k, col);
                 set(d, GN_GRAPH_POS, k, get(g, GN_GRAPH_POS, e));
                 set(d, GN_GRAPH_FROM, k, e);
             }
@@ -170,9 +169,9 @@ gn_status *gn_graph_restrict(const gn_graph *g, const gn_graph *src, const gn_gr
     *out = NULL;
     GN_TRY(check_pick(src, g->n_src, "sources"));
     GN_TRY(check_pick(dst, g->n_dst, "destinations"));
-    int64_t *src_at;
+    gn_row_set src_at;
     GN_TRY(places(src, g->n_src, &src_at));
-    int64_t kept = walk(g, dst, src_at, NULL);
+    int64_t kept = walk(g, dst, &src_at, NULL);
     bool picks = g->picks && !dst;
     gn_status *s = NULL;
     if (picks && kept != g->n_edge)
@@ -183,11 +182,11 @@ gn_status *gn_graph_restrict(const gn_graph *g, const gn_graph *src, const gn_gr
         s = gn_graph_derived_blank(g, src ? src->n_edge : g->n_src, dst ? dst->n_edge : g->n_dst,
                                    kept, out);
     if (!s) {
-        walk(g, dst, src_at, *out);
+        walk(g, dst, &src_at, *out);
         (*out)->picks = picks;
         if (!src && g->array[GN_GRAPH_VALUE]) s = rows_of_pattern(g, dst, *out);
     }
-    gn_block_free(src_at);
+    gn_row_set_free(&src_at);
     if (s) {
         gn_graph_free(*out);
         *out = NULL;

@@ -131,12 +131,11 @@ static gn_status *carried(const gn_instance *in, const gn_data_column *c, gn_col
     GN_TRY(of_rows(in, a, g->n_parent_edge));
     GN_TRY(of_rows(in, fill, g->n_dst));
     GN_TRY(make_room(d, c->elem, g->n_edge));
-    for (int64_t v = 0; v < g->n_dst; v++) {
-        int64_t end = gn_index_get(g->array[GN_GRAPH_ROW_PTR], g->index, v + 1);
-        for (int64_t e = gn_index_get(g->array[GN_GRAPH_ROW_PTR], g->index, v); e < end; e++) {
-            int64_t from = gn_index_get(g->array[GN_GRAPH_FROM], g->index, e);
-            put(d, e, from < 0 ? get(fill, v) : get(a, from));
-        }
+    int64_t v = 0; /* the row of the last new loop */
+    for (int64_t e = 0; e < g->n_edge; e++) {
+        int64_t from = gn_index_get(g->array[GN_GRAPH_FROM], g->index, e);
+        while (from < 0 && gn_index_get(g->array[GN_GRAPH_ROW_PTR], g->index, v + 1) <= e) v++;
+        put(d, e, from < 0 ? get(fill, v) : get(a, from));
     }
     return NULL;
 }

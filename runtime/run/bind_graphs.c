@@ -43,6 +43,7 @@ static void release(gn_derived *d)
 {
     if (!d || atomic_fetch_sub(&d->users, 1) != 1) return;
     gn_graph_free(d->graph);
+    gn_block_free(d->list);
     gn_block_free(d);
 }
 
@@ -93,9 +94,9 @@ static gn_status *drawn(const gn_graph_slot *slot, gn_derived *d)
 {
     const gn_corruption c = {
         .key = d->key, .times = slot->times, .end = slot->end, .site = slot->site};
-    return slot->how == GN_CORRUPT
-               ? gn_graph_corrupt(d->parent[0], &c, &d->graph)
-               : gn_graph_sample(d->parent[0], d->key, slot->times, slot->site, &d->graph);
+    if (slot->how == GN_CORRUPT) return gn_graph_corrupt(d->parent[0], &c, &d->graph);
+    if (!d->list && !d->parent[0]->changes) GN_TRY(gn_graph_list(d->parent[0], &d->list));
+    return gn_graph_sample(d->parent[0], d->key, slot->times, slot->site, d->list, &d->graph);
 }
 
 gn_status *gn_bind_make_derived(gn_instance *in, int number, gn_derived *d, int n,
@@ -112,6 +113,9 @@ gn_status *gn_bind_make_derived(gn_instance *in, int number, gn_derived *d, int 
         break;
     case GN_RESTRICT:
         s = gn_graph_restrict(d->parent[0], d->parent[1], d->parent[2], &d->graph);
+        break;
+    case GN_ENDS:
+        s = gn_graph_ends(d->parent[0], slot->end, slot->times, d->parent[1], &d->graph);
         break;
     case GN_FILTER: s = filtered(in, slot, d, n, tensors); break;
     case GN_INDEX: s = indexed(in, slot, d, n, tensors); break;
@@ -150,6 +154,8 @@ static gn_status *find_origin(const gn_instance *in, const gn_graph_slot *slot, 
     for (int k = 0; slot->how >= GN_GROW && k < 2; k++)
         if (slot->with[k] >= 0) d->parent[k + 1] = in->graph[slot->with[k]];
     if (gn_is_drawn(slot->how)) GN_TRY(find_key_data(in, slot, n, tensors, d));
+    if (slot->how == GN_SAMPLE)
+        GN_TRY(gn_graph_require(in->graph[slot->parent], 1u << GN_GRAPH_ROW));
     if (slot->how == GN_INDEX) GN_TRY(gn_bind_row_count(in, &slot->rows, n, tensors, &d->rows));
     if (!of_column && slot->how != GN_SUBSET) return NULL;
     const gn_data_column *c = of_column ? &in->artifact->columns[slot->column] : NULL;
@@ -183,6 +189,7 @@ static gn_status *derive(gn_instance *in, int number, int n, const gn_binding *t
         atomic_init(&d->users, 1);
         gn_status *s = gn_bind_make_derived(in, number, d, n, tensors);
         if (s) {
+            gn_block_free(d->list);
             gn_block_free(d);
             return s;
         }
@@ -275,7 +282,7 @@ static unsigned arrays_read(const gn_artifact *a, int k)
     for (int g = 0; g < a->n_graphs; g++) /* drawn anew of these */
         if (a->graphs[g].drawn)
             arrays |= 1u << GN_GRAPH_ROW_PTR | 1u << GN_GRAPH_COL | 1u << GN_GRAPH_POS |
-                      1u << GN_GRAPH_FROM;
+                      1u << GN_GRAPH_FROM | 1u << GN_GRAPH_ROW;
     for (int s = 0; s < a->n_slots; s++) {
         const gn_slot *slot = &a->slots[s];
         if (gn_slot_reads_graph(slot, k)) arrays |= 1u << slot->array;

@@ -18,6 +18,7 @@ typedef struct gn_derived {
     int64_t rows;             /* INDEX: those that are counted */
     const int64_t *key_at[2]; /* SAMPLE, CORRUPT: where seed and step are, */
     uint64_t key;             /* and of which the edges are drawn */
+    void *list;               /* SAMPLE of a graph that stays: gn_graph_list of that */
     gn_graph_derive how;
     int end;
     gn_graph *graph;

@@ -40,7 +40,7 @@ static gn_status *push(const gn_instance *in, const gn_graph *g)
 static gn_status *draw(gn_instance *in, int k)
 {
     const gn_derived *was = in->derived[k];
-    gn_derived now = {.how = was->how, .key = was->key, .rows = was->rows};
+    gn_derived now = {.how = was->how, .key = was->key, .rows = was->rows, .list = was->list};
     for (int j = 0; j < 3; j++) now.parent[j] = was->parent[j];
     GN_TRY(gn_bind_make_derived(in, k, &now, 0, NULL));
     gn_status *s = gn_graph_refill(in->graph[k], now.graph);

@@ -107,6 +107,7 @@ typedef enum gn_graph_derive {
     GN_RESTRICT,
     GN_FILTER, /* of a graph and a mask of its edges */
     GN_INDEX,  /* of numbers of rows, not of a graph */
+    GN_ENDS,   /* of a graph, and maybe of another such pick */
     GN_SAMPLE, /* of a graph and a key of draws */
     GN_CORRUPT /* likewise */
 } gn_graph_derive;

@@ -2,6 +2,7 @@
 #include "build/build.h"
 #include "passes/passes.h"
 #include "passes/simplify.h"
+#include "passes/touch_rows.h"
 #include "passes/train.h"
 
 #include <string.h>
@@ -17,12 +18,24 @@ gir_program *gn_loss_alone(gn_arena *a, const gir_program *loss)
     return p;
 }
 
+/* Tables of which rows are touched are found in the loss as it was written: passes may have all
+ * rows read. */
+static gn_status *touch(gn_arena *a, const gn_model *m, gir_program **loss)
+{
+    const char **names = GN_NEW_N(a, const char *, m->n_params + 1);
+    int n = 0;
+    for (int k = 0; k < m->n_params; k++)
+        if (m->params[k].trainable) names[n++] = m->params[k].name;
+    return m->train.touched ? gn_pass_touch_rows(a, *loss, n, names, loss) : NULL;
+}
+
 /* The loss as far as it is the same for all rows and for picked ones. */
 static gn_status *loss_to_train(gn_arena *a, const gn_model *m, const gn_pass_options *opt,
                                 gir_program **out)
 {
     /* gradients follow the order that the forward pass has */
     gir_program *loss = gn_loss_alone(a, m->loss);
+    GN_TRY(touch(a, m, &loss));
     *out = loss;
     if (opt->eager) return NULL;
     GN_TRY(gn_pass_cse(a, loss, &loss)); /* not simplify, which drops `detach` */

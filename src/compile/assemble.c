@@ -167,6 +167,12 @@ static int graph_number(assembler *z, gir_id g)
         if (n->n_in > 1) s.with[0] = graph_number(z, gir_in(z->p, g, 0));
         if (n->n_in > 2) s.with[1] = graph_number(z, gir_in(z->p, g, 2));
         break;
+    case GIR_ENDS:
+        s.how = GN_ENDS;
+        s.end = (int)n->attr.i[0];
+        s.times = gir_new_ends(z->p, g);
+        if (n->n_in > 1) s.with[0] = graph_number(z, gir_in(z->p, g, 1));
+        break;
     case GIR_FILTER:
         s.how = GN_FILTER;
         s.column = column_number(z, gir_in(z->p, g, 1));
@@ -185,6 +191,8 @@ static int graph_number(assembler *z, gir_id g)
     if (!s.name && !s.pattern_of && !s.mask_of && s.how != GN_INDEX)
         s.parent = graph_number(z, gir_in(z->p, g, grown));
     if (s.parent >= 0) s.drawn = s.drawn || z->graphs.p[s.parent].drawn;
+    for (int k = 0; k < 2; k++) /* picks of drawn ends */
+        if (s.with[k] >= 0 && s.how != GN_INDEX) s.drawn = s.drawn || z->graphs.p[s.with[k]].drawn;
     z->graph_of[g] = (int)z->graphs.n;
     GN_PUSH(z->arena, z->graphs, s);
     return z->graph_of[g];

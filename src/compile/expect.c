@@ -25,13 +25,26 @@ static sizes graph_sizes(const gn_artifact *a, int n, const low_hint *hints, int
         sizes all = hinted(n, hints, GN_NAME_G);
         return (sizes){all.dst, all.dst, all.dst};
     }
-    if (s->how == GN_INDEX) return (sizes){-1, -1, -1};
+    if (s->how == GN_INDEX) {
+        int64_t of = s->with[0] < 0 ? -1 : graph_sizes(a, n, hints, s->with[0]).edge;
+        return (sizes){s->rows.rows, of, of};
+    }
     sizes p = graph_sizes(a, n, hints, s->parent);
     if (p.edge < 0) return p;
     if (s->how == GN_GROW) {
         int64_t rows = s->end == 0 ? p.src : p.dst;
         return (sizes){rows, rows, rows};
     }
+    if (s->how == GN_ENDS) { /* rows are at most all */
+        int64_t rows = s->end == 1 ? p.src : p.dst, most = 0, more = 0;
+        if (s->with[0] >= 0) more = graph_sizes(a, n, hints, s->with[0]).edge;
+        bool all = more < 0 || __builtin_mul_overflow(p.edge, s->times, &most) ||
+                   __builtin_add_overflow(most, more, &most) || (rows >= 0 && most > rows);
+        return all ? (sizes){rows, rows, rows} : (sizes){rows, most, most};
+    }
+    for (int k = 0; s->how == GN_RESTRICT && k < 2; k++)
+        if (s->with[k] >= 0 && a->graphs[s->with[k]].how == GN_ENDS)
+            *(k ? &p.dst : &p.src) = graph_sizes(a, n, hints, s->with[k]).dst;
     if (s->how == GN_SAMPLE && p.edge > s->times) p.edge = s->times;
     if (s->how == GN_CORRUPT && __builtin_mul_overflow(p.edge, s->times, &p.edge)) p.edge = -1;
     if (s->how == GN_REVERSE) return (sizes){p.dst, p.src, p.edge};

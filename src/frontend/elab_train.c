@@ -131,14 +131,22 @@ typedef struct knob {
     double *number;
     bool *truth;
     int64_t *whole;
-    double low, high; /* of numbers: low <= x < high */
+    double low, high;    /* of numbers: low <= x < high */
+    const char *word[2]; /* of what is false and true, where it is said so */
 } knob;
 
 static void set_knob(elab *E, const knob *k, const ast_arg *arg)
 {
     value v = el_eval(E, arg->value);
     if (v.kind == VAL_POISON) return;
-    if (k->truth) {
+    if (k->word[0]) {
+        bool is = v.kind == VAL_STRING, second = is && strcmp(v.u.s, k->word[1]) == 0;
+        if (!second && !(is && strcmp(v.u.s, k->word[0]) == 0))
+            el_error(E, arg->value->span, "`%s` is \"%s\" or \"%s\", not %s", k->name, k->word[0],
+                     k->word[1], val_text(E, &v));
+        else
+            *k->truth = second;
+    } else if (k->truth) {
         if (v.kind != VAL_BOOL)
             el_error(E, arg->value->span, "`%s` is true or false, not %s", k->name,
                      val_text(E, &v));
@@ -212,30 +220,37 @@ static void optimizer(elab *E, const ast_decl *d, gn_train_spec *s, double *deca
         s->lr = 0.01;
         s->eps = 1e-10;
     }
+    const knob rows = {"rows", NULL, &s->touched, NULL, 0, 0, {"all", "touched"}};
     const knob sgd[] = {
         {"lr", &s->lr, NULL, NULL, 0, inf},
         {"momentum", &s->momentum, NULL, NULL, 0, inf},
         {"dampening", &s->dampening, NULL, NULL, -inf, inf},
         {"nesterov", NULL, &s->nesterov, NULL, 0, 0},
         {"weight_decay", decay, NULL, NULL, 0, inf},
+        rows,
     };
     const knob adam[] = {
         {"lr", &s->lr, NULL, NULL, 0, inf},          {"beta1", &s->beta1, NULL, NULL, 0, 1},
         {"beta2", &s->beta2, NULL, NULL, 0, 1},      {"eps", &s->eps, NULL, NULL, 0, inf},
-        {"weight_decay", decay, NULL, NULL, 0, inf},
+        {"weight_decay", decay, NULL, NULL, 0, inf}, rows,
     };
     const knob adagrad[] = {
         {"lr", &s->lr, NULL, NULL, 0, inf},
         {"lr_decay", &s->lr_decay, NULL, NULL, 0, inf},
         {"eps", &s->eps, NULL, NULL, 0, inf},
         {"weight_decay", decay, NULL, NULL, 0, inf},
+        rows,
     };
     if (s->optimizer == GN_ADAGRAD)
-        set_knobs(E, item->a, adagrad, 4);
+        set_knobs(E, item->a, adagrad, 5);
     else
-        set_knobs(E, item->a, s->optimizer == GN_SGD ? sgd : adam, 5);
+        set_knobs(E, item->a, s->optimizer == GN_SGD ? sgd : adam, 6);
     if (s->nesterov && (s->momentum <= 0 || s->dampening != 0))
         el_error(E, item->a->mark, "`nesterov` needs a momentum and no dampening");
+    if (s->touched && s->optimizer == GN_SGD && s->momentum != 0)
+        el_error(
+            E, item->a->mark,
+            "a momentum moves all rows: `rows = \"touched\"` goes without one, or with `adam`");
 }
 
 static void schedule(elab *E, const ast_decl *d, gn_train_spec *s)

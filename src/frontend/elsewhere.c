@@ -146,6 +146,7 @@ static const char *const table[][2] = {
     {"optim", "; an optimizer is `optimizer = adam(lr = 0.01)` in a train block"},
     {"Adam", "; did you mean `adam`?"},
     {"AdamW", "; did you mean `adamw`?"},
+    {"SparseAdam", "; it is `adam(rows = \"touched\")`"},
     {"Adagrad", "; did you mean `adagrad`?"},
     {"SGD", "; did you mean `sgd`?"},
     {"learning_rate", "; it is the optimizer's `lr`: `optimizer = adam(lr = 0.01)`"},

@@ -62,7 +62,7 @@ static void walk(fuser *z, const region *r, gir_id v, bool aligned)
             if (k == 0) continue;
             same = aligned && gir_in(p, v, 0) == z->own.graph && n->attr.i[0] == z->own.end;
         } else if (n->op == GIR_CELL || n->op == GIR_TAKE || n->op == GIR_CARRY ||
-                   n->op == GIR_UNCARRY || n->op == GIR_FROM_ROWS) {
+                   n->op == GIR_UNCARRY || n->op == GIR_PUT || n->op == GIR_FROM_ROWS) {
             same = false;
         } else if (elementwise && gir_ops[n->op].cls == GIR_CLASS_VIEW &&
                    !fu_is_identity_view(p, v)) {
@@ -94,7 +94,7 @@ static void find_deps(fuser *z, const region *r, gir_id v)
         const gir_type *t = gir_type_of(p, o);
         bool aligned;
         if (n->op == GIR_MATMUL || n->op == GIR_GATHER || n->op == GIR_CARRY ||
-            n->op == GIR_UNCARRY || n->op == GIR_CELL || n->op == GIR_TAKE)
+            n->op == GIR_UNCARRY || n->op == GIR_PUT || n->op == GIR_CELL || n->op == GIR_TAKE)
             aligned = false;
         else if (n->op == GIR_SCATTER || z->f->walk[v])
             aligned = true; /* the walk turns at the gathers; a REAL edge value is foreign: see
@@ -135,7 +135,8 @@ static region own_region(const fuser *z, gir_id v)
         break;
     }
     case GIR_CARRY:
-    case GIR_UNCARRY: r.kind = RG_CARRY; break;
+    case GIR_UNCARRY:
+    case GIR_PUT: r.kind = RG_CARRY; break;
     default:
         if (n->type.space == 0 && fu_elems(p, v) >= FLAT_MIN && n->op != GIR_REDUCE) {
             r.kind = RG_FLAT;
@@ -166,12 +167,13 @@ static bool rides(const fuser *z, const region *r, gir_id v)
 }
 
 /* By value: the sum that alone reads it, which nobody else does; 0: none does. */
-static gir_id *find_sums(gn_arena *a, const gir_program *p, const uint32_t *uses)
+static gir_id *find_sums(gn_arena *a, const fusion *f)
 {
+    const gir_program *p = f->p;
     gir_id *sum = GN_NEW_N(a, gir_id, p->nodes.n);
     for (gir_id u = p->nodes.n; u-- > 1;)
-        for (int k = 0; gir_at(p, u)->op == GIR_ADD && k < 2; k++)
-            if (uses[gir_in(p, u, k)] == 1) sum[gir_in(p, u, k)] = u;
+        for (int k = 0; gir_at(p, u)->op == GIR_ADD && f->place[u] != FU_UNUSED && k < 2; k++)
+            if (f->uses[gir_in(p, u, k)] == 1) sum[gir_in(p, u, k)] = u;
     for (uint32_t k = 0; k < p->outputs.n; k++) sum[p->outputs.p[k].value] = 0;
     return sum;
 }
@@ -485,7 +487,7 @@ static bool floats(fuser *z, gir_id v, const region *own)
     if (own->kind == RG_ROWS && (own->space == 0 || fu_is_edge_space(z->p, own->space)))
         return false;
     for (uint32_t k = 0; k < z->p->outputs.n; k++)
-        if (z->p->outputs.p[k].value == v) return false;
+        if (fu_left_by(z->f, k) == v) return false;
     find_deps(z, own, v);
     for (uint32_t k = 0; k < z->deps.n; k++)
         if (!z->floating[z->deps.p[k].value] || !z->deps.p[k].aligned) return false;
@@ -565,7 +567,7 @@ static void choose_stored(fuser *z)
 {
     fusion *f = z->f;
     for (gir_id v = 1; v < z->p->nodes.n; v++) f->stored[v] = false;
-    for (uint32_t k = 0; k < z->p->outputs.n; k++) f->stored[z->p->outputs.p[k].value] = true;
+    for (uint32_t k = 0; k < z->p->outputs.n; k++) f->stored[fu_left_by(f, k)] = true;
     for (uint32_t r = 0; r < z->regions.n; r++) {
         region *g = &z->regions.p[r];
         for (uint32_t m = 0; m < g->members.n; m++) {
@@ -620,13 +622,14 @@ fusion *gn_fuse(gn_arena *a, const gir_program *p, const fu_options *opt)
     f->region_of = GN_NEW_N(a, int32_t, n);
     f->walk = GN_NEW_N(a, gir_id, n);
     f->uses = GN_NEW_N(a, uint32_t, n);
+    f->put = GN_NEW_N(a, bool, n);
     for (uint32_t v = 0; v < n; v++) f->region_of[v] = -1;
     fuser z = {.f = f, .p = p, .arena = a, .off = opt ? opt->off : 0};
     if (opt && opt->eager) z.off = ~(gn_switches)0;
     z.mark[0] = GN_NEW_N(a, uint32_t, n);
     z.mark[1] = GN_NEW_N(a, uint32_t, n);
     fu_choose_places(a, f, z.off, opt && opt->lanes);
-    z.sum = find_sums(a, p, f->uses);
+    z.sum = find_sums(a, f);
     z.floating = GN_NEW_N(a, bool, n);
     z.settled = GN_NEW_N(a, uint32_t, n);
     z.walked = GN_NEW_N(a, uint32_t, n);

@@ -24,7 +24,7 @@ typedef enum region_kind {
     RG_FLAT,  /* a loop over the elements of none-space tensors of one size (optimizer updates) */
     RG_GEMM,  /* rows of S[k] @ [k,n], or of the sum of several such, with elementwise work on it */
     RG_INNER, /* S[k]^T @ S[n]: a contraction over the rows */
-    RG_CARRY, /* edge values between a graph and one derived from it */
+    RG_CARRY, /* edge values between a graph and one derived from it; rows put among others */
 } region_kind;
 
 typedef struct fu_walk { /* over the edges of each row */
@@ -95,6 +95,8 @@ typedef struct fusion {
     gir_id *walk;   /* REAL edge values made by a loop over the edges of rows: a sum of them by that
                        loop; else 0 */
     uint32_t *uses; /* number of uses among needed values */
+    bool *put;      /* PUTs that update the state that they are put into, which nobody else reads:
+                       INLINE, done where the state lies */
     GN_VEC(region) regions; /* in an order in which they can run */
     GN_VEC(fu_refusal) refusals;
     GN_VEC(fu_reader) readers;
@@ -136,6 +138,9 @@ static inline bool fu_is_edge_space(const gir_program *p, gir_space_id s)
 {
     return p->spaces.p[s].kind == GIR_EDGE;
 }
+/* What output number k has stored for it: the rows of a PUT that is done where its state lies, or
+ * the output's value. */
+gir_id fu_left_by(const fusion *f, uint32_t k);
 /* GEMM: its products, which are added up, and how many they are; other regions have none. */
 int fu_products(const gir_program *p, const region *r, gir_id product[FU_MOST_PRODUCTS]);
 /* a view whose elements lie as its operand's do */

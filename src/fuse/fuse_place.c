@@ -4,6 +4,8 @@
 #include "fuse/both_ends.h"
 #include "fuse/fuse.h"
 
+#include <string.h>
+
 typedef struct placing {
     fusion *f;
     const gir_program *p;
@@ -28,6 +30,22 @@ static void count_uses(placing *z)
         }
     }
     for (gir_id v = 1; v < p->nodes.n; v++) z->f->place[v] = need[v] ? FU_REAL : FU_UNUSED;
+}
+
+/* PUTs into states that they become.  Each is one update, and no operand. */
+static void find_puts(placing *z)
+{
+    const gir_program *p = z->p;
+    uint32_t *updates = GN_NEW_N(z->arena, uint32_t, p->nodes.n);
+    for (uint32_t k = 0; k < p->outputs.n; k++) updates[p->outputs.p[k].value]++;
+    for (uint32_t k = 0; k < p->outputs.n && gn_is_on(z->off, GN_DO_IN_PLACE); k++) {
+        const gir_output *o = &p->outputs.p[k];
+        const gir_node *n = gir_at(p, o->value);
+        if (n->op != GIR_PUT || o->kind != GIR_UPDATE) continue;
+        const gir_node *into = gir_at(p, gir_in(p, o->value, 1));
+        z->f->put[o->value] = into->op == GIR_STATE && !strcmp(into->attr.name, o->name) &&
+                              updates[o->value] == 1 && z->f->uses[o->value] == 0;
+    }
 }
 
 /* Does the select `v` drop elements of a matrix, one for each edge, by a mask that nothing else
@@ -134,9 +152,9 @@ static fu_place place_of(const placing *z, gir_id v)
     default: break;
     }
     if (cls == GIR_CLASS_GRAPH) return FU_LEAF;
-    if (fu_is_identity_view(p, v)) return FU_INLINE;
+    if (fu_is_identity_view(p, v) || z->f->put[v]) return FU_INLINE;
     if (!gn_is_on(z->off, GN_DO_RECOMPUTE)) return FU_REAL;
-    if (n->op == GIR_CARRY || n->op == GIR_UNCARRY) return FU_REAL;
+    if (n->op == GIR_CARRY || n->op == GIR_UNCARRY || n->op == GIR_PUT) return FU_REAL;
     if (cls == GIR_CLASS_VIEW || n->op == GIR_GATHER || n->op == GIR_CELL || n->op == GIR_TAKE ||
         n->op == GIR_ROW_VALUE)
         return FU_INLINE;
@@ -174,12 +192,13 @@ static void choose(placing *z)
         if (z->f->place[v] == FU_UNUSED) continue;
         if (spreads(p, v) && gir_ops[gir_at(p, gir_in(p, v, 2))->op].cls == GIR_CLASS_MAP)
             force_stored(z, gir_in(p, v, 2));
+        if (z->f->put[v]) force_stored(z, gir_in(p, v, 2));
         if (op != GIR_MATMUL && op != GIR_FROM_ROWS) continue;
         for (int k = 0; k < gir_at(p, v)->n_in; k++) force_stored(z, gir_in(p, v, k));
     }
     for (uint32_t k = 0; k < p->outputs.n; k++)
-        if (z->f->place[p->outputs.p[k].value] == FU_INLINE)
-            z->f->place[p->outputs.p[k].value] = FU_REAL;
+        if (z->f->place[fu_left_by(z->f, k)] == FU_INLINE)
+            z->f->place[fu_left_by(z->f, k)] = FU_REAL;
 }
 
 /* What both loops over edges would compute, a dot product at a time, one makes and leaves for the
@@ -246,6 +265,7 @@ void fu_choose_places(gn_arena *a, fusion *f, gn_switches off, bool lanes)
                  .lanes = lanes,
                  .dropper = GN_NEW_N(a, bool, f->p->nodes.n)};
     count_uses(&z);
+    find_puts(&z);
     choose(&z);
     choose_walked(&z);
     choose_dots(&z);

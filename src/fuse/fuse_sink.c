@@ -74,7 +74,7 @@ static void find_users(sinking *z)
             z->user[z->first[o] + at[o]++] = v;
         }
     z->output = GN_NEW_N(z->arena, bool, p->nodes.n);
-    for (uint32_t k = 0; k < p->outputs.n; k++) z->output[p->outputs.p[k].value] = true;
+    for (uint32_t k = 0; k < p->outputs.n; k++) z->output[fu_left_by(z->f, k)] = true;
 }
 
 /* Is v read, through views of its row, by row work of one region alone?  *to is -1 before the first

@@ -1,5 +1,5 @@
 /* Questions of a region that more than one room asks (fuse.h): views whose elements lie as their
- * operand's do, and the products of a sum. */
+ * operand's do, what outputs leave in memory, and the products of a sum. */
 #include "fuse/fuse.h"
 
 bool fu_is_identity_view(const gir_program *p, gir_id v)
@@ -9,6 +9,14 @@ bool fu_is_identity_view(const gir_program *p, gir_id v)
     if (n->op != GIR_BROADCAST) return false;
     const gir_type *t = gir_type_of(p, gir_in(p, v, 0));
     return t->space == n->type.space && gir_row_elems(t) == gir_row_elems(&n->type);
+}
+
+gir_id fu_left_by(const fusion *f, uint32_t k)
+{
+    gir_id v = f->p->outputs.p[k].value;
+    if (!f->put[v]) return v;
+    for (v = gir_in(f->p, v, 2); fu_is_identity_view(f->p, v);) v = gir_in(f->p, v, 0);
+    return v;
 }
 
 int fu_products(const gir_program *p, const region *r, gir_id product[FU_MOST_PRODUCTS])

@@ -148,6 +148,11 @@ gir_id gir_grow(gir_program *p, gir_id r, gir_id g, gir_id s, int end)
     return must(p, GIR_GROW, !r ? 1 : s ? 3 : 2, in, &(gir_attr){.i = {end}}, NULL);
 }
 
+gir_id gir_ends(gir_program *p, gir_id g, gir_id s, int ends)
+{
+    return must(p, GIR_ENDS, s ? 2 : 1, (const gir_id[]){g, s}, &(gir_attr){.i = {ends}}, NULL);
+}
+
 gir_id gir_filter(gir_program *p, gir_id g, gir_id mask)
 {
     return must(p, GIR_FILTER, 2, (const gir_id[]){g, mask}, NULL, NULL);

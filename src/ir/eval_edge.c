@@ -72,6 +72,16 @@ gn_status *gir_eval_TAKE(gir_eval_t *e)
     return NULL;
 }
 
+gn_status *gir_eval_PUT(gir_eval_t *e)
+{
+    const gir_coo *pick = gir_arg(e, 0)->graph;
+    for (int64_t v = 0; v < e->out->rows; v++) copy_row(e, v, gir_arg(e, 1), v);
+    for (int64_t k = 0; k < pick->n_edge; k++)
+        if (!pick->from || pick->from[k] >= 0)
+            copy_row(e, pick->src[k], gir_arg(e, 2), pick->dst[k]);
+    return NULL;
+}
+
 gn_status *gir_eval_CELL(gir_eval_t *e)
 {
     const gir_coo *g = gir_arg(e, 0)->graph;

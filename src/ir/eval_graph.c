@@ -147,6 +147,41 @@ gn_status *gir_eval_GROW(gir_eval_t *e)
     return NULL;
 }
 
+static void mark_ends(const gir_coo *g, int64_t ends, bool *marked)
+{
+    for (int64_t k = 0; k < g->n_edge; k++) {
+        if (ends & 1) marked[g->src[k]] = true;
+        if (ends & 2) marked[g->dst[k]] = true;
+    }
+}
+
+gn_status *gir_eval_ENDS(gir_eval_t *e)
+{
+    const gir_node *n = gir_node_at_hand(e);
+    const gir_coo *g = gir_arg(e, 0)->graph, *s = n->n_in > 1 ? gir_arg(e, 1)->graph : NULL;
+    int64_t rows = n->attr.i[0] & 1 ? g->n_src : g->n_dst, k = 0;
+    int64_t all = g->n_edge * gir_new_ends(e->p, e->v) + (s ? s->n_edge : 0);
+    if (all > rows) all = rows;
+    bool *marked = GN_NEW_N(e->arena, bool, rows);
+    mark_ends(g, n->attr.i[0], marked);
+    for (int64_t i = 0; s && i < s->n_edge; i++)
+        if (s->from[i] >= 0) marked[s->src[i]] = true;
+    int64_t *src = GN_NEW_N(e->arena, int64_t, all), *dst = GN_NEW_N(e->arena, int64_t, all),
+            *from = GN_NEW_N(e->arena, int64_t, all);
+    for (int fill = 0; fill < 2; fill++)
+        for (int64_t v = 0; v < rows && k < all; v++) {
+            if (marked[v] == (bool)fill) continue;
+            src[k] = v;
+            dst[k] = k;
+            from[k] = fill ? -1 : k;
+            k++;
+        }
+    gir_coo *pick = gir_coo_new(e->arena, rows, all, all, src, dst);
+    pick->from = from;
+    e->out->graph = pick;
+    return NULL;
+}
+
 /* Which row of a pick is this row?  -1: not picked. */
 static int64_t *places(gn_arena *a, const gir_coo *r)
 {

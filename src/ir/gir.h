@@ -174,6 +174,7 @@ gir_id gir_scatter(gir_program *p, gir_id g, gir_id e, int end, int red);
 gir_id gir_matmul(gir_program *p, gir_id a, gir_id b, bool ta, bool tb);
 /* Graphs of picked rows and edges.  r and s: 0 for none; s without r is not. */
 gir_id gir_grow(gir_program *p, gir_id r, gir_id g, gir_id s, int end);
+gir_id gir_ends(gir_program *p, gir_id g, gir_id s, int ends); /* s: 0 for none */
 gir_id gir_filter(gir_program *p, gir_id g, gir_id mask);
 gir_id gir_index(gir_program *p, gir_id i, gir_space_id of);
 gir_id gir_sample(gir_program *p, gir_id g, gir_id key, int64_t most, uint32_t site);
@@ -184,16 +185,31 @@ gir_id gir_graph(gir_program *p, const char *name, gir_space_id src, gir_space_i
 gir_id gir_leaf_by_name(const gir_program *p, gir_op op, const char *name); /* 0 when absent */
 void gir_output_add(gir_program *p, gir_output_kind kind, const char *name, gir_id value);
 
-/* Does a graph value pick rows: SUBSET, GROW, INDEX, or such a one seen from other picked rows
- * (RESTRICT of its sources)?  Edge k of a pick ends at row k. */
+/* Does a graph value pick rows: SUBSET, GROW, ENDS, INDEX, or such a one seen from other picked
+ * rows (RESTRICT of its sources)?  Edge k of a pick ends at row k. */
 bool gir_is_pick(const gir_program *p, gir_id g);
 /* A pick of each row once at most, into a space of its own? */
 static inline bool gir_picks_new(const gir_node *n)
 {
-    return n->op == GIR_SUBSET || n->op == GIR_GROW;
+    return n->op == GIR_SUBSET || n->op == GIR_GROW || n->op == GIR_ENDS;
 }
 /* Does a graph value pick each row once at most: one of those, or what RESTRICT leaves of one? */
 bool gir_picks_once(const gir_program *p, gir_id g);
+
+/* Does the ENDS r name all rows at those ends of g? */
+bool gir_names_ends(const gir_program *p, gir_id r, gir_id g, int ends);
+/* How many rows an edge of ENDS v's graph can name that none names which v's other pick does. */
+int gir_new_ends(const gir_program *p, gir_id v);
+/* Of operands of a RESTRICT: do its picks name all ends that they pick, so that all edges are left
+ * and it has those of its graph? */
+bool gir_keeps_edges(const gir_program *p, int n, const gir_id *in, int64_t ends);
+/* Has the graph an edge space of its own?  Else those of its operand. */
+static inline bool gir_owns_edges(const gir_program *p, gir_id g)
+{
+    const gir_node *n = gir_at(p, g);
+    return n->op != GIR_RESTRICT ||
+           !gir_keeps_edges(p, n->n_in, &p->operands.p[n->first_in], n->attr.i[0]);
+}
 
 /* Data: whole numbers and bools, one a row, that come of inputs alone by way of constants,
  * comparisons, gathers and carries.  The runtime knows them before a program runs, so that graphs

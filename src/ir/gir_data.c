@@ -51,6 +51,11 @@ bool gir_is_drawn(const gir_program *p, gir_id v)
         v = gir_in(p, v, 0);
     const gir_node *n = gir_at(p, v);
     if (gir_draws_edges(n)) return true;
+    bool named = n->op == GIR_ENDS || n->op == GIR_RESTRICT;
+    for (int k = 0; named && k < n->n_in; k++) /* other picks are of what stays */
+        if ((k == 0 || gir_at(p, gir_in(p, v, k))->op == GIR_ENDS) &&
+            gir_is_drawn(p, gir_in(p, v, k)))
+            return true;
     if (n->type.is_graph && n->op != GIR_INDEX) return false; /* inference sees to it */
     bool *needed = GN_NEW_N(p->arena, bool, (size_t)v + 1);
     needed[v] = true;
@@ -70,6 +75,32 @@ bool gir_is_reordered(const gir_program *p, gir_id g)
     const gir_node *to = gir_at(p, gir_in(p, i, 0));
     return to->op == GIR_CORRUPT && !gir_is_drawn(p, gir_in(p, gir_in(p, i, 0), 0)) &&
            !gir_is_drawn(p, gir_in(p, i, 2));
+}
+
+bool gir_names_ends(const gir_program *p, gir_id r, gir_id g, int ends)
+{
+    for (; gir_at(p, r)->op == GIR_ENDS; r = gir_in(p, r, 1)) {
+        if (gir_in(p, r, 0) == g) ends &= ~(int)gir_at(p, r)->attr.i[0];
+        if (!ends || gir_at(p, r)->n_in == 1) break;
+    }
+    return !ends;
+}
+
+int gir_new_ends(const gir_program *p, gir_id v)
+{
+    const gir_node *n = gir_at(p, v), *g = gir_at(p, gir_in(p, v, 0));
+    int ends = (int)n->attr.i[0], all = (ends & 1) + (ends >> 1);
+    if (g->op != GIR_CORRUPT || n->n_in == 1) return all;
+    gir_id of = gir_in(p, gir_in(p, v, 0), 0), s = gir_in(p, v, 1);
+    if (g->attr.i[1] == 2) return gir_names_ends(p, s, of, ends) ? 1 : all;
+    int kept = ends & (g->attr.i[1] == GIR_SRC ? 2 : 1); /* the end that is not drawn */
+    return all - (kept && gir_names_ends(p, s, of, kept));
+}
+
+bool gir_keeps_edges(const gir_program *p, int n, const gir_id *in, int64_t ends)
+{
+    return (!(ends & 1) || gir_names_ends(p, in[1], in[0], 1)) &&
+           (!(ends & 2) || gir_names_ends(p, in[n - 1], in[0], 2));
 }
 
 bool gir_picks_once(const gir_program *p, gir_id g)

@@ -269,6 +269,20 @@ bool gir_infer_TAKE(gir_rule *r)
     return true;
 }
 
+bool gir_infer_PUT(gir_rule *r)
+{
+    if (!graph_at(r, 0)) return false;
+    if (!gir_picks_new(gir_at(r->p, r->in[0])))
+        return gir_misfit(r, "operand 1 is no pick of rows, each once");
+    const gir_type *g = gir_rule_in(r, 0);
+    if (!rows_of(r, 1, g->src) || !rows_of(r, 2, g->dst)) return false;
+    gir_type t = *gir_rule_in(r, 2);
+    t.space = g->src;
+    *r->out = *gir_rule_in(r, 1);
+    if (gir_type_eq(&t, r->out)) return true;
+    return gir_misfit(r, "%s cannot be rows of %s", gir_rule_text(r, 2), gir_rule_text(r, 1));
+}
+
 bool gir_infer_CELL(gir_rule *r)
 {
     const gir_type *g = gir_rule_in(r, 0), *v = gir_rule_in(r, 1);

@@ -45,16 +45,19 @@ bool gir_infer_SUBSET(gir_rule *r)
     return picked_space(r, m->space);
 }
 
-/* Is operand k a pick of rows of that space? */
-static bool pick_operand(gir_rule *r, int k, gir_space_id of, bool repeats)
+/* Is operand k a pick of rows of that space?  It may be one with repeats, or one of named ends,
+ * drawn ones too, whose rows are out of order. */
+static bool pick_operand(gir_rule *r, int k, gir_space_id of, bool repeats, bool ends)
 {
     if (!gir_graph_operand(r, k)) return false;
     gir_op op = op_of(r, k);
     if (op == GIR_INDEX && !repeats)
         return gir_misfit(r, "operand %d may pick a row several times", k + 1);
-    if (op != GIR_SUBSET && op != GIR_GROW && op != GIR_INDEX)
+    if (op != GIR_SUBSET && op != GIR_GROW && op != GIR_ENDS && op != GIR_INDEX)
         return gir_misfit(r, "operand %d is no pick of rows", k + 1);
-    if (gir_rule_in(r, k)->src == of) return gir_same_edges(r, k);
+    if (op == GIR_ENDS && !ends)
+        return gir_misfit(r, "operand %d does not name all ends of the graph", k + 1);
+    if (gir_rule_in(r, k)->src == of) return ends || gir_same_edges(r, k);
     return gir_misfit(r, "operand %d picks rows of %s, not of %s", k + 1,
                       space_at(r, gir_rule_in(r, k)->src)->name, space_at(r, of)->name);
 }
@@ -69,11 +72,31 @@ bool gir_infer_GROW(gir_rule *r)
     if (!gir_graph_operand(r, graph) || !gir_same_edges(r, graph)) return false;
     const gir_type *g = gir_rule_in(r, graph);
     gir_space_id to = end == GIR_SRC ? g->src : g->dst, from = end == GIR_SRC ? g->dst : g->src;
-    if (r->n > 1 && !pick_operand(r, 0, from, true)) return false;
-    if (r->n > 2 && !pick_operand(r, 2, to, true)) return false;
+    if (r->n > 1 && (!pick_operand(r, 0, from, true, true) || !gir_same_edges(r, 0))) return false;
+    if (r->n > 2 && (!pick_operand(r, 2, to, true, true) || !gir_same_edges(r, 2))) return false;
     if (space_at(r, to)->kind == GIR_EDGE)
         return gir_misfit(r, "rows of %s are edges, which filter picks", space_at(r, to)->name);
     return picked_space(r, to);
+}
+
+bool gir_infer_ENDS(gir_rule *r)
+{
+    int64_t ends = r->attr->i[0];
+    if (r->n > 2) return gir_misfit(r, "%d operands, takes a graph and up to one pick", r->n);
+    if (ends < 1 || ends > 3)
+        return gir_misfit(r, "ends is %lld; it is 1, 2 or 3", (long long)ends);
+    if (!gir_graph_operand(r, 0)) return false;
+    const gir_type *g = gir_rule_in(r, 0);
+    gir_space_id of = ends & 1 ? g->src : g->dst;
+    if (ends == 3 && g->src != g->dst)
+        return gir_misfit(r, "the graph goes from %s to %s, which are not one space",
+                          space_at(r, g->src)->name, space_at(r, g->dst)->name);
+    if (space_at(r, of)->kind == GIR_EDGE)
+        return gir_misfit(r, "rows of %s are edges, which filter picks", space_at(r, of)->name);
+    if (r->n > 1 && op_of(r, 1) != GIR_ENDS)
+        return gir_misfit(r, "operand 2 is no pick of rows that ends name");
+    if (r->n > 1 && !pick_operand(r, 1, of, false, true)) return false;
+    return picked_space(r, of);
 }
 
 bool gir_infer_RESTRICT(gir_rule *r)
@@ -83,14 +106,17 @@ bool gir_infer_RESTRICT(gir_rule *r)
         return gir_misfit(r, "ends is %lld; it is 1, 2 or 3", (long long)ends);
     if (r->n != (ends == 3 ? 3 : 2))
         return gir_misfit(r, "%d operands do not fit ends = %lld", r->n, (long long)ends);
-    if (!gir_graph_operand(r, 0) || !gir_same_edges(r, 0)) return false;
+    if (!gir_graph_operand(r, 0)) return false;
+    bool keeps = gir_keeps_edges(r->p, r->n, r->in, ends);
+    if (!keeps && !gir_same_edges(r, 0)) return false;
     gir_type g = *gir_rule_in(r, 0);
-    if (ends & 1 && !pick_operand(r, 1, g.src, false)) return false;
-    if (ends & 2 && !pick_operand(r, r->n - 1, g.dst, false)) return false;
+    if (ends & 1 && !pick_operand(r, 1, g.src, false, keeps)) return false;
+    if (ends & 2 && !pick_operand(r, r->n - 1, g.dst, false, keeps)) return false;
     r->out->is_graph = 1;
     r->out->src = ends & 1 ? gir_rule_in(r, 1)->dst : g.src;
     r->out->dst = ends & 2 ? gir_rule_in(r, r->n - 1)->dst : g.dst;
-    return gir_edge_space(r);
+    r->out->edge = g.edge;
+    return keeps || gir_edge_space(r);
 }
 
 /* Operand 0 is a graph that is bound, or comes of one edge by edge: its places in the user's list
@@ -102,7 +128,8 @@ static bool of_edge_list(gir_rule *r)
     for (;;) {
         const gir_node *n = gir_at(r->p, g);
         if (n->op == GIR_GRAPH) break;
-        if (n->op == GIR_SUBSET || n->op == GIR_GROW || n->op == GIR_RESTRICT || n->op == GIR_INDEX)
+        if (n->op == GIR_SUBSET || n->op == GIR_GROW || n->op == GIR_ENDS ||
+            n->op == GIR_RESTRICT || n->op == GIR_INDEX)
             return gir_misfit(r, "not of a graph of picked rows");
         if (n->op == GIR_PATTERN) return gir_misfit(r, "not of the pattern of a matrix");
         g = gir_in(r->p, g, 0);

@@ -1,8 +1,8 @@
 /* Verifier of the tensor IR.  What holds of every program:
  *   - values: the operator exists, has as many operands as it takes, and they come before it;
  *     attributes that it does not have are zero; the type is the one that inference gives;
- *   - rows: every edge space is the edge space of one graph, and every space of picked rows that of
- *     one pick, which comes before all values over it;
+ *   - rows: every edge space is the edge space of one graph, and of what keeps its edges, and every
+ * space of picked rows that of one pick, which comes before all values over it;
  *   - names: leaves of one name are the same leaf; spaces have different names; outputs, and
  *     updates, too;
  *   - outputs are tensors that exist, and an update has the type of the state it replaces;
@@ -89,7 +89,7 @@ static gn_status *verify_value(gir_program *p, gir_id v)
     if (!gir_infer(p, (gir_op)n->op, n->n_in, n->n_in ? &p->operands.p[n->first_in] : NULL,
                    &n->attr, &n->type, &out, &why))
         BROKEN("%%%u = %s", v, why);
-    if (n->type.is_graph && p->spaces.p[n->type.edge].graph != v)
+    if (n->type.is_graph && p->spaces.p[n->type.edge].graph != v && gir_owns_edges(p, v))
         BROKEN("%%%u = %s: its edge space %s belongs to %%%u", v, op->text,
                p->spaces.p[n->type.edge].name, p->spaces.p[n->type.edge].graph);
     if (gir_picks_new(n) && p->spaces.p[n->type.dst].graph != v)

@@ -143,6 +143,18 @@ bool gir_vjp_GATHER(gir_vjp *g)
     return true;
 }
 
+/* Of rows that were put the cotangent is y's, of the others x's. */
+bool gir_vjp_PUT(gir_vjp *g)
+{
+    gir_id r = gir_vjp_in(g, 0), y = gir_vjp_in(g, 2);
+    const gir_id in[3] = {r, g->ct, gir_vjp_const(g, y, 0)};
+    gir_id rest = gir_make(g->p, GIR_PUT, 3, in, NULL, NULL, NULL);
+    g->ct_in[1] = rest;
+    if (gir_vjp_needs(g, 2))
+        g->ct_in[2] = gir_op2(g->p, GIR_TAKE, r, gir_op2(g->p, GIR_SUB, g->ct, rest));
+    return true;
+}
+
 bool gir_vjp_TAKE(gir_vjp *g)
 {
     gir_id pick = gir_vjp_in(g, 0);

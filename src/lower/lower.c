@@ -252,44 +252,53 @@ static void sum_images(lower *L, gir_id v, kir_id i)
     low_close(L);
 }
 
+void low_copy_side(lower *L, gir_id v, gir_id o, kir_id row, kir_id cond)
+{
+    low_open_if(L, cond);
+    where w = low_node_at(L, o ? gir_type_of(L->p, o)->space : 0, row);
+    int64_t n = fu_elems(L->p, v);
+    kir_id j = n > 1 ? low_open_n(L, n, KIR_VECTOR, KIR_NONE) : low_iconst(L, 0);
+    low_ix x = low_index(gir_type_of(L->p, v), j);
+    kir_id value = o ? low_value(L, o, &w, &x)
+                     : low_const(L, low_elem((gn_elem)gir_type_of(L->p, v)->elem), 0);
+    low_store_value(L, v, &L->row, j, value);
+    if (n > 1) low_close(L);
+    low_close(L);
+}
+
 /* carry(derived, g, e, fill): the edge's value in the parent, or the node's fill. uncarry(g,
  * derived, e): the transpose. */
-static void low_carry(lower *L)
+static void low_carry(lower *L, kir_id i)
 {
     gir_id v = L->r->members.p[0], g = gir_in(L->p, v, 0), e = gir_in(L->p, v, 2);
     bool carry = gir_at(L->p, v)->op == GIR_CARRY;
-    low_begin(L, "carry");
-    gir_space_id s = L->r->space;
-    L->launch.trip = (low_size){.coef = 1, .sym = low_sym_of(L, s, 1)};
-    kir_id i = low_open(L, low_iconst(L, 0), low_sym_value(L, s, 1), 1, KIR_THREAD, KIR_NONE);
-    L->row = (where){.space = s, .row = i, .level = L->depth};
     gir_id derived = carry ? g : gir_in(L->p, v, 1);
     if (!carry && gir_at(L->p, derived)->op == GIR_CORRUPT) {
         sum_images(L, v, i);
-        low_close(L);
-        low_end(L);
         return;
     }
     kir_id from = low_load(
         L, low_buffer_of_graph(L, derived, carry ? GN_GRAPH_FROM : GN_GRAPH_IMAGE), i);
     kir_id has = kir_bin(L->k, low_at(L), KIR_ILE, low_iconst(L, 0), from);
     kir_id not = kir_un(L->k, low_at(L), KIR_NOT, has);
-    kir_id node = carry ? low_load(L, low_buffer_of_graph(L, g, GN_GRAPH_ROW), i) : 0;
-    for (int side = 0; side < 2; side++) {
-        low_open_if(L, side == 0 ? has : not);
-        where w = low_node_at(
-            L, gir_type_of(L->p, side == 0 || !carry ? e : gir_in(L->p, v, 3))->space,
-            side == 0 ? from : node);
-        int64_t n = fu_elems(L->p, v);
-        kir_id j = n > 1 ? low_open_n(L, n, KIR_VECTOR, KIR_NONE) : low_iconst(L, 0);
-        low_ix x = low_index(gir_type_of(L->p, v), j);
-        kir_id value = side == 0 ? low_value(L, e, &w, &x)
-                       : carry   ? low_value(L, gir_in(L->p, v, 3), &w, &x)
-                                 : low_const(L, low_elem((gn_elem)gir_type_of(L->p, v)->elem), 0);
-        low_store_value(L, v, &L->row, j, value);
-        if (n > 1) low_close(L);
-        low_close(L);
-    }
+    kir_id node = carry ? low_load(L, low_buffer_of_graph(L, g, GN_GRAPH_ROW), i) : from;
+    low_copy_side(L, v, e, from, has);
+    low_copy_side(L, v, carry ? gir_in(L->p, v, 3) : 0, node, not);
+}
+
+/* Rows that come from one of two places each. */
+static void low_moved(lower *L)
+{
+    bool put = gir_at(L->p, L->r->members.p[0])->op == GIR_PUT;
+    gir_space_id s = L->r->space;
+    low_begin(L, put ? "put" : "carry");
+    L->launch.trip = (low_size){.coef = 1, .sym = low_sym_of(L, s, 1)};
+    kir_id i = low_open(L, low_iconst(L, 0), low_sym_value(L, s, 1), 1, KIR_THREAD, KIR_NONE);
+    L->row = (where){.space = s, .row = i, .level = L->depth};
+    if (put)
+        low_put_rows(L, i);
+    else
+        low_carry(L, i);
     low_close(L);
     low_end(L);
 }
@@ -335,6 +344,7 @@ static void bind_outputs(lower *L)
     for (uint32_t k = 0; k < p->outputs.n; k++) {
         const gir_output *o = &p->outputs.p[k];
         gir_id v = o->value;
+        if (L->f->put[v]) low_bind_put(L, v);
         if (L->f->place[v] != FU_REAL || L->value_buffer[v] >= 0) continue;
         const gir_type *t = gir_type_of(p, v);
         if (o->kind == GIR_UPDATE) {
@@ -384,6 +394,7 @@ static void copy_outputs(lower *L)
     int *from = GN_NEW_N(L->arena, int, p->outputs.n + 1);
     for (uint32_t k = 0; k < p->outputs.n; k++) {
         const gir_output *o = &p->outputs.p[k];
+        if (L->f->put[o->value]) continue;
         from[k] = low_buffer_of_value(L, o->value);
         low_buffer b = L->out->buffers.p[from[k]];
         if (o->kind == GIR_OUTPUT && !(b.kind == LOW_OUTPUT && !strcmp(b.name, o->name)))
@@ -391,6 +402,7 @@ static void copy_outputs(lower *L)
     }
     for (uint32_t k = 0; k < p->outputs.n; k++) {
         const gir_output *o = &p->outputs.p[k];
+        if (L->f->put[o->value]) continue;
         low_buffer b = L->out->buffers.p[from[k]];
         if (o->kind != GIR_UPDATE || b.kind != LOW_STATE || !strcmp(b.name, o->name) ||
             !is_updated(p, b.name))
@@ -401,6 +413,10 @@ static void copy_outputs(lower *L)
     }
     for (uint32_t k = 0; k < p->outputs.n; k++) {
         const gir_output *o = &p->outputs.p[k];
+        if (L->f->put[o->value]) {
+            low_put_left(L, o->value);
+            continue;
+        }
         low_buffer b = L->out->buffers.p[from[k]];
         if (o->kind == GIR_UPDATE && !(b.kind == LOW_STATE && !strcmp(b.name, o->name)))
             add_copy(L, target_buffer(L, o, b), from[k]);
@@ -417,6 +433,7 @@ gn_status *gn_lower(gn_arena *a, const fusion *f, const low_options *opt, lowere
     L->out->f = f;
     L->value_buffer = GN_NEW_N(a, int32_t, f->p->nodes.n);
     L->cost = GN_NEW_N(a, float, f->p->nodes.n);
+    L->put = GN_NEW_N(a, gir_id, f->p->nodes.n);
     memset(L->value_buffer, -1, sizeof(int32_t) * f->p->nodes.n);
     L->zeros_behind = GN_NEW_N(a, bool, f->p->nodes.n);
     bind_outputs(L);
@@ -432,7 +449,7 @@ gn_status *gn_lower(gn_arena *a, const fusion *f, const low_options *opt, lowere
         case RG_FLAT: low_flat(L); break;
         case RG_GEMM: low_gemm(L); break;
         case RG_INNER: low_inner(L); break;
-        case RG_CARRY: low_carry(L); break;
+        case RG_CARRY: low_moved(L); break;
         }
     }
     if (!L->error) copy_outputs(L);

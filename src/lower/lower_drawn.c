@@ -54,7 +54,7 @@ static bool has_room(const lower *L, gir_id v)
 {
     if (L->f->place[v] != FU_REAL || !L->f->stored[v] || L->value_buffer[v] >= 0) return false;
     for (uint32_t k = 0; k < L->p->outputs.n; k++)
-        if (L->p->outputs.p[k].value == v) return false;
+        if (fu_left_by(L->f, k) == v) return false;
     return true;
 }
 
@@ -123,7 +123,7 @@ static bool read_by_drawn(const lower *L, gir_id v)
         if (f->readers.p[k].value == v && L->drawn_of[f->readers.p[k].region].value != v)
             return false;
     for (uint32_t k = 0; k < L->p->outputs.n; k++)
-        if (L->p->outputs.p[k].value == v) return false;
+        if (fu_left_by(L->f, k) == v) return false;
     return true;
 }
 

@@ -255,7 +255,8 @@ static void prefetch(lower *L, kir_id e)
 static void take_edge(lower *L, const edge_pass *z, kir_id e, const kir_id *tile)
 {
     const fu_walk *r = &L->walk;
-    L->edge = (where){.space = gir_type_of(L->p, r->graph)->edge, .row = e, .level = L->depth};
+    L->edge = (where){
+        .space = gir_type_of(L->p, r->graph)->edge, .row = e, .level = L->depth, .graph = r->graph};
     if (L->drawn) {
         pass_body(L, z, tile);
         L->edge = (where){0};

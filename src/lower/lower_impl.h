@@ -1,8 +1,9 @@
 /* What the files of the lowering share.  lower.c: buffers and launches; lower_level.c: levels and
  * integers; lower_value.c: values as instructions; lower_map.c: elementwise ones;
  * lower_edges.c: passes over the edges of a row; lower_totals.c: sums of such sums; lower_parts.c:
- * over parts of rows of many edges; lower_rows.c: ROWS and FLAT regions; lower_gemm.c,
- * lower_inner.c: GEMM and INNER regions, on lower_dense.c; lower_terms.c: GEMM of few columns. */
+ * over parts of rows of many edges; lower_put.c: rows put among others; lower_rows.c: ROWS and FLAT
+ * regions; lower_gemm.c, lower_inner.c: GEMM and INNER regions, on lower_dense.c; lower_terms.c:
+ * GEMM of few columns. */
 #ifndef GN_LOWER_LOWER_IMPL_H
 #define GN_LOWER_LOWER_IMPL_H
 
@@ -16,6 +17,7 @@ typedef struct where {
     kir_id row;
     int level;
     kir_id src, dst;  /* ends, where the row is an edge and they are known; else 0 */
+    gir_id graph;     /* of which: others may have the same edges, with ends of their own */
     kir_id by_source; /* its place among the edges by source, where the loop runs over those; else 0
                        */
     kir_id in_block;  /* its place among the rows of the block, where those are worked on together;
@@ -108,6 +110,7 @@ typedef struct lower {
     bool *zeros_behind;    /* by value: a row of zeros lies behind its last */
     gn_status *error;      /* the first one; checked at the end of each region */
     int32_t *value_buffer; /* by value: low_buffer, or -1 */
+    gir_id *put; /* by value over picked rows: the PUT that it is stored by, right into its state */
     float *cost; /* by value: of computing one element again, from what is stored; < 0 unknown */
 
     /* of the kernel at hand */
@@ -203,6 +206,10 @@ void low_store_from(lower *L, int b, kir_id at, kir_id tile, kir_id j);
 void low_store_value(lower *L, gir_id v, const where *w, kir_id lin, kir_id value);
 gn_elem low_elem(gn_elem e); /* the type of a value in the loop IR */
 where low_node_at(lower *L, gir_space_id s, kir_id row);
+/* The ends of an edge.  In a pass over a row's edges one is the row itself. */
+where low_end_of(lower *L, gir_id g, const where *w, int end);
+/* Where `cond` holds, row L->row of v becomes row `row` of o; of 0: zeros. */
+void low_copy_side(lower *L, gir_id v, gir_id o, kir_id row, kir_id cond);
 
 float low_cost(lower *L, gir_id v); /* of one element from what is stored, in about the time of an
                                        addition */
@@ -272,6 +279,14 @@ void low_draw_block(lower *L, kir_id first, kir_id end); /* these */
 void low_draw_ahead(lower *L, kir_id lo, kir_id hi);
 /* element j of what the edge number e, in that order, adds */
 kir_id low_drawn_value(lower *L, kir_id e, kir_id j);
+
+/* lower_put.c: `put` is one of fusion.put; low_bind_put sets L->put of its rows where they may be
+ * stored as soon as they are computed, which low_store_put does; low_put_left does it for others.
+ */
+void low_bind_put(lower *L, gir_id put);
+void low_store_put(lower *L, gir_id v, const where *w, kir_id lin, kir_id value);
+void low_put_left(lower *L, gir_id put);
+void low_put_rows(lower *L, kir_id i); /* row i of any other, the region at hand */
 
 /* lower_rows.c, lower_gemm.c, lower_inner.c, lower_dense.c */
 void low_rows(lower *L);

@@ -53,13 +53,6 @@ static kir_id row_offset(lower *L, gir_id v, const where *w, kir_id lin)
     return low_scaled_add(L, w->row, fu_elems(L->p, v), lin);
 }
 
-void low_store_value(lower *L, gir_id v, const where *w, kir_id lin, kir_id value)
-{
-    int b = low_kernel_buffer(L, low_buffer_of_value(L, v), KIR_WRITE);
-    kir_id at = row_offset(L, v, w, lin);
-    kir_store(L->k, low_at(L), b, at, value);
-}
-
 void low_store_from(lower *L, int b, kir_id at, kir_id tile, kir_id j)
 {
     kir_store(L->k, low_at(L), b, at, kir_tload(L->k, low_at(L), tile, j));
@@ -70,12 +63,11 @@ where low_node_at(lower *L, gir_space_id s, kir_id row)
     return (where){.space = s, .row = row, .level = L->depth};
 }
 
-/* The ends of an edge. In a pass over a row's edges one is the row itself. */
-static where end_of(lower *L, gir_id g, const where *w, int end)
+where low_end_of(lower *L, gir_id g, const where *w, int end)
 {
     const gir_type *t = gir_type_of(L->p, g);
     gir_space_id s = end == GIR_SRC ? t->src : t->dst;
-    kir_id known = end == GIR_SRC ? w->src : w->dst;
+    kir_id known = w->graph != g ? 0 : end == GIR_SRC ? w->src : w->dst;
     if (known && known == L->row.row && s == L->row.space) return L->row;
     where n = {.space = s, .row = known, .level = w->level};
     if (known) return n;
@@ -95,6 +87,17 @@ static where end_of(lower *L, gir_id g, const where *w, int end)
     }
     L->depth = save;
     return n;
+}
+
+void low_store_value(lower *L, gir_id v, const where *w, kir_id lin, kir_id value)
+{
+    if (L->put[v]) {
+        low_store_put(L, v, w, lin, value);
+        return;
+    }
+    int b = low_kernel_buffer(L, low_buffer_of_value(L, v), KIR_WRITE);
+    kir_id at = row_offset(L, v, w, lin);
+    kir_store(L->k, low_at(L), b, at, value);
 }
 
 /* The row's number in the user's order: what random draws and iota count by. */
@@ -484,7 +487,7 @@ static kir_id cell_value(lower *L, gir_id v, const where *w)
     bool by_row = L->p->spaces.p[gir_type_of(L->p, o)->space].kind != GIR_EDGE;
     if (gir_at(L->p, pattern)->op == GIR_PATTERN && gir_at(L->p, o)->op == GIR_RANDOM && by_row)
         return low_random_at(L, o, w, load_at_edge(L, g, w, GN_GRAPH_CELL, GN_GRAPH_CSC_CELL));
-    where col = end_of(L, g, w, GIR_SRC), row = end_of(L, g, w, GIR_DST);
+    where col = low_end_of(L, g, w, GIR_SRC), row = low_end_of(L, g, w, GIR_DST);
     row.level = w->level;
     low_ix x = low_index(gir_type_of(L->p, o), col.row);
     return low_value(L, o, &row, &x);
@@ -509,13 +512,13 @@ static kir_id compute(lower *L, gir_id v, const where *w, low_ix *x)
     default: break;
     }
     if (n->op == GIR_GATHER) {
-        where there = end_of(L, gir_in(L->p, v, 0), w, (int)n->attr.i[0]);
+        where there = low_end_of(L, gir_in(L->p, v, 0), w, (int)n->attr.i[0]);
         return low_value(L, gir_in(L->p, v, 1), &there, x);
     }
     if (n->op == GIR_TAKE) { /* edge k of a pick ends at row k */
         where edge = {
             .space = gir_type_of(L->p, gir_in(L->p, v, 0))->edge, .row = w->row, .level = w->level};
-        where there = end_of(L, gir_in(L->p, v, 0), &edge, GIR_SRC);
+        where there = low_end_of(L, gir_in(L->p, v, 0), &edge, GIR_SRC);
         return low_value(L, gir_in(L->p, v, 1), &there, x);
     }
     if (n->op == GIR_CELL) return cell_value(L, v, w);

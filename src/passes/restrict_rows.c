@@ -135,7 +135,8 @@ static bool own_values(const gir_program *p, gir_id v)
 static bool by_edges(const restricter *z, gir_id v)
 {
     const gir_node *n = gir_at(z->from, v);
-    if (n->op == GIR_GATHER) return true;
+    /* graphs between rows that ends name (touch_rows.c) have the same edges and other rows */
+    if (n->op == GIR_GATHER) return gir_in(z->from, v, 0) == over_edges(z, v);
     if (n->op == GIR_CELL)
         return own_values(z->from, v) || gn_is_made_up(z->from, gir_in(z->from, v, 1));
     return gn_is_by_rows(z->from, v);

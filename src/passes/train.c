@@ -1,8 +1,12 @@
 /* The training step.  Formulas are those of torch.optim.{SGD,Adam,AdamW,Adagrad} (the single-tensor
  * loops of PyTorch 2) and of torch.nn.utils.clip_grad_norm_ and clip_grad_value_, in their order:
  * clip, decay, moments, update.  What depends on the step alone (learning rate, bias corrections)
- * is a scalar in f64, as it is a Python float there. */
+ * is a scalar in f64, as it is a Python float there.
+ *
+ * Of a table whose rows are touched (touch_rows.c) all of that is done with the picked rows, which
+ * are put back: as torch.optim.SparseAdam, and SGD and Adagrad with sparse gradients. */
 #include "passes/train.h"
+#include "passes/touch_rows.h"
 
 #include <math.h>
 #include <string.h>
@@ -17,7 +21,8 @@ typedef struct trainer {
 
 typedef struct trained {
     const gn_train_param *param;
-    gir_id w, grad;
+    gir_id w, grad; /* of the rows that `pick` picks, where there is one */
+    gir_id pick;
 } trained;
 
 /* values --------------------------------------------------------------------------------------- */
@@ -55,13 +60,22 @@ static gir_id state(trainer *t, const char *name, const gir_type *type)
 static gir_id moment(trainer *t, char which, const trained *x, const char **name)
 {
     gir_type type = *gir_type_of(t->p, x->w);
+    if (x->pick) type.space = gir_type_of(t->p, x->pick)->src;
     *name = gn_arena_printf(t->p->arena, "opt.%c.%s", which, x->param->name);
-    return state(t, *name, &type);
+    gir_id v = state(t, *name, &type);
+    return x->pick ? op2(t, GIR_TAKE, x->pick, v) : v;
 }
 
 static void update(trainer *t, const char *name, gir_id v)
 {
     gir_output_add(t->p, GIR_UPDATE, name, v);
+}
+
+/* Of a state of x, or of x itself. */
+static void update_of(trainer *t, const trained *x, const char *name, gir_id v)
+{
+    if (x->pick) v = gir_op3(t->p, GIR_PUT, x->pick, gir_leaf_by_name(t->p, GIR_STATE, name), v);
+    update(t, name, v);
 }
 
 /* C leaves open in which order the arguments of a call are computed, and with it the numbers of the
@@ -149,7 +163,8 @@ static void end_step(trainer *t)
 static gir_id sum_of_squares(trainer *t, gir_id g)
 {
     int64_t all = ((int64_t)1 << gir_type_of(t->p, g)->rank) - 1;
-    return gir_reduce(t->p, op2(t, GIR_MUL, g, g), GIR_SUM, all);
+    gir_id sum = gir_reduce(t->p, op2(t, GIR_MUL, g, g), GIR_SUM, all);
+    return gir_type_of(t->p, sum)->space ? gir_space_reduce(t->p, sum, GIR_SUM) : sum;
 }
 
 static void clip_norm(trainer *t, trained *x, int n)
@@ -205,7 +220,7 @@ static gir_id sgd(trainer *t, const trained *x)
             gir_id first = gir_broadcast(t->p, op2(t, GIR_EQ, t->t, like(t, t->t, 0)), &mask);
             next = gir_op3(t->p, GIR_SELECT, first, g, next);
         }
-        update(t, name, next);
+        update_of(t, x, name, next);
         g = s->nesterov ? op2(t, GIR_ADD, g, scale(t, next, s->momentum)) : next;
     }
     return op2(t, GIR_SUB, x->w, op2(t, GIR_MUL, spread(t, t->lr, x->w), g));
@@ -229,10 +244,12 @@ static gir_id adam(trainer *t, const trained *x)
     m = op2(t, GIR_ADD, m, scale(t, op2(t, GIR_SUB, g, m), 1 - s->beta1));
     v = scale(t, v, s->beta2);
     v = op2(t, GIR_ADD, v, scale(t, op2(t, GIR_MUL, g, g), 1 - s->beta2));
-    update(t, m_name, m);
-    update(t, v_name, v);
-    gir_id denominator = gir_op1(t->p, GIR_SQRT, v);
-    denominator = op2(t, GIR_ADD, denominator, spread(t, t->eps, w));
+    update_of(t, x, m_name, m);
+    update_of(t, x, v_name, v);
+    gir_id root = gir_op1(t->p, GIR_SQRT, v);
+    /* SparseAdam leaves r out of eps */
+    gir_id eps = x->pick ? like(t, v, s->eps) : spread(t, t->eps, w);
+    gir_id denominator = op2(t, GIR_ADD, root, eps);
     return op2(t, GIR_SUB, w,
                op2(t, GIR_DIV, op2(t, GIR_MUL, spread(t, t->size, w), m), denominator));
 }
@@ -243,7 +260,7 @@ static gir_id adagrad(trainer *t, const trained *x)
     const char *name;
     gir_id g = decayed(t, x), v = moment(t, 'v', x, &name);
     v = op2(t, GIR_ADD, v, op2(t, GIR_MUL, g, g));
-    update(t, name, v);
+    update_of(t, x, name, v);
     gir_id root = gir_op1(t->p, GIR_SQRT, v);
     gir_id denominator = op2(t, GIR_ADD, root, like(t, v, t->spec->eps));
     gir_id size = op2(t, GIR_MUL, spread(t, t->lr, x->w), g);
@@ -274,6 +291,9 @@ static gn_status *check_spec(const gn_train_spec *s)
     if (s->optimizer == GN_SGD) {
         if (s->nesterov && (s->momentum <= 0 || s->dampening != 0))
             GN_FAIL(GN_ERR_MODEL, "nesterov needs a momentum and no dampening");
+        if (s->touched && s->momentum != 0)
+            GN_FAIL(GN_ERR_MODEL, "a momentum moves all rows of a table, not those alone that a "
+                                  "step touches");
         return NULL;
     }
     if (s->optimizer == GN_ADAGRAD) return NULL;
@@ -301,15 +321,17 @@ static gn_status *gradients(gir_program *p, gir_id loss, int n_params, const gn_
     for (int k = 0; k < n_params; k++) {
         gir_id v = gir_leaf_by_name(p, GIR_STATE, params[k].name);
         if (!v) continue;
-        x[found].param = &params[k];
-        w[found++] = v;
+        gir_id rows;
+        GN_TRY(gn_touched_rows(p, v, &rows));
+        x[found] = (trained){.param = &params[k], .pick = rows ? gir_in(p, rows, 0) : 0};
+        w[found++] = rows ? rows : v;
     }
     GN_TRY(gir_grad(p, loss, found, w, grad));
     *n = 0;
     for (int k = 0; k < found; k++) {
         const gir_node *g = gir_at(p, grad[k]);
         if (g->op == GIR_CONST && g->attr.f == 0) continue; /* the loss does not depend on it */
-        x[(*n)++] = (trained){x[k].param, w[k], grad[k]};
+        x[(*n)++] = (trained){x[k].param, w[k], grad[k], x[k].pick};
     }
     return NULL;
 }
@@ -332,7 +354,7 @@ gn_status *gn_pass_train(gn_arena *a, const gir_program *loss, int n_params,
     for (int k = 0; k < n; k++) {
         t.p->loc = gir_at(t.p, x[k].w)->loc;
         gir_id w = updated(&t, &x[k]);
-        update(&t, x[k].param->name, w);
+        update_of(&t, &x[k], x[k].param->name, w);
     }
     t.p->loc = (gir_loc){0};
     end_step(&t);

@@ -30,7 +30,7 @@ PAIRS = """model Pairs(d = 4) (writes: node.author -> node.paper) -> edge.writes
 }
 train Pairs {
   loss = bce_with_logits(Pairs(writes), 1) + bce_with_logits(Pairs(corrupt(writes, 2)), 0)
-  optimizer = adagrad(lr = 0.1)
+  optimizer = OPTIMIZER
 }
 """
 PAIRS_DRIVER = r"""
@@ -139,9 +139,9 @@ def driver_of(text, d, *named):
                      "writes": len(d["writes"]), "steps": STEPS, "seed": SEED}
 
 
-def check_draws(r, d, args):
-    """Edges that are drawn at every step are those that gnnc draws."""
-    log, model = r.path("pairs.csv"), r.write("pairs.gnn", PAIRS)
+def check_draws(r, d, args, optimizer):
+    """Edges that are drawn at every step are those that gnnc draws, and so are rows that a step touches."""
+    log, model = r.path("pairs.csv"), r.write("pairs.gnn", PAIRS.replace("OPTIMIZER", optimizer))
     r.write("pairs.c", driver_of(PAIRS_DRIVER, d, "writes"))
     r.works("train", model, *args, "--epochs", STEPS, "--seed", SEED, "--log", log)
     r.works(model, *args, "-o", r.path("pairs.o"), "--header", r.path("pairs.h"))
@@ -172,7 +172,8 @@ def main():
                  "end: edge ", "sizes: ", "edges: 'writes.year' has 2 rows, relation 'writes' 40 edges"):
         if line not in said or "?" in said.replace("did you mean 'writes'?", ""):
             aot.fail(f"{line!r} is not in\n{said}")
-    check_draws(r, d, args)
+    for optimizer in ("adagrad(lr = 0.1)", 'adam(lr = 0.1, rows = "touched")'):
+        check_draws(r, d, args, optimizer)
     r.done()
 
 

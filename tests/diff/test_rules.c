@@ -54,6 +54,13 @@ static const char prelude[] = "  space node node ?\n"
 #define ENDS                                                                                       \
     " %23 = state \"m.any\" : f32[18, 6]\n %24 = matmul %22, %23\n %25 = tanh %24\n %29 = matmul " \
     "%25, %10\n"
+/* Rows that are sources of edges of g, of a state, and the graph that they have to all. */
+#define NAMED                                                                                      \
+    "space few node ? of %21\n space fe edge ? of %21\n"                                           \
+    " %21 = ends %1 {ends = 1} : graph<node -> few, fe>\n %22 = state \"z.any\" : node f32[6]\n"   \
+    " %23 = take %21, %22\n %24 = restrict %1, %21 {ends = 1} : graph<few -> node, edge>\n "
+#define PUT " %30 = put %21, %22, %25\n update \"z.any\" %30\n "
+#define REST "%31 = neg %5\n"
 #define SUM " %30 = scatter %1, %29 {end = 1, red = 0}\n"
 
 static const char *const rules[][2] = {
@@ -443,6 +450,44 @@ static const char *const rules[][2] = {
     {"sums of dropped rows, and what was dropped elsewhere",
      DROPPED "%41 = scatter %21, %29 {end = 1, red = 0}\n %42 = tanh %40\n output \"p\" %41\n"},
     {"sums of dropped rows that are an output", DROPPED "%41 = tanh %40\n output \"p\" %37\n"},
+    /* lower: rows that are put, of ends that edges name */
+    {"rows that are put, and read of memory",
+     NAMED "%25 = add %23, %23\n %26 = gather %24, %25 {end = 0}\n %27 = scatter %1, %26 {end = 1, "
+           "red = 0}\n" PUT "output \"p\" %27\n" REST},
+    {"rows that are put while edges read others",
+     NAMED "%26 = gather %24, %23 {end = 0}\n %27 = gather %1, %22 {end = 1}\n %28 = mul %26, %27\n"
+           " %29 = scatter %24, %28 {end = 0, red = 0}\n %25 = add %23, %29\n" PUT REST},
+    {"rows that are put while edges between them read others",
+     "space few node ? of %21\n space fe edge ? of %21\n"
+     " %21 = ends %1 {ends = 3} : graph<node -> few, fe>\n %22 = state \"z.any\" : node f32[6]\n"
+     " %23 = take %21, %22\n %24 = restrict %1, %21, %21 {ends = 3} : graph<few -> few, edge>\n"
+     " %26 = gather %24, %23 {end = 0}\n %27 = gather %24, %23 {end = 1}\n %28 = mul %26, %27\n"
+     " %29 = scatter %24, %28 {end = 0, red = 0}\n %25 = add %23, %29\n" PUT REST},
+    {"a state read whole after rows of it are put",
+     NAMED "%25 = add %23, %23\n" PUT "%31 = exp %22\n"},
+    {"rows that are put of what is as wide and of what is not", NAMED
+     "%26 = reduce %23 {axes = 1}\n %27 = reshape %26 : few f32[1]\n %28 = broadcast %27 : few "
+     "f32[6]\n %25 = mul %23, %28\n output \"p\" %26\n" PUT REST},
+    {"rows that are put, of a state that is an output",
+     NAMED "%25 = add %23, %23\n" PUT "output \"p\" %22\n" REST},
+    {"rows of what is no state that are put, and read of memory",
+     NAMED "%32 = take %21, %4\n %25 = mul %32, %32\n %26 = gather %24, %25 {end = 0}\n"
+           " %27 = scatter %1, %26 {end = 1, red = 0}\n" PUT "output \"p\" %27\n" REST},
+    {"rows that are put into a state and read there",
+     NAMED "%25 = add %23, %23\n" PUT "%31 = neg %30\n"},
+    {"rows that are put into what becomes another state",
+     NAMED "%25 = add %23, %23\n %30 = put %21, %22, %25\n %32 = state \"o.any\" : node f32[6]\n"
+           " %33 = exp %32\n update \"o.any\" %30\n output \"p\" %33\n" REST},
+    {"rows among all", NAMED "%25 = add %23, %23\n %26 = put %21, %22, %25\n %27 = neg %26\n"},
+    {"rows of a mask among all",
+     "space few node ? of %21\n space fe edge ? of %21\n %22 = input \"m.label\" : node bool[]\n"
+     " %21 = subset %22 : graph<node -> few, fe>\n %23 = take %21, %4\n %24 = neg %23\n"
+     " %25 = put %21, %4, %24\n %26 = tanh %25\n"},
+    {"edges between named rows, walked with all", NAMED
+     "%25 = gather %24, %23 {end = 0}\n %26 = mul %25, %14\n %27 = mul %26, %13\n"
+     " %28 = scatter %24, %27 {end = 0, red = 0}\n %29 = scatter %24, %27 {end = 1, red = 0}\n"
+     " %31 = scatter %1, %25 {end = 0, red = 0}\n output \"p\" %28\n output \"q\" %31\n"
+     " %32 = neg %29\n"},
     /* lower: versions of a row's work */
     {"a scalar that the condition decides too",
      "%21 = input \"f.label\" : bool[]\n %22 = const {value = 2} : f32[]\n %23 = const {value = 3} "

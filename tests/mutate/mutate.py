@@ -97,6 +97,7 @@ ROOMS = (
     ("src/api/api_schema", (("test_api_relations", {}), ("test_api_samples", {})), True),
     ("src/api/api_relation", (("test_api_relations", {}), ("test_api_samples", {})), True),
     ("src/build/levels", (("test_levels", {}), ("test_api_rows", {})), True),
+    *((room, (("lit", {"LIT_FILTER": "typed-models"}),), True) for room in ("src/build/step", "src/frontend/elab_words")),
     ("src/build/one_graph", (("test_api_relations", {}), ("aot_relations", {})), True),
     ("src/api/", (("test_api", {}), ("test_api_relations", {}), ("test_api_state", {}), ("test_api_arguments", {}), ("test_api_dynamic", {}),
      ("test_api_padding", {}), ("test_api_context", {}), ("test_api_tune", {}), ("test_cuda_api", {})), True),
@@ -127,7 +128,7 @@ ROOMS = (
     ("runtime/graph/graph_pick", (("test_runtime_derive", {}), ("test_restrict", {}), *QUICK), True),
     *((room, (("test_facts", {}), ("test_runtime_edges", {}), ("test_runtime_plan", {}), ("test_runtime_derive", {}),
               ("test_runtime_exec", {}), ("test_cuda_facts", {}), *QUICK), True)
-      for room in ("runtime/graph/graph_edges", "runtime/run/bind_columns", "runtime/run/bind_graphs", "runtime/run/redraw",
+      for room in ("runtime/graph/graph_edges", "runtime/graph/graph_ends", "runtime/run/bind_columns", "runtime/run/bind_graphs", "runtime/run/redraw",
                    "runtime/artifact", "runtime/graph/graph_facts", "runtime/run/exec", "src/compile/assemble")),
     ("src/base/draw", (("test_draw", {}), ("test_gir_eval", {}), *QUICK), True),
     *((room, (("test_gir_infer", {}), ("test_gir_verify", {}), ("test_gir_eval", {}), *QUICK), False)
@@ -166,15 +167,18 @@ ROOMS = (
     ("src/lower/lower_rows", (*QUICK, ("test_attention", {}), *LONG), False),
     ("src/lower/lower_map", (*QUICK, ("lit", {"LIT_FILTER": "run/without"}), *LONG), True),
     ("src/lower/lower_value", (RULES, ("test_restrict", {}), *QUICK[1:], *LONG), False),
+    ("src/lower/lower_put", (RULES, ("test_facts", {}), *QUICK[1:], ("lit", {"LIT_FILTER": "typed-models"}), *LONG), True),
     ("src/lower/lower", (*QUICK, *LONG), False),
     ("src/passes/restrict_rows", (("test_restrict", {}), ("test_levels", {}), ("test_picks", {}), ("lit", {"LIT_FILTER": "restrict_rows|typed-models"}), *QUICK), False),
-    ("src/passes/train", (("test_gir_train", {}), *QUICK, *LONG), False),
+    ("src/passes/train", (("test_gir_train", {}), ("test_gir_touch", {}), *QUICK, *LONG), False),
+    ("src/passes/touch_rows", (("test_gir_touch", {}),), False),
     ("src/passes/simplify", (("test_gir_simplify", {}), *QUICK, *LONG), False),
     ("src/passes/rewrite", (("test_gir_simplify", {}), *QUICK, *LONG), False),
     ("src/passes/dce", (("test_gir_simplify", {}), *QUICK, *LONG), False),
     ("src/lower/schedule_dense", (("test_tuning", {}), * \
      QUICK, GOLDEN, ("test_cuda_products", {}), *LONG), False),
-    ("src/fuse/", (*QUICK, ("test_deep", {}), GOLDEN, RELATIONS, *LONG), False),
+    ("src/fuse/fuse_place", (*QUICK, ("test_deep", {}), GOLDEN, RELATIONS, ("test_facts", {}), *LONG), True),
+    ("src/fuse/", (*QUICK, ("test_deep", {}), GOLDEN, RELATIONS, ("test_restrict", {}), *LONG), False),
     *((room, (*QUICK, ("test_deep", {}), GOLDEN, *LONG), False) for room in ("src/passes/", "src/lower/")),
     ("", (*QUICK, *LONG), False),
 )

@@ -2,6 +2,7 @@
 
 #include "base/philox.h"
 #include "ir/eval.h"
+#include "passes/touch_rows.h"
 
 #include <math.h>
 #include <string.h>
@@ -30,7 +31,8 @@ gn_status *facts_data_init(facts_data *d)
                                 {"emb", GN_F32, FACTS_NODES, FACTS_WIDE, d->emb},
                                 {"rel", GN_F32, 1, FACTS_KINDS * FACTS_WIDE, d->rel},
                                 {"loss", GN_F32, 1, 1, &d->loss},
-                                {"sort", GN_I32, FACTS_NODES, 1, d->sort}};
+                                {"sort", GN_I32, FACTS_NODES, 1, d->sort},
+                                {"mom", GN_F32, FACTS_NODES, FACTS_WIDE, d->mom}};
     memcpy(d->bound, bound, sizeof bound);
     d->graph.name = "facts";
     gn_status *s = gn_graph_from_coo(GN_I32, FACTS_NODES, FACTS_NODES, FACTS_EDGES, GN_I64, src,
@@ -61,24 +63,46 @@ static const char
              " %%33 = reduce %%32 {axes = 1}\n %%34 = sigmoid %%33\n %%35 = space_reduce %%34\n"
              " %%36 = add %%27, %%35\n output \"loss\" %%36 }";
 
-gn_status *facts_step_program(gn_arena *a, int end, int batch, gir_program **out)
+/* Half of what "mom" was and the gradient, for rows that are touched; they move by that. */
+static void update_touched(gir_program *p, gir_id rows, gir_id grad)
+{
+    gir_id pick = gir_in(p, rows, 0), emb = gir_in(p, rows, 1);
+    gir_type all = *gir_type_of(p, emb), some = *gir_type_of(p, rows);
+    gir_id mom = gir_leaf(p, GIR_STATE, "mom", &all), half = gir_const(p, &some, 0.5);
+    gir_id next = gir_op2(p, GIR_MUL, gir_op2(p, GIR_TAKE, pick, mom), half);
+    next = gir_op2(p, GIR_ADD, next, grad);
+    gir_id by = gir_op2(p, GIR_MUL, next, gir_const(p, &some, 0.125));
+    by = gir_op2(p, GIR_SUB, rows, by);
+    gir_output_add(p, GIR_UPDATE, "mom", gir_op3(p, GIR_PUT, pick, mom, next));
+    gir_output_add(p, GIR_UPDATE, "emb", gir_op3(p, GIR_PUT, pick, emb, by));
+}
+
+gn_status *facts_step_program(gn_arena *a, int end, int batch, bool touched, gir_program **out)
 {
     static const char *const names[] = {"emb", "rel"};
     const char *some = gn_arena_printf(a, "sample %%9, %%8 {most = %d, site = 2}", batch);
     const char *t = gn_arena_printf(a, text, batch ? some : "filter %1, %2",
                                     batch ? "%9, %11" : "%1, %3", (int)FACTS_TIMES, end);
-    gir_id wrt[2] = {6, 7}, grad[2];
+    gir_id wrt[2], grad[2], rows = 0;
     GN_TRY(gir_parse(a, t, strlen(t), "facts", out));
+    if (touched) GN_TRY(gn_pass_touch_rows(a, *out, 1, names, out));
     gir_program *p = *out;
+    for (int k = 0; k < 2; k++) wrt[k] = gir_leaf_by_name(p, GIR_STATE, names[k]);
+    if (touched) {
+        GN_TRY(gn_touched_rows(p, wrt[0], &rows));
+        wrt[0] = rows;
+    }
     GN_TRY(gir_grad(p, p->outputs.p[0].value, 2, wrt, grad));
-    for (int k = 0; k < 2; k++) {
+    if (touched) update_touched(p, rows, grad[0]);
+    for (int k = touched; k < 2; k++) {
         gir_type type = *gir_type_of(p, wrt[k]);
         gir_id rate = gir_const(p, &type, 0.125), by = gir_op2(p, GIR_MUL, grad[k], rate);
         gir_output_add(p, GIR_UPDATE, names[k], gir_op2(p, GIR_SUB, wrt[k], by));
     }
-    gir_type count = *gir_type_of(p, 5);
+    gir_id step = gir_leaf_by_name(p, GIR_STATE, "rng.step");
+    gir_type count = *gir_type_of(p, step);
     gir_id one = gir_const(p, &count, 1);
-    gir_output_add(p, GIR_UPDATE, "rng.step", gir_op2(p, GIR_ADD, 5, one));
+    gir_output_add(p, GIR_UPDATE, "rng.step", gir_op2(p, GIR_ADD, step, one));
     return gir_verify(p);
 }
 

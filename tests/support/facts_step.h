@@ -7,7 +7,7 @@
 #include "ir/eval.h"
 #include "runtime/run/exec.h"
 
-enum { FACTS_BOUND = 8 };
+enum { FACTS_BOUND = 9 };
 enum { FACTS_NODES = 40, FACTS_KINDS = 5, FACTS_EDGES = 150, FACTS_WIDE = 8, FACTS_TIMES = 3 };
 
 typedef struct facts_data {
@@ -15,7 +15,8 @@ typedef struct facts_data {
     int32_t kind[FACTS_EDGES]; /* in CSR order, as is train */
     uint8_t train[FACTS_EDGES];
     int64_t seed, step;
-    float emb[FACTS_NODES * FACTS_WIDE], rel[FACTS_KINDS * FACTS_WIDE];
+    float emb[FACTS_NODES * FACTS_WIDE], mom[FACTS_NODES * FACTS_WIDE],
+        rel[FACTS_KINDS * FACTS_WIDE];
     float loss;
     int32_t sort[FACTS_NODES]; /* below FACTS_KINDS */
     gn_binding bound[FACTS_BOUND];
@@ -25,8 +26,9 @@ typedef struct facts_data {
 gn_status *facts_data_init(facts_data *d);
 
 /* The step with its gradients and updates; `end` of facts is drawn.  batch: so many facts are drawn
- * at every step; 0: all are taken. */
-gn_status *facts_step_program(gn_arena *a, int end, int batch, gir_program **out);
+ * at every step; 0: all are taken.  touched: of "emb" the rows that are read are updated, by way of
+ * "mom". */
+gn_status *facts_step_program(gn_arena *a, int end, int batch, bool touched, gir_program **out);
 gn_status *facts_step_instance(facts_data *d, const gn_artifact *code, gn_pool *pool,
                                gn_instance **out);
 /* What the evaluator makes of the data as they are. */

@@ -99,6 +99,7 @@ range range_of(const gen *z, gir_id v)
         return (range){0, n->attr.i[0] < 0 ? 100 : (double)n->type.dim[n->attr.i[0]] - 1};
     case GIR_SIZE: return (range){0, 200};
     case GIR_RANDOM: return (range){0, 1};
+    case GIR_PUT:
     case GIR_SELECT: return hull(in[1], in[2]);
     case GIR_UNCARRY:
         if (gir_at(z->p, gir_in(z->p, v, 1))->op == GIR_CORRUPT)
@@ -508,12 +509,29 @@ static void add_pairs(gen *z, uint64_t seed, int n)
     }
 }
 
+/* States become what was put into them, and most of those are nothing else. */
+static void add_puts(gen *z, gir_id last, bool *used)
+{
+    for (gir_id v = 1; v <= last; v++) {
+        const gir_node *n = gir_at(z->p, v);
+        const gir_node *x = n->op == GIR_PUT ? gir_at(z->p, gir_in(z->p, v, 1)) : n;
+        if (n->op != GIR_PUT || x->op != GIR_STATE || chance(z, 20)) continue;
+        bool again = false;
+        for (uint32_t k = 0; k < z->p->outputs.n; k++)
+            again = again || !strcmp(z->p->outputs.p[k].name, x->attr.name);
+        if (again) continue;
+        gir_output_add(z->p, GIR_UPDATE, x->attr.name, v);
+        used[v] = used[v] || chance(z, 80);
+    }
+}
+
 static void add_outputs(gen *z, gir_id last)
 {
     int n = 0;
     bool *used = GN_NEW_N(z->a, bool, last + 1);
     for (gir_id v = 1; v <= last; v++)
         for (int k = 0; k < gir_at(z->p, v)->n_in; k++) used[gir_in(z->p, v, k)] = true;
+    add_puts(z, last, used);
     for (gir_id v = last; v > 0 && n < 8; v--)
         if (!used[v] && !gir_type_of(z->p, v)->is_graph)
             gir_output_add(z->p, GIR_OUTPUT, gn_arena_printf(z->a, "out%d", n++), v);
@@ -558,7 +576,11 @@ static void add_backward(gen *z)
     for (int k = 0; k < n; k++) {
         const char *name = gir_at(z->p, wrt[k])->attr.name;
         gir_output_add(z->p, GIR_OUTPUT, gn_arena_printf(z->a, "d.%s", name), grad[k]);
-        if (gir_at(z->p, wrt[k])->op != GIR_STATE || k % 2) continue;
+        bool put = false;
+        for (uint32_t j = 0; j < z->p->outputs.n; j++)
+            put = put ||
+                  (z->p->outputs.p[j].kind == GIR_UPDATE && !strcmp(z->p->outputs.p[j].name, name));
+        if (gir_at(z->p, wrt[k])->op != GIR_STATE || put || k % 2) continue;
         gir_type t = *gir_type_of(z->p, grad[k]);
         gir_id step = gir_op2(z->p, GIR_MUL, grad[k], gir_const(z->p, &t, 0.125));
         gir_output_add(z->p, GIR_UPDATE, name, gir_op2(z->p, GIR_SUB, wrt[k], step));

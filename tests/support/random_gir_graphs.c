@@ -169,11 +169,82 @@ gir_id make_drawn(gen *z, gir_op op, gir_id must)
     return make(z, op, 2, (const gir_id[]){g, key}, attr, NULL);
 }
 
+static bool names(const gir_program *p, gir_id g, gir_space_id s)
+{
+    return gir_at(p, g)->op == GIR_ENDS && gir_type_of(p, g)->src == s;
+}
+
+/* Of a graph, or of one more beside the pick `must`; now and then beside another. */
+gir_id make_ends(gen *z, gir_id must)
+{
+    gir_id s = must && gir_at(z->p, must)->op == GIR_ENDS && chance(z, 70) ? must : 0;
+    gir_id g = s ? graph_where(z, has_end, gir_type_of(z->p, s)->src) : must ? must : any_graph(z);
+    if (!g || !gir_type_of(z->p, g)->is_graph) return 0;
+    const gir_type t = *gir_type_of(z->p, g);
+    int ends = t.src == t.dst ? 1 + (int)rnd(z, 3) : 1 + (int)rnd(z, 2);
+    if (s && t.src != t.dst) ends = gir_type_of(z->p, s)->src == t.src ? 1 : 2;
+    if (z->p->spaces.p[ends & 1 ? t.src : t.dst].kind == GIR_EDGE) ends = 3 - ends;
+    if (!s && chance(z, 40)) s = graph_where(z, names, ends & 1 ? t.src : t.dst);
+    if (!s && gir_draws_edges(gir_at(z->p, g)) && chance(z, 50)) /* and those that it comes of */
+        s = make(z, GIR_ENDS, 1, (const gir_id[]){gir_in(z->p, g, 0)}, (gir_attr){.i = {ends}},
+                 NULL);
+    return make(z, GIR_ENDS, s ? 2 : 1, (const gir_id[]){g, s}, (gir_attr){.i = {ends}}, NULL);
+}
+
+/* Between rows that ends name, with the edges of g. */
+static gir_id make_between(gen *z, gir_id g)
+{
+    gir_id r = gir_at(z->p, g)->op == GIR_ENDS && chance(z, 70) ? g : make_ends(z, g);
+    if (!r) return 0;
+    int ends = (int)gir_at(z->p, r)->attr.i[0];
+    if (ends == 3 && chance(z, 30)) ends = 1 + (int)rnd(z, 2);
+    const gir_id in[3] = {gir_in(z->p, r, 0), r, r};
+    return make(z, GIR_RESTRICT, ends == 3 ? 3 : 2, in, (gir_attr){.i = {ends}}, NULL);
+}
+
+/* Rows that are put among others: often of a state that they become, computed of its own rows. */
+gir_id make_put(gen *z, gir_id must)
+{
+    gir_id r = must && gir_type_of(z->p, must)->is_graph ? must : 0, x = 0, y = 0;
+    if (must && !r) {
+        const gir_space *s = &z->p->spaces.p[gir_type_of(z->p, must)->space];
+        if (s->graph && chance(z, 70)) {
+            r = s->graph;
+            y = must;
+        } else {
+            x = must;
+        }
+    }
+    gir_space_id of = x ? gir_type_of(z->p, x)->space : chance(z, 70) ? z->node : z->item;
+    if (!r && chance(z, 50)) r = graph_where(z, names, of);
+    if (!r) r = pick_of(z, of);
+    if (!r || !gir_picks_new(gir_at(z->p, r))) return 0;
+    of = gir_type_of(z->p, r)->src;
+    gir_type t = y ? *gir_type_of(z->p, y) : x ? *gir_type_of(z->p, x) : over(z, of, TENSORS);
+    t.space = of;
+    bool state = !x && (of == z->node || of == z->item) && chance(z, 60);
+    if (state)
+        x = make(z, GIR_STATE, 0, NULL,
+                 (gir_attr){.name = gn_arena_printf(z->a, "s%d.any", z->names++)}, &t);
+    if (!x) x = like(z, t);
+    t.space = gir_type_of(z->p, r)->dst;
+    if (!y && x && chance(z, 60) && kind_of(&t) == FLOATS) {
+        gir_id own = make(z, GIR_TAKE, 2, (const gir_id[]){r, x}, (gir_attr){0}, NULL);
+        gir_id more = like(z, t);
+        y = make(z, chance(z, 50) ? GIR_ADD : GIR_MUL, 2, (const gir_id[]){own, more},
+                 (gir_attr){0}, NULL);
+    }
+    if (!y) y = like(z, t);
+    return make(z, GIR_PUT, 3, (const gir_id[]){r, x, y}, (gir_attr){0}, NULL);
+}
+
 /* Of a graph; of a pick, sources that have all that it picks. */
 gir_id make_restrict(gen *z, gir_id g)
 {
     gir_op op = (gir_op)gir_at(z->p, g)->op;
     if (!gir_type_of(z->p, g)->is_graph) return 0;
+    if (op == GIR_ENDS || gir_draws_edges(gir_at(z->p, g)) || chance(z, 25))
+        return make_between(z, g);
     if (op == GIR_SUBSET || op == GIR_GROW) {
         gir_id all = graph_where(z, goes_from_to, gir_type_of(z->p, g)->src), more = g;
         if (all && chance(z, 70))
@@ -202,6 +273,7 @@ gir_id make_take(gen *z, gir_id must)
     if (r && gir_at(z->p, r)->op == GIR_RESTRICT && !gir_is_pick(z->p, r)) return 0;
     gir_space_id of = x ? gir_type_of(z->p, x)->space : chance(z, 70) ? z->node : z->item;
     if (!r && chance(z, 30)) r = graph_where(z, indexes, of);
+    if (!r && chance(z, 30)) r = graph_where(z, names, of);
     if (!r) r = pick_of(z, of);
     if (!r) return 0;
     if (!x) x = like(z, over(z, gir_type_of(z->p, r)->src, TENSORS));
@@ -225,8 +297,8 @@ gir_id derive(gen *z, gir_id g)
                                  GIR_REVERSE};
     const gir_type *t = gir_type_of(z->p, g);
     gir_op op = (gir_op)gir_at(z->p, g)->op;
-    if (op == GIR_SUBSET || op == GIR_GROW || op == GIR_RESTRICT || op == GIR_INDEX ||
-        chance(z, 25))
+    if (op == GIR_SUBSET || op == GIR_GROW || op == GIR_ENDS || op == GIR_RESTRICT ||
+        op == GIR_INDEX || chance(z, 25))
         return make_restrict(z, g);
     if (chance(z, 40)) return chance(z, 50) ? make_filter(z, g) : make_drawn(z, drawn_op(z), g);
     return make(z, t->src == t->dst ? how[rnd(z, 4)] : GIR_REVERSE, 1, &g, (gir_attr){0}, NULL);

@@ -75,6 +75,8 @@ gir_id make_mask(gen *z, gir_space_id s);
 gir_id make_subset(gen *z, gir_space_id s);
 gir_id pick_of(gen *z, gir_space_id s);
 gir_id make_grow(gen *z, gir_id must);
+gir_id make_ends(gen *z, gir_id must);
+gir_id make_put(gen *z, gir_id must);
 gir_id make_index(gen *z, gir_id must);
 gir_id make_filter(gen *z, gir_id must);
 gir_id make_drawn(gen *z, gir_op op, gir_id must);

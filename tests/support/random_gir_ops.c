@@ -77,6 +77,7 @@ int operand_kinds(gir_op op)
     case GIR_GATHER:
     case GIR_CARRY:
     case GIR_TAKE:
+    case GIR_PUT:
     case GIR_CELL: return TENSORS | GRAPHS;
     case GIR_ROW_VALUE: return GRAPHS;
     default: break;
@@ -105,6 +106,7 @@ static int result_spaces(gir_op op)
     case GIR_GATHER: return EDGES | DERIVED | NONZEROS;
     case GIR_SCATTER: return NODES | FEATURES;
     case GIR_ROW_VALUE:
+    case GIR_PUT:
     case GIR_TAKE: return NODES;
     case GIR_CARRY: return DERIVED;
     case GIR_UNCARRY: return EDGES | DERIVED;
@@ -121,6 +123,7 @@ static int operand_spaces(gir_op op)
     case GIR_RNG_KEY:
     case GIR_RANDOM: return PLAIN;
     case GIR_TAKE:
+    case GIR_PUT:
     case GIR_CELL: return NODES;
     case GIR_GATHER: return NODES | FEATURES;
     case GIR_FILTER:
@@ -163,7 +166,8 @@ static bool may_be_data(gir_op op)
 
 static bool graph_pair(gir_op p, gir_op c)
 {
-    bool picked = p == GIR_SUBSET || p == GIR_GROW || p == GIR_INDEX, some = p == GIR_RESTRICT;
+    bool once = p == GIR_SUBSET || p == GIR_GROW || p == GIR_ENDS, picked = once || p == GIR_INDEX,
+         some = p == GIR_RESTRICT;
     switch (c) {
     case GIR_SELF_LOOPS: return is_list(p) || p == GIR_CORRUPT || p == GIR_SAMPLE;
     case GIR_REMOVE_LOOPS:
@@ -172,7 +176,7 @@ static bool graph_pair(gir_op p, gir_op c)
     case GIR_SAMPLE:
     case GIR_CORRUPT: return is_list(p) || p == GIR_CORRUPT || p == GIR_SAMPLE;
     case GIR_REVERSE: return !picked && !some;
-    case GIR_RESTRICT: return p != GIR_CORRUPT && p != GIR_SAMPLE;
+    case GIR_PUT: return once;
     case GIR_TAKE: return picked || some;
     case GIR_GROW: return picked || is_list(p);
     case GIR_CELL: return p == GIR_PATTERN || some;
@@ -465,6 +469,8 @@ gir_id make_op(gen *z, gir_op op, gir_id must)
         if (must) return make(z, op, 1, &must, (gir_attr){0}, NULL);
         return make_subset(z, chance(z, 70) ? z->node : z->item);
     case GIR_GROW: return make_grow(z, must);
+    case GIR_ENDS: return make_ends(z, must);
+    case GIR_PUT: return make_put(z, must);
     case GIR_FILTER: return make_filter(z, must);
     case GIR_INDEX: return make_index(z, must);
     case GIR_SAMPLE:

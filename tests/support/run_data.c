@@ -209,7 +209,8 @@ static gn_status *drawn(run_world *w, gir_id v, gn_graph *g, gn_graph **out)
         of[k] = (uint64_t)*(const int64_t *)t->data;
     }
     if (gir_at(w->p, v)->op == GIR_SAMPLE)
-        return gn_graph_sample(g, gn_step_key(of[0], of[1]), attr->i[0], (uint32_t)attr->i[1], out);
+        return gn_graph_sample(g, gn_step_key(of[0], of[1]), attr->i[0], (uint32_t)attr->i[1], NULL,
+                               out);
     const gn_corruption c = {.key = gn_step_key(of[0], of[1]),
                              .times = attr->i[0],
                              .end = (int)attr->i[1],
@@ -239,6 +240,8 @@ static gn_status *picked(run_world *w, gir_id v, gn_graph **out)
         return gn_graph_grow(in[n->n_in > 1], (int)n->attr.i[0], n->n_in > 1 ? in[0] : NULL, in[2],
                              out);
     int64_t ends = n->attr.i[0];
+    if (n->op == GIR_ENDS)
+        return gn_graph_ends(in[0], (int)ends, gir_new_ends(w->p, v), in[1], out);
     return gn_graph_restrict(in[0], ends & 1 ? in[1] : NULL, ends & 2 ? in[n->n_in - 1] : NULL,
                              out);
 }

@@ -258,6 +258,37 @@ static const figure figures[] = {
     {"grow %1 {end = 1}\n %20 = take %19, %18", 2, {1, 2}},
     {PICK "%22 = grow %20, %1 {end = 0}\n %23 = take %22, %18", 2, {1, 2}},
     {PICK "%22 = grow %20, %1, %20 {end = 1}\n %23 = take %22, %18", 3, {1, 2, 4}},
+    /* Row 1 is named, and the others come behind it; they stay where rows are put. */
+    {ONE "ends %20 {ends = 1}\n %22 = take %21, %18", 4, {2, 1, 3, 4}},
+    {ONE "ends %20 {ends = 1}\n %22 = ends %1, %21 {ends = 2}\n %23 = take %22, %18",
+     4,
+     {1, 2, 3, 4}},
+    {ONE "ends %20 {ends = 1}\n %22 = restrict %20, %21 {ends = 1}\n %23 = take %21, %18\n %24 = "
+         "take %22, %23",
+     4,
+     {2, 2, 2, 2}},
+    {ONE
+     "input \"s\" : node bool[]\n %22 = subset %21\n %23 = ends %22 {ends = 1}\n %24 = ends %20, "
+     "%23 {ends = 1}\n %25 = take %24, %18",
+     4,
+     {1, 2, 4, 3}},
+    {ONE
+     "input \"s\" : node bool[]\n %22 = subset %21\n %23 = ends %20 {ends = 1}\n %24 = ends %22, "
+     "%23 {ends = 1}\n %25 = take %24, %18",
+     4,
+     {1, 2, 4, 3}},
+    /* Of a fact and one with another source, two rows. */
+    {"rng_key %10, %10\n %20 = sample %1, %19 {most = 1}\n %21 = corrupt %20, %19 {times = 1, end "
+     "= "
+     "0, site = 5}\n"
+     " %22 = ends %20 {ends = 1}\n %23 = ends %21, %22 {ends = 1}\n %24 = size {space = node.2}",
+     1,
+     {2}},
+    {ONE "ends %20 {ends = 1}\n %22 = const {value = 9} : node.1 f64[]\n %23 = put %21, %18, %22",
+     4,
+     {1, 9, 3, 4}},
+    {PICK "%22 = take %20, %18\n %23 = add %22, %22\n %24 = put %20, %18, %23", 4, {2, 2, 3, 8}},
+    {PICK "%22 = ends %20 {ends = 1}\n %23 = take %22, %18", 2, {1, 4}},
     /* Loops left out by data: of the ends' own numbers. */
     {LOOPS "%24 = size {space = edge.6}", 1, {4}},
     {LOOPS "%24 = gather %23, %18 {end = 0}", 4, {2, 3, 4, 4}},

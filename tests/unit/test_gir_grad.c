@@ -53,6 +53,7 @@ static const char prelude[] = "program @t {\n"
 #define CASE_CORRUPT NONE
 #define CASE_GROW NONE
 #define CASE_RESTRICT NONE
+#define CASE_ENDS NONE
 #define CASE_NOT NONE
 #define CASE_LT NONE
 #define CASE_LE NONE
@@ -144,6 +145,10 @@ static const char prelude[] = "program @t {\n"
     {TAKE_MASK "%23 = subset %22\n %24 = take %23, %2",                                            \
      TAKE_MASK "%23 = subset %22\n %24 = grow %23, %1, %23\n %25 = restrict %23, %24 {ends = 1}\n" \
                " %26 = take %24, %2\n %27 = take %25, %26"}
+#define CASE_PUT                                                                                   \
+    {TAKE_MASK "%23 = subset %22\n %24 = take %23, %3\n %25 = exp %24\n %26 = put %23, %2, %25",   \
+     "ends %1 {ends = 1}\n %23 = take %22, %3\n %24 = mul %23, %23\n %25 = put %22, %2, %24",      \
+     "ends %1 {ends = 2}\n %23 = take %22, %2\n %24 = put %22, %2, %23"}
 #define CASE_CELL {"cell %20, %7"}
 #define CASE_MATMUL                                                                                \
     {"matmul %7, %6",                                                                              \

@@ -57,7 +57,7 @@ START_TEST(parts)
     gn_compile_options o = {.index = GN_I32, .limits = &gpu};
     int split = 0;
     o.pass = (gn_pass_options){.limit = -1, .verify = true};
-    expect_ok(facts_step_program(&arena, 2, _i * 40, &p));
+    expect_ok(facts_step_program(&arena, 2, _i * 40, false, &p));
     expect_ok(gn_compile(&arena, p, &o, NULL, &c));
     for (int k = 0; k < c->artifact->n_syms; k++) {
         const gn_sym *s = &c->artifact->syms[k];
@@ -100,6 +100,13 @@ START_TEST(padded_draws)
     gir_program *masked;
     expect_error(gn_pass_mask_rows(&arena, read_program(text), &masked), GN_ERR_USAGE,
                  "buckets: edges are drawn in 'p', and what a bucket adds to 'g' would be too");
+    gir_program *named = read_program("program @p { space node node ? space edge edge ?\n"
+                                      " %1 = graph \"g\" : graph<node -> node, edge>\n"
+                                      " %2 = input \"x\" : node f32[]\n %3 = ends %1 {ends = 1}\n"
+                                      " %4 = take %3, %2\n %5 = space_reduce %4\n"
+                                      " output \"o\" %5 }");
+    expect_error(gn_pass_mask_rows(&arena, named, &masked), GN_ERR_USAGE,
+                 "buckets: rows are updated that edges touch in 'p', and what a bucket adds to");
 }
 END_TEST
 

@@ -61,11 +61,19 @@ static void check_sampled(const edge_list *l, gn_elem index, int64_t most)
         want.src[k] = l->src[from[k]];
         want.dst[k] = l->dst[from[k]];
     }
-    ok(gn_graph_sample(g, 77, most, 3, &d));
-    HOLDS(d->changes);
-    check_graph(d, &want);
-    check_origins(g, d, from);
-    ok(gn_graph_sample(d, 78, 2, 0, &again)); /* of what is drawn itself */
+    void *list;
+    ok(gn_graph_list(g, &list));
+    for (int given = 0; given < 2; given++) {
+        ok(gn_graph_sample(g, 77, most, 3, given ? list : NULL, &d));
+        HOLDS(d->changes);
+        check_graph(d, &want);
+        check_origins(g, d, from);
+        for (int64_t e = 0; e < n; e++) /* which is made with it */
+            SAME(at(d, GN_GRAPH_ROW, e), l->dst[from[at(d, GN_GRAPH_POS, e)]]);
+        if (!given) gn_graph_free(d);
+    }
+    gn_block_free(list);
+    ok(gn_graph_sample(d, 78, 2, 0, NULL, &again)); /* of what is drawn itself */
     SAME(again->n_edge, n < 2 ? n : 2);
     gn_graph_free(again);
     gn_graph_free(d);
@@ -107,6 +115,50 @@ static void check_corrupted(const edge_list *l, gn_elem index, int end)
     edges_free(&want);
 }
 
+/* Rows that ends name, in order, and then others; the graph between them has all edges as they
+ * were. */
+static void check_ends(const edge_list *l, gn_elem index, int ends, int64_t added)
+{
+    bool named[MOST_NODES] = {false};
+    int64_t rows = ends & 1 ? l->n_src : l->n_dst, n = l->n * added, k = 0;
+    gn_graph *g = graph_of(index, l), *r, *more, *h;
+    for (int64_t e = 0; e < l->n; e++) {
+        if (ends & 1) named[l->src[e]] = true;
+        if (ends & 2) named[l->dst[e]] = true;
+    }
+    if (n > rows) n = rows;
+    ok(gn_graph_ends(g, ends, added, NULL, &r));
+    HOLDS(r->picks && r->n_src == rows && r->n_dst == n && r->n_edge == n);
+    ck_assert_int_eq(r->index, index);
+    for (int fill = 0; fill < 2; fill++)
+        for (int64_t v = 0; v < rows && k < n; v++) {
+            if (named[v] == (fill == 1)) continue;
+            SAME(at(r, GN_GRAPH_COL, k), v);
+            SAME(at(r, GN_GRAPH_POS, k), k);
+            SAME(at(r, GN_GRAPH_ROW_PTR, k), k);
+            SAME(at(r, GN_GRAPH_FROM, k) < 0, fill);
+            k++;
+        }
+    SAME(k, n);
+    ok(gn_graph_ends(g, ends, 0, r, &more)); /* adds nothing, names what it did */
+    SAME(more->n_edge, n);
+    for (k = 0; k < n; k++) SAME(at(more, GN_GRAPH_COL, k), at(r, GN_GRAPH_COL, k));
+    ok(gn_graph_restrict(g, ends & 1 ? r : NULL, ends & 2 ? r : NULL, &h));
+    SAME(h->n_edge, g->n_edge);
+    ok(gn_graph_require(g, 1u << GN_GRAPH_ROW));
+    ok(gn_graph_require(h, 1u << GN_GRAPH_ROW));
+    for (int64_t e = 0; e < h->n_edge; e++) {
+        int64_t src = at(h, GN_GRAPH_COL, e), dst = at(h, GN_GRAPH_ROW, e);
+        SAME(ends & 1 ? at(r, GN_GRAPH_COL, src) : src, at(g, GN_GRAPH_COL, e));
+        SAME(ends & 2 ? at(r, GN_GRAPH_COL, dst) : dst, at(g, GN_GRAPH_ROW, e));
+        SAME(at(h, GN_GRAPH_POS, e), at(g, GN_GRAPH_POS, e));
+    }
+    gn_graph_free(h);
+    gn_graph_free(more);
+    gn_graph_free(r);
+    gn_graph_free(g);
+}
+
 START_TEST(random_graphs)
 {
     for (int k = 0; k < 60; k++) {
@@ -115,6 +167,8 @@ START_TEST(random_graphs)
         for (int w = 0; w < 2; w++) {
             check_filtered(&l, w ? GN_I64 : GN_I32);
             for (int end = 0; end < 3; end++) check_corrupted(&l, w ? GN_I64 : GN_I32, end);
+            for (int ends = 1; ends < (n == m ? 4 : 3); ends++)
+                check_ends(&l, w ? GN_I64 : GN_I32, ends, (ends & 1) + (ends >> 1));
             for (int64_t most = 1; most <= l.n + 1; most += 1 + l.n / 3)
                 check_sampled(&l, w ? GN_I64 : GN_I32, most);
         }

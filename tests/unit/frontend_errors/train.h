@@ -88,7 +88,7 @@
          "  optimizer = adam(rate = 0.1)\n"
          "}\n",
      "m.gnn:7:20: error: `adam` takes no `rate`; it takes `lr`, `beta1`, `beta2`, `eps`, "
-     "`weight_decay`\n"
+     "`weight_decay`, `rows`\n"
          "    7 |   optimizer = adam(rate = 0.1)\n"
          "      |                    ^~~~"},
     {"train_over_too_much",
@@ -140,6 +140,31 @@
      "m.gnn:7:28: error: `beta1` is a number from 0 to below 1, not 1\n"
          "    7 |   optimizer = adam(beta1 = 1)\n"
          "      |                            ^"},
+    {"train_rows",
+     "model M() (g: graph, x: node[F]) -> node[C] {\n"
+         "  return Linear(C)(x)\n"
+         "}\n"
+         "\n"
+         "train M {\n"
+         "  loss = cross_entropy(M(g, x), y) over train_mask\n"
+         "  optimizer = adagrad(rows = \"some\")\n"
+         "}\n",
+     "m.gnn:7:30: error: `rows` is \"all\" or \"touched\", not \"some\"\n"
+         "    7 |   optimizer = adagrad(rows = \"some\")\n"
+         "      |                              ^~~~~~"},
+    {"train_rows_momentum",
+     "model M() (g: graph, x: node[F]) -> node[C] {\n"
+         "  return Linear(C)(x)\n"
+         "}\n"
+         "\n"
+         "train M {\n"
+         "  loss = cross_entropy(M(g, x), y) over train_mask\n"
+         "  optimizer = sgd(momentum = 0.9, rows = \"touched\")\n"
+         "}\n",
+     "m.gnn:7:15: error: a momentum moves all rows: `rows = \"touched\"` goes without one, or "
+     "with `adam`\n"
+         "    7 |   optimizer = sgd(momentum = 0.9, rows = \"touched\")\n"
+         "      |               ^~~"},
     {"train_nesterov",
      "model M() (g: graph, x: node[F]) -> node[C] {\n"
          "  conv = GCNConv(C)\n"
