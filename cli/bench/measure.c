@@ -43,19 +43,29 @@ static gn_status *write_measured(const gn_cli *cli, const gn_measured *m)
     return gn_out_close(&o, NULL);
 }
 
-static gn_status *write_outputs(const gn_cli *cli, const gn_session *s)
+static gn_status *write_result(const gn_session *s, int n, gn_out *o)
 {
     gn_result r;
-    gn_out o;
-    GN_TRY(gn_session_result(s, &r));
-    gn_status *status = gn_out_open(
-        &o, gn_arena_printf(cli->arena, "%s" GN_BENCH_OUTPUTS, cli->opt.cell));
-    for (int64_t k = 0; !status && k < r.n_rows * r.row_elems; k++) {
+    GN_TRY(gn_session_result(s, n, &r));
+    for (int64_t k = 0; k < r.n_rows * r.row_elems; k++) {
         float v = (float)gn_result_at(&r, k);
-        fwrite(&v, sizeof v, 1, o.f);
+        fwrite(&v, sizeof v, 1, o->f);
     }
     gn_result_free(&r);
-    return status ? status : gn_out_close(&o, NULL);
+    return NULL;
+}
+
+static gn_status *write_outputs(const gn_cli *cli, const gn_session *s)
+{
+    gn_out o;
+    gn_status *status = gn_out_open(
+        &o, gn_arena_printf(cli->arena, "%s" GN_BENCH_OUTPUTS, cli->opt.cell));
+    if (status) return status;
+    for (int n = 0; !status && n < gn_session_results(s); n++) status = write_result(s, n, &o);
+    gn_status *closed = gn_out_close(&o, NULL);
+    if (!status) return closed;
+    gn_status_free(closed);
+    return status;
 }
 
 /* Measuring ------------------------------------------------------------------------------------ */

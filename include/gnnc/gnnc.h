@@ -449,6 +449,7 @@ typedef struct gnnc_executable_info {
     int recompiles; /* of them, those that a guard asked for, but for an eager one */
     int cache_hits, cache_misses; /* kernels, of all programs; both 0 without a cache */
     double all_compile_ms;        /* of all programs */
+    int outputs;                  /* of the model, see gnnc_run_output_at */
 } gnnc_executable_info;
 /* info->size is set by the caller. */
 GNNC_API void gnnc_executable_describe(const gnnc_executable *e, gnnc_executable_info *info);
@@ -635,10 +636,16 @@ GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_step(gnnc_run *r, double *loss);
 
 /* What the last gnnc_run_infer gave: "out" in the shape that the model says, [nodes, ...], [edges,
  * ...] in the order of the graph's edges, or without rows; float32 but where the model gives whole
- * numbers or truth values.  A view that is alive until the next call on this run.
+ * numbers or truth values.  A model of several results (`return h, e`) has each under the name of
+ * the variable that it returns; where they are not all different variables, "out0", "out1", ...
+ * A view that is alive until the next call on this run but for another result.
  * GNNC_ERROR_USAGE: nothing was computed yet, or there is no such output (with the nearest name,
  * and those that there are). */
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_output(gnnc_run *r, const char *name, DLTensor *view);
+/* The same of result `k`, counted from 0 in the model's order; gnnc_executable_info.outputs says
+ * how many there are.  *name (may be NULL) lives as long as the executable. */
+GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_output_at(gnnc_run *r, int k, const char **name,
+                                                        DLTensor *view);
 
 /* Bytes that the run holds besides what it borrows. */
 GNNC_API int64_t gnnc_run_bytes(const gnnc_run *r);

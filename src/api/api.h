@@ -100,6 +100,13 @@ typedef struct api_data {
 
 enum { API_UNITS = 2 }; /* infer, step */
 
+/* A result as it was given out last: of several each has its own. */
+typedef struct api_result {
+    int64_t shape[GIR_MAX_RANK + 1]; /* of the view */
+    void *copied;                    /* and its data, where that had to be copied */
+    int64_t copied_bytes;
+} api_result;
+
 struct gnnc_run {
     gnnc_executable *whole; /* that it was made for */
     gnnc_executable *exe;   /* that computes: it, or one of its others */
@@ -126,9 +133,8 @@ struct gnnc_run {
     gn_graph *padded_pattern;
     uint8_t *valid; /* [padded nodes] which of them are the user's */
     int64_t calls[API_UNITS], bindings;
-    int64_t shape[GIR_MAX_RANK + 1]; /* of the view given out last */
-    void *copied;                    /* and its data, where that had to be copied */
-    int64_t copied_bytes;
+    int n_results;       /* that there is room for: as many as were asked for */
+    api_result *results; /* by the order of the model's outputs */
 };
 
 /* A call that uses an arena: an allocation that fails ends here. */
@@ -205,6 +211,11 @@ GN_NODISCARD gn_status *api_give_text(const gn_buf *b, char **text);
  * Nothing where there is none. */
 GN_NODISCARD gn_status *api_send_state(gnnc_state *s);
 GN_NODISCARD gn_status *api_fetch_state(gnnc_state *s);
+
+/* api_output.c: result k of the model; NULL: there are fewer. */
+const gir_output *api_output(const gn_model *m, int k);
+void api_free_results(gnnc_run *r);
+int64_t api_result_bytes(const gnnc_run *r); /* of copies */
 
 /* api_run.c: instances are to be made anew. */
 /* Does the data lie in what the run's last inference left?  That goes with the run's instance. */
