@@ -1,5 +1,6 @@
 /* measure: one cell, in the process that was started for it. */
 #include "base/outfile.h"
+#include "cli/held_out.h"
 #include "cli/bench/bench.h"
 #include "cli/device_option.h"
 #include "cli/session_options.h"
@@ -107,6 +108,11 @@ static gn_status *train(const gn_cli *cli, gn_session *s, gn_measured *m)
     m->train_acc = gn_session_accuracy(s, s->data->train_mask);
     m->val_acc = gn_session_accuracy(s, s->data->val_mask);
     m->test_acc = gn_session_accuracy(s, s->data->test_mask);
+    gn_held_out h;
+    GN_TRY(gn_held_out_score(s, &h));
+    if (h.links) m->test_auc = h.test.roc_auc;
+    if (h.links) m->test_hits = h.test.hits[1];
+    if (h.facts) m->test_mrr = h.ranks.mrr;
     return NULL;
 }
 

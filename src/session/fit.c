@@ -225,6 +225,8 @@ static gn_status *epochs(gn_session *s, void (*each)(void *, const gn_epoch *), 
                       .train_auc = NAN,
                       .val_auc = NAN,
                       .test_auc = NAN,
+                      .val_links = gn_metrics_none(),
+                      .test_links = gn_metrics_none(),
                       .val_loss = NAN,
                       .rate = gn_train_rate(t, out->epochs - 1)};
         GN_TRY(end_epoch(s, each, ctx, begun_ms, &e, b, &stop));

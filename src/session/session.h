@@ -221,6 +221,7 @@ typedef struct gn_epoch { /* after each epoch */
     double loss, train_acc, val_acc, test_acc; /* accuracies NaN where not asked for */
     double train_auc, val_auc, test_auc;       /* areas under the ROC curve; NaN unless
                                                   gn_session_unbalanced */
+    gn_metrics val_links, test_links;          /* NaN: whoever logs it may score them */
     double val_loss;                           /* NaN unless the train block watches it */
     double rate;                               /* the learning rate of its step */
     double seconds;           /* since training, or what went on from a checkpoint, began */

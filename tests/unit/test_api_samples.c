@@ -255,7 +255,7 @@ static void same_result(gn_session *s, bench *b)
     double sum = 0;
     fine(gn_session_eval(s));
     fine(gn_session_fetch(s));
-    fine(gn_session_result(s, &want));
+    fine(gn_session_result(s, 0, &want));
     ok(gnnc_run_infer(b->run));
     ok(gnnc_run_output(b->run, "out", &out));
     ck_assert_int_eq(out.ndim, want.rank);

@@ -133,6 +133,50 @@ links = [test_of("train", *sample("links"), "-q", "--epochs", 20, "--threads", k
 if links[0].get("test_auc") != links[1].get("test_auc") or not 0 <= links[0].get("test_ap", -1) <= 1:
     r.problems.append(f"links: {links[0].get('test_auc')} and {links[1].get('test_auc')}")
 
+# Of each seed, with mean and deviation over them; the log's last line says the same, and `run` of those weights.
+FIGURES = [f"{part}_{name}" for part in ("val", "test") for name in ("auc", "ap", "hits@20", "hits@50", "hits@100")]
+out = test_of("train", *sample("links"), "-q", "--epochs", 6, "--seeds", 3, "--log", r.path("links.jsonl"), "--save", r.path("links.w"))
+with open(r.path("links.jsonl"), encoding="utf-8") as f:
+    log = [json.loads(line) for line in f]
+again = test_of("run", *sample("links"), "-q", "--weights", r.path("links.w"))
+for name in FIGURES:
+    of = [run[name] for run in out["runs"]]
+    mean = sum(of) / 3
+    std = math.sqrt(sum((v - mean) ** 2 for v in of) / 2)
+    if not (all(0 <= v <= 1 for v in of) and abs(out["held_out"][name]["mean"] - mean) < 1e-9
+            and abs(out["held_out"][name]["std"] - std) < 1e-9 and out[name] == of[2] == again[name]):
+        r.problems.append(f"{name}: {of}, {out['held_out'][name]}, {out[name]}, run {again[name]}")
+    logged = [row[name] for row in log if row["epoch"] == 6]
+    if len(logged) != 3 or max(abs(a - b) for a, b in zip(logged, of)) > 1e-8:
+        r.problems.append(f"{name}: the log has {logged}, runs {of}")
+two = test_of("train", *sample("distmult"), *SMALL, "--epochs", 4, "--seeds", 2)
+mrr = [run["test"]["mrr"] for run in two["runs"]]
+if two["test"]["mrr"] != mrr[1] or abs(two["held_out"]["mrr"]["mean"] - sum(mrr) / 2) > 1e-9 or two["held_out"]["mrr"]["std"] == 0:
+    r.problems.append(f"MRR of seeds: {mrr}, {two['held_out']}")
+
+# OGB's Hits@K of scores that are known: links of one kind above all others, or all alike.
+KNOWN = """model M(a = 1.0) (g: graph, x: node[F], links: node -> node) -> edge.links {
+  param w: [1] = constant(a)
+  return edge(u -> v in links: w * x[u][0] * x[v][0])[0]
+}
+train M { loss = bce_with_logits(M(g, x, links), 1)
+  optimizer = sgd(lr = 0)
+  epochs = 1 }
+"""
+r.write("known.gnn", KNOWN)
+N = 400
+inside = [(2 * u, 2 * v) for u in range(40) for v in range(u)]  # of even nodes below 80, whose x is 1; others' is 0
+around = [(u, u + 1) for u in range(1, N - 1, 2)]
+pairs = inside + around
+files.write_npz(r.path("known.npz"), {"edge_index": ("q", (2, len(pairs)), [u for u, _ in pairs] + [v for _, v in pairs]),
+                                      "x": ("f", (N, 1), [float(v % 2 == 0 and v < 80) for v in range(N)])})
+for a, above in ((1.0, True), (0.0, False)):
+    got = test_of("train", r.path("known.gnn"), "--data", r.path("known.npz"), "-q", "-D", f"a={a}")
+    few, many = got.get("test_hits@20", -1), got.get("test_hits@100", -1)
+    # 97 links are tested, so that there are fewer than 100 negatives
+    if not (many == 1 and (0.5 < few < 1 if above else few == 0)):
+        r.problems.append(f"hits of scores that are known: {few} and {many}, a = {a}")
+
 # Losses of facts that all have the same score, whatever was drawn: what a temperature does, and scores far below 0.
 ALIKE = """model M(b = 0.0) (g: graph, kind: edge of int) -> edge {
   param w: [1] = constant(b)
