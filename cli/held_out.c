@@ -33,7 +33,9 @@ typedef struct figure {
         {#part "_ap", #part " average precision", AT(part.average_precision)},                     \
         {#part "_hits@20", #part " hits@20", AT(part.hits[0])},                                    \
         {#part "_hits@50", #part " hits@50", AT(part.hits[1])},                                    \
-        {#part "_hits@100", #part " hits@100", AT(part.hits[2])}
+    {                                                                                              \
+        #part "_hits@100", #part " hits@100", AT(part.hits[2])                                     \
+    }
 static const figure of_links[] = {OF_LINKS(val), OF_LINKS(test)};
 static const figure of_facts[] = {{"mrr", "test MRR", AT(ranks.mrr)},
                                   {"mean_rank", NULL, AT(ranks.rank)},

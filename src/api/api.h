@@ -45,7 +45,8 @@ struct gnnc_executable {
     gn_model *model;
     gn_stance stance;
     int64_t bucket;
-    gn_guards ranges; /* of graphs as they come; the jit, which sees them padded, has none then */
+    gn_range *range_of; /* [spaces, then relations] of a schema; NULL: there is none, or any size */
+    gn_guards ranges;   /* of graphs as they come; the jit, which sees them padded, has none then */
     /* What holds for programs of all sizes: states and inputs.  Without code, unless it is the
      * program of the jit. */
     const gn_build *build;
@@ -241,6 +242,14 @@ GN_NODISCARD gn_status *api_pad(gnnc_run *r, gn_sizes *sizes);
  * has. */
 GN_NODISCARD gn_status *api_arrange(gnnc_run *r);
 void api_drop_padding(gnnc_run *r);
+
+/* api_tables.c: spaces, relations and columns become copies of this library's size, in blocks
+ * that the caller lets go, whatever happens. */
+GN_NODISCARD gn_status *api_read_tables(gnnc_compile_options *o, void *block[3]);
+/* api_ranges.c: what `ranges` says of rows and edges, by name; and whether what is bound is so. */
+GN_NODISCARD gn_status *api_read_ranges(gnnc_executable *e, const char *text);
+GN_NODISCARD gn_status *api_check_range(const gnnc_executable *e, bool edges, int place,
+                                        int64_t size, const char *what, const char *name);
 
 /* api_schema.c: is anything said of rows, relations and columns?  What goes with that; and the
  * schema of it, in `shape` too. */

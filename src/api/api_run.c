@@ -280,7 +280,7 @@ static gn_status *make_instances(gnnc_run *r, int which)
     bool again = false;
     if (!r->graph && !r->exe->shape.schema) GN_FAIL(GN_ERR_USAGE, "no graph is bound");
     GN_TRY(make_ready(r, which));
-    if (!r->exe->shape.schema) GN_TRY(api_tune(r, which, &again));
+    GN_TRY(api_tune(r, which, &again));
     if (again) GN_TRY(make_ready(r, which));
     const gn_tuned *t = gn_variant_tuned(r->variant[which],
                                          which == STEP ? GN_UNIT_STEP : GN_UNIT_EVAL);
