@@ -307,6 +307,7 @@ START_TEST(schemas_that_make_no_sense)
     REFUSED("`rows` does not go with spaces, relations and columns: all rows", o.rows = "needed");
     REFUSED("'papers' is no space and no relation; did you mean 'paper'?",
             o.ranges = "papers in 1..2");
+    REFUSED("'wri' is no space and no relation", o.ranges = "wri in 1..2");
     REFUSED("'paper 1..2' is no range of sizes, such as 'paper in", o.ranges = "paper 1..2");
     REFUSED("writes in 2..1: the range ends before it begins", o.ranges = "writes in 2..1");
     REFUSED("space 'author' has 2 rows, and `ranges` has 3..9", o.ranges = "author in 3..9");
