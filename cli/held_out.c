@@ -33,8 +33,9 @@ typedef struct figure {
         {#part "_ap", #part " average precision", AT(part.average_precision)},                     \
         {#part "_hits@20", #part " hits@20", AT(part.hits[0])},                                    \
         {#part "_hits@50", #part " hits@50", AT(part.hits[1])},                                    \
+        {#part "_hits@100", #part " hits@100", AT(part.hits[2])},                                  \
     {                                                                                              \
-        #part "_hits@100", #part " hits@100", AT(part.hits[2])                                     \
+        #part "_mrr", #part " MRR", AT(part.mrr)                                                   \
     }
 static const figure of_links[] = {OF_LINKS(val), OF_LINKS(test)};
 static const figure of_facts[] = {{"mrr", "test MRR", AT(ranks.mrr)},
@@ -101,6 +102,7 @@ static void print_part(const char *part, const gn_metrics *m)
            gn_cli_percent(ap, m->average_precision, 2));
     for (int k = 0; k < GN_HITS; k++)
         printf(", hits@%d %s", gn_hits_at[k], gn_cli_percent(hits, m->hits[k], 2));
+    if (!isnan(m->mrr)) printf(", MRR %.4f", m->mrr);
 }
 
 void gn_held_out_print(const gn_held_out *h, const char *before)

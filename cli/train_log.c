@@ -25,8 +25,9 @@ typedef struct field {
         {#part "_ap", REAL, AT(part##_links.average_precision)},                                   \
         {#part "_hits@20", REAL, AT(part##_links.hits[0])},                                        \
         {#part "_hits@50", REAL, AT(part##_links.hits[1])},                                        \
+        {#part "_hits@100", REAL, AT(part##_links.hits[2])},                                       \
     {                                                                                              \
-        #part "_hits@100", REAL, AT(part##_links.hits[2])                                          \
+        #part "_mrr", REAL, AT(part##_links.mrr)                                                   \
     }
 static const field fields[] = {
     {"epoch", WHOLE, AT(epoch)},

@@ -51,7 +51,7 @@ static void count_row(tally *t, int32_t is, int64_t p)
 gn_metrics gn_metrics_none(void)
 {
     double nan = (double)NAN;
-    return (gn_metrics){0, nan, nan, nan, nan, nan, nan, nan, nan, nan, {nan, nan, nan}};
+    return (gn_metrics){0, nan, nan, nan, nan, nan, nan, nan, nan, nan, {nan, nan, nan}, nan};
 }
 
 static double ratio(int64_t a, int64_t b) { return b ? (double)a / (double)b : 0; }
@@ -194,6 +194,7 @@ gn_status *gn_metrics_compute(const float *logits, int64_t n, int64_t classes, c
     }
     fill_rates(t, classes, out);
     for (int h = 0; h < GN_HITS; h++) out->hits[h] = (double)NAN;
+    out->mrr = (double)NAN;
     free(t);
     return fill_curves(logits, n, classes, y, mask, out);
 }
@@ -222,6 +223,7 @@ gn_status *gn_metrics_binary(const float *score, int64_t n, const int32_t *y, co
     fill_rates(t, 2, out);
     out->roc_auc = out->average_precision = (double)NAN;
     for (int h = 0; h < GN_HITS; h++) out->hits[h] = (double)NAN;
+    out->mrr = (double)NAN;
     if (!ordered) return NULL;
     GN_MEM(s, out->n);
     int64_t k = 0;

@@ -24,6 +24,8 @@ typedef struct gn_metrics {
      * negative, not level with it; fewer than K negatives give 1.  NaN without positives, and of
      * logits. */
     double hits[GN_HITS];
+    double mrr; /* of true answers among false ones of the same question; NaN here: who knows the
+                   questions fills it in */
 } gn_metrics;
 
 gn_metrics gn_metrics_none(void); /* of no rows */

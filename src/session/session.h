@@ -157,7 +157,9 @@ GN_NODISCARD gn_status *gn_session_score_edges(const gn_session *s, int relation
                                                const gn_other_edges *e);
 
 /* Does the model score the relation `links`?  Then how well it tells those that were held out from
- * as many false ones. */
+ * as many false ones.  Or `seeds`, which have `labels` of 0 and 1 and masks?  Then how well it
+ * tells them apart, and where they have `indexes` the MRR of each among the false ones of its own.
+ */
 bool gn_session_judges(const gn_session *s);
 GN_NODISCARD gn_status *gn_session_judge(const gn_session *s, bool test, gn_metrics *out);
 

@@ -3,6 +3,7 @@ are made, and what is refused."""
 import json
 import math
 import os
+import random
 import sys
 
 import files
@@ -176,6 +177,44 @@ for a, above in ((1.0, True), (0.0, False)):
     # 97 links are tested, so that there are fewer than 100 negatives
     if not (many == 1 and (0.5 < few < 1 if above else few == 0)):
         r.problems.append(f"hits of scores that are known: {few} and {many}, a = {a}")
+
+# Links of the data, with labels and questions: against a plain program in double precision.
+SEEDS = """model S() (x: node.item[F], seeds: node.item -> node.item) -> edge.seeds {
+  param w: [1] = constant(1.0)
+  return edge(u -> v in seeds: w[0] * x[u][0] * x[v][1])
+}
+train S { loss = bce_with_logits(S(x, seeds), 1)
+  optimizer = sgd(lr = 0)
+  epochs = 1 }
+"""
+r.write("seeds.gnn", SEEDS)
+draw = random.Random(5)
+N, ASKED, EACH = 60, 40, 30
+x = [[draw.randrange(-4, 5) / 4 for _ in range(2)] for _ in range(N)]
+rows = []  # source, target, label, index, part
+for q in range(2 * ASKED):
+    part, u = ("val", "test")[q % 2], draw.randrange(N)
+    rows += [(u, draw.randrange(N), int(k < 1 + q % 3), q, part) for k in range(EACH)]
+rows += [(draw.randrange(N), draw.randrange(N), 1, -1, "train") for _ in range(20)]
+draw.shuffle(rows)
+files.write_npz(r.path("seeds.npz"), {
+    "item.x": ("f", (N, 2), [v for row in x for v in row]),
+    "item__seeds__item.edge_index": ("q", (2, len(rows)), [row[0] for row in rows] + [row[1] for row in rows]),
+    "item__seeds__item.labels": ("q", (len(rows),), [row[2] for row in rows]),
+    "item__seeds__item.indexes": ("q", (len(rows),), [max(row[3], 0) for row in rows]),
+    **{f"item__seeds__item.{part}_mask": ("?", (len(rows),), [row[4] == part for row in rows]) for part in ("train", "val", "test")}})
+got = test_of("train", r.path("seeds.gnn"), "--data", r.path("seeds.npz"), "-q")
+for part in ("val", "test"):
+    mine = [(x[u][0] * x[v][1], label, q) for u, v, label, q, of in rows if of == part]
+    true, false = [s for s, label, _ in mine if label], sorted((s for s, label, _ in mine if not label), reverse=True)
+    want = {"auc": sum((t > f) + 0.5 * (t == f) for t in true for f in false) / len(true) / len(false)}
+    want.update({f"hits@{k}": 1.0 if len(false) < k else sum(t > false[k - 1] for t in true) / len(true) for k in (20, 50, 100)})
+    ranks_of = [1 + sum(s > t for s, label, q in mine if q == a and not label)
+                + sum(s == t for s, label, q in mine if q == a and not label) / 2 for t, yes, a in mine if yes]
+    want["mrr"] = sum(1 / rank for rank in ranks_of) / len(ranks_of)
+    for name, value in want.items():
+        if not abs((got.get(f"{part}_{name}") or -9) - value) < 1e-6:
+            r.problems.append(f"seeds, {part} {name}: {got.get(f'{part}_{name}')}, expected {value}")
 
 # Losses of facts that all have the same score, whatever was drawn: what a temperature does, and scores far below 0.
 ALIKE = """model M(b = 0.0) (g: graph, kind: edge of int) -> edge {
