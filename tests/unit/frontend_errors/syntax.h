@@ -407,11 +407,11 @@
          "    1 | model M() (x: node[F]) { a, 3 = [x, x]; return a }\n"
          "      |                             ^"},
     {"files_for_names",
-     "model M() (x: node[F]) { a, b = [Linear(4), Linear(5)] as \"one\"; return b(a(x)) }\n",
+     "model M() (x: node[F]) { a, b = [Linear(4), Linear(5)] as \"c\"; return b }\n",
      "m.gnn:1:59: error: 1 names in files for 2 variables\n"
-         "    1 | model M() (x: node[F]) { a, b = [Linear(4), Linear(5)] as \"one\"; return b(a(x)) "
-         "}\n"
-         "      |                                                           ^~~~~"},
+         "    1 | model M() (x: node[F]) { a, b = [Linear(4), Linear(5)] as \"c\"; "
+         "return b }\n"
+         "      |                                                           ^~~"},
     {"results_not_closed",
      "model M() (x: node[F]) -> (node[F], node { return x }\n",
      "m.gnn:1:42: error: expected `)` or `,` after the type of a result, found `{`\n"
