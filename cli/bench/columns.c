@@ -246,7 +246,7 @@ const gn_column gn_columns[] = {
     {"test_accuracy", "test accuracy", "%", GN_VALUE_NUMBER, AGREEMENT, test_acc},
     {"test_roc_auc", "links held out: ROC AUC", "%", GN_VALUE_NUMBER, AGREEMENT, test_auc},
     {"test_hits_50", "links held out: hits@50", "%", GN_VALUE_NUMBER, AGREEMENT, test_hits},
-    {"test_mrr", "facts ranked: MRR", "", GN_VALUE_NUMBER, AGREEMENT, test_mrr},
+    {"test_mrr", "facts ranked: MRR", "of 1", GN_VALUE_NUMBER, AGREEMENT, test_mrr},
     {"outputs_diff", "outputs differ by", "of the largest", GN_VALUE_NUMBER, AGREEMENT,
      logits_diff},
     {"loss_diff", "first losses differ by", "of the loss", GN_VALUE_NUMBER, AGREEMENT, loss_diff},
