@@ -1,4 +1,5 @@
 #include "cli/device_option.h"
+#include "cli/held_out.h"
 #include "cli/scores.h"
 #include "cli/session_options.h"
 
@@ -28,7 +29,9 @@ static gn_status *report_json(const gn_session *s, timing *t)
     gn_json_double(&j, "std", 0);
     gn_json_end(&j);
     GN_TRY(gn_cli_json_metrics(&j, s));
-    if (s->opt.weights) GN_TRY(gn_cli_json_ranks(&j, s));
+    gn_held_out held = {0};
+    if (s->opt.weights) GN_TRY(gn_held_out_score(s, &held));
+    gn_held_out_json(&j, &held);
     gn_cli_json_not_finite(&j, s);
     gn_json_double(&j, "first_us", t->first);
     gn_json_int(&j, "timed_runs", t->n);
@@ -98,7 +101,11 @@ static gn_status *run_session(gn_cli *cli, gn_session *s)
     if (cli->opt.verbose) gn_cli_profile("eval", &s->build.eval);
     GN_TRY(cli->opt.json ? report_json(s, &t) : report_text(cli, s, &t));
     gn_cli_warn_not_finite(cli, s);
-    if (!cli->opt.json && s->opt.weights) GN_TRY(gn_cli_print_ranks(s));
+    if (!cli->opt.json && s->opt.weights) {
+        gn_held_out held;
+        GN_TRY(gn_held_out_score(s, &held));
+        gn_held_out_print(&held, "");
+    }
     return cli->opt.predictions ? gn_cli_write_predictions(cli, s) : NULL;
 }
 

@@ -1,6 +1,7 @@
 #include "cli/device_option.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
+#include "cli/held_out.h"
 #include "cli/scores.h"
 #include "cli/session_options.h"
 #include "cli/text.h"
@@ -22,7 +23,15 @@ typedef struct listener {
     int64_t run, runs; /* which seed, from 1 */
     uint64_t seed;
     int64_t first; /* the first epoch of this seed that was trained here; 0: none yet */
+    const gn_session *session;
 } listener;
+
+/* A seed's training, and what its weights do to what was held out. */
+typedef struct trained {
+    gn_fit *fits;
+    gn_held_out *held;
+    int64_t n;
+} trained;
 
 static bool is_last(const gn_epoch *e)
 {
@@ -65,10 +74,20 @@ static void show(listener *l, const gn_epoch *e)
     gn_arena_free(&a);
 }
 
-static void hear(void *ctx, const gn_epoch *e)
+/* Who logs epochs has links scored after each. */
+static void hear(void *ctx, const gn_epoch *epoch)
 {
     listener *l = ctx;
+    gn_epoch scored = *epoch, *e = &scored;
     if (!l->first) l->first = e->epoch;
+    if (l->log.path && gn_session_judges(l->session)) {
+        gn_status *const s[] = {gn_session_judge(l->session, false, &e->val_links),
+                                gn_session_judge(l->session, true, &e->test_links)};
+        for (int k = 0; k < 2; k++) {
+            if (s[k]) *(k ? &e->test_links : &e->val_links) = epoch->val_links; /* not known */
+            gn_status_free(s[k]);
+        }
+    }
     gn_train_log_epoch(&l->log, l->seed, e);
     gn_train_plot_epoch(&l->plot, l->seed, e);
     if (gn_progress_due(&l->line) || is_last(e)) show(l, e);
@@ -148,8 +167,10 @@ static double *all_steps(const gn_cli *cli, const gn_fit *fits, int64_t n, int64
     return x;
 }
 
-static gn_status *report_json(const gn_cli *cli, const gn_session *s, const gn_fit *fits, int64_t n)
+static gn_status *report_json(const gn_cli *cli, const gn_session *s, const trained *t)
 {
+    const gn_fit *fits = t->fits;
+    int64_t n = t->n;
     gn_json j;
     gn_json_init(&j, stdout, true);
     gn_json_object(&j, NULL);
@@ -174,6 +195,7 @@ static gn_status *report_json(const gn_cli *cli, const gn_session *s, const gn_f
             gn_json_double(&j, "val_roc_auc", fits[k].val_auc);
             gn_json_double(&j, "test_roc_auc", fits[k].test_auc);
         }
+        gn_held_out_json(&j, &t->held[k]);
         gn_json_end(&j);
     }
     gn_json_end(&j);
@@ -181,7 +203,8 @@ static gn_status *report_json(const gn_cli *cli, const gn_session *s, const gn_f
     if (gn_session_unbalanced(s))
         json_spread(&j, "test_roc_auc", fits, n, offsetof(gn_fit, test_auc));
     GN_TRY(gn_cli_json_metrics(&j, s));
-    GN_TRY(gn_cli_json_ranks(&j, s));
+    if (n) gn_held_out_json(&j, &t->held[n - 1]);
+    gn_held_out_json_spread(&j, t->held, n);
     gn_cli_json_not_finite(&j, s);
     int64_t steps;
     double *x = all_steps(cli, fits, n, &steps);
@@ -224,17 +247,20 @@ static void print_spread(const char *what, const gn_fit *fits, int64_t n, size_t
         printf("%s %.2f%% +- %.2f over %lld seeds\n", what, 100 * mean, 100 * std, (long long)n);
 }
 
-static gn_status *report_text(const gn_cli *cli, const gn_session *s, const gn_fit *fits, int64_t n)
+static gn_status *report_text(const gn_cli *cli, const gn_session *s, const trained *t)
 {
+    const gn_fit *fits = t->fits;
+    int64_t n = t->n;
     int64_t steps;
     double *x = all_steps(cli, fits, n, &steps);
-    for (int64_t k = 0; k < n; k++) report_fit(s, &fits[k]);
+    for (int64_t k = 0; k < n; k++) {
+        report_fit(s, &fits[k]);
+        gn_held_out_print(&t->held[k], "  ");
+    }
     print_spread("test accuracy", fits, n, offsetof(gn_fit, test_acc));
     print_spread("test ROC AUC", fits, n, offsetof(gn_fit, test_auc));
+    gn_held_out_print_spread(t->held, n);
     if (cli->opt.verbose && n) GN_TRY(gn_cli_print_metrics(cli, s));
-    if (n > 1 && (gn_session_ranks(s) || gn_session_judges(s)))
-        printf("seed %llu, ", (unsigned long long)fits[n - 1].seed);
-    GN_TRY(gn_cli_print_ranks(s));
     if (steps) printf("step %.1f us (median), ", gn_cli_median(x, steps));
     char peak[GN_CLI_BYTES];
     printf("compiled in %.1f ms%s, peak %s\n", s->frontend_ms + s->build.ms, gn_cli_cached(s),
@@ -242,14 +268,16 @@ static gn_status *report_text(const gn_cli *cli, const gn_session *s, const gn_f
     return NULL;
 }
 
-/* *done: how many came to an end, be it an early one. */
-static gn_status *fit_all(gn_cli *cli, gn_session *s, gn_fit *fits, int64_t n, int64_t *done)
+/* t->n: how many came to an end, be it an early one. */
+static gn_status *fit_all(gn_cli *cli, gn_session *s, int64_t n, trained *t)
 {
+    gn_fit *fits = t->fits;
     listener l;
     gn_status *status = NULL;
     begin_listening(cli, n, &l);
+    l.session = s;
     bool listens = l.line.on || l.log.path || l.plot.path;
-    for (int64_t k = *done = 0; k < n && !status && !(k && fits[k - 1].interrupted); k++) {
+    for (int64_t k = t->n = 0; k < n && !status && !(k && fits[k - 1].interrupted); k++) {
         l.run = k + 1;
         l.seed = s->opt.seed + (uint64_t)k;
         l.first = 0;
@@ -258,7 +286,8 @@ static gn_status *fit_all(gn_cli *cli, gn_session *s, gn_fit *fits, int64_t n, i
         if (status)
             status = gn_status_annotate(status, "seed %llu", (unsigned long long)l.seed);
         else
-            *done = k + 1;
+            t->n = k + 1;
+        if (!status) status = gn_held_out_score(s, &t->held[k]);
     }
     return end_listening(cli, s, &l, status);
 }
@@ -285,31 +314,31 @@ static gn_status *say_interrupted(const gn_cli *cli, const gn_session *s, const 
 /* What was computed is reported whatever becomes of the files. */
 static gn_status *train_session(gn_cli *cli, gn_session *s)
 {
-    int64_t n = cli->opt.seeds > 0 ? cli->opt.seeds : 1, done;
-    gn_fit *fits = GN_NEW_N(cli->arena, gn_fit, n);
+    int64_t n = cli->opt.seeds > 0 ? cli->opt.seeds : 1;
+    trained t = {.fits = GN_NEW_N(cli->arena, gn_fit, n),
+                 .held = GN_NEW_N(cli->arena, gn_held_out, n)};
     if (cli->opt.verbose) gn_instance_profile(s->build.step.instance, true);
     s->opt.over = gn_cli_interrupt_begin();
-    gn_status *status = fit_all(cli, s, fits, n, &done);
+    gn_status *status = fit_all(cli, s, n, &t);
     gn_cli_interrupt_end();
     if (cli->opt.verbose) gn_cli_profile("step", &s->build.step);
     gn_status *said = NULL;
-    if (done)
-        said = cli->opt.json ? report_json(cli, s, fits, done) : report_text(cli, s, fits, done);
+    if (t.n) said = cli->opt.json ? report_json(cli, s, &t) : report_text(cli, s, &t);
     if (!status)
         status = said;
     else
         gn_status_free(said);
-    if (done) gn_cli_warn_not_finite(cli, s);
+    if (t.n) gn_cli_warn_not_finite(cli, s);
     if (!status && cli->opt.save) status = gn_session_save(s, cli->opt.save);
     if (!status && cli->opt.predictions) status = gn_cli_write_predictions(cli, s);
-    for (int64_t k = 0; k < done; k++) {
+    for (int64_t k = 0; k < t.n; k++) {
         if (!status)
-            status = gn_status_annotate(fits[k].unwritten, "--checkpoint");
+            status = gn_status_annotate(t.fits[k].unwritten, "--checkpoint");
         else
-            gn_status_free(fits[k].unwritten);
+            gn_status_free(t.fits[k].unwritten);
     }
-    if (!status && done && fits[done - 1].interrupted)
-        status = say_interrupted(cli, s, &fits[done - 1]);
+    if (!status && t.n && t.fits[t.n - 1].interrupted)
+        status = say_interrupted(cli, s, &t.fits[t.n - 1]);
     return status;
 }
 

@@ -98,62 +98,6 @@ gn_status *gn_cli_print_metrics(const gn_cli *cli, const gn_session *s)
     return NULL;
 }
 
-static gn_status *json_links(gn_json *j, const gn_session *s)
-{
-    gn_metrics val, test;
-    GN_TRY(gn_session_judge(s, false, &val));
-    GN_TRY(gn_session_judge(s, true, &test));
-    gn_json_double(j, "val_auc", val.roc_auc);
-    gn_json_double(j, "val_ap", val.average_precision);
-    gn_json_double(j, "test_auc", test.roc_auc);
-    gn_json_double(j, "test_ap", test.average_precision);
-    return NULL;
-}
-
-static gn_status *print_links(const gn_session *s)
-{
-    gn_metrics val, test;
-    char text[4][GN_CLI_PERCENT];
-    GN_TRY(gn_session_judge(s, false, &val));
-    GN_TRY(gn_session_judge(s, true, &test));
-    printf("links: ROC AUC val %s test %s, average precision val %s test %s\n",
-           gn_cli_percent(text[0], val.roc_auc, 2), gn_cli_percent(text[1], test.roc_auc, 2),
-           gn_cli_percent(text[2], val.average_precision, 2),
-           gn_cli_percent(text[3], test.average_precision, 2));
-    return NULL;
-}
-
-gn_status *gn_cli_json_ranks(gn_json *j, const gn_session *s)
-{
-    gn_rank_means m;
-    char name[16];
-    if (gn_session_judges(s)) return json_links(j, s);
-    if (!gn_session_ranks(s)) return NULL;
-    GN_TRY(gn_session_rank(s, "g.test_mask", &m));
-    gn_json_object(j, "test");
-    gn_json_double(j, "mrr", m.mrr);
-    gn_json_double(j, "mean_rank", m.rank);
-    for (int k = 0; k < GN_RANK_HITS; k++) {
-        snprintf(name, sizeof name, "hits@%d", gn_rank_hits[k]);
-        gn_json_double(j, name, m.hits[k]);
-    }
-    gn_json_int(j, "ranked", m.n);
-    gn_json_end(j);
-    return NULL;
-}
-
-gn_status *gn_cli_print_ranks(const gn_session *s)
-{
-    gn_rank_means m;
-    if (gn_session_judges(s)) return print_links(s);
-    if (!gn_session_ranks(s)) return NULL;
-    GN_TRY(gn_session_rank(s, "g.test_mask", &m));
-    printf("test: MRR %.4f", m.mrr);
-    for (int k = 0; k < GN_RANK_HITS; k++) printf(", hits@%d %.4f", gn_rank_hits[k], m.hits[k]);
-    printf(", mean rank %.0f, of %lld ranks, filtered\n", m.rank, (long long)m.n);
-    return NULL;
-}
-
 void gn_cli_warn_not_finite(const gn_cli *cli, const gn_session *s)
 {
     gn_not_finite n = gn_session_not_finite(s);

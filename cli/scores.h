@@ -18,8 +18,4 @@ GN_NODISCARD gn_status *gn_cli_print_metrics(const gn_cli *cli, const gn_session
 /* A warning on standard error where there are such rows. */
 void gn_cli_warn_not_finite(const gn_cli *cli, const gn_session *s);
 
-/* Ranks of facts that are to be tested, where the model scores edges; nothing elsewhere. */
-GN_NODISCARD gn_status *gn_cli_json_ranks(gn_json *j, const gn_session *s);
-GN_NODISCARD gn_status *gn_cli_print_ranks(const gn_session *s);
-
 #endif

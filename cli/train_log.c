@@ -20,6 +20,15 @@ typedef struct field {
 } field;
 
 #define AT(member) offsetof(gn_epoch, member)
+#define OF_LINKS(part)                                                                             \
+    {#part "_auc", REAL, AT(part##_links.roc_auc)},                                                \
+        {#part "_ap", REAL, AT(part##_links.average_precision)},                                   \
+        {#part "_hits@20", REAL, AT(part##_links.hits[0])},                                        \
+        {#part "_hits@50", REAL, AT(part##_links.hits[1])},                                        \
+        {#part "_hits@100", REAL, AT(part##_links.hits[2])},                                       \
+    {                                                                                              \
+        #part "_mrr", REAL, AT(part##_links.mrr)                                                   \
+    }
 static const field fields[] = {
     {"epoch", WHOLE, AT(epoch)},
     {"loss", REAL, AT(loss)},
@@ -30,6 +39,8 @@ static const field fields[] = {
     {"train_roc_auc", REAL, AT(train_auc)},
     {"val_roc_auc", REAL, AT(val_auc)},
     {"test_roc_auc", REAL, AT(test_auc)},
+    OF_LINKS(val),
+    OF_LINKS(test),
     {"learning_rate", REAL, AT(rate)},
     {"seconds", REAL, AT(seconds)},
     {"best", YES, AT(best)},

@@ -46,7 +46,10 @@ const char *const gn_cell_end_name[GN_CELL_END_COUNT] = {
     X(setup_ms)                                                                                    \
     X(train_acc)                                                                                   \
     X(val_acc)                                                                                     \
-    X(test_acc)
+    X(test_acc)                                                                                    \
+    X(test_auc)                                                                                    \
+    X(test_hits)                                                                                   \
+    X(test_mrr)
 #define MEASURED_LISTS(X)                                                                          \
     X(infer_us)                                                                                    \
     X(step_us)                                                                                     \

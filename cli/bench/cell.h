@@ -56,6 +56,8 @@ typedef struct gn_measured {
     gn_samples infer_us, step_us;    /* in the order in which they were taken */
     gn_samples losses;               /* of every training step, warm-ups too */
     double train_acc, val_acc, test_acc; /* after those steps */
+    double test_auc, test_hits;          /* of links held out: ROC AUC, hits@50 */
+    double test_mrr;                     /* of facts that are ranked */
     const char *error_code, *error;      /* it failed: name of the code, message */
 } gn_measured;
 

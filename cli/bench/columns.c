@@ -106,6 +106,9 @@ OF(logits_diff, c->logits_diff)
 OF(loss_diff, c->loss_diff)
 OF(end_loss_diff, c->end_loss_diff)
 OF(test_acc, 100 * c->warm.test_acc)
+OF(test_auc, 100 * c->warm.test_auc)
+OF(test_hits, 100 * c->warm.test_hits)
+OF(test_mrr, c->warm.test_mrr)
 OF(end_acc_diff, c->end_acc_diff)
 
 static gn_value of_threads(const gn_bench *b, const gn_cell *c)
@@ -241,6 +244,9 @@ const gn_column gn_columns[] = {
      changing_run},
     {"order", "order of nodes", "", GN_VALUE_TEXT, AGREEMENT, of_order},
     {"test_accuracy", "test accuracy", "%", GN_VALUE_NUMBER, AGREEMENT, test_acc},
+    {"test_roc_auc", "links held out: ROC AUC", "%", GN_VALUE_NUMBER, AGREEMENT, test_auc},
+    {"test_hits_50", "links held out: hits@50", "%", GN_VALUE_NUMBER, AGREEMENT, test_hits},
+    {"test_mrr", "facts ranked: MRR", "of 1", GN_VALUE_NUMBER, AGREEMENT, test_mrr},
     {"outputs_diff", "outputs differ by", "of the largest", GN_VALUE_NUMBER, AGREEMENT,
      logits_diff},
     {"loss_diff", "first losses differ by", "of the loss", GN_VALUE_NUMBER, AGREEMENT, loss_diff},

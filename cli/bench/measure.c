@@ -1,5 +1,6 @@
 /* measure: one cell, in the process that was started for it. */
 #include "base/outfile.h"
+#include "cli/held_out.h"
 #include "cli/bench/bench.h"
 #include "cli/device_option.h"
 #include "cli/session_options.h"
@@ -43,19 +44,29 @@ static gn_status *write_measured(const gn_cli *cli, const gn_measured *m)
     return gn_out_close(&o, NULL);
 }
 
-static gn_status *write_outputs(const gn_cli *cli, const gn_session *s)
+static gn_status *write_result(const gn_session *s, int n, gn_out *o)
 {
     gn_result r;
-    gn_out o;
-    GN_TRY(gn_session_result(s, &r));
-    gn_status *status = gn_out_open(
-        &o, gn_arena_printf(cli->arena, "%s" GN_BENCH_OUTPUTS, cli->opt.cell));
-    for (int64_t k = 0; !status && k < r.n_rows * r.row_elems; k++) {
+    GN_TRY(gn_session_result(s, n, &r));
+    for (int64_t k = 0; k < r.n_rows * r.row_elems; k++) {
         float v = (float)gn_result_at(&r, k);
-        fwrite(&v, sizeof v, 1, o.f);
+        fwrite(&v, sizeof v, 1, o->f);
     }
     gn_result_free(&r);
-    return status ? status : gn_out_close(&o, NULL);
+    return NULL;
+}
+
+static gn_status *write_outputs(const gn_cli *cli, const gn_session *s)
+{
+    gn_out o;
+    gn_status *status = gn_out_open(
+        &o, gn_arena_printf(cli->arena, "%s" GN_BENCH_OUTPUTS, cli->opt.cell));
+    if (status) return status;
+    for (int n = 0; !status && n < gn_session_results(s); n++) status = write_result(s, n, &o);
+    gn_status *closed = gn_out_close(&o, NULL);
+    if (!status) return closed;
+    gn_status_free(closed);
+    return status;
 }
 
 /* Measuring ------------------------------------------------------------------------------------ */
@@ -97,6 +108,11 @@ static gn_status *train(const gn_cli *cli, gn_session *s, gn_measured *m)
     m->train_acc = gn_session_accuracy(s, s->data->train_mask);
     m->val_acc = gn_session_accuracy(s, s->data->val_mask);
     m->test_acc = gn_session_accuracy(s, s->data->test_mask);
+    gn_held_out h;
+    GN_TRY(gn_held_out_score(s, &h));
+    if (h.links) m->test_auc = h.test.roc_auc;
+    if (h.links) m->test_hits = h.test.hits[1];
+    if (h.facts) m->test_mrr = h.ranks.mrr;
     return NULL;
 }
 

@@ -258,16 +258,20 @@ typedef struct gnnc_define {
 } gnnc_define;
 
 /* What data of several types of rows have (docs/language.md, "Rows and relations"); names are those
- * that a model says.  Strings and arrays are copied. */
+ * that a model says.  Each begins with its size, which is the same for all elements of an array.
+ * Strings and arrays are copied. */
 typedef struct gnnc_space { /* rows of one type: `node.paper`; "node" and "graph" stand alone */
+    size_t size;
     const char *name;
     int64_t rows; /* -1: not known before data are bound; parameters with a row for each need it */
 } gnnc_space;
-typedef struct gnnc_relation {    /* edges between rows: `writes: node.author -> node.paper` */
+typedef struct gnnc_relation { /* edges between rows: `writes: node.author -> node.paper` */
+    size_t size;
     const char *name, *src, *dst; /* the ends are spaces */
     int64_t expect_edges;         /* what programs are made for; 0: not known */
 } gnnc_relation;
 typedef struct gnnc_column { /* numbers on rows or edges: `year: node.paper of int` */
+    size_t size;
     const char *name;     /* "paper.year", "writes.kind": of a space or a relation, and its own */
     DLDataType type;      /* float32, int32 or int64, bool or uint8 */
     int ndim;             /* of a row: 0 for a number */
@@ -311,11 +315,14 @@ typedef struct gnnc_compile_options {
      * are expected, or for those of the first graph where none are (unless max-autotune chooses for
      * each: then they agree up to the rounding of sums). Programs are compiled when a run is given
      * a graph, and kept. */
-    const char *dynamic;
+    const char *dynamic; /* with spaces, relations or columns "true" alone: one program serves all
+                            numbers of rows and edges */
     const char *ranges; /* what sizes may be, as "N in 1..100000, E in 0..2000000" (ends may be left
                          * out); other graphs are refused.  A size with a range is not compiled in
                          * by "auto".  With buckets it is the graph as it comes that has to be in
-                         * its range, whatever it is padded to */
+                         * its range, whatever it is padded to.  With spaces and relations by
+                         * their names, as "paper in 1..1000, writes in 0..5000": rows and edges
+                         * that are bound */
     /* With "false": graphs are padded to sizes that are powers of two ("pow2") or multiples of a
      * number ("256"), so that one program serves many.  What is added is in no result: it is masked
      * out of losses, norms, softmaxes and pools, and cut off outputs.  (Random draws for loops that
@@ -449,6 +456,7 @@ typedef struct gnnc_executable_info {
     int recompiles; /* of them, those that a guard asked for, but for an eager one */
     int cache_hits, cache_misses; /* kernels, of all programs; both 0 without a cache */
     double all_compile_ms;        /* of all programs */
+    int outputs;                  /* of the model, see gnnc_run_output_at */
 } gnnc_executable_info;
 /* info->size is set by the caller. */
 GNNC_API void gnnc_executable_describe(const gnnc_executable *e, gnnc_executable_info *info);
@@ -635,10 +643,16 @@ GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_step(gnnc_run *r, double *loss);
 
 /* What the last gnnc_run_infer gave: "out" in the shape that the model says, [nodes, ...], [edges,
  * ...] in the order of the graph's edges, or without rows; float32 but where the model gives whole
- * numbers or truth values.  A view that is alive until the next call on this run.
+ * numbers or truth values.  A model of several results (`return h, e`) has each under the name of
+ * the variable that it returns; where they are not all different variables, "out0", "out1", ...
+ * A view that is alive until the next call on this run but for another result.
  * GNNC_ERROR_USAGE: nothing was computed yet, or there is no such output (with the nearest name,
  * and those that there are). */
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_output(gnnc_run *r, const char *name, DLTensor *view);
+/* The same of result `k`, counted from 0 in the model's order; gnnc_executable_info.outputs says
+ * how many there are.  *name (may be NULL) lives as long as the executable. */
+GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_output_at(gnnc_run *r, int k, const char **name,
+                                                        DLTensor *view);
 
 /* Bytes that the run holds besides what it borrows. */
 GNNC_API int64_t gnnc_run_bytes(const gnnc_run *r);

@@ -7,6 +7,8 @@
 #include <math.h>
 #include <stdbool.h>
 
+const int gn_hits_at[GN_HITS] = {20, 50, 100};
+
 int64_t gn_predicted(const float *row, int64_t classes)
 {
     int64_t best = 0;
@@ -46,10 +48,10 @@ static void count_row(tally *t, int32_t is, int64_t p)
     if (p == is) t[p].hit++;
 }
 
-static gn_metrics nothing_counted(void)
+gn_metrics gn_metrics_none(void)
 {
     double nan = (double)NAN;
-    return (gn_metrics){0, nan, nan, nan, nan, nan, nan, nan, nan, nan};
+    return (gn_metrics){0, nan, nan, nan, nan, nan, nan, nan, nan, nan, {nan, nan, nan}, nan};
 }
 
 static double ratio(int64_t a, int64_t b) { return b ? (double)a / (double)b : 0; }
@@ -88,14 +90,14 @@ static int by_score_down(const void *a, const void *b)
 }
 
 /* Area under the ROC curve by trapezoids and average precision by steps, over the distinct scores.
- * NaN without both positives and negatives. */
+ * NaN without both positives and negatives.  Leaves rows from the highest score down. */
 static void curves(scored *s, int64_t n, double *auc, double *ap)
 {
     int64_t positives = 0, tp = 0, fp = 0;
     for (int64_t i = 0; i < n; i++) positives += s[i].positive;
     *auc = *ap = (double)NAN;
-    if (positives == 0 || positives == n) return;
     qsort(s, (size_t)n, sizeof *s, by_score_down);
+    if (positives == 0 || positives == n) return;
     double area = 0, precision = 0;
     for (int64_t i = 0; i < n;) {
         int64_t tp0 = tp, fp0 = fp;
@@ -109,6 +111,20 @@ static void curves(scored *s, int64_t n, double *auc, double *ap)
     }
     *auc = area / ((double)positives * (double)(n - positives));
     *ap = precision / (double)positives;
+}
+
+/* The share of positives above the k-th highest negative; rows stand from the highest score down.
+ */
+static double hits(const scored *s, int64_t n, int64_t k)
+{
+    int64_t negatives = 0, positives = 0, above = 0, last = 0;
+    for (; last < n && negatives < k; last++) negatives += !s[last].positive;
+    for (int64_t i = 0; i < n; i++) {
+        bool is = s[i].positive;
+        positives += is;
+        above += is && (negatives < k || s[i].score > s[last - 1].score);
+    }
+    return positives ? (double)above / (double)positives : (double)NAN;
 }
 
 /* The score of class c: with two classes the difference of the logits, which orders rows as the
@@ -172,11 +188,13 @@ gn_status *gn_metrics_compute(const float *logits, int64_t n, int64_t classes, c
         count_row(t, y[i], p);
     }
     if (out->n == 0) {
-        *out = nothing_counted();
+        *out = gn_metrics_none();
         free(t);
         return NULL;
     }
     fill_rates(t, classes, out);
+    for (int h = 0; h < GN_HITS; h++) out->hits[h] = (double)NAN;
+    out->mrr = (double)NAN;
     free(t);
     return fill_curves(logits, n, classes, y, mask, out);
 }
@@ -199,17 +217,20 @@ gn_status *gn_metrics_binary(const float *score, int64_t n, const int32_t *y, co
         if (nan) ordered = false;
     }
     if (out->n == 0) {
-        *out = nothing_counted();
+        *out = gn_metrics_none();
         return NULL;
     }
     fill_rates(t, 2, out);
     out->roc_auc = out->average_precision = (double)NAN;
+    for (int h = 0; h < GN_HITS; h++) out->hits[h] = (double)NAN;
+    out->mrr = (double)NAN;
     if (!ordered) return NULL;
     GN_MEM(s, out->n);
     int64_t k = 0;
     for (int64_t i = 0; i < n; i++)
         if (counts(y, mask, i)) s[k++] = (scored){(double)score[i], y[i] == 1};
     curves(s, k, &out->roc_auc, &out->average_precision);
+    for (int h = 0; h < GN_HITS; h++) out->hits[h] = hits(s, k, gn_hits_at[h]);
     free(s);
     return NULL;
 }

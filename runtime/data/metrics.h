@@ -7,6 +7,10 @@
 
 #include <stdint.h>
 
+/* At how many negatives hits are counted: 20, 50, 100, as ogbl-ddi, ogbl-collab and ogbl-ppa do. */
+enum { GN_HITS = 3 };
+extern const int gn_hits_at[GN_HITS];
+
 typedef struct gn_metrics {
     int64_t n; /* rows that counted; with none, everything is NaN */
     double accuracy;
@@ -16,7 +20,15 @@ typedef struct gn_metrics {
     double roc_auc; /* two classes: of class 1's score; more: one-vs-rest macro mean; NaN where
                        undefined */
     double average_precision; /* likewise */
+    /* OGB's Hits@K, of one score a row: the share of positives that are above the K-th highest
+     * negative, not level with it; fewer than K negatives give 1.  NaN without positives, and of
+     * logits. */
+    double hits[GN_HITS];
+    double mrr; /* of true answers among false ones of the same question; NaN here: who knows the
+                   questions fills it in */
 } gn_metrics;
+
+gn_metrics gn_metrics_none(void); /* of no rows */
 
 /* The class of a row of logits: the first of the largest; -1, which is no class, where one is
  * NaN. What is predicted is this everywhere: in files, accuracies and metrics. */
@@ -33,8 +45,8 @@ GN_NODISCARD gn_status *gn_metrics_compute(const float *logits, int64_t n, int64
 
 /* The same of one score [n] a row, whose class is 1 where it is above `threshold`: whether an edge
  * is true, say.  y is 0 or 1 (below 0: does not count).  A NaN is of no class, and leaves the areas
- * under the curves NaN, which read no threshold.  GN_ERR_USAGE for another label, GN_ERR_NOMEM.
- * O(n log n). */
+ * under the curves and hits NaN, which read no threshold.  GN_ERR_USAGE for another label,
+ * GN_ERR_NOMEM. O(n log n). */
 GN_NODISCARD gn_status *gn_metrics_binary(const float *score, int64_t n, const int32_t *y,
                                           const uint8_t *mask, float threshold, gn_metrics *out);
 

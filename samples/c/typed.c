@@ -20,12 +20,16 @@ static void must(gnnc_status *s)
 /* What the data have: names are those that models say, `node.paper`, `writes`, `paper.x`. */
 static gnnc_compile_options describe(void)
 {
-    static const gnnc_space spaces[] = {{"paper", -1}, {"author", AUTHORS}}; /* -1: any number */
-    static const gnnc_relation relations[] = {{"writes", "author", "paper", 0},
-                                              {"written_by", "paper", "author", 0},
-                                              {"cites", "paper", "paper", 0}};
+    static const gnnc_space spaces[] = {{sizeof(gnnc_space), "paper", -1},
+                                        {sizeof(gnnc_space), "author", AUTHORS}}; /* -1: any number
+                                                                                   */
+    static const gnnc_relation relations[] = {
+        {sizeof(gnnc_relation), "writes", "author", "paper", 0},
+        {sizeof(gnnc_relation), "written_by", "paper", "author", 0},
+        {sizeof(gnnc_relation), "cites", "paper", "paper", 0}};
     static const int64_t row[] = {FEATURES};
-    static const gnnc_column columns[] = {{"paper.x", {kDLFloat, 32, 1}, 1, row, 0}};
+    static const gnnc_column columns[] = {
+        {sizeof(gnnc_column), "paper.x", {kDLFloat, 32, 1}, 1, row, 0}};
     return (gnnc_compile_options){.size = sizeof(gnnc_compile_options),
                                   .classes = CLASSES,
                                   .train = true,

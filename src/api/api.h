@@ -45,7 +45,8 @@ struct gnnc_executable {
     gn_model *model;
     gn_stance stance;
     int64_t bucket;
-    gn_guards ranges; /* of graphs as they come; the jit, which sees them padded, has none then */
+    gn_range *range_of; /* [spaces, then relations] of a schema; NULL: there is none, or any size */
+    gn_guards ranges;   /* of graphs as they come; the jit, which sees them padded, has none then */
     /* What holds for programs of all sizes: states and inputs.  Without code, unless it is the
      * program of the jit. */
     const gn_build *build;
@@ -100,6 +101,13 @@ typedef struct api_data {
 
 enum { API_UNITS = 2 }; /* infer, step */
 
+/* A result as it was given out last: of several each has its own. */
+typedef struct api_result {
+    int64_t shape[GIR_MAX_RANK + 1]; /* of the view */
+    void *copied;                    /* and its data, where that had to be copied */
+    int64_t copied_bytes;
+} api_result;
+
 struct gnnc_run {
     gnnc_executable *whole; /* that it was made for */
     gnnc_executable *exe;   /* that computes: it, or one of its others */
@@ -126,9 +134,8 @@ struct gnnc_run {
     gn_graph *padded_pattern;
     uint8_t *valid; /* [padded nodes] which of them are the user's */
     int64_t calls[API_UNITS], bindings;
-    int64_t shape[GIR_MAX_RANK + 1]; /* of the view given out last */
-    void *copied;                    /* and its data, where that had to be copied */
-    int64_t copied_bytes;
+    int n_results;       /* that there is room for: as many as were asked for */
+    api_result *results; /* by the order of the model's outputs */
 };
 
 /* A call that uses an arena: an allocation that fails ends here. */
@@ -206,6 +213,11 @@ GN_NODISCARD gn_status *api_give_text(const gn_buf *b, char **text);
 GN_NODISCARD gn_status *api_send_state(gnnc_state *s);
 GN_NODISCARD gn_status *api_fetch_state(gnnc_state *s);
 
+/* api_output.c: result k of the model; NULL: there are fewer. */
+const gir_output *api_output(const gn_model *m, int k);
+void api_free_results(gnnc_run *r);
+int64_t api_result_bytes(const gnnc_run *r); /* of copies */
+
 /* api_run.c: instances are to be made anew. */
 /* Does the data lie in what the run's last inference left?  That goes with the run's instance. */
 bool api_is_result(const gnnc_run *r, const void *data, int64_t bytes);
@@ -230,6 +242,14 @@ GN_NODISCARD gn_status *api_pad(gnnc_run *r, gn_sizes *sizes);
  * has. */
 GN_NODISCARD gn_status *api_arrange(gnnc_run *r);
 void api_drop_padding(gnnc_run *r);
+
+/* api_tables.c: spaces, relations and columns become copies of this library's size, in blocks
+ * that the caller lets go, whatever happens. */
+GN_NODISCARD gn_status *api_read_tables(gnnc_compile_options *o, void *block[3]);
+/* api_ranges.c: what `ranges` says of rows and edges, by name; and whether what is bound is so. */
+GN_NODISCARD gn_status *api_read_ranges(gnnc_executable *e, const char *text);
+GN_NODISCARD gn_status *api_check_range(const gnnc_executable *e, bool edges, int place,
+                                        int64_t size, const char *what, const char *name);
 
 /* api_schema.c: is anything said of rows, relations and columns?  What goes with that; and the
  * schema of it, in `shape` too. */

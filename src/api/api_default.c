@@ -33,11 +33,12 @@ static void keep_schema(gn_arena *a, gnnc_compile_options *o)
     gnnc_relation *relations = GN_NEW_N(a, gnnc_relation, o->n_relations + 1);
     gnnc_column *columns = GN_NEW_N(a, gnnc_column, o->n_columns + 1);
     for (size_t k = 0; k < o->n_spaces && o->spaces; k++)
-        spaces[k] = (gnnc_space){copy_text(a, o->spaces[k].name), o->spaces[k].rows};
+        spaces[k] = (gnnc_space){sizeof(gnnc_space), copy_text(a, o->spaces[k].name),
+                                 o->spaces[k].rows};
     for (size_t k = 0; k < o->n_relations && o->relations; k++) {
         const gnnc_relation *r = &o->relations[k];
-        relations[k] = (gnnc_relation){copy_text(a, r->name), copy_text(a, r->src),
-                                       copy_text(a, r->dst), r->expect_edges};
+        relations[k] = (gnnc_relation){sizeof(gnnc_relation), copy_text(a, r->name),
+                                       copy_text(a, r->src), copy_text(a, r->dst), r->expect_edges};
     }
     for (size_t k = 0; k < o->n_columns && o->columns; k++) {
         const gnnc_column *c = &o->columns[k];

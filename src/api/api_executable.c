@@ -79,7 +79,8 @@ static gn_status *read_dynamic(gnnc_executable *e, const gnnc_compile_options *o
     *out = (gn_jit_options){.limit = o->recompile_limit};
     GN_TRY(gn_dynamic_by_name(o->dynamic, &out->dynamic));
     GN_TRY(gn_stance_by_name(o->stance, &e->stance));
-    GN_TRY(gn_ranges_parse(o->ranges, &out->ranges));
+    GN_TRY(gn_ranges_parse(e->shape.schema ? NULL : o->ranges, &out->ranges));
+    if (e->shape.schema && o->ranges) GN_TRY(api_read_ranges(e, o->ranges));
     GN_TRY(gn_buckets_parse(o->buckets, &e->bucket));
     if (e->bucket && out->dynamic != GN_DYNAMIC_FALSE)
         GN_FAIL(GN_ERR_USAGE, "buckets are for dynamic 'false': symbolic sizes need no padding");
@@ -264,8 +265,13 @@ static gn_status *new_executable(const gnnc_module *m, const gnnc_compile_option
                                  gnnc_executable **out)
 {
     gnnc_compile_options o;
+    void *block[3] = {NULL, NULL, NULL};
+    API_MEMORY(m->context);
     GN_TRY(read_options(options, &o));
-    return make(m, &o, NULL, 0, out);
+    gn_status *s = api_read_tables(&o, block);
+    if (!s) s = make(m, &o, NULL, 0, out);
+    for (int k = 0; k < 3; k++) gn_release(block[k]);
+    return s;
 }
 
 gn_status *api_compile_other(const gnnc_executable *e, uint64_t left_out, gnnc_executable **out)
@@ -304,6 +310,7 @@ static void describe(const gnnc_executable *e, gnnc_executable_info *info)
                               .parameters = e->model->n_params,
                               .programs = gn_jit_count(e->jit),
                               .recompiles = gn_jit_recompiles(e->jit)};
+    while (api_output(e->model, i.outputs)) i.outputs++;
     for (const gn_variant *v = gn_jit_newest(e->jit); v; v = v->older) {
         i.code_bytes += (int64_t)v->build.code.stats.code_bytes;
         i.cache_hits += v->build.code.hits;

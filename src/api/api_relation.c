@@ -103,6 +103,7 @@ static gn_status *check_rows(const gnnc_run *r, int space, int64_t rows, const c
                              const char *name)
 {
     const char *over = r->whole->shape.schema->space[space].name;
+    GN_TRY(api_check_range(r->whole, false, space, rows, what, name));
     for (int k = 0; k < r->exe->model->n_params; k++) {
         const gn_param *p = &r->exe->model->params[k];
         if (!p->over || strcmp(p->over, over) != 0 || p->rows == rows) continue;
@@ -119,6 +120,7 @@ gn_status *api_check_rows(const gnnc_run *r)
     for (int k = 0; k < count(r); k++) {
         const gn_graph *g = api_relation(r, k);
         if (!g) continue;
+        GN_TRY(api_check_range(r->whole, true, k, g->n_edge, "relation", s->relation[k].name));
         GN_TRY(check_rows(r, s->relation[k].src, g->n_src, "relation", s->relation[k].name));
         GN_TRY(check_rows(r, s->relation[k].dst, g->n_dst, "relation", s->relation[k].name));
     }

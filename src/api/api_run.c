@@ -38,7 +38,7 @@ void gnnc_run_free(gnnc_run *r)
             gn_release(r->data[k].sorted);
         }
         gn_release(r->data);
-        gn_release(r->copied);
+        api_free_results(r);
         gn_graph_free(r->pattern);
         if (r->pool) gn_pool_free(r->pool);
         api_release_graph(r->graph);
@@ -280,7 +280,7 @@ static gn_status *make_instances(gnnc_run *r, int which)
     bool again = false;
     if (!r->graph && !r->exe->shape.schema) GN_FAIL(GN_ERR_USAGE, "no graph is bound");
     GN_TRY(make_ready(r, which));
-    if (!r->exe->shape.schema) GN_TRY(api_tune(r, which, &again));
+    GN_TRY(api_tune(r, which, &again));
     if (again) GN_TRY(make_ready(r, which));
     const gn_tuned *t = gn_variant_tuned(r->variant[which],
                                          which == STEP ? GN_UNIT_STEP : GN_UNIT_EVAL);
@@ -336,108 +336,7 @@ gnnc_status *gnnc_run_step(gnnc_run *r, double *loss)
     return api_out(s);
 }
 
-/* Results -------------------------------------------------------------------------------------- */
-
-static const gir_type *output_type(const gnnc_run *r, const char *name)
-{
-    const gir_program *p = r->exe->model->eval;
-    for (uint32_t k = 0; k < p->outputs.n; k++)
-        if (p->outputs.p[k].kind == GIR_OUTPUT && !strcmp(p->outputs.p[k].name, name))
-            return gir_type_of(p, p->outputs.p[k].value);
-    return NULL;
-}
-
-static gn_status *no_output(const gnnc_run *r, const char *name)
-{
-    const gir_program *p = r->exe->model->eval;
-    const char *names[API_NAMES];
-    int n = 0;
-    for (uint32_t k = 0; k < p->outputs.n && n < API_NAMES; k++)
-        if (p->outputs.p[k].kind == GIR_OUTPUT) names[n++] = p->outputs.p[k].name;
-    return api_no_such(r->exe->model, "output", name, n, names);
-}
-
-bool api_is_result(const gnnc_run *r, const void *data, int64_t bytes)
-{
-    const gir_program *p = r->exe->model->eval;
-    const gn_instance *in = r->unit[INFER].instance;
-    uintptr_t at = (uintptr_t)data;
-    if (r->copied && at < (uintptr_t)r->copied + (uintptr_t)r->copied_bytes &&
-        (uintptr_t)r->copied < at + (uintptr_t)bytes)
-        return true;
-    for (uint32_t k = 0; in && k < p->outputs.n; k++) {
-        if (p->outputs.p[k].kind != GIR_OUTPUT) continue;
-        int64_t elems = 0;
-        uintptr_t there = (uintptr_t)gn_instance_output(in, p->outputs.p[k].name, &elems);
-        uintptr_t size = (uintptr_t)elems *
-                         gn_elem_size((gn_elem)gir_type_of(p, p->outputs.p[k].value)->elem);
-        if (at < there + size && there < at + (uintptr_t)bytes) return true;
-    }
-    return false;
-}
-
-/* Results on edges lie in the graph's order, of the user's graph or of one derived from it: a copy
- * in the user's. */
-static gn_status *copy_edges(gnnc_run *r, const char *name, const void *from, int64_t row_bytes,
-                             void **out)
-{
-    const gn_instance *in = r->unit[INFER].instance;
-    const gn_graph *g = gn_instance_graph(in, gn_instance_output_graph(in, name));
-    gn_release(r->copied);
-    r->copied_bytes = 0;
-    r->copied = gn_allocate((size_t)(g->n_edge * row_bytes) + 64, GN_ALIGN);
-    if (!r->copied) GN_FAIL(GN_ERR_NOMEM, "out of memory: results on edges");
-    r->copied_bytes = g->n_edge * row_bytes;
-    gn_graph_edges_out(g, row_bytes, from, r->copied);
-    *out = r->copied;
-    return NULL;
-}
-
-/* Are there edges among them that the padded graph does not have, which would not come last? */
-static bool other_edges(const gnnc_run *r, const char *name)
-{
-    const gn_instance *in = r->unit[INFER].instance;
-    return gn_instance_graph(in, gn_instance_output_graph(in, name))->n_edge != r->padded->n_edge;
-}
-
-static gn_status *output(gnnc_run *r, const char *name, DLTensor *view)
-{
-    const gir_type *t = output_type(r, name);
-    if (!t) return no_output(r, name);
-    if (!r->inferred) GN_FAIL(GN_ERR_USAGE, "nothing was inferred since data was last bound");
-    int64_t elems = 0, row = gir_row_elems(t);
-    API_DEVICE(api_context(r->exe));
-    GN_TRY(gn_instance_fetch(r->unit[INFER].instance, name));
-    void *data = (void *)(uintptr_t)gn_instance_output(r->unit[INFER].instance, name, &elems);
-    int rank = 0;
-    if (t->space) r->shape[rank++] = row ? elems / row : 0;
-    for (int d = 0; d < t->rank; d++) r->shape[rank++] = t->dim[d];
-    gir_space_kind kind = r->exe->model->eval->spaces.p[t->space].kind;
-    if (r->padded && kind == GIR_EDGE && other_edges(r, name))
-        GN_FAIL(GN_ERR_USAGE,
-                "output '%s' is on edges of a graph with other loops, which does not go with "
-                "buckets of sizes",
-                name);
-    if (r->padded && (kind == GIR_NODE || kind == GIR_EDGE)) /* what was added comes last */
-        r->shape[0] = kind == GIR_NODE ? r->graph->graph->n_dst : r->graph->graph->n_edge;
-    if (t->space && kind == GIR_EDGE)
-        GN_TRY(copy_edges(r, name, data, row * (int64_t)gn_elem_size((gn_elem)t->elem), &data));
-    *view = (DLTensor){.data = data,
-                       .device = {kDLCPU, 0},
-                       .ndim = rank,
-                       .dtype = api_type((gn_elem)t->elem),
-                       .shape = r->shape};
-    return NULL;
-}
-
-gnnc_status *gnnc_run_output(gnnc_run *r, const char *name, DLTensor *view)
-{
-    API_NEEDS(r);
-    API_NEEDS(name);
-    API_NEEDS(view);
-    API_MEMORY(api_context(r->exe));
-    return api_out(output(r, name, view));
-}
+/* Asking --------------------------------------------------------------------------------------- */
 
 static int64_t data_bytes(const gnnc_run *r, const api_data *d)
 {
@@ -450,7 +349,7 @@ static int64_t data_bytes(const gnnc_run *r, const api_data *d)
 int64_t gnnc_run_bytes(const gnnc_run *r)
 {
     if (!r) return 0;
-    int64_t bytes = (r->pattern ? gn_graph_bytes(r->pattern) : 0) + r->copied_bytes;
+    int64_t bytes = (r->pattern ? gn_graph_bytes(r->pattern) : 0) + api_result_bytes(r);
     for (int k = 0; k < r->n_data; k++) bytes += data_bytes(r, &r->data[k]);
     if (r->graph && r->graph->of) bytes += gn_graph_bytes(r->graph->graph);
     if (r->padded) bytes += gn_graph_bytes(r->padded) + r->padded->n_dst; /* and `valid` */

@@ -260,20 +260,24 @@ gn_status *api_make_schema(gn_arena *a, const gnnc_compile_options *o, gn_data_s
 
 gn_status *api_check_schema_options(const gnnc_compile_options *o)
 {
-    const char *option = o->dynamic && strcmp(o->dynamic, "true") != 0 ? "dynamic"
-                         : o->ranges                                   ? "ranges"
-                         : o->buckets                                  ? "buckets"
-                         : o->tune_budget_ms                           ? "tune_budget_ms"
-                         : o->tune_lock                                ? "tune_lock"
-                         : o->sparse                                   ? "sparse"
-                         : o->same_data                                ? "same_data"
-                                                                       : NULL;
-    if (option)
-        GN_FAIL(GN_ERR_USAGE, "gnnc_compile: `%s` does not go with spaces, relations and columns",
-                option);
-    if (o->rows && !strcmp(o->rows, "needed"))
-        GN_FAIL(GN_ERR_USAGE, "gnnc_compile: rows 'needed' does not go with spaces, relations and "
-                              "columns: all rows are computed");
+    static const char sizes[] = "programs hold no numbers of rows and edges then, and one serves "
+                                "all: leave it out",
+                      bags[] = "features are columns then: leave it out, and bind them as they are",
+                      counted[] = "all rows are computed then: leave it out";
+    const struct {
+        const char *option, *why; /* NULL: it is not set */
+    } refused[] = {
+        {o->dynamic && strcmp(o->dynamic, "true") != 0 ? "dynamic" : NULL, sizes},
+        {o->buckets ? "buckets" : NULL, sizes},
+        {o->sparse ? "sparse" : NULL, bags},
+        {o->same_data ? "same_data" : NULL, counted},
+        {o->rows && !strcmp(o->rows, "needed") ? "rows" : NULL, counted},
+    };
+    for (size_t k = 0; k < sizeof refused / sizeof *refused; k++)
+        if (refused[k].option)
+            GN_FAIL(GN_ERR_USAGE,
+                    "gnnc_compile: `%s` does not go with spaces, relations and columns: %s",
+                    refused[k].option, refused[k].why);
     return NULL;
 }
 

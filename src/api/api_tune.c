@@ -46,22 +46,36 @@ static int64_t marked(gnnc_run *r, const char *mask)
     return n;
 }
 
+/* Of a schema: each relation that is bound. */
+static void add_relations(const gnnc_run *r, gn_buf *out)
+{
+    const gn_schema *s = r->exe->shape.schema;
+    for (int k = 1; s && k < s->n_relations; k++) {
+        const gn_graph *g = api_relation(r, k);
+        if (g)
+            gn_buf_printf(out, " %s %lld -> %lld of %lld", s->relation[k].name, (long long)g->n_src,
+                          (long long)g->n_dst, (long long)g->n_edge);
+    }
+}
+
 static gn_status *sign(search *z, const char **out)
 {
     gnnc_run *r = z->r;
     const gnnc_executable *e = r->exe;
     gn_build_options unused;
     gn_buf more = {.arena = &z->arena};
-    gn_graph *g = r->padded ? r->padded : r->graph->graph;
+    gn_graph *g = r->padded ? r->padded : r->graph ? r->graph->graph : NULL;
     gn_buf_printf(&more, " for graphs to come%s%s%s", e->opt.index == GN_I64 ? " wide" : "",
                   e->opt.sparse ? " sparse" : "", e->bucket ? " padded" : "");
     if (e->opt.nonzeros) gn_buf_printf(&more, " values %s", gn_nonzeros_name[e->opt.nonzeros]);
     if (z->unit == GN_UNIT_STEP && z->v->rows.levels)
         gn_buf_printf(&more, " picked %d", z->v->rows.levels);
+    add_relations(r, &more);
+    int64_t all = g ? g->n_dst * e->shape.n_features : 0;
     gn_tune_facts f = {.model = gn_jit_outline(e->jit, z->v, &z->arena, &unused),
                        .graph = g,
                        .features = e->shape.n_features,
-                       .nonzeros = r->pattern ? r->pattern->n_edge : g->n_dst * e->shape.n_features,
+                       .nonzeros = r->pattern ? r->pattern->n_edge : all,
                        .classes = e->shape.n_classes,
                        .on_edges = e->shape.edge_dim,
                        .weighted = e->shape.has_edge_weight,

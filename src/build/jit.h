@@ -75,6 +75,11 @@ typedef struct gn_guards {
  * it is not that. */
 GN_NODISCARD gn_status *gn_ranges_parse(const char *text, gn_guards *out);
 
+/* The same of other names, each of which may be there: out [n].  GN_ERR_USAGE: a name that is
+ * none, too. */
+GN_NODISCARD gn_status *gn_ranges_named(const char *text, int n, const char *const *names,
+                                        gn_range *out);
+
 /* Are sizes in declared ranges (all 0: any)?  GN_ERR_DATA names the size, its value and its
  * range. */
 GN_NODISCARD gn_status *gn_ranges_check(const gn_guards *ranges, const gn_sizes *s);

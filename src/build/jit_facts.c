@@ -3,6 +3,7 @@
 
 #include "base/nearest.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,6 +83,48 @@ static bool dimension(const char **p, gn_dim *out)
     return false;
 }
 
+/* "in 1..100", and the comma behind it where something follows. */
+static bool bounds(const char **p, gn_range *r)
+{
+    bool ok = word(p, "in") && number(p, 0, &r->least) && word(p, "..") &&
+              number(p, INT64_MAX, &r->most);
+    if (ok && **p == ',') {
+        ++*p;
+        skip(p);
+    } else if (**p)
+        ok = false;
+    return ok;
+}
+
+gn_status *gn_ranges_named(const char *text, int n, const char *const *names, gn_range *out)
+{
+    for (int k = 0; k < n; k++) out[k] = (gn_range){0, INT64_MAX};
+    for (const char *p = text; *p;) {
+        gn_range r;
+        const char *at = p;
+        char name[64];
+        skip(&p);
+        size_t length = strcspn(p, " \t,");
+        snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1),
+                 p);
+        int k = 0;
+        while (k < n && (strlen(names[k]) != length || strncmp(names[k], p, length) != 0)) k++;
+        p += length;
+        if (!bounds(&p, &r))
+            GN_FAIL(GN_ERR_USAGE,
+                    "'%s' is no range of sizes, such as 'paper in 1..100000, writes in 0..2000000'",
+                    at);
+        if (k == n)
+            GN_FAIL(GN_ERR_USAGE, "ranges: '%s' is no space and no relation%s", name,
+                    gn_did_you_mean(name, names, (size_t)n).text);
+        if (r.least > r.most)
+            GN_FAIL(GN_ERR_USAGE, "%s in %lld..%lld: the range ends before it begins", names[k],
+                    (long long)r.least, (long long)r.most);
+        out[k] = r;
+    }
+    return NULL;
+}
+
 gn_status *gn_ranges_parse(const char *text, gn_guards *out)
 {
     for (int d = 0; d < GN_DIM_COUNT; d++) out->of[d] = (gn_range){0, INT64_MAX};
@@ -89,20 +132,13 @@ gn_status *gn_ranges_parse(const char *text, gn_guards *out)
         gn_dim d;
         gn_range r;
         const char *at = p;
-        bool ok = dimension(&p, &d) && word(&p, "in") && number(&p, 0, &r.least) &&
-                  word(&p, "..") && number(&p, INT64_MAX, &r.most);
-        if (ok && *p == ',')
-            p++;
-        else if (*p)
-            ok = false;
-        if (!ok)
+        if (!dimension(&p, &d) || !bounds(&p, &r))
             GN_FAIL(GN_ERR_USAGE,
                     "'%s' is no range of sizes, such as 'N in 1..100000, E in 0..2000000'", at);
         if (r.least > r.most)
             GN_FAIL(GN_ERR_USAGE, "%s in %lld..%lld: the range ends before it begins",
                     gn_dim_name[d], (long long)r.least, (long long)r.most);
         out->of[d] = r;
-        skip(&p);
     }
     return NULL;
 }

@@ -131,7 +131,7 @@ typedef struct ast_block {
 } ast_block;
 
 typedef enum ast_stmt_kind {
-    STMT_ASSIGN, /* names[0] = a [as files[0]] */
+    STMT_ASSIGN, /* names = a [as files]; several names take a list apart */
     STMT_PARAM,  /* param or buffer names: type = a [as files] [transposed] [shape dims] */
     STMT_UPDATE, /* update names[0] = a */
     STMT_RETURN, /* return a */
@@ -169,8 +169,8 @@ typedef struct ast_decl {
     const gn_source *src;
     ast_formals hyper; /* hyperparameters; arguments of a function */
     ast_formals inputs;
-    ast_type result;
-    bool has_result;
+    GN_VEC(ast_type) results; /* that are declared; of none all may come */
+    gn_span results_at;
     ast_expr *value; /* fn f(x) = value */
     ast_block body;
     GN_VEC(ast_item) items; /* of a train block */

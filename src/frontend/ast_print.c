@@ -195,7 +195,10 @@ static void print_stmt(const ast_stmt *s, int indent, gn_buf *b)
     switch (s->kind) {
     case STMT_ASSIGN:
     case STMT_UPDATE:
-        gn_buf_printf(b, "%s%s = ", s->kind == STMT_UPDATE ? "update " : "", s->names.p[0].text);
+        gn_buf_add(b, s->kind == STMT_UPDATE ? "update " : "");
+        for (uint32_t i = 0; i < s->names.n; i++)
+            gn_buf_printf(b, "%s%s", i ? ", " : "", s->names.p[i].text);
+        gn_buf_add(b, " = ");
         print_expr(s->a, b);
         print_files(s, b);
         return;
@@ -260,10 +263,12 @@ static void print_decl(const ast_decl *d, gn_buf *b)
     if (d->kind != DECL_FN) {
         gn_buf_add(b, " ");
         print_formals(&d->inputs, true, b);
-        if (d->has_result) {
-            gn_buf_add(b, " -> ");
-            print_type(&d->result, b);
+        bool several = d->results.n > 1;
+        for (uint32_t k = 0; k < d->results.n; k++) {
+            gn_buf_add(b, k ? ", " : several ? " -> (" : " -> ");
+            print_type(&d->results.p[k], b);
         }
+        if (several) gn_buf_add(b, ")");
     }
     if (d->value) {
         gn_buf_add(b, " = ");

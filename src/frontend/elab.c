@@ -264,13 +264,53 @@ static gir_program *finish(elab *E)
     return E->prog;
 }
 
+/* Outputs -------------------------------------------------------------------------------------- */
+
+/* Names of several results: those of the variables that are returned, where all are different
+ * plain names, or of a family its keys. */
+static const char **result_names(elab *E, const value_list *l)
+{
+    const ast_expr *e = E->output_of;
+    const char **name = GN_NEW_N(E->arena, const char *, l->n + 1);
+    bool plain = l->key || (e && e->kind == EXPR_LIST && e->args.n == l->n);
+    for (uint32_t k = 0; plain && k < l->n; k++) {
+        const ast_expr *one = l->key ? NULL : e->args.p[k].value;
+        name[k] = one ? one->name : el_key_name(E, &l->key[k]);
+        plain = (!one || one->kind == EXPR_NAME) && strcmp(name[k], "loss") != 0;
+        for (uint32_t j = 0; plain && j < k; j++) plain = strcmp(name[j], name[k]) != 0;
+    }
+    for (uint32_t k = 0; !plain && k < l->n; k++) name[k] = gn_arena_printf(E->arena, "out%u", k);
+    return name;
+}
+
+static bool are_tensors(const value_list *l)
+{
+    for (uint32_t k = 0; k < l->n; k++)
+        if (l->p[k].kind != VAL_TENSOR) return false;
+    return l->n > 0;
+}
+
+/* What the model gives, as outputs of the program; none of anything else. */
+static bool add_outputs(elab *E, const value *out)
+{
+    if (out->kind == VAL_TENSOR) {
+        gir_output_add(E->prog, GIR_OUTPUT, "out", out->id);
+        return true;
+    }
+    if (out->kind != VAL_LIST || !are_tensors(out->u.list)) return out->kind == VAL_POISON;
+    const char **name = result_names(E, out->u.list);
+    for (uint32_t k = 0; k < out->u.list->n; k++)
+        gir_output_add(E->prog, GIR_OUTPUT, name[k], out->u.list->p[k].id);
+    return true;
+}
+
 static void add_result(elab *E, const plan *p)
 {
     value out = apply_model(E, p);
-    if (out.kind == VAL_TENSOR)
-        gir_output_add(E->prog, GIR_OUTPUT, "out", out.id);
-    else if (out.kind != VAL_POISON)
-        el_error(E, p->model->name.span, "a model gives a tensor, not %s", val_text(E, &out));
+    if (!add_outputs(E, &out))
+        el_error(E, p->model->name.span, "a model gives a tensor or a list of tensors, not %s%s",
+                 val_text(E, &out),
+                 out.kind == VAL_LIST && out.u.list->n ? " with something else in it" : "");
 }
 
 static gir_program *make_eval(elab *E, const plan *p)
@@ -291,7 +331,7 @@ static gir_program *make_loss(elab *E, const plan *p)
 {
     begin_root(E, p, "loss", MODE_TRAIN);
     add_loss(E, p);
-    if (E->output.kind == VAL_TENSOR) gir_output_add(E->prog, GIR_OUTPUT, "out", E->output.id);
+    add_outputs(E, &E->output);
     return finish(E);
 }
 
@@ -306,15 +346,30 @@ static gir_program *make_validate(elab *E, const plan *p)
     return finish(E);
 }
 
-/* A model without a train block is trained as everybody does where its output may be classes of
+/* May the value be scores of classes of nodes? */
+static bool is_classes(elab *E, const value *v)
+{
+    const gir_type *t = v->kind == VAL_TENSOR ? val_type(E, v) : NULL;
+    return t && t->space == el_space(E, E->schema->labelled) && t->rank == 1 &&
+           t->dim[0] == E->shape->n_classes;
+}
+
+/* How the first result that may be classes is written behind the model's call; NULL: none may. */
+static const char *classes_of(elab *E)
+{
+    const value_list *l = E->output.kind == VAL_LIST ? E->output.u.list : NULL;
+    if (E->shape->n_classes <= 0) return NULL;
+    for (uint32_t k = 0; l && k < l->n; k++)
+        if (is_classes(E, &l->p[k])) return gn_arena_printf(E->arena, "[%u]", k);
+    return is_classes(E, &E->output) ? "" : NULL;
+}
+
+/* A model without a train block is trained as everybody does where it gives what may be classes of
  * nodes. */
 static gn_status *default_train(elab *E, plan *p)
 {
-    const gn_data_shape *s = E->shape;
-    const gir_type *t = E->output.kind == VAL_TENSOR ? val_type(E, &E->output) : NULL;
-    if (p->train.decl || s->n_classes <= 0 || !t || t->space != el_space(E, E->schema->labelled) ||
-        t->rank != 1 || t->dim[0] != s->n_classes)
-        return NULL;
+    const char *which = classes_of(E);
+    if (p->train.decl || !which) return NULL;
     gn_buf args = {.arena = E->arena}, b = {.arena = E->arena};
     gn_buf_add(&args, "");
     gn_buf_printf(&b, "train %s {\n", p->model->name.text);
@@ -330,8 +385,9 @@ static gn_status *default_train(elab *E, plan *p)
         gn_buf_printf(&args, "%s%s = %s", args.n ? ", " : "", name, of ? of : name);
     }
     gn_buf_printf(
-        &b, "  loss = cross_entropy(%s(%s), y) over train_mask\n  optimizer = adam(lr = 0.01)\n}\n",
-        p->model->name.text, args.p);
+        &b,
+        "  loss = cross_entropy(%s(%s)%s, y) over train_mask\n  optimizer = adam(lr = 0.01)\n}\n",
+        p->model->name.text, args.p, which);
     gn_ast *ast;
     GN_TRY(gn_parse(E->arena, b.p, b.n, "the default train block", &ast));
     GN_PUSH(E->arena, E->sources, ast->src);

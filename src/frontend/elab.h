@@ -132,6 +132,7 @@ typedef struct frame {
     gn_map buffers; /* name here -> index into elab.buffers */
     bool returned;
     value result;
+    const ast_expr *ret; /* what gave it, behind `return` */
 } frame;
 
 typedef enum el_mode { MODE_EVAL, MODE_TRAIN, MODE_VAL } el_mode;
@@ -174,7 +175,8 @@ typedef struct elab {
     gn_map derived;            /* "op id" -> derived graph */
     GN_VEC(el_buffer) buffers;
     gn_map buffer_index;
-    value output; /* of the model's last application */
+    value output; /* of the model's last application, and what gave it behind `return` */
+    const ast_expr *output_of;
     instance *root;
 } elab;
 

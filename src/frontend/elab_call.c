@@ -330,6 +330,35 @@ static bool bind_inputs(elab *E, instance *it, value *v, const gn_span *spans, f
     return ok;
 }
 
+/* Results against their declared types. */
+static bool match_results(elab *E, instance *it, value *r)
+{
+    const ast_decl *d = it->decl;
+    const char *name = d->name.text;
+    uint32_t n = d->results.n;
+    if (n == 1) {
+        const char *what = gn_arena_printf(E->arena, "the result of `%s`", name);
+        const ast_type *t = &d->results.p[0];
+        return el_match(E, t, r, what, E->frame, t->span, it);
+    }
+    if (r->kind == VAL_POISON) return false;
+    if (r->kind != VAL_LIST || r->u.list->n != n) {
+        el_error(E, d->results_at, "`%s` declares %u results, and returns %s", name, n,
+                 val_text(E, r));
+        return false;
+    }
+    value l = val_list(E, n);
+    bool fits = true;
+    for (uint32_t k = 0; k < n; k++) {
+        const char *what = gn_arena_printf(E->arena, "the result [%u] of `%s`", k, name);
+        const ast_type *t = &d->results.p[k];
+        l.u.list->p[k] = r->u.list->p[k];
+        fits &= el_match(E, t, &l.u.list->p[k], what, E->frame, t->span, it);
+    }
+    *r = el_list_done(E, d->results_at, l);
+    return fits;
+}
+
 static value run_layer(elab *E, instance *it)
 {
     const ast_decl *d = it->decl;
@@ -337,10 +366,9 @@ static value run_layer(elab *E, instance *it)
     if (!E->frame->returned)
         return el_error(E, d->name.span, "`%s` ends without `return`", d->name.text);
     value r = E->frame->result;
-    const char *what = gn_arena_printf(E->arena, "the result of `%s`", d->name.text);
-    if (d->has_result && !el_match(E, &d->result, &r, what, E->frame, d->result.span, it))
-        return POISON;
-    if (!d->has_result && r.kind == VAL_TENSOR) r.u.axes = NULL;
+    if (it == E->root) E->output_of = E->frame->ret;
+    if (d->results.n && !match_results(E, it, &r)) return POISON;
+    if (!d->results.n && r.kind == VAL_TENSOR) r.u.axes = NULL;
     return r;
 }
 

@@ -4,17 +4,33 @@
 
 #include <string.h>
 
-static void assign(elab *E, const ast_stmt *s)
+/* Binds the k-th name of an assignment. */
+static void assign_one(elab *E, const ast_stmt *s, uint32_t k, value v)
 {
-    const ast_name *name = &s->names.p[0];
-    value v = el_eval(E, s->a);
-    const char *file = s->files.n ? s->files.p[0].text : name->text;
+    const ast_name *name = &s->names.p[k];
+    const char *file = k < s->files.n ? s->files.p[k].text : name->text;
     if (v.kind == VAL_INSTANCE || v.kind == VAL_LIST)
         v = el_name_instances(E, v, name->text, file, name->span);
-    else if (s->files.n && v.kind != VAL_POISON)
-        el_error(E, s->files.p[0].span, "`as` names a layer or a list of layers, not %s",
+    else if (k < s->files.n && v.kind != VAL_POISON)
+        el_error(E, s->files.p[k].span, "`as` names a layer or a list of layers, not %s",
                  val_text(E, &v));
     el_bind(E, E->frame, name->text, v);
+}
+
+static void assign(elab *E, const ast_stmt *s)
+{
+    value v = el_eval(E, s->a);
+    if (s->names.n == 1) {
+        assign_one(E, s, 0, v);
+        return;
+    }
+    bool list = v.kind == VAL_LIST, fits = list && v.u.list->n == s->names.n;
+    if (!list && v.kind != VAL_POISON)
+        el_error(E, s->a->span, "%u names take a list of %u apart, and this is %s", s->names.n,
+                 s->names.n, val_text(E, &v));
+    else if (list && !fits)
+        el_error(E, s->a->span, "%u names for a list of %u", s->names.n, v.u.list->n);
+    for (uint32_t k = 0; k < s->names.n; k++) assign_one(E, s, k, fits ? v.u.list->p[k] : POISON);
 }
 
 /* After a fault in a condition: what the statements would have set is faulty too, rather than
@@ -136,6 +152,7 @@ static void statement(elab *E, const ast_stmt *s)
     case STMT_RETURN:
         E->frame->result = el_eval(E, s->a);
         E->frame->returned = true;
+        E->frame->ret = s->a;
         return;
     case STMT_IF: branch(E, s); return;
     case STMT_FOR: loop(E, s); return;

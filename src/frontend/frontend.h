@@ -98,11 +98,13 @@ typedef struct gn_model {
      * node f32[], where the shape has repeats; graph "g"; "g.weight" edge f32[]; "g.attr" edge
      * f32[D]; states "rng.seed", "rng.step" i64[] (read by dropout; the train pass advances the
      * step). Inputs of other names: those that a model or train block declares, "node f32[d..]" or
-     * "f32[d..]". eval: dropout off, running statistics used; output "out". loss: dropout on;
-     * outputs "loss" (scalar) and "out"; updates of running statistics.  NULL when the data has no
-     *       labels, and the train block names some and declares no input.  Without a train block a
-     *       model whose output is node[C] gets cross-entropy over train_mask and adam(lr = 0.01);
-     *       another one has no loss. */
+     * "f32[d..]". eval: dropout off, running statistics used; output "out", or
+     * where the model gives several results one for each by the name of its variable, else "out0",
+     * "out1", ...  loss: dropout on; outputs "loss" (scalar) and the same; updates of running
+     *       statistics.  NULL when the data has no labels, and the train block names some and
+     *       declares no input.  Without a train block a model gets, for its first output that is
+     *       node[C], cross-entropy over train_mask and adam(lr = 0.01); one without such has no
+     *       loss. */
     gir_program *eval, *loss;
     gir_program *validate; /* eval, and as output "loss" the loss of it over val_mask; NULL unless
                               monitor_loss */

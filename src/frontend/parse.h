@@ -46,6 +46,8 @@ ast_expr *gn_parse_value(gn_arena *a, gn_diags *d, const gn_source *src);
 
 /* parse_expr.c */
 ast_expr *parse_expr(parser *p);
+/* the list of `first` and what follows it, each behind a comma */
+ast_expr *parse_list_from(parser *p, ast_expr *first);
 /* after the opening parenthesis, up to the closing one */
 bool parse_args(parser *p, ast_args *out, int *height);
 /* false (and reported) for a tree that is too high */

@@ -161,19 +161,32 @@ static void check_variable(parser *p, const ast_decl *d, const ast_type *t)
                           : "");
 }
 
-/* layer NAME(hyperparameters) (inputs) -> type { ... } */
+/* type, or (type, type) */
+static bool parse_results(parser *p, ast_decl *d)
+{
+    d->results_at = p->tok->span;
+    bool several = parse_at(p, TOK_LPAREN);
+    if (several) parse_open(p, TOK_LPAREN, "");
+    do {
+        ast_type t = {0};
+        if (!parse_type(p, &t)) return false;
+        GN_PUSH(p->arena, d->results, t);
+    } while (several && parse_accept(p, TOK_COMMA));
+    if (several && !parse_close(p, TOK_RPAREN, "or `,` after the type of a result")) return false;
+    d->results_at = parse_span(p, d->results_at);
+    return true;
+}
+
+/* layer NAME(hyperparameters) (inputs) -> results { ... } */
 static bool parse_layer(parser *p, ast_decl *d)
 {
     if (!parse_open(p, TOK_LPAREN, "and hyperparameters") || !parse_formals(p, &d->hyper, OF_LAYER))
         return false;
     if (!parse_open(p, TOK_LPAREN, "and inputs, such as `(g: graph, x: node[in])`")) return false;
     if (!parse_formals(p, &d->inputs, INPUTS)) return false;
-    if (parse_accept(p, TOK_ARROW)) {
-        d->has_result = true;
-        if (!parse_type(p, &d->result)) return false;
-    }
+    if (parse_accept(p, TOK_ARROW) && !parse_results(p, d)) return false;
     for (uint32_t k = 0; k < d->inputs.n; k++) check_variable(p, d, &d->inputs.p[k].type);
-    if (d->has_result) check_variable(p, d, &d->result);
+    for (uint32_t k = 0; k < d->results.n; k++) check_variable(p, d, &d->results.p[k]);
     int height = 0;
     return parse_block(p, &d->body, &height);
 }

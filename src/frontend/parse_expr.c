@@ -126,6 +126,23 @@ static ast_expr *parse_call(parser *p, ast_expr *f)
 }
 
 /* [a, b] or [a for name in b] */
+ast_expr *parse_list_from(parser *p, ast_expr *first)
+{
+    ast_expr *e = node(p, EXPR_LIST, first->span, first->span, NULL, NULL, NULL);
+    if (!e) return NULL;
+    int height = first->height;
+    GN_PUSH(p->arena, e->args, ((ast_arg){.value = first}));
+    while (parse_accept(p, TOK_COMMA)) {
+        ast_arg arg = {.value = parse_expr(p)};
+        if (!arg.value) return NULL;
+        if (arg.value->height > height) height = arg.value->height;
+        GN_PUSH(p->arena, e->args, arg);
+    }
+    e->height = height + 1;
+    e->span = parse_span(p, e->span);
+    return parse_height(p, e->mark, e->height) ? e : NULL;
+}
+
 static ast_expr *parse_list(parser *p)
 {
     gn_span from = p->tok->span;

@@ -51,6 +51,16 @@ static bool parse_files(parser *p, ast_names *out)
     return true;
 }
 
+/* Is there one for each name? */
+static bool check_files(parser *p, ast_stmt *s, const char *what)
+{
+    if (s->files.n == s->names.n) return true;
+    gn_diag_error(p->diags, p->src, s->files.p[0].span, "%u names in files for %u %s", s->files.n,
+                  s->names.n, what);
+    s->files.n = 0;
+    return true;
+}
+
 /* param a, b: [in, out] = init as "a", "b" transposed shape [1, in, out] */
 static bool parse_param(parser *p, ast_stmt *s)
 {
@@ -68,11 +78,7 @@ static bool parse_param(parser *p, ast_stmt *s)
     raise_height(&s->height, s->a);
     if (parse_accept(p, TOK_AS)) {
         if (!parse_files(p, &s->files)) return false;
-        if (s->files.n != s->names.n) {
-            gn_diag_error(p->diags, p->src, s->files.p[0].span,
-                          "%u names in files for %u parameters", s->files.n, s->names.n);
-            s->files.n = 0;
-        }
+        check_files(p, s, "parameters");
     }
     if (parse_at_word(p, "transposed")) {
         parse_next(p);
@@ -118,21 +124,35 @@ static bool parse_for(parser *p, ast_stmt *s)
     return s->a && parse_block(p, &s->then, &s->height);
 }
 
+/* name {, name}: several in an assignment alone. */
+static bool parse_targets(parser *p, ast_stmt *s)
+{
+    do {
+        ast_name name;
+        if (!parse_name(p, &name, s->kind == STMT_ASSIGN ? "a name" : "the name of a buffer"))
+            return false;
+        for (uint32_t k = 0; k < s->names.n; k++)
+            if (!strcmp(s->names.p[k].text, name.text))
+                gn_diag_error(p->diags, p->src, name.span, "`%s` is there already", name.text);
+        GN_PUSH(p->arena, s->names, name);
+    } while (s->kind == STMT_ASSIGN && parse_accept(p, TOK_COMMA));
+    return true;
+}
+
 static bool parse_assign(parser *p, ast_stmt *s)
 {
-    ast_name name;
     if (s->kind == STMT_ASSIGN && !parse_at(p, TOK_NAME)) {
         parse_fail_here(p, parse_at(p, TOK_FLOORDIV) ? "a statement (comments begin with `#`)"
                                                      : "a statement");
         return false;
     }
-    if (!parse_name(p, &name, "the name of a buffer")) return false;
-    GN_PUSH(p->arena, s->names, name);
+    if (!parse_targets(p, s)) return false;
     if (!parse_expect(p, TOK_ASSIGN, "after the name")) return false;
     s->a = parse_expr(p);
     raise_height(&s->height, s->a);
     if (!s->a) return false;
-    return s->kind != STMT_ASSIGN || !parse_accept(p, TOK_AS) || parse_files(p, &s->files);
+    if (s->kind != STMT_ASSIGN || !parse_accept(p, TOK_AS)) return true;
+    return parse_files(p, &s->files) && (s->names.n == 1 || check_files(p, s, "variables"));
 }
 
 static bool parse_assert(parser *p, ast_stmt *s)
@@ -145,6 +165,7 @@ static bool parse_assert(parser *p, ast_stmt *s)
     return s->b != NULL;
 }
 
+/* return a, or return a, b: the list [a, b] */
 static bool parse_return(parser *p, ast_stmt *s)
 {
     if (p->tok->newline || parse_at(p, TOK_RBRACE)) {
@@ -152,6 +173,7 @@ static bool parse_return(parser *p, ast_stmt *s)
         return false;
     }
     s->a = parse_expr(p);
+    if (s->a && parse_at(p, TOK_COMMA)) s->a = parse_list_from(p, s->a);
     raise_height(&s->height, s->a);
     return s->a != NULL;
 }

@@ -16,13 +16,17 @@ gn_status *gn_session_eval(gn_session *s)
 
 gn_status *gn_session_fetch(gn_session *s)
 {
-    return gn_instance_fetch(s->build.eval.instance, "out");
+    const gir_output *o;
+    for (int k = 0; (o = gn_result_output(s->model->eval, k)); k++)
+        GN_TRY(gn_instance_fetch(s->build.eval.instance, o->name));
+    return NULL;
 }
 
 const float *gn_session_logits(const gn_session *s, int64_t *classes)
 {
+    const char *name = gn_session_classes_name(s);
     *classes = gn_session_classes(s);
-    return *classes ? gn_instance_output(s->build.eval.instance, "out", NULL) : NULL;
+    return name ? gn_instance_output(s->build.eval.instance, name, NULL) : NULL;
 }
 
 /* The loss that the last run of the unit computed: waits for it. */
@@ -221,6 +225,8 @@ static gn_status *epochs(gn_session *s, void (*each)(void *, const gn_epoch *), 
                       .train_auc = NAN,
                       .val_auc = NAN,
                       .test_auc = NAN,
+                      .val_links = gn_metrics_none(),
+                      .test_links = gn_metrics_none(),
                       .val_loss = NAN,
                       .rate = gn_train_rate(t, out->epochs - 1)};
         GN_TRY(end_epoch(s, each, ctx, begun_ms, &e, b, &stop));
@@ -250,8 +256,8 @@ static gn_status *check_monitor(const gn_session *s)
                 s->model->name, s->data->name ? s->data->name : "the data");
     if (!gn_session_classes(s))
         GN_FAIL(GN_ERR_MODEL,
-                "the train block of %s chooses epochs by the accuracy on validation nodes, and its "
-                "result is no node[C]: "
+                "the train block of %s chooses epochs by the accuracy on validation nodes, and it "
+                "gives no node[C]: "
                 "write `monitor = val_loss`",
                 s->model->name);
     if (!s->data->y || !s->data->val_mask)

@@ -7,25 +7,41 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const gir_type *type_of(const gir_program *p, const char *name)
+const gir_output *gn_result_output(const gir_program *p, int k)
 {
-    for (uint32_t k = 0; k < p->outputs.n; k++)
-        if (p->outputs.p[k].kind == GIR_OUTPUT && !strcmp(p->outputs.p[k].name, name))
-            return gir_type_of(p, p->outputs.p[k].value);
+    for (uint32_t i = 0; i < p->outputs.n; i++)
+        if (p->outputs.p[i].kind == GIR_OUTPUT && strcmp(p->outputs.p[i].name, "loss") && k-- == 0)
+            return &p->outputs.p[i];
+    return NULL;
+}
+
+int gn_session_results(const gn_session *s)
+{
+    int n = 0;
+    while (gn_result_output(s->model->eval, n)) n++;
+    return n;
+}
+
+const char *gn_session_classes_name(const gn_session *s)
+{
+    const gir_program *p = s->model->eval;
+    int64_t classes = s->data->n_classes;
+    const char *labelled = gn_dataset_space(s->data, s->data->labelled);
+    const gir_output *o;
+    /* learned from something else */
+    if (s->model->loss && !gn_program_reads(s->model->loss, GN_NAME_Y)) return NULL;
+    for (int k = 0; classes > 1 && (o = gn_result_output(p, k)); k++) {
+        const gir_type *t = gir_type_of(p, o->value);
+        if (!strcmp(p->spaces.p[t->space].name, labelled) && t->elem == GN_F32 && t->rank == 1 &&
+            t->dim[0] == classes)
+            return o->name;
+    }
     return NULL;
 }
 
 int64_t gn_session_classes(const gn_session *s)
 {
-    const gir_program *p = s->model->eval;
-    const gir_type *t = type_of(p, "out");
-    int64_t classes = s->data->n_classes;
-    const char *labelled = gn_dataset_space(s->data, s->data->labelled);
-    bool fits = t && !strcmp(p->spaces.p[t->space].name, labelled) && t->elem == GN_F32 &&
-                t->rank == 1 && t->dim[0] == classes;
-    /* learned from something else */
-    bool others = s->model->loss && !gn_program_reads(s->model->loss, GN_NAME_Y);
-    return fits && classes > 1 && !others ? classes : 0;
+    return gn_session_classes_name(s) ? s->data->n_classes : 0;
 }
 
 /* Orders --------------------------------------------------------------------------------------- */
@@ -104,15 +120,17 @@ static gn_status *rows_of_edges(const gn_session *s, int graph, size_t row, gn_r
     return NULL;
 }
 
-gn_status *gn_session_result(const gn_session *s, gn_result *r)
+gn_status *gn_session_result(const gn_session *s, int k, gn_result *r)
 {
     const gn_instance *in = s->build.eval.instance;
     const gir_program *p = s->model->eval;
-    const gir_type *t = type_of(p, "out");
-    int64_t elems = 0, row = t ? gir_row_elems(t) : 0;
+    const gir_output *o = gn_result_output(p, k);
     *r = (gn_result){0};
-    if (!t) GN_FAIL(GN_ERR_MODEL, "model %s gives nothing", s->model->name);
-    r->data = gn_instance_output(in, "out", &elems);
+    if (!o) GN_FAIL(GN_ERR_USAGE, "model %s has no result %d", s->model->name, k);
+    const gir_type *t = gir_type_of(p, o->value);
+    int64_t elems = 0, row = gir_row_elems(t);
+    r->name = o->name;
+    r->data = gn_instance_output(in, o->name, &elems);
     r->elem = (gn_elem)t->elem;
     r->over = p->spaces.p[t->space].kind;
     r->n_rows = t->space ? (row ? elems / row : 0) : 1;
@@ -120,7 +138,7 @@ gn_status *gn_session_result(const gn_session *s, gn_result *r)
     if (t->space) r->dim[r->rank++] = r->n_rows;
     for (int d = 0; d < t->rank; d++) r->dim[r->rank++] = t->dim[d];
     size_t bytes = (size_t)row * gn_elem_size(r->elem);
-    int graph = gn_instance_output_graph(in, "out");
+    int graph = gn_instance_output_graph(in, o->name);
     gn_status *status = NULL;
     if (graph >= 0) status = rows_of_edges(s, graph, bytes, r);
     if (r->over == GIR_NODE && s->row_of) status = rows_of_nodes(s, bytes, r);
@@ -128,22 +146,29 @@ gn_status *gn_session_result(const gn_session *s, gn_result *r)
     return status;
 }
 
-gn_not_finite gn_session_not_finite(const gn_session *s)
+static void add_not_finite(const gn_session *s, const gir_output *o, gn_not_finite *n)
 {
-    const gir_type *t = type_of(s->model->eval, "out");
-    gn_not_finite n = {0};
-    int64_t elems = 0, row = t ? gir_row_elems(t) : 0;
-    if (!row || t->elem != GN_F32) return n;
-    const float *x = gn_instance_output(s->build.eval.instance, "out", &elems);
-    for (n.rows = 0; x && n.rows < elems / row; n.rows++) {
+    const gir_type *t = gir_type_of(s->model->eval, o->value);
+    int64_t elems = 0, row = gir_row_elems(t), k = 0;
+    if (!row || t->elem != GN_F32) return;
+    const float *x = gn_instance_output(s->build.eval.instance, o->name, &elems);
+    for (; x && k < elems / row; k++) {
         bool nan = false, infinite = false;
-        for (const float *at = x + n.rows * row; at < x + (n.rows + 1) * row; at++) {
+        for (const float *at = x + k * row; at < x + (k + 1) * row; at++) {
             nan |= isnan(*at);
             infinite |= isinf(*at);
         }
-        n.nan += nan;
-        n.infinite += infinite && !nan;
+        n->nan += nan;
+        n->infinite += infinite && !nan;
     }
+    n->rows += k;
+}
+
+gn_not_finite gn_session_not_finite(const gn_session *s)
+{
+    gn_not_finite n = {0};
+    const gir_output *o;
+    for (int k = 0; (o = gn_result_output(s->model->eval, k)); k++) add_not_finite(s, o, &n);
     return n;
 }
 

@@ -22,19 +22,27 @@ static bool carries_messages(const gir_program *p, gir_id relation)
     return false;
 }
 
-const char *gn_session_scored(const gn_session *s)
+/* The first result that has a number for each edge; `relation`: whose they are.  NULL: none has, or
+ * messages go along them. */
+static const char *scores_of(const gn_session *s, const char **relation)
 {
     const gir_program *p = s->model->eval;
+    const gir_output *o;
     if (s->opt.target) return NULL;
-    for (uint32_t k = 0; k < p->outputs.n; k++) {
-        const gir_output *o = &p->outputs.p[k];
+    for (int k = 0; (o = gn_result_output(p, k)); k++) {
         const gir_type *t = gir_type_of(p, o->value);
-        if (o->kind != GIR_OUTPUT || strcmp(o->name, "out")) continue;
         gir_id g = p->spaces.p[t->space].kind == GIR_EDGE ? p->spaces.p[t->space].graph : 0;
-        bool leaf = g && gir_at(p, g)->op == GIR_GRAPH && !carries_messages(p, g);
-        return leaf && gir_row_elems(t) == 1 && t->elem == GN_F32 ? gir_at(p, g)->attr.name : NULL;
+        if (!g || gir_row_elems(t) != 1 || t->elem != GN_F32) continue;
+        *relation = gir_at(p, g)->attr.name;
+        return gir_at(p, g)->op == GIR_GRAPH && !carries_messages(p, g) ? o->name : NULL;
     }
     return NULL;
+}
+
+const char *gn_session_scored(const gn_session *s)
+{
+    const char *relation;
+    return scores_of(s, &relation) ? relation : NULL;
 }
 
 static bool lies_on(const gn_table_column *c, int relation)
@@ -68,7 +76,8 @@ static gn_status *run(const gn_session *s, gn_session *view, const gn_graph *g, 
     GN_TRY(gn_session_bind(view, &u, s->pool, NULL));
     gn_instance_run(u.instance);
     gn_status *status = gn_instance_wait(u.instance);
-    const float *out = gn_instance_output(u.instance, "out", NULL);
+    const char *relation;
+    const float *out = gn_instance_output(u.instance, scores_of(s, &relation), NULL);
     if (!status) gn_graph_edges_out(g, sizeof(float), out, score);
     gn_unit_release(&u);
     return status;

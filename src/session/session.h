@@ -134,11 +134,15 @@ GN_NODISCARD gn_status *gn_session_load(gn_session *s);
 GN_NODISCARD gn_status *gn_session_eval(gn_session *s);
 /* logits of the last eval, from the device */
 GN_NODISCARD gn_status *gn_session_fetch(gn_session *s);
-/* How many classes the result tells of: it is node[C], C is as many as the data has, two at least,
- * and a loss is one of labels.  0: it is something else, of which there is no accuracy. */
+/* How many results the model gives: several, where it returns a list. */
+int gn_session_results(const gn_session *s);
+/* How many classes the first result that is node[C] tells of: C is as many as the data has, two at
+ * least, and a loss is one of labels.  0: there is none, and no accuracy. */
 int64_t gn_session_classes(const gn_session *s);
-/* The relation each of whose edges the model gives a number, which may be another's edges: no
- * messages go along it.  NULL: it gives something else, or runs on a device. */
+/* The name of that result; NULL: there is none. */
+const char *gn_session_classes_name(const gn_session *s);
+/* The relation each of whose edges the first result that is `edge` gives a number, which may be
+ * another's edges: no messages go along it.  NULL: there is none, or it runs on a device. */
 const char *gn_session_scored(const gn_session *s);
 
 /* Edges that stand in the place of a relation's: edge i goes from row src[i] to dst[i], and has
@@ -153,7 +157,9 @@ GN_NODISCARD gn_status *gn_session_score_edges(const gn_session *s, int relation
                                                const gn_other_edges *e);
 
 /* Does the model score the relation `links`?  Then how well it tells those that were held out from
- * as many false ones. */
+ * as many false ones.  Or `seeds`, which have `labels` of 0 and 1 and masks?  Then how well it
+ * tells them apart, and where they have `indexes` the MRR of each among the false ones of its own.
+ */
 bool gn_session_judges(const gn_session *s);
 GN_NODISCARD gn_status *gn_session_judge(const gn_session *s, bool test, gn_metrics *out);
 
@@ -188,6 +194,7 @@ gn_not_finite gn_session_not_finite(const gn_session *s);
 
 /* What the last eval gave, whatever its shape, as the model says it and in the user's order. */
 typedef struct gn_result {
+    const char *name; /* "out", or of several that of a variable or "out0", ... */
     gn_elem elem;
     gir_space_kind over; /* GIR_NODE, GIR_EDGE: it has a row for each; GIR_NONE: it has no rows */
     int rank;            /* rows, where there are any, and the dimensions of a row */
@@ -198,9 +205,9 @@ typedef struct gn_result {
     void *owned;
 } gn_result;
 
-/* After gn_session_fetch.  Alive until the next eval, or the end of the session; gn_result_free
- * ends it. */
-GN_NODISCARD gn_status *gn_session_result(const gn_session *s, gn_result *out);
+/* Result k of gn_session_results, after gn_session_fetch; GN_ERR_USAGE: there is none.  Alive until
+ * the next eval, or the end of the session; gn_result_free ends it. */
+GN_NODISCARD gn_status *gn_session_result(const gn_session *s, int k, gn_result *out);
 double gn_result_at(const gn_result *r, int64_t k); /* element k, of n_rows * row_elems */
 void gn_result_free(gn_result *r);
 
@@ -216,6 +223,7 @@ typedef struct gn_epoch { /* after each epoch */
     double loss, train_acc, val_acc, test_acc; /* accuracies NaN where not asked for */
     double train_auc, val_auc, test_auc;       /* areas under the ROC curve; NaN unless
                                                   gn_session_unbalanced */
+    gn_metrics val_links, test_links;          /* NaN: whoever logs it may score them */
     double val_loss;                           /* NaN unless the train block watches it */
     double rate;                               /* the learning rate of its step */
     double seconds;           /* since training, or what went on from a checkpoint, began */

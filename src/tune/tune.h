@@ -43,7 +43,7 @@ typedef struct gn_tune_wish {
 /* Lines "name value" of all that a record depends on besides program and machine. */
 typedef struct gn_tune_facts {
     gn_model *model; /* sizes that are compiled in stand in its programs */
-    gn_graph *graph;
+    gn_graph *graph; /* NULL: there is none, or `more` says all of it */
     /* columns, entries of x, columns of the graph's attributes */
     int64_t features, nonzeros, classes, on_edges;
     bool weighted;

@@ -94,7 +94,7 @@ gn_status *gn_tuned_sign(gn_arena *a, const gn_tune_facts *f, gn_unit_id unit, c
     GN_TRY(add_machine(f->target, &b));
     gn_buf_printf(&b, "\nprogram %s of %s\n", gn_unit_name[unit], f->model->name);
     GN_TRY(add_program(a, f->model, unit, &b));
-    GN_TRY(add_graph(f->graph, &b));
+    if (f->graph) GN_TRY(add_graph(f->graph, &b));
     add_data(f, unit, &b);
     add_options(f, &b);
     *out = b.p;

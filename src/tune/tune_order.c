@@ -19,12 +19,11 @@ gn_status *tune_default_session(const gn_session *of, gn_order order, gn_session
     return gn_session_new(of->arena, &o, out);
 }
 
-static gn_status *score(gn_session *s, gn_result *out)
+static gn_status *score(gn_session *s)
 {
     GN_TRY(gn_session_reset(s, 1));
     GN_TRY(gn_session_eval(s));
-    GN_TRY(gn_session_fetch(s));
-    return gn_session_result(s, out);
+    return gn_session_fetch(s);
 }
 
 static bool same(const gn_result *x, const gn_result *y)
@@ -43,15 +42,24 @@ static bool same(const gn_result *x, const gn_result *y)
     return true;
 }
 
-gn_status *tune_same_scores(gn_session *a, gn_session *b, bool *alike)
+static gn_status *compare(const gn_session *a, const gn_session *b, int k, bool *alike)
 {
     gn_result x = {0}, y = {0};
-    gn_status *bad = score(a, &x);
-    if (!bad) bad = score(b, &y);
+    gn_status *bad = gn_session_result(a, k, &x);
+    if (!bad) bad = gn_session_result(b, k, &y);
     *alike = !bad && same(&x, &y);
     gn_result_free(&x);
     gn_result_free(&y);
     return bad;
+}
+
+gn_status *tune_same_scores(gn_session *a, gn_session *b, bool *alike)
+{
+    *alike = true;
+    GN_TRY(score(a));
+    GN_TRY(score(b));
+    for (int k = 0; *alike && k < gn_session_results(a); k++) GN_TRY(compare(a, b, k, alike));
+    return NULL;
 }
 
 /* The order beside that of *s, which it replaces where it wins. */

@@ -53,9 +53,10 @@ static void read_schema(typed_case *c)
     char *w[3], *spaces = gn_arena_strdup(&c->arena, gn_tensor_file_meta(c->file, "spaces")),
                 *relations = gn_arena_strdup(&c->arena, gn_tensor_file_meta(c->file, "relations"));
     for (char *out[3]; *spaces && words(&spaces, out) == 2;)
-        c->spaces[c->n_spaces++] = (gnnc_space){out[0], atoll(out[1])};
+        c->spaces[c->n_spaces++] = (gnnc_space){sizeof(gnnc_space), out[0], atoll(out[1])};
     while (*relations && words(&relations, w) == 3)
-        c->relations[c->n_relations++] = (gnnc_relation){w[0], w[1], w[2], 0};
+        c->relations[c->n_relations++] = (gnnc_relation){sizeof(gnnc_relation), w[0], w[1], w[2],
+                                                         0};
 }
 
 static void add_column(typed_case *c, const char *name, const gn_named_tensor *t)
@@ -63,11 +64,9 @@ static void add_column(typed_case *c, const char *name, const gn_named_tensor *t
     bool ints = t->elem == GN_I64;
     ck_assert_int_lt(c->n_columns, MOST);
     c->shape[c->n_columns][0] = t->rank > 1 ? t->dim[1] : 1;
-    c->columns[c->n_columns] = (gnnc_column){name,
-                                             {ints ? kDLInt : kDLFloat, ints ? 64 : 32, 1},
-                                             t->rank > 1,
-                                             c->shape[c->n_columns],
-                                             0};
+    c->columns[c->n_columns] = (gnnc_column){
+        sizeof(gnnc_column),    name, {ints ? kDLInt : kDLFloat, ints ? 64 : 32, 1}, t->rank > 1,
+        c->shape[c->n_columns], 0};
     if (ints) c->columns[c->n_columns].values = atoll(gn_tensor_file_meta(c->file, "kinds"));
     c->n_columns++;
 }

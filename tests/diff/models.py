@@ -192,12 +192,17 @@ class Model:
                 name = self.new("node", (), f"x[0] * {name}")[0]
             outputs.append(f"unsqueeze(tanh({name}), -1)")
         self.outputs = len(outputs)
-        self.lines.append(f"return concat({', '.join(outputs)})")
+        self.results = [f"concat({', '.join(outputs)})"]
+        if self.random.random() < 0.4:  # several: what is stored for its own sake is stored for the result
+            self.results += [self.pick()[0] for _ in range(self.random.randint(1, 2))]
+        self.lines.append(f"return {', '.join(self.results)}")
 
     def text(self):
-        body = "\n  ".join(self.lines)
-        return (f"model Net() (g: graph, x: node[6], attr: edge[3]) -> node[...] {{\n  {body}\n}}\ntrain Net {{\n"
-                f"  input target: node[{self.outputs}]\n  loss = mse(Net(g, x, attr), target) over train_mask\n"
+        body, several = "\n  ".join(self.lines), len(self.results) > 1
+        types = f"({', '.join(['node[...]'] + ['any[...]'] * (len(self.results) - 1))})" if several else "node[...]"
+        return (f"model Net() (g: graph, x: node[6], attr: edge[3]) -> {types} {{\n  {body}\n}}\ntrain Net {{\n"
+                f"  input target: node[{self.outputs}]\n"
+                f"  loss = mse(Net(g, x, attr){'[0]' if several else ''}, target) over train_mask\n"
                 "  optimizer = sgd(lr = 0.3)\n  epochs = 3\n}\n")
 
 
@@ -245,9 +250,8 @@ def read_floats(raw):
 
 def read_outputs(path):
     with zipfile.ZipFile(path) as z:
-        raw = z.read(next(n for n in z.namelist() if n in ("out.npy", "logits.npy")))
-    (n,) = struct.unpack_from("<H", raw, 8)
-    return {"out": read_floats(raw[10 + n:])}
+        arrays = {n: z.read(n) for n in z.namelist() if "edge_index" not in n and "prediction" not in n}
+    return {name: read_floats(raw[10 + struct.unpack_from("<H", raw, 8)[0]:]) for name, raw in arrays.items()}
 
 
 def read_weights(path):

@@ -345,6 +345,55 @@ START_TEST(edges_of_derived_graphs)
 }
 END_TEST
 
+/* Several results, by name and by number, alive together. */
+START_TEST(results)
+{
+    static const char text[] = "model M() (g: graph, x: node[F]) -> (node[F], edge[F], [F]) {\n"
+                               "  h = 2 * x\n"
+                               "  e = edge(u -> v in g: 10 * x[u] + x[v])\n"
+                               "  all = sum(x, over = node)\n"
+                               "  return h, e, all\n}\n";
+    static const char *const names[] = {"h", "e", "all"};
+    gnnc_executable_info info = {.size = sizeof info};
+    DLTensor out[3];
+    const char *name;
+    world w = make_world(8, 30, 70);
+    bench b = set_up(text, (gnnc_compile_options){0}, 2);
+    gnnc_executable_describe(b.exe, &info);
+    ck_assert_int_eq(info.outputs, 3);
+    refused(gnnc_run_output_at(b.run, 0, NULL, &out[0]), GNNC_ERROR_USAGE, "nothing was inferred");
+    bind_world(b.run, &w, false);
+    ok(gnnc_run_infer(b.run));
+    for (int k = 0; k < 3; k++) {
+        DLTensor again;
+        ok(gnnc_run_output_at(b.run, k, &name, &out[k]));
+        ck_assert_str_eq(name, names[k]);
+        ok(gnnc_run_output(b.run, name, &again));
+        ck_assert_ptr_eq(again.shape, out[k].shape);
+    }
+    ok(gnnc_run_output(b.run, "e", &out[1])); /* the copy is made anew */
+    ck_assert(out[0].ndim == 2 && out[0].shape[0] == w.n && out[0].shape[1] == F);
+    ck_assert(out[1].ndim == 2 && out[1].shape[0] == w.e && out[1].shape[1] == F);
+    ck_assert(out[2].ndim == 1 && out[2].shape[0] == F);
+    double sum[F] = {0};
+    for (int k = 0; k < w.n * F; k++) {
+        ck_assert_float_eq(((float *)out[0].data)[k], 2 * w.x[k]);
+        sum[k % F] += (double)w.x[k];
+    }
+    for (int k = 0; k < F; k++)
+        ck_assert_double_eq_tol((double)((float *)out[2].data)[k], sum[k], 1e-3);
+    for (int k = 0; k < w.e; k++) {
+        float want = 10 * w.x[w.src[k] * F] + w.x[w.dst[k] * F];
+        ck_assert_float_eq_tol(((float *)out[1].data)[k * F], want, 1e-4F);
+    }
+    refused(gnnc_run_output(b.run, "out", &out[0]), GNNC_ERROR_USAGE, "h, e, all");
+    refused(gnnc_run_output_at(b.run, 3, NULL, &out[0]), GNNC_ERROR_USAGE, "has no output 3");
+    refused(gnnc_run_output_at(b.run, -1, NULL, &out[0]), GNNC_ERROR_USAGE, "has no output -1");
+    end_world(&w);
+    tear_down(&b);
+}
+END_TEST
+
 /* Weights of edges are given in the user's order, whatever the graph's; CSR and COO, 32 and 64 bits
  * are one graph. */
 START_TEST(edges)
@@ -627,6 +676,7 @@ int main(void)
         tcase_add_test(t, other_words);
         tcase_add_test(t, results_as_data);
         tcase_add_test(t, wide_indices);
+        tcase_add_test(t, results);
         tcase_add_test(t, edges);
         tcase_add_loop_test(t, edges_of_derived_graphs, 0, 2);
         tcase_add_test(t, refusals);

@@ -5,6 +5,7 @@
 #include "unit/api_world.h"
 
 #include <math.h>
+#include <unistd.h>
 
 /* Papers and their authors: what authors write is summed up with what papers cite. */
 static const char
@@ -22,12 +23,14 @@ static const char
 enum { PAPERS = 3, AUTHORS = 2, CITES = 2, WRITES = 4, YEARS = 2 };
 
 static int64_t two[] = {2}, three[] = {3};
-static const gnnc_space spaces[] = {{"paper", -1}, {"author", AUTHORS}};
-static const gnnc_relation relations[] = {{"cites", "paper", "paper", 0},
-                                          {"writes", "author", "paper", 0}};
-static const gnnc_column columns[] = {{"paper.x", {kDLFloat, 32, 1}, 1, two, 0},
-                                      {"author.z", {kDLFloat, 32, 1}, 1, three, 0},
-                                      {"writes.year", {kDLInt, 32, 1}, 0, NULL, YEARS}};
+static const gnnc_space spaces[] = {{sizeof(gnnc_space), "paper", -1},
+                                    {sizeof(gnnc_space), "author", AUTHORS}};
+static const gnnc_relation relations[] = {{sizeof(gnnc_relation), "cites", "paper", "paper", 0},
+                                          {sizeof(gnnc_relation), "writes", "author", "paper", 0}};
+static const gnnc_column columns[] = {
+    {sizeof(gnnc_column), "paper.x", {kDLFloat, 32, 1}, 1, two, 0},
+    {sizeof(gnnc_column), "author.z", {kDLFloat, 32, 1}, 1, three, 0},
+    {sizeof(gnnc_column), "writes.year", {kDLInt, 32, 1}, 0, NULL, YEARS}};
 
 static int32_t cites_src[] = {0, 1}, cites_dst[] = {1, 2}, writes_src[] = {1, 0, 1, 0},
                writes_dst[] = {2, 0, 0, 2}, year[] = {1, 0, 0, 1};
@@ -203,9 +206,9 @@ START_TEST(a_graph_and_families)
              "  ls = [Linear(C) for r in gs]\n  param w: kind[C] = constant(1.0)\n"
              "  return sum([sum(u -> v in r: ls[r](x)[u]) for r in gs]) + sum(u -> v in g: "
              "w[kind])\n}\n";
-    static const gnnc_relation two_kinds[] = {{"likes", "node", "node", 0},
-                                              {"hates", "node", "node", 0}};
-    static const gnnc_column kind = {"g.kind", {kDLInt, 64, 1}, 0, NULL, 2};
+    static const gnnc_relation two_kinds[] = {{sizeof(gnnc_relation), "likes", "node", "node", 0},
+                                              {sizeof(gnnc_relation), "hates", "node", "node", 0}};
+    static const gnnc_column kind = {sizeof(gnnc_column), "g.kind", {kDLInt, 64, 1}, 0, NULL, 2};
     gnnc_compile_options o = {.size = sizeof o,
                               .features = F,
                               .classes = C,
@@ -255,22 +258,27 @@ static void refused_with(gnnc_compile_options o, const char *words)
 
 START_TEST(schemas_that_make_no_sense)
 {
-    static const gnnc_space no_name[] = {{NULL, 1}}, dot[] = {{"a.b", 1}}, less[] = {{"a", -2}},
-                            twice[] = {{"a", 1}, {"a", 1}};
-    static const gnnc_relation no_end[] = {{"r", "paper", NULL, 0}},
-                               other[] = {{"r", "papre", "author", 0}},
-                               many[] = {{"r", "paper", "paper", 0}, {"r", "paper", "paper", 0}},
-                               taken[] = {{"paper", "paper", "paper", 0}},
-                               few[] = {{"r", "paper", "paper", -1}},
-                               own[] = {{"g", "paper", "paper", 0}};
-    static const gnnc_column plain_name[] = {{"year", {kDLInt, 32, 1}, 0, NULL, 0}},
-                             nothing[] = {{"book.x", {kDLInt, 32, 1}, 0, NULL, 0}},
-                             half[] = {{"paper.x", {kDLFloat, 16, 1}, 0, NULL, 0}},
-                             deep[] = {{"paper.x", {kDLFloat, 32, 1}, 9, two, 0}},
-                             no_shape[] = {{"paper.x", {kDLFloat, 32, 1}, 1, NULL, 0}},
-                             rows[] = {{"paper.x", {kDLFloat, 32, 1}, 0, NULL, 4}};
+    static const gnnc_space no_name[] = {{sizeof(gnnc_space), NULL, 1}},
+                            dot[] = {{sizeof(gnnc_space), "a.b", 1}},
+                            less[] = {{sizeof(gnnc_space), "a", -2}},
+                            twice[] = {{sizeof(gnnc_space), "a", 1}, {sizeof(gnnc_space), "a", 1}};
+    static const gnnc_relation no_end[] = {{sizeof(gnnc_relation), "r", "paper", NULL, 0}},
+                               other[] = {{sizeof(gnnc_relation), "r", "papre", "author", 0}},
+                               many[] = {{sizeof(gnnc_relation), "r", "paper", "paper", 0},
+                                         {sizeof(gnnc_relation), "r", "paper", "paper", 0}},
+                               taken[] = {{sizeof(gnnc_relation), "paper", "paper", "paper", 0}},
+                               few[] = {{sizeof(gnnc_relation), "r", "paper", "paper", -1}},
+                               own[] = {{sizeof(gnnc_relation), "g", "paper", "paper", 0}};
+    static const gnnc_column
+        plain_name[] = {{sizeof(gnnc_column), "year", {kDLInt, 32, 1}, 0, NULL, 0}},
+        nothing[] = {{sizeof(gnnc_column), "book.x", {kDLInt, 32, 1}, 0, NULL, 0}},
+        half[] = {{sizeof(gnnc_column), "paper.x", {kDLFloat, 16, 1}, 0, NULL, 0}},
+        deep[] = {{sizeof(gnnc_column), "paper.x", {kDLFloat, 32, 1}, 9, two, 0}},
+        no_shape[] = {{sizeof(gnnc_column), "paper.x", {kDLFloat, 32, 1}, 1, NULL, 0}},
+        rows[] = {{sizeof(gnnc_column), "paper.x", {kDLFloat, 32, 1}, 0, NULL, 4}};
     static const int64_t zero[] = {0};
-    static const gnnc_column no_columns[] = {{"paper.x", {kDLFloat, 32, 1}, 1, zero, 0}};
+    static const gnnc_column no_columns[] = {
+        {sizeof(gnnc_column), "paper.x", {kDLFloat, 32, 1}, 1, zero, 0}};
     REFUSED("`spaces` is NULL", o.spaces = NULL);
     REFUSED("`spaces[0]` has no name", o.spaces = no_name, o.n_spaces = 1);
     REFUSED("'a.b': such a name has no dot", o.spaces = dot, o.n_spaces = 1);
@@ -292,11 +300,112 @@ START_TEST(schemas_that_make_no_sense)
     REFUSED("values is 4, of f32", o.columns = rows, o.n_columns = 1);
     REFUSED("dimension 0 of a row is 0", o.columns = no_columns, o.n_columns = 1);
     REFUSED("`labelled` is 'papers'", o.labelled = "papers");
-    REFUSED("`dynamic` does not go with", o.dynamic = "auto");
-    REFUSED("`buckets` does not go with", o.buckets = "pow2");
-    REFUSED("rows 'needed' does not go with", o.rows = "needed");
+    REFUSED("`dynamic` does not go with spaces, relations and columns: programs hold no numbers",
+            o.dynamic = "auto");
+    REFUSED("one serves all: leave it out", o.buckets = "pow2");
+    REFUSED("bind them as they are", o.sparse = true, o.features = 3);
+    REFUSED("`rows` does not go with spaces, relations and columns: all rows", o.rows = "needed");
+    REFUSED("'papers' is no space and no relation; did you mean 'paper'?",
+            o.ranges = "papers in 1..2");
+    REFUSED("'wri' is no space and no relation", o.ranges = "wri in 1..2");
+    REFUSED("'paper 1..2' is no range of sizes, such as 'paper in", o.ranges = "paper 1..2");
+    REFUSED("writes in 2..1: the range ends before it begins", o.ranges = "writes in 2..1");
+    REFUSED("space 'author' has 2 rows, and `ranges` has 3..9", o.ranges = "author in 3..9");
+    static const gnnc_space unsized[] = {{.name = "paper"}},
+                            other_size[] = {{sizeof(gnnc_space), "paper", -1}, {1, "author", 2}};
+    REFUSED("`spaces[0]`: options have size 0", o.spaces = unsized, o.n_spaces = 1);
+    REFUSED("`spaces[1]` has size 1, and `spaces[0]` has", o.spaces = other_size);
     gnnc_compile_options none = {.size = sizeof none};
     refused_with(none, "features is 0");
+}
+END_TEST
+
+static void expect_inference(bench *b)
+{
+    DLTensor out;
+    ok(gnnc_run_infer(b->run));
+    ok(gnnc_run_output(b->run, "out", &out));
+    ck_assert(out.ndim == 2 && out.shape[0] == PAPERS && out.shape[1] == 2);
+    expect_result(b, out.data);
+}
+
+/* Elements of a newer header are wider: what this one does not have is to be 0. */
+START_TEST(tables_of_another_size)
+{
+    typedef struct newer {
+        gnnc_space old;
+        int64_t unknown;
+    } newer;
+    newer wide[] = {{{sizeof(newer), "paper", -1}, 0}, {{sizeof(newer), "author", AUTHORS}, 0}};
+    gnnc_compile_options o = options();
+    o.spaces = &wide[0].old;
+    bench b = open_with(typed, o);
+    bind_all(b.run);
+    expect_inference(&b);
+    tear_down(&b);
+    wide[1].unknown = 1;
+    refused_with(o, "`spaces[1]`: options have size");
+}
+END_TEST
+
+/* One program for all numbers between bounds; what is outside is refused, and bounds are no part of
+ * what is computed. */
+START_TEST(ranges_by_name)
+{
+    static int32_t none[8];
+    gnnc_compile_options o = options();
+    gnnc_executable_info info = {.size = sizeof info};
+    o.ranges = "paper in 2..4, writes in 1.., cites in ..3";
+    bench b = open_with(typed, o);
+    for (int again = 0; again < 2; again++) {
+        bind_all(b.run);
+        expect_inference(&b);
+        bind_edges(b.run, "cites", PAPERS, PAPERS, 4, none, none);
+        refused(gnnc_run_infer(b.run), GNNC_ERROR_DATA,
+                "relation 'cites' has 4 edges, declared to be in 0..3");
+        bind_edges(b.run, "cites", 5, 5, 0, NULL, NULL);
+        refused(gnnc_run_infer(b.run), GNNC_ERROR_DATA,
+                "relation 'cites' has 5 rows of 'paper', declared to be in 2..4");
+        bind_edges(b.run, "cites", PAPERS, PAPERS, 0, NULL, NULL);
+        bind_edges(b.run, "writes", AUTHORS, PAPERS, 0, NULL, NULL);
+        refused(gnnc_run_infer(b.run), GNNC_ERROR_DATA,
+                "relation 'writes' has 0 edges, declared to be 1 or more");
+    }
+    gnnc_executable_describe(b.exe, &info);
+    ck_assert_int_eq(info.programs, 1);
+    tear_down(&b);
+}
+END_TEST
+
+/* Schedules are chosen on the relations that are bound, kept in a lock, and refused for others. */
+START_TEST(schedules_of_a_schema)
+{
+    char path[] = "/tmp/gnnc-schema-lock-XXXXXX";
+    int file = mkstemp(path);
+    gnnc_compile_options o = options(), locked = o;
+    gnnc_tuning_info info = {.size = sizeof info};
+    ck_assert_int_ge(file, 0);
+    close(file);
+    o.mode = "max-autotune";
+    o.tune_budget_ms = 20;
+    bench b = open_with(typed, o);
+    bind_all(b.run);
+    expect_inference(&b);
+    ok(gnnc_executable_tuning(b.exe, 0, false, &info));
+    ck_assert(info.known && info.default_us > 0);
+    ok(gnnc_executable_lock(b.exe, path));
+    locked.tune_lock = path;
+    bench c = open_with(typed, locked);
+    bind_all(c.run);
+    expect_inference(&c);
+    bench d = open_with(typed, locked);
+    bind_all(d.run);
+    bind_edges(d.run, "cites", PAPERS, PAPERS, 0, NULL, NULL);
+    refused(gnnc_run_infer(d.run), GNNC_ERROR_DATA, "cites 3 -> 3 of 0");
+    unlink(path);
+    tear_down(&d);
+    tear_down(&c);
+    tear_down(&b);
 }
 END_TEST
 
@@ -369,7 +478,8 @@ static void refused_model(const char *text, gnnc_compile_options o, const char *
 START_TEST(models_that_do_not_fit)
 {
     gnnc_compile_options o = options();
-    static const gnnc_space open[] = {{"paper", -1}, {"author", -1}};
+    static const gnnc_space open[] = {{sizeof(gnnc_space), "paper", -1},
+                                      {sizeof(gnnc_space), "author", -1}};
     refused_model("model T() (write: node.author -> node.paper) -> node.paper {\n"
                   "  return sum(u -> v in write: 1)\n}\n",
                   o, "write");
@@ -392,9 +502,10 @@ START_TEST(edges_alone_and_nodes_alone)
                           "  return x * mean(w)\n}\n",
         nodes_alone[] = "model N() (g: graph, x: node[F], k: node of int) -> node[F] {\n"
                         "  param v: k[F] = constant(1.5)\n  return x * v[k]\n}\n";
-    static const gnnc_column of_edges = {"g.w", {kDLFloat, 32, 1}, 1, two, 0},
-                             of_nodes = {"node.k", {kDLInt, 32, 1}, 0, NULL, 4};
-    static const gnnc_space ten = {"node", 10};
+    static const gnnc_column of_edges = {sizeof(gnnc_column), "g.w", {kDLFloat, 32, 1}, 1, two, 0},
+                             of_nodes = {
+                                 sizeof(gnnc_column), "node.k", {kDLInt, 32, 1}, 0, NULL, 4};
+    static const gnnc_space ten = {sizeof(gnnc_space), "node", 10};
     gnnc_compile_options o = {.size = sizeof o,
                               .features = F,
                               .spaces = &ten,
@@ -507,6 +618,9 @@ int main(void)
         tcase_add_test(c, other_edges);
         tcase_add_test(c, weights_are_saved);
         tcase_add_test(c, a_graph_and_families);
+        tcase_add_test(c, tables_of_another_size);
+        tcase_add_test(c, ranges_by_name);
+        tcase_add_test(c, schedules_of_a_schema);
         tcase_add_test(c, bindings_that_do_not_fit);
         tcase_add_test(c, rows_of_parameters);
         tcase_add_test(c, memory_runs_out);

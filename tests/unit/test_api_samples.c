@@ -165,16 +165,20 @@ static gnnc_compile_options describe(const gn_session *s, int k)
                               .columns = columns,
                               .labelled = m->space[m->labelled].name};
     for (int j = s->data->typed; j < m->n_spaces; j++)
-        spaces[o.n_spaces++] = (gnnc_space){m->space[j].name, m->space[j].rows};
+        spaces[o.n_spaces++] = (gnnc_space){sizeof(gnnc_space), m->space[j].name, m->space[j].rows};
     for (int j = first_relation(s); j < m->n_relations; j++) {
         const gn_schema_relation *r = &m->relation[j];
-        relations[o.n_relations++] = (gnnc_relation){r->name, m->space[r->src].name,
-                                                     m->space[r->dst].name, r->edges};
+        relations[o.n_relations++] = (gnnc_relation){
+            sizeof(gnnc_relation), r->name, m->space[r->src].name, m->space[r->dst].name, r->edges};
     }
     for (int j = 0; j < m->n_columns; j++) {
         const gn_schema_column *c = &m->column[j];
         if (!is_own_column(c)) continue;
-        columns[o.n_columns++] = (gnnc_column){c->name, type_of(c->elem), c->rank, c->dim,
+        columns[o.n_columns++] = (gnnc_column){sizeof(gnnc_column),
+                                               c->name,
+                                               type_of(c->elem),
+                                               c->rank,
+                                               c->dim,
                                                c->elem == GN_I32 ? c->classes : 0};
     }
     return o;
@@ -255,7 +259,7 @@ static void same_result(gn_session *s, bench *b)
     double sum = 0;
     fine(gn_session_eval(s));
     fine(gn_session_fetch(s));
-    fine(gn_session_result(s, &want));
+    fine(gn_session_result(s, 0, &want));
     ok(gnnc_run_infer(b->run));
     ok(gnnc_run_output(b->run, "out", &out));
     ck_assert_int_eq(out.ndim, want.rank);

@@ -156,6 +156,67 @@ START_TEST(one_score_a_row)
 }
 END_TEST
 
+/* OGB's _eval_hits, as it is written: the K-th largest of the negatives, and the share of positives
+ * that are larger. */
+static double plain_hits(const float *score, const int32_t *y, int n, int k)
+{
+    int of[2] = {0, 0}, hit = 0;
+    for (int i = 0; i < n; i++)
+        if (y[i] >= 0) of[y[i]]++;
+    if (of[0] < k) return 1;
+    for (int i = 0; i < n; i++) {
+        int negatives = 0;
+        for (int j = 0; j < n; j++) negatives += y[j] == 0 && (double)score[j] >= (double)score[i];
+        hit += y[i] == 1 && negatives < k;
+    }
+    return (double)hit / (double)of[1];
+}
+
+START_TEST(hits_as_ogb_has_them)
+{
+    enum { MANY = 500 };
+    float score[MANY];
+    int32_t y[MANY];
+    gn_metrics m;
+    for (int every = 2; every < 40; every++) {
+        for (int i = 0; i < MANY; i++) {
+            score[i] = (float)(i * 7919 % (every * 61)) / 16 - 20; /* with ties */
+            y[i] = i * 31 % 7 == 0 ? -1 : i % every == 1;
+            if (every > 20) y[i] = y[i] < 0 ? -1 : !y[i]; /* few negatives */
+        }
+        must(gn_metrics_binary(score, MANY, y, NULL, 0, &m));
+        for (int h = 0; h < GN_HITS; h++)
+            near(m.hits[h], plain_hits(score, y, MANY, gn_hits_at[h]));
+    }
+    /* numpy 2 with OGB's expression: of 30 positives 0, 2, ..., 58 and 40 negatives 0, 1, ..., 39
+     * the 20th negative is 20, which 19 are above. */
+    for (int i = 0; i < 70; i++) {
+        score[i] = (float)(i < 30 ? 2 * i : i - 30);
+        y[i] = i < 30;
+    }
+    must(gn_metrics_binary(score, 70, y, NULL, 0, &m));
+    near(m.hits[0], 19.0 / 30);
+    near(m.hits[1], 1);
+    score[3] = NAN;
+    must(gn_metrics_binary(score, 70, y, NULL, 0, &m));
+    ck_assert(isnan(m.hits[0]) && isnan(m.hits[2]));
+    for (int i = 0; i < 70; i++) {
+        score[i] = 3;
+        y[i] = i < 20;
+    }
+    must(gn_metrics_binary(score, 70, y, NULL, 0, &m));
+    near(m.hits[0], 0); /* level is not above */
+    near(m.hits[1], 0);
+    near(m.hits[2], 1);
+    must(gn_metrics_binary(score, 20, y, NULL, 0, &m));
+    near(m.hits[0], 1);
+    must(gn_metrics_binary(score + 20, 50, y + 20, NULL, 0, &m));
+    ck_assert(isnan(m.hits[0]));
+    must(gn_metrics_compute(score, 10, 2, y, NULL, &m));
+    ck_assert(isnan(m.hits[0]));
+}
+END_TEST
+
 START_TEST(one_score_a_row_where_there_is_nothing)
 {
     const float s[] = {NAN, 1, -1, 2};
@@ -187,6 +248,7 @@ int main(void)
     tcase_add_test(t, rows_count_by_mask_and_label);
     tcase_add_test(t, nan_is_never_right_and_ties_go_low);
     tcase_add_test(t, one_score_a_row);
+    tcase_add_test(t, hits_as_ogb_has_them);
     tcase_add_test(t, one_score_a_row_where_there_is_nothing);
     suite_add_tcase(s, t);
     return suite_run(s);

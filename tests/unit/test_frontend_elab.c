@@ -597,6 +597,64 @@ START_TEST(values_of_edges)
 }
 END_TEST
 
+/* Results, and the names of outputs. */
+static const struct {
+    const char *returns, *names;
+} results[] = {
+    {"return x", "out"},
+    {"return x, h", "x h"},
+    {"return [x, h]", "x h"},
+    {"return h, h", "out0 out1"},
+    {"return h, x + 1", "out0 out1"},
+    {"loss = h; return x, loss", "out0 out1"},
+    {"both = [x, h]; return both", "out0 out1"},
+    {"a, b = split(x)\n  return a, b", "a b"},
+    {"a, b = Split()(x)\n  return a, b, Split()(x)[1]", "out0 out1 out2"},
+};
+
+START_TEST(names_of_results)
+{
+    const char *text = gn_arena_printf(&arena,
+                                       "fn split(x) { return x, 2 * x }\n"
+                                       "layer Split() (x: node[in]) -> (node[in], node) "
+                                       "{ return x, x[0] }\n"
+                                       "model M() (g: graph, x: node[F]) {\n"
+                                       "  h = relu(x)\n  %s\n}\n",
+                                       results[_i].returns);
+    gn_model *m = frontend_model(&arena, text, NULL, 0, NULL);
+    gn_buf b = {.arena = &arena};
+    for (uint32_t k = 0; k < m->eval->outputs.n; k++)
+        gn_buf_printf(&b, "%s%s", k ? " " : "", m->eval->outputs.p[k].name);
+    ck_assert_str_eq(b.p, results[_i].names);
+}
+END_TEST
+
+/* The first that is node[C] is trained; a loss that is written sees a list, and outputs are the
+ * same in both programs. */
+START_TEST(losses_of_results)
+{
+    static const char two[] = "model M() (g: graph, x: node[F]) -> (node, node[C], node[C]) {\n"
+                              "  a = Linear(C)(x)\n  b = Linear(C)(x)\n  return x[0], a, b\n}\n";
+    gn_model *m = frontend_model(&arena, two, NULL, 0, NULL);
+    ck_assert_ptr_nonnull(m->loss);
+    ck_assert_uint_eq(m->loss->outputs.n, 4);
+    ck_assert_str_eq(m->loss->outputs.p[0].name, "loss");
+    for (int k = 0; k < 3; k++)
+        ck_assert_str_eq(m->loss->outputs.p[k + 1].name, m->eval->outputs.p[k].name);
+    const char *text = gn_arena_printf(&arena,
+                                       "%sfn two(r, y, mask) {\n  s, a, b = r\n"
+                                       "  return cross_entropy(a, y, mask) + "
+                                       "cross_entropy(b, y, mask)\n}\n"
+                                       "train M { loss = two(M(g, x), y) over train_mask\n"
+                                       "  monitor = val_loss\n  select = best }\n",
+                                       two);
+    gn_model *both = frontend_model(&arena, text, NULL, 0, NULL);
+    ck_assert_int_eq(frontend_count(both->eval, GIR_MATMUL), 2);
+    ck_assert_int_eq(frontend_count(both->loss, GIR_MATMUL), 2);
+    ck_assert_uint_eq(both->validate->outputs.n, 4);
+}
+END_TEST
+
 START_TEST(values_know_their_lines)
 {
     gn_model *m = frontend_model(
@@ -644,6 +702,8 @@ int main(void)
     tcase_add_test(t, own_inputs);
     tcase_add_test(t, own_inputs_of_edges);
     tcase_add_test(t, values_of_edges);
+    tcase_add_loop_test(t, names_of_results, 0, COUNT(results));
+    tcase_add_test(t, losses_of_results);
     tcase_add_test(t, values_know_their_lines);
     tcase_add_test(t, defaults_are_reported);
     return RUN_CASES("frontend elaboration", t);

@@ -48,7 +48,8 @@ last_line id""".split()
 NEW_COLUMNS = set("""model step_spread_percent step_behind_percent step_against_fastest step_n step_p99_us step_max_us step_tail
 step_scaling step_ns_per_edge infer_spread_percent infer_behind_percent infer_against_fastest infer_n infer_max_us infer_tail
 infer_scaling infer_ns_per_edge search_ms step_search_gain step_search_pays infer_search_gain infer_search_pays step_launches
-step_operators step_fused infer_launches infer_operators infer_fused changing_recompiles program group""".split())
+step_operators step_fused infer_launches infer_operators infer_fused changing_recompiles program group
+test_roc_auc test_hits_50 test_mrr""".split())
 SHEETS = ["Answers", "Modes", "Training", "Inference", "Noise", "Tail", "Compiling", "Break-even", "Search", "Memory", "Kernels",
           "Threads", "Dynamic", "Sizes", "Agreement", "Errors", "Environment"]
 

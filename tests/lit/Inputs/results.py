@@ -99,6 +99,66 @@ model = r.write("readout.gnn", "model M() (g: graph, x: node[F]) -> [C] {\n  ret
 assert predict(model, "degree", "readout.npz") == {"out": ("f", (3,), [N * (N - 1) / 2, float(N), 7.0])}
 assert predict(model, "degree", "readout.csv") == ["out_0,out_1,out_2", f"{N * (N - 1) // 2},{N},7", ""]
 
+# Several: each under its name; in text each in a file of its own.  The first that is node[C] has the accuracy.
+TWO = """fn of(r, y, mask) {
+  e, bad, good = r
+  return cross_entropy(good, y, mask) + 0.1 * mean(e * e, over = edge)
+}
+model Two() (g: graph, x: node[F]) -> (edge, node[2], node[C]) {
+  param w: [F, C] = zeros
+  e = edge(u -> v in g: 100 * x[u][0] + x[v][0])
+  flat = x + 1
+  good = concat(1 - x * 100, x) @ %s
+  return e, flat, good
+}
+train Two {
+  loss = of(Two(g, x), y) over train_mask
+  epochs = 1
+}
+"""
+two = r.write("two.gnn", TWO % "tensor([[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 0]])")
+for how in ORDERS:
+    path = r.path("two.npz")
+    out = r.works("run", two, "--data", DATA, "-q", "--threads", 1, "--reorder", how, "--predictions", path)
+    arrays = files.read_npz(path)
+    assert sorted(arrays) == ["e", "e.edge_index", "flat", "good", "good.prediction"], sorted(arrays)
+    assert arrays["e"] == ("f", (E,), [100.0 * u + v for u, v in edges]), how
+    assert arrays["e.edge_index"] == ("q", (2, E), flat), how
+    assert arrays["flat"] == ("f", (N, 2), [float(z) for v in range(N) for z in (v + 1, 2)]), how
+    scores = [arrays["good"][2][3 * v:3 * v + 3] for v in range(N)]
+    assert arrays["good.prediction"][2] == [s.index(max(s)) for s in scores], how
+    right = sum(y[v] == scores[v].index(max(scores[v])) for v in range(N) if masks[2][v])
+    assert f"test {100 * right / sum(masks[2]):.2f}%" in out, (out, right)
+r.works("run", two, "--data", DATA, "-q", "--predictions", r.path("two.csv"))
+assert not os.path.exists(r.path("two.csv"))
+lines = open(r.path("two.e.csv")).read().split("\n")
+assert lines[0] == "source,target,e" and lines[1:-1] == [f"{u},{v},{100 * u + v}" for u, v in edges]
+lines = open(r.path("two.flat.csv")).read().split("\n")
+assert lines[:2] == ["flat_0,flat_1", "1,2"], lines[:2]
+lines = open(r.path("two.good.csv")).read().split("\n")
+assert lines[0] == "prediction" and lines[1:-1] == [str(p) for p in arrays["good.prediction"][2]]
+assert "accuracy" in r.works("train", two, "--data", DATA, "-q")
+if shutil.which("ld"):
+    so = r.path("two.so")
+    r.works(two, "--data", DATA, "-q", "--inference", "-o", so, "--header", r.path("two.h"))
+    head = open(r.path("two.h")).read()
+    for name, rows in (("e", "edges"), ("flat", "nodes"), ("good", "nodes")):
+        assert f"/* {name}: float [{rows}][" in head, head
+        assert f"two_output_{name}(two_model *m, int64_t *rows)" in head, head
+    lib, m, rows = ctypes.CDLL(so), ctypes.c_void_p(), ctypes.c_int64()
+    lib.two_output.restype = ctypes.POINTER(ctypes.c_float)
+    assert lib.two_open(ctypes.c_uint64(0), 1, ctypes.c_uint64(0), ctypes.byref(m)) == 0
+    assert lib.two_graph_coo(m, ctypes.c_int64(N), ctypes.c_int64(E), *[(ctypes.c_int64 * E)(*h) for h in zip(*edges)]) == 0
+    x = (ctypes.c_float * (2 * N))(*(z for v in range(N) for z in (v, 1)))
+    assert lib.two_bind(m, b"x", ctypes.c_int64(N), x) == 0 and lib.two_infer(m) == 0
+    e = lib.two_output(m, b"e", ctypes.byref(rows))
+    assert rows.value == E
+    kept_e = e[:E]
+    got = lib.two_output(m, b"flat", ctypes.byref(rows))
+    assert rows.value == N and got[:2 * N] == arrays["flat"][2] and kept_e == arrays["e"][2]
+    assert not lib.two_output(m, b"out", ctypes.byref(rows))
+    lib.two_free(m)
+
 # More columns than classes are no logits.
 model = r.write("wide.gnn", "model M() (g: graph, x: node[F]) -> node[4] {\n  return concat(x, x)\n}\n")
 assert predict(model, "none", "wide.npz")["out"][1] == (N, 4)

@@ -15,7 +15,8 @@ import runs
 r = runs.Runs()
 GCN, GAT = (os.path.join(runs.SAMPLES, name) for name in ("gcn.gnn", "gat.gnn"))
 NAMES = ["seed", "epoch", "loss", "val_loss", "train_acc", "val_acc", "test_acc", "train_roc_auc", "val_roc_auc",
-         "test_roc_auc", "learning_rate", "seconds", "best"]
+         "test_roc_auc"] + [f"{part}_{name}" for part in ("val", "test") for name in ("auc", "ap", "hits@20", "hits@50", "hits@100", "mrr")] + [
+         "learning_rate", "seconds", "best"]
 
 
 def rows(name):

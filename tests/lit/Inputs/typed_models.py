@@ -3,6 +3,7 @@ are made, and what is refused."""
 import json
 import math
 import os
+import random
 import sys
 
 import files
@@ -142,6 +143,88 @@ if len(lines) != 31:
 links = [test_of("train", *sample("links"), "-q", "--epochs", 20, "--threads", k) for k in (1, 2)]
 if links[0].get("test_auc") != links[1].get("test_auc") or not 0 <= links[0].get("test_ap", -1) <= 1:
     r.problems.append(f"links: {links[0].get('test_auc')} and {links[1].get('test_auc')}")
+
+# Of each seed, with mean and deviation over them; the log's last line says the same, and `run` of those weights.
+FIGURES = [f"{part}_{name}" for part in ("val", "test") for name in ("auc", "ap", "hits@20", "hits@50", "hits@100")]
+out = test_of("train", *sample("links"), "-q", "--epochs", 6, "--seeds", 3, "--log", r.path("links.jsonl"), "--save", r.path("links.w"))
+with open(r.path("links.jsonl"), encoding="utf-8") as f:
+    log = [json.loads(line) for line in f]
+again = test_of("run", *sample("links"), "-q", "--weights", r.path("links.w"))
+for name in FIGURES:
+    of = [run[name] for run in out["runs"]]
+    mean = sum(of) / 3
+    std = math.sqrt(sum((v - mean) ** 2 for v in of) / 2)
+    if not (all(0 <= v <= 1 for v in of) and abs(out["held_out"][name]["mean"] - mean) < 1e-9
+            and abs(out["held_out"][name]["std"] - std) < 1e-9 and out[name] == of[2] == again[name]):
+        r.problems.append(f"{name}: {of}, {out['held_out'][name]}, {out[name]}, run {again[name]}")
+    logged = [row[name] for row in log if row["epoch"] == 6]
+    if len(logged) != 3 or max(abs(a - b) for a, b in zip(logged, of)) > 1e-8:
+        r.problems.append(f"{name}: the log has {logged}, runs {of}")
+two = test_of("train", *sample("distmult"), *SMALL, "--epochs", 4, "--seeds", 2)
+mrr = [run["test"]["mrr"] for run in two["runs"]]
+if two["test"]["mrr"] != mrr[1] or abs(two["held_out"]["mrr"]["mean"] - sum(mrr) / 2) > 1e-9 or two["held_out"]["mrr"]["std"] == 0:
+    r.problems.append(f"MRR of seeds: {mrr}, {two['held_out']}")
+
+# OGB's Hits@K of scores that are known: links of one kind above all others, or all alike.
+KNOWN = """model M(a = 1.0) (g: graph, x: node[F], links: node -> node) -> edge.links {
+  param w: [1] = constant(a)
+  return edge(u -> v in links: w * x[u][0] * x[v][0])[0]
+}
+train M { loss = bce_with_logits(M(g, x, links), 1)
+  optimizer = sgd(lr = 0)
+  epochs = 1 }
+"""
+r.write("known.gnn", KNOWN)
+N = 400
+inside = [(2 * u, 2 * v) for u in range(40) for v in range(u)]  # of even nodes below 80, whose x is 1; others' is 0
+around = [(u, u + 1) for u in range(1, N - 1, 2)]
+pairs = inside + around
+files.write_npz(r.path("known.npz"), {"edge_index": ("q", (2, len(pairs)), [u for u, _ in pairs] + [v for _, v in pairs]),
+                                      "x": ("f", (N, 1), [float(v % 2 == 0 and v < 80) for v in range(N)])})
+for a, above in ((1.0, True), (0.0, False)):
+    got = test_of("train", r.path("known.gnn"), "--data", r.path("known.npz"), "-q", "-D", f"a={a}")
+    few, many = got.get("test_hits@20", -1), got.get("test_hits@100", -1)
+    # 97 links are tested, so that there are fewer than 100 negatives
+    if not (many == 1 and (0.5 < few < 1 if above else few == 0)):
+        r.problems.append(f"hits of scores that are known: {few} and {many}, a = {a}")
+
+# Links of the data, with labels and questions: against a plain program in double precision.
+SEEDS = """model S() (x: node.item[F], seeds: node.item -> node.item) -> edge.seeds {
+  param w: [1] = constant(1.0)
+  return edge(u -> v in seeds: w[0] * x[u][0] * x[v][1])
+}
+train S { loss = bce_with_logits(S(x, seeds), 1)
+  optimizer = sgd(lr = 0)
+  epochs = 1 }
+"""
+r.write("seeds.gnn", SEEDS)
+draw = random.Random(5)
+N, ASKED, EACH = 60, 40, 30
+x = [[draw.randrange(-4, 5) / 4 for _ in range(2)] for _ in range(N)]
+rows = []  # source, target, label, index, part
+for q in range(2 * ASKED):
+    part, u = ("val", "test")[q % 2], draw.randrange(N)
+    rows += [(u, draw.randrange(N), int(k < 1 + q % 3), q, part) for k in range(EACH)]
+rows += [(draw.randrange(N), draw.randrange(N), 1, -1, "train") for _ in range(20)]
+draw.shuffle(rows)
+files.write_npz(r.path("seeds.npz"), {
+    "item.x": ("f", (N, 2), [v for row in x for v in row]),
+    "item__seeds__item.edge_index": ("q", (2, len(rows)), [row[0] for row in rows] + [row[1] for row in rows]),
+    "item__seeds__item.labels": ("q", (len(rows),), [row[2] for row in rows]),
+    "item__seeds__item.indexes": ("q", (len(rows),), [max(row[3], 0) for row in rows]),
+    **{f"item__seeds__item.{part}_mask": ("?", (len(rows),), [row[4] == part for row in rows]) for part in ("train", "val", "test")}})
+got = test_of("train", r.path("seeds.gnn"), "--data", r.path("seeds.npz"), "-q")
+for part in ("val", "test"):
+    mine = [(x[u][0] * x[v][1], label, q) for u, v, label, q, of in rows if of == part]
+    true, false = [s for s, label, _ in mine if label], sorted((s for s, label, _ in mine if not label), reverse=True)
+    want = {"auc": sum((t > f) + 0.5 * (t == f) for t in true for f in false) / len(true) / len(false)}
+    want.update({f"hits@{k}": 1.0 if len(false) < k else sum(t > false[k - 1] for t in true) / len(true) for k in (20, 50, 100)})
+    ranks_of = [1 + sum(s > t for s, label, q in mine if q == a and not label)
+                + sum(s == t for s, label, q in mine if q == a and not label) / 2 for t, yes, a in mine if yes]
+    want["mrr"] = sum(1 / rank for rank in ranks_of) / len(ranks_of)
+    for name, value in want.items():
+        if not abs((got.get(f"{part}_{name}") or -9) - value) < 1e-6:
+            r.problems.append(f"seeds, {part} {name}: {got.get(f'{part}_{name}')}, expected {value}")
 
 # Losses of facts that all have the same score, whatever was drawn: what a temperature does, and scores far below 0.
 ALIKE = """model M(b = 0.0) (g: graph, kind: edge of int) -> edge {

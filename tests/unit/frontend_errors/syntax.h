@@ -396,3 +396,24 @@
          "    2 | ...1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1"
          "+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+\n"
          "      |                                                           ^"},
+    {"name_twice",
+     "model M() (x: node[F]) { a, a = [x, x]; return a }\n",
+     "m.gnn:1:29: error: `a` is there already\n"
+         "    1 | model M() (x: node[F]) { a, a = [x, x]; return a }\n"
+         "      |                             ^"},
+    {"no_name",
+     "model M() (x: node[F]) { a, 3 = [x, x]; return a }\n",
+     "m.gnn:1:29: error: expected a name, found `3`\n"
+         "    1 | model M() (x: node[F]) { a, 3 = [x, x]; return a }\n"
+         "      |                             ^"},
+    {"files_for_names",
+     "model M() (x: node[F]) { a, b = [Linear(4), Linear(5)] as \"c\"; return b }\n",
+     "m.gnn:1:59: error: 1 names in files for 2 variables\n"
+         "    1 | model M() (x: node[F]) { a, b = [Linear(4), Linear(5)] as \"c\"; "
+         "return b }\n"
+         "      |                                                           ^~~"},
+    {"results_not_closed",
+     "model M() (x: node[F]) -> (node[F], node { return x }\n",
+     "m.gnn:1:42: error: expected `)` or `,` after the type of a result, found `{`\n"
+         "    1 | model M() (x: node[F]) -> (node[F], node { return x }\n"
+         "      |                                          ^"},

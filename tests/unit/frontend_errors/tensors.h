@@ -243,7 +243,43 @@
          "    1 | model M() (g: graph, x: node[F], e: edge[D]) -> node[F] { return x }\n"
          "      |                                  ^"},
     {"model_gives_list",
-     "model M() (x: node[F]) { return [x] }\n",
-     "m.gnn:1:7: error: a model gives a tensor, not a list of 1\n"
-         "    1 | model M() (x: node[F]) { return [x] }\n"
+     "model M() (x: node[F]) { return [] }\n",
+     "m.gnn:1:7: error: a model gives a tensor or a list of tensors, not a list of 0\n"
+         "    1 | model M() (x: node[F]) { return [] }\n"
          "      |       ^"},
+    {"model_gives_lists",
+     "model M() (x: node[F]) { return [x], x }\n",
+     "m.gnn:1:7: error: a model gives a tensor or a list of tensors, not a list of 2 with "
+     "something else in it\n"
+         "    1 | model M() (x: node[F]) { return [x], x }\n"
+         "      |       ^"},
+    {"fewer_results",
+     "model M() (x: node[F]) -> (node[F], node[F]) { return x }\n",
+     "m.gnn:1:27: error: `M` declares 2 results, and returns node[1433]\n"
+         "    1 | model M() (x: node[F]) -> (node[F], node[F]) { return x }\n"
+         "      |                           ^~~~~~~~~~~~~~~~~~"},
+    {"more_results",
+     "model M() (x: node[F]) -> (node[F], node[F]) { return x, x, x }\n",
+     "m.gnn:1:27: error: `M` declares 2 results, and returns a list of 3\n"
+         "    1 | model M() (x: node[F]) -> (node[F], node[F]) { return x, x, x }\n"
+         "      |                           ^~~~~~~~~~~~~~~~~~"},
+    {"another_result",
+     "model M() (x: node[F]) -> (node[F], node[C]) { return x, x }\n",
+     "m.gnn:1:37: error: the result [1] of `M` is `node[C]` (C = 7), this is node[1433]\n"
+         "    1 | model M() (x: node[F]) -> (node[F], node[C]) { return x, x }\n"
+         "      |                                     ^~~~~~~"},
+    {"one_result_of_two",
+     "model M() (x: node[F]) -> node[F] { return x, x }\n",
+     "m.gnn:1:27: error: the result of `M` is `node[F]` (F = 1433), this is a list of 2\n"
+         "    1 | model M() (x: node[F]) -> node[F] { return x, x }\n"
+         "      |                           ^~~~~~~"},
+    {"names_for_one",
+     "model M() (x: node[F]) { a, b = x; return a }\n",
+     "m.gnn:1:33: error: 2 names take a list of 2 apart, and this is node[1433]\n"
+         "    1 | model M() (x: node[F]) { a, b = x; return a }\n"
+         "      |                                 ^"},
+    {"names_for_three",
+     "model M() (x: node[F]) { a, b = [x, x, x]; return a }\n",
+     "m.gnn:1:33: error: 2 names for a list of 3\n"
+         "    1 | model M() (x: node[F]) { a, b = [x, x, x]; return a }\n"
+         "      |                                 ^~~~~~~~~"},

@@ -1,0 +1,177 @@
+/* Results of a run, by name and by number. */
+#include "api/api.h"
+#include "runtime/memory.h"
+
+#include <string.h>
+
+enum { INFER = 0 };
+
+const gir_output *api_output(const gn_model *m, int k)
+{
+    const gir_program *p = m->eval;
+    for (uint32_t i = 0; i < p->outputs.n; i++) {
+        const gir_output *o = &p->outputs.p[i];
+        if (o->kind == GIR_OUTPUT && strcmp(o->name, "loss") != 0 && k-- == 0) return o;
+    }
+    return NULL;
+}
+
+static int count(const gn_model *m)
+{
+    int n = 0;
+    while (api_output(m, n)) n++;
+    return n;
+}
+
+void api_free_results(gnnc_run *r)
+{
+    for (int k = 0; k < r->n_results; k++) gn_release(r->results[k].copied);
+    gn_release(r->results);
+    r->results = NULL;
+    r->n_results = 0;
+}
+
+int64_t api_result_bytes(const gnnc_run *r)
+{
+    int64_t bytes = 0;
+    for (int k = 0; k < r->n_results; k++) bytes += r->results[k].copied_bytes;
+    return bytes;
+}
+
+/* Room for what the model gives.  What another set of inputs had is let go, where it is less. */
+static gn_status *make_room(gnnc_run *r)
+{
+    int n = count(r->exe->model);
+    if (r->n_results >= n) return NULL;
+    api_free_results(r);
+    r->results = gn_allocate_zeroed((size_t)n * sizeof *r->results);
+    if (!r->results) GN_FAIL(GN_ERR_NOMEM, "out of memory: %d results", n);
+    r->n_results = n;
+    return NULL;
+}
+
+static gn_status *find(const gnnc_run *r, const char *name, int *out)
+{
+    const char *names[API_NAMES];
+    const gir_output *o;
+    int n = 0;
+    for (*out = 0; (o = api_output(r->exe->model, *out)); ++*out) {
+        if (!strcmp(o->name, name)) return NULL;
+        if (n < API_NAMES) names[n++] = o->name;
+    }
+    return api_no_such(r->exe->model, "output", name, n, names);
+}
+
+static bool overlaps(const void *a, int64_t bytes, const void *b, int64_t of_b)
+{
+    uintptr_t at = (uintptr_t)a, there = (uintptr_t)b;
+    return b && at < there + (uintptr_t)of_b && there < at + (uintptr_t)bytes;
+}
+
+bool api_is_result(const gnnc_run *r, const void *data, int64_t bytes)
+{
+    const gn_instance *in = r->unit[INFER].instance;
+    const gir_output *o;
+    for (int k = 0; k < r->n_results; k++)
+        if (overlaps(data, bytes, r->results[k].copied, r->results[k].copied_bytes)) return true;
+    for (int k = 0; in && (o = api_output(r->exe->model, k)); k++) {
+        int64_t elems = 0;
+        const void *there = gn_instance_output(in, o->name, &elems);
+        const gir_type *t = gir_type_of(r->exe->model->eval, o->value);
+        int64_t size = elems * (int64_t)gn_elem_size((gn_elem)t->elem);
+        if (overlaps(data, bytes, there, size)) return true;
+    }
+    return false;
+}
+
+/* Results on edges lie in the graph's order, of the user's graph or of one derived from it: a copy
+ * in the user's. */
+static gn_status *copy_edges(gnnc_run *r, const char *name, const void *from, int64_t row_bytes,
+                             api_result *to)
+{
+    const gn_instance *in = r->unit[INFER].instance;
+    const gn_graph *g = gn_instance_graph(in, gn_instance_output_graph(in, name));
+    gn_release(to->copied);
+    to->copied_bytes = 0;
+    to->copied = gn_allocate((size_t)(g->n_edge * row_bytes) + 64, GN_ALIGN);
+    if (!to->copied) GN_FAIL(GN_ERR_NOMEM, "out of memory: results on edges");
+    to->copied_bytes = g->n_edge * row_bytes;
+    gn_graph_edges_out(g, row_bytes, from, to->copied);
+    return NULL;
+}
+
+/* Are there edges among them that the padded graph does not have, which would not come last? */
+static bool other_edges(const gnnc_run *r, const char *name)
+{
+    const gn_instance *in = r->unit[INFER].instance;
+    return gn_instance_graph(in, gn_instance_output_graph(in, name))->n_edge != r->padded->n_edge;
+}
+
+static gn_status *view_result(gnnc_run *r, int k, DLTensor *view)
+{
+    const gir_output *o = api_output(r->exe->model, k);
+    const gir_type *t = gir_type_of(r->exe->model->eval, o->value);
+    if (!r->inferred) GN_FAIL(GN_ERR_USAGE, "nothing was inferred since data was last bound");
+    GN_TRY(make_room(r));
+    api_result *to = &r->results[k];
+    int64_t elems = 0, row = gir_row_elems(t);
+    API_DEVICE(api_context(r->exe));
+    GN_TRY(gn_instance_fetch(r->unit[INFER].instance, o->name));
+    void *data = (void *)(uintptr_t)gn_instance_output(r->unit[INFER].instance, o->name, &elems);
+    int rank = 0;
+    if (t->space) to->shape[rank++] = row ? elems / row : 0;
+    for (int d = 0; d < t->rank; d++) to->shape[rank++] = t->dim[d];
+    gir_space_kind kind = r->exe->model->eval->spaces.p[t->space].kind;
+    if (r->padded && kind == GIR_EDGE && other_edges(r, o->name))
+        GN_FAIL(GN_ERR_USAGE,
+                "output '%s' is on edges of a graph with other loops, which does not go with "
+                "buckets of sizes",
+                o->name);
+    if (r->padded && (kind == GIR_NODE || kind == GIR_EDGE)) /* what was added comes last */
+        to->shape[0] = kind == GIR_NODE ? r->graph->graph->n_dst : r->graph->graph->n_edge;
+    if (t->space && kind == GIR_EDGE) {
+        GN_TRY(copy_edges(r, o->name, data, row * (int64_t)gn_elem_size((gn_elem)t->elem), to));
+        data = to->copied;
+    }
+    *view = (DLTensor){.data = data,
+                       .device = {kDLCPU, 0},
+                       .ndim = rank,
+                       .dtype = api_type((gn_elem)t->elem),
+                       .shape = to->shape};
+    return NULL;
+}
+
+static gn_status *output_named(gnnc_run *r, const char *name, DLTensor *view)
+{
+    int k;
+    GN_TRY(find(r, name, &k));
+    return view_result(r, k, view);
+}
+
+gnnc_status *gnnc_run_output(gnnc_run *r, const char *name, DLTensor *view)
+{
+    API_NEEDS(r);
+    API_NEEDS(name);
+    API_NEEDS(view);
+    API_MEMORY(api_context(r->exe));
+    return api_out(output_named(r, name, view));
+}
+
+static gn_status *output_at(gnnc_run *r, int k, const char **name, DLTensor *view)
+{
+    const gir_output *o = k < 0 ? NULL : api_output(r->exe->model, k);
+    if (!o)
+        GN_FAIL(GN_ERR_USAGE, "model %s has no output %d: it has %d", r->exe->model->name, k,
+                count(r->exe->model));
+    GN_TRY(view_result(r, k, view));
+    if (name) *name = o->name;
+    return NULL;
+}
+
+gnnc_status *gnnc_run_output_at(gnnc_run *r, int k, const char **name, DLTensor *view)
+{
+    API_NEEDS(r);
+    API_NEEDS(view);
+    API_MEMORY(api_context(r->exe));
+    return api_out(output_at(r, k, name, view));
+}
