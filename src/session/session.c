@@ -282,8 +282,7 @@ gn_status *gn_session_build_options(gn_session *s, gn_build_options *out)
         GN_TRY(gn_count_levels(s->graph, s->data->train_mask, GN_MOST_LEVELS, &o.train_rows));
         o.train_rows.facts.nonzeros = o.sparse ? s->data->x_csr->nnz : 0;
     }
-    if (o.train && o.fixed && (!one || s->data->n_columns))
-        GN_TRY(gn_session_count_levels(s, &o));
+    if (o.train && o.fixed && (!one || s->data->n_columns)) GN_TRY(gn_session_count_levels(s, &o));
     const gn_limits *limits = o.target ? &o.target->limits : o.limits;
     GN_TRY(hints_of(s, limits && limits->shared_bytes, &o.hints, &o.n_hints));
     for (int k = 0; k < GN_UNITS; k++) o.pick[k] = s->tuned[k] ? &s->tuned[k]->pick : NULL;
