@@ -150,6 +150,7 @@ static gir_id simplify_pow(const site *s, gir_id a, gir_id b)
     if (equals(s, b, 0)) return constant(s, 1);
     if (equals(s, b, 1)) return a;
     if (equals(s, b, 2)) return instead(s, GIR_MUL, 2, a, a);
+    if (equals(s, b, 3)) return instead(s, GIR_MUL, 2, instead(s, GIR_MUL, 2, a, a), a);
     if (equals(s, b, -1)) return instead(s, GIR_RECIP, 1, a, 0);
     return 0;
 }

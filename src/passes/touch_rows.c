@@ -4,11 +4,13 @@
  * Makes: of every such table a take of a pick (ENDS), which alone reads it, and graphs between the
  * picked rows, which have the edges of those that they come of.
  *
- * The pick is of all ends at which edges read the table.  Which rows those are differs from step to
- * step where graphs are drawn; how many there are does not.  Rows that it is filled up with have no
- * edges, and what is put back (passes/train.c) leaves them out.  Declines where something else
- * reads a table: all of its rows are touched then. */
+ * The pick is of all ends at which edges read the table, or what is computed from it row by row
+ * (halves of complex numbers, lengths made one), which is then computed on those rows alone.  Which
+ * rows those are differs from step to step where graphs are drawn; how many there are does not.
+ * Rows that it is filled up with have no edges, and what is put back (passes/train.c) leaves them
+ * out.  Declines where something else reads a table: all of its rows are touched then. */
 #include "passes/touch_rows.h"
+#include "passes/passes.h"
 #include "passes/rewrite.h"
 #include "passes/simplify.h"
 
@@ -22,6 +24,7 @@ typedef struct table {
     GN_VEC(end_use) uses; /* graphs in program order */
     bool whole;           /* something reads all of its rows */
     gir_id pick, rows;    /* in the new program */
+    gir_id *at;           /* by value computed from it: that on the picked rows */
 } table;
 
 typedef struct toucher {
@@ -29,13 +32,36 @@ typedef struct toucher {
     gn_rewrite r;
     table *tables;
     int n;
+    int *from; /* by value: 1 + the table that it is computed from row by row; 0: none */
 } toucher;
 
 static table *table_of(const toucher *z, gir_id v)
 {
-    for (int k = 0; k < z->n; k++)
-        if (z->tables[k].w == v) return &z->tables[k];
-    return NULL;
+    return z->from[v] ? &z->tables[z->from[v] - 1] : NULL;
+}
+
+/* Is v the same in all rows, or has it none? */
+static bool same_rows(const gir_program *p, gir_id v)
+{
+    const gir_node *n = gir_at(p, v);
+    return n->type.space == 0 || n->op == GIR_CONST ||
+           (n->op == GIR_BROADCAST && gir_type_of(p, gir_in(p, v, 0))->space == 0);
+}
+
+/* 1 + the one table from which v is computed row by row, and from what has no rows; else 0. */
+static int find_table(const toucher *z, gir_id v)
+{
+    const gir_program *p = z->p;
+    int from = 0;
+    if (!gn_is_by_rows(p, v)) return 0;
+    for (int k = 0; k < gir_at(p, v)->n_in; k++) {
+        gir_id o = gir_in(p, v, k);
+        if (!z->from[o] && !same_rows(p, o)) return 0;
+        if (z->from[o] && from && from != z->from[o]) return 0;
+        if (z->from[o]) from = z->from[o];
+    }
+    bool same = from && gir_type_of(p, v)->space == gir_type_of(p, z->tables[from - 1].w)->space;
+    return same ? from : 0;
 }
 
 static void add_use(gn_arena *a, table *t, gir_id g, int ends)
@@ -63,13 +89,15 @@ static int ends_of(const gir_program *p, gir_id v, int operand)
 static void find_uses(toucher *z)
 {
     const gir_program *p = z->p;
-    for (gir_id v = 1; v < p->nodes.n; v++)
+    for (gir_id v = 1; v < p->nodes.n; v++) {
+        if (!z->from[v]) z->from[v] = find_table(z, v);
         for (int k = 0; k < gir_at(p, v)->n_in; k++) {
             table *t = table_of(z, gir_in(p, v, k));
             int ends = t ? ends_of(p, v, k) : 0;
             if (ends) add_use(z->r.to->arena, t, gir_in(p, v, 0), ends);
-            if (t && !ends) t->whole = true;
+            if (t && !ends && t != table_of(z, v)) t->whole = true;
         }
+    }
     for (uint32_t k = 0; k < p->outputs.n; k++) {
         table *t = table_of(z, p->outputs.p[k].value);
         if (t) t->whole = true;
@@ -100,6 +128,22 @@ static void pick_rows(toucher *z, table *t)
     }
     const gir_id in[2] = {t->pick, z->r.map[t->w]};
     t->rows = gn_rewrite_make(&z->r, GIR_TAKE, 2, in, NULL, NULL);
+    t->at = GN_NEW_N(z->r.to->arena, gir_id, z->p->nodes.n);
+    t->at[t->w] = t->rows;
+}
+
+/* v, which is computed from t row by row, on the rows that are picked. */
+static gir_id on_picked(toucher *z, table *t, gir_id v)
+{
+    const gir_node *n = gir_at(z->p, v);
+    gir_id *in = GN_NEW_N(z->r.to->arena, gir_id, n->n_in);
+    if (n->type.space == 0) return z->r.map[v];
+    if (t->at[v]) return t->at[v];
+    for (int k = 0; k < n->n_in; k++) in[k] = on_picked(z, t, gir_in(z->p, v, k));
+    gir_type type = n->type;
+    type.space = gir_type_of(z->r.to, t->rows)->space;
+    z->r.to->loc = n->loc;
+    return t->at[v] = gn_rewrite_share(&z->r, (gir_op)n->op, n->n_in, in, &n->attr, &type);
 }
 
 /* The graph between the rows of t that are picked, at the ends at which t is read. */
@@ -117,14 +161,16 @@ static gir_id between(toucher *z, const table *t, gir_id g)
 static void rebuild(toucher *z, gir_id v)
 {
     const gir_node *n = gir_at(z->p, v);
-    const table *t = n->n_in > 1 ? table_of(z, gir_in(z->p, v, 1)) : NULL;
-    if (z->r.map[v]) return;
+    const table *own = table_of(z, v);
+    table *t = n->n_in > 1 ? table_of(z, gir_in(z->p, v, 1)) : NULL;
+    if (z->r.map[v] || (own && own->rows)) return;
     if (!t || !t->rows) {
         gn_rewrite_copy(&z->r, v);
         return;
     }
+    gir_id rows = on_picked(z, t, gir_in(z->p, v, 1));
     z->r.to->loc = n->loc;
-    const gir_id in[2] = {between(z, t, gir_in(z->p, v, 0)), t->rows};
+    const gir_id in[2] = {between(z, t, gir_in(z->p, v, 0)), rows};
     z->r.map[v] = gn_rewrite_make(&z->r, (gir_op)n->op, 2, in, &n->attr, NULL);
 }
 
@@ -136,9 +182,12 @@ gn_status *gn_pass_touch_rows(gn_arena *a, const gir_program *loss, int n, const
     bool any = false;
     GN_TRY(gn_pass_cse(a, loss, &p));
     z.p = p;
+    z.from = GN_NEW_N(a, int, p->nodes.n);
     for (int k = 0; k < n; k++) {
         gir_id w = gir_leaf_by_name(p, GIR_STATE, names[k]);
-        if (w && gir_type_of(p, w)->space) z.tables[z.n++].w = w;
+        if (!w || !gir_type_of(p, w)->space) continue;
+        z.tables[z.n++].w = w;
+        z.from[w] = z.n;
     }
     z.r = gn_rewrite_new(a, p);
     find_uses(&z);

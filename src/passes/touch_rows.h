@@ -6,7 +6,7 @@
 
 /* needs: a loss that verifies, without gradients; `names` [n]: of its states that are trained.
  * gives: *out: the same, where every such state that has a row for each row of a space, and is read
- * by gathers and takes alone, is read by one TAKE of an ENDS. */
+ * by gathers and takes alone, itself or computed on row by row, is read by one TAKE of an ENDS. */
 GN_NODISCARD gn_status *gn_pass_touch_rows(gn_arena *a, const gir_program *loss, int n,
                                            const char *const *names, gir_program **out);
 

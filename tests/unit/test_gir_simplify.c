@@ -72,6 +72,7 @@ static const struct {
     {"pow %2, %6", "1:node f32[2, 3]"},
     {"pow %2, %7", "x"},
     {"pow %2, %10", "mul(x, x)"},
+    {"const {value = 3} : node f32[2, 3]\n %16 = pow %2, %15", "mul(mul(x, x), x)"},
     {"pow %2, %14", "recip(x)"},
     {"max %2, %2", "x"},
     {"min %2, %2", "x"},

@@ -212,11 +212,44 @@ START_TEST(as_torch)
 }
 END_TEST
 
+/* `model` of a table of which columns are read apart, and lengths are made of rows. */
+static const char computed[] = "program @model {\n"
+                               "  space node node ?\n"
+                               "  space edge edge ? of %1\n"
+                               "  %1 = graph \"g\" : graph<node -> node, edge>\n"
+                               "  %2 = state \"emb\" : node f64[2]\n"
+                               "  %3 = slice %2 {axis = 0, start = 0} : node f64[1]\n"
+                               "  %4 = slice %2 {axis = 0, start = 1} : node f64[1]\n"
+                               "  %5 = mul %2, %2\n"
+                               "  %6 = reduce %5 {red = 0, axes = 1}\n"
+                               "  %7 = const {value = 1.5} : node f64[]\n"
+                               "  %8 = add %6, %7\n"
+                               "  %9 = state \"b\" : f64[2]\n"
+                               "  %10 = reduce %9 {red = 0, axes = 1}\n"
+                               "  %11 = broadcast %10 : node f64[]\n"
+                               "  %12 = mul %8, %11\n"
+                               "  %13 = gather %1, %3 {end = 0}\n"
+                               "  %14 = gather %1, %4 {end = 1}\n"
+                               "  %15 = mul %13, %14\n"
+                               "  %16 = reduce %15 {red = 0, axes = 1}\n"
+                               "  %17 = gather %1, %12 {end = 1}\n"
+                               "  %18 = mul %16, %17\n"
+                               "  %19 = space_reduce %18 {red = 0}\n"
+                               "  output \"loss\" %19\n"
+                               "}\n";
+
+static int count(const gir_program *p, gir_op op)
+{
+    int n = 0;
+    for (gir_id v = 1; v < p->nodes.n; v++) n += gir_at(p, v)->op == op;
+    return n;
+}
+
 /* Losses are the same, and so are the updates of SGD, of which rows that are not touched have
  * none. */
-START_TEST(as_before)
+static void compare(const char *text)
 {
-    const gir_program *loss = read_program(model);
+    const gir_program *loss = read_program(text);
     const gir_program *some = step_of(touched(loss), settings), *all = step_of(loss, settings);
     world x = begin(), y = begin();
     for (int t = 0; t < STEPS; t++) {
@@ -225,14 +258,13 @@ START_TEST(as_before)
     }
     for (int i = 0; i < 2 * ROWS; i++) ck_assert(fabs(x.emb.v[i] - y.emb.v[i]) < 1e-15);
 }
-END_TEST
 
-static int count(const gir_program *p, gir_op op)
+START_TEST(as_before)
 {
-    int n = 0;
-    for (gir_id v = 1; v < p->nodes.n; v++) n += gir_at(p, v)->op == op;
-    return n;
+    compare(model);
+    compare(computed);
 }
+END_TEST
 
 /* A pick of all ends at which the table is read, and graphs with the edges that there were. */
 START_TEST(program)
@@ -251,6 +283,42 @@ START_TEST(program)
             ck_assert(!gir_owns_edges(p, v));
             ck_assert_uint_eq(gir_type_of(p, v)->edge, gir_type_of(p, gir_in(p, v, 0))->edge);
         }
+}
+END_TEST
+
+/* What is computed of a table is computed of the picked rows, once for all who read it. */
+START_TEST(by_rows)
+{
+    gir_program *p = touched(read_program(computed));
+    gir_id rows = 0;
+    expect_ok(gn_touched_rows(p, gir_leaf_by_name(p, GIR_STATE, "emb"), &rows));
+    ck_assert_uint_ne(rows, 0);
+    ck_assert_int_eq(gir_at(p, gir_in(p, rows, 0))->attr.i[0], 3);
+    ck_assert_int_eq(count(p, GIR_ENDS), 1);
+    ck_assert_int_eq(count(p, GIR_RESTRICT), 1);
+    ck_assert_int_eq(count(p, GIR_SLICE), 2);
+    for (gir_id v = 1; v < p->nodes.n; v++)
+        if (gir_at(p, v)->op == GIR_SLICE || gir_at(p, v)->op == GIR_ADD)
+            ck_assert_uint_eq(gir_type_of(p, v)->space, gir_type_of(p, rows)->space);
+}
+END_TEST
+
+/* Of what is computed of two tables no rows are picked. */
+START_TEST(of_two)
+{
+    gir_program *p = touched(read_program("program @model {\n"
+                                          "  space node node ?\n"
+                                          "  space edge edge ? of %1\n"
+                                          "  %1 = graph \"g\" : graph<node -> node, edge>\n"
+                                          "  %2 = state \"emb\" : node f64[2]\n"
+                                          "  %3 = state \"b\" : node f64[2]\n"
+                                          "  %4 = add %2, %3\n"
+                                          "  %5 = gather %1, %4 {end = 0}\n"
+                                          "  %6 = reduce %5 {red = 0, axes = 1}\n"
+                                          "  %7 = space_reduce %6 {red = 0}\n"
+                                          "  output \"loss\" %7\n"
+                                          "}\n"));
+    ck_assert_int_eq(count(p, GIR_ENDS), 0);
 }
 END_TEST
 
@@ -291,6 +359,8 @@ static void fill(TCase *c)
     tcase_add_test(c, as_torch);
     tcase_add_test(c, as_before);
     tcase_add_test(c, program);
+    tcase_add_test(c, by_rows);
+    tcase_add_test(c, of_two);
     tcase_add_test(c, whole);
     tcase_add_test(c, momentum);
 }
