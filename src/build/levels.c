@@ -2,7 +2,7 @@
 #include "base/alloc.h"
 #include "build/build.h"
 
-#include <string.h>
+#include <stdlib.h>
 
 /* A level that leaves out less than this part of the rows is not worth graphs of its own. */
 static const double worth = 0.25;
@@ -45,36 +45,114 @@ gn_status *gn_count_levels(const gn_graph *g, const uint8_t *mask, int most, gn_
     return NULL;
 }
 
+/* The edges of a graph that have one value in a column. */
+typedef struct own_edges {
+    const gn_graph *graph;
+    const int32_t *values;
+    int64_t value, n;
+    int64_t (*end)[2]; /* [n] destination and source */
+} own_edges;
+
 typedef struct typed_levels {
     const gn_typed_rows *of;
     uint8_t **marked, **next; /* by space: rows that are needed, and those of the level after */
-    uint8_t *seen;            /* sources of a walk */
+    uint32_t *seen[2];        /* by end: the walk that came by the row last, from 1 */
+    uint32_t walks;           /* so far */
+    own_edges *own;           /* in their order */
+    int n_own;
     int64_t *rows[GN_MOST_LEVELS + 1]; /* how many, by space */
 } typed_levels;
+
+static int order(const void *x, const void *y)
+{
+    const own_edges *a = x, *b = y;
+    uintptr_t p = (uintptr_t)a->values, q = (uintptr_t)b->values;
+    if (p != q) return p < q ? -1 : 1;
+    return (a->value > b->value) - (a->value < b->value);
+}
+
+static own_edges *own_edges_of(const typed_levels *z, const int32_t *values, int64_t value)
+{
+    const own_edges key = {.values = values, .value = value};
+    return bsearch(&key, z->own, (size_t)z->n_own, sizeof *z->own, order);
+}
+
+/* Over the edges of the graph whose values are these: counts those of each value that is walked,
+ * and keeps them where there is room for them. */
+static void sort_edges(typed_levels *z, const gn_graph *g, const int32_t *values)
+{
+    const void *ptr = g->array[GN_GRAPH_ROW_PTR], *col = g->array[GN_GRAPH_COL];
+    for (int64_t v = 0; v < g->n_dst; v++) {
+        int64_t end = gn_index_get(ptr, g->index, v + 1);
+        for (int64_t e = gn_index_get(ptr, g->index, v); e < end; e++) {
+            own_edges *o = own_edges_of(z, values, values[e]);
+            if (o && o->end) {
+                o->end[o->n][0] = v;
+                o->end[o->n][1] = gn_index_get(col, g->index, e);
+            }
+            if (o) o->n++;
+        }
+    }
+}
+
+/* Sorts the edges of graphs of which walks take those of one value, so that a walk goes along its
+ * own alone: kinds may be many. */
+static bool find_own_edges(typed_levels *z, gn_arena *a)
+{
+    const gn_typed_rows *t = z->of;
+    z->own = GN_NEW_N(a, own_edges, (size_t)t->n_walks + 1);
+    for (int w = 0; w < t->n_walks; w++)
+        if (t->walk[w].column)
+            z->own[z->n_own++] = (own_edges){t->walk[w].graph, t->walk[w].values, t->walk[w].value,
+                                             0, NULL};
+    if (z->n_own) qsort(z->own, (size_t)z->n_own, sizeof *z->own, order);
+    int n = 0;
+    for (int k = 0; k < z->n_own; k++)
+        if (k == 0 || order(&z->own[k], &z->own[n - 1])) z->own[n++] = z->own[k];
+    z->n_own = n;
+    for (int pass = 0; pass < 2; pass++) {
+        for (int k = 0; k < n; k++)
+            if (k == 0 || z->own[k].values != z->own[k - 1].values)
+                sort_edges(z, z->own[k].graph, z->own[k].values);
+        for (int k = 0; pass == 0 && k < n; k++) {
+            z->own[k].end = gn_allocate_zeroed((size_t)(z->own[k].n + 1) * sizeof *z->own[k].end);
+            if (!z->own[k].end) return false;
+            z->own[k].n = 0;
+        }
+    }
+    return true;
+}
+
+/* Messages along the edge reach a row that is needed: so is where they come from. */
+static void go_back(typed_levels *z, const gn_level_walk *w, int64_t v, int64_t u, gn_ends *ends)
+{
+    int64_t source = w->back ? v : u, row = w->back ? u : v;
+    if (!z->marked[w->back ? w->src : w->dst][row]) return;
+    z->next[w->back ? w->dst : w->src][source] = 1;
+    ends->joined_src += z->seen[GIR_SRC][source] != z->walks;
+    z->seen[GIR_SRC][source] = z->walks;
+    ends->joined_dst += z->seen[GIR_DST][row] != z->walks;
+    z->seen[GIR_DST][row] = z->walks;
+}
 
 /* Marks what the edges of a walk lead from into marked rows; which ends they join. */
 static gn_ends walk_back(typed_levels *z, const gn_level_walk *w)
 {
     const gn_graph *g = w->graph;
     const void *ptr = g->array[GN_GRAPH_ROW_PTR], *col = g->array[GN_GRAPH_COL];
-    int from = w->back ? w->dst : w->src, into = w->back ? w->src : w->dst;
     gn_ends ends = {
         .name = w->name, .picked = true, .back = w->back, .column = w->column, .value = w->value};
-    enum { SOURCE = 1, ROW = 2 };
-    memset(z->seen, 0, (size_t)z->of->most_rows);
+    z->walks++;
+    if (w->column) {
+        const own_edges *o = own_edges_of(z, w->values, w->value);
+        for (int64_t k = 0; k < o->n; k++) go_back(z, w, o->end[k][0], o->end[k][1], &ends);
+        return ends;
+    }
     for (int64_t v = 0; v < g->n_dst; v++) {
-        if (!w->back && !z->marked[into][v]) continue;
+        if (!w->back && !z->marked[w->dst][v]) continue;
         int64_t end = gn_index_get(ptr, g->index, v + 1);
-        for (int64_t e = gn_index_get(ptr, g->index, v); e < end; e++) {
-            int64_t u = gn_index_get(col, g->index, e), source = w->back ? v : u,
-                    row = w->back ? u : v;
-            if (!z->marked[into][row] || (w->column && w->values[e] != w->value)) continue;
-            z->next[from][source] = 1;
-            ends.joined_src += !(z->seen[source] & SOURCE);
-            z->seen[source] |= SOURCE;
-            ends.joined_dst += !(z->seen[row] & ROW);
-            z->seen[row] |= ROW;
-        }
+        for (int64_t e = gn_index_get(ptr, g->index, v); e < end; e++)
+            go_back(z, w, v, gn_index_get(col, g->index, e), &ends);
     }
     return ends;
 }
@@ -125,10 +203,13 @@ gn_status *gn_count_typed_levels(gn_arena *a, const gn_typed_rows *t, const uint
     for (int s = 0; s < t->n_spaces; s++)
         if (__builtin_add_overflow(all, t->rows[s], &all)) return NULL;
     if (!mask || !all) return NULL;
-    typed_levels z = {.of = t, .seen = gn_allocate_zeroed((size_t)t->most_rows)};
+    typed_levels z = {.of = t};
     uint8_t *bytes = gn_allocate_zeroed(2 * (size_t)all), *at = bytes;
+    uint32_t *seen = gn_allocate_zeroed(2 * (size_t)t->most_rows * sizeof *seen);
     gn_status *s = NULL;
-    if (bytes && z.seen) {
+    if (bytes && seen && find_own_edges(&z, a)) {
+        z.seen[0] = seen;
+        z.seen[1] = seen + t->most_rows;
         z.marked = GN_NEW_N(a, uint8_t *, 2 * (size_t)t->n_spaces);
         z.next = z.marked + t->n_spaces;
         for (int k = 0; k < 2 * t->n_spaces; at += t->rows[k % t->n_spaces], k++) z.marked[k] = at;
@@ -136,7 +217,8 @@ gn_status *gn_count_typed_levels(gn_arena *a, const gn_typed_rows *t, const uint
         count_typed(&z, a, all, most < GN_MOST_LEVELS ? most : GN_MOST_LEVELS, out);
     } else
         s = GN_ERROR(GN_ERR_NOMEM, "out of memory: %lld rows to be picked", (long long)all);
+    for (int k = 0; k < z.n_own; k++) gn_release(z.own[k].end);
     gn_release(bytes);
-    gn_release(z.seen);
+    gn_release(seen);
     return s;
 }
