@@ -1,8 +1,6 @@
 /* labels: long */
 /* timeout: 900 */
 /* links: tune codegen lower passes frontend ir runtime base */
-/* sources: ../support/conform_case.c ../support/cuda_host.c ../support/cuda_run.c
- * ../support/run_compiled.c ../support/run_stage.c ../support/run_data.c */
 /* Every recorded case through compiled code: outputs and losses to 1e-5, gradients to 1e-4 of what
  * PyTorch Geometric computed, in default and eager mode, with dense and sparse features; training
  * loops step by step, with the weights that they end with. */

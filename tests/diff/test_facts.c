@@ -1,5 +1,4 @@
 /* links: tune codegen lower passes frontend ir runtime base */
-/* sources: ../support/facts_step.c */
 /* timeout: 300 */
 /* Facts with corrupted ones beside them, trained step by step: each step has draws of its own, and
  * gives what the evaluator does, whatever the number of threads. */

@@ -1,7 +1,5 @@
 /* labels: long */
 /* links: tune codegen lower passes frontend ir runtime base */
-/* sources: ../support/cuda_host.c ../support/cuda_run.c ../support/run_compiled.c
- * ../support/run_stage.c ../support/run_data.c */
 /* timeout: 300 */
 /* Elementwise functions over all of float32: every sign, exponent and leading bits of the mantissa
  * with drawn bits behind them, and special values, in every way that programs run (run_compiled.h),

@@ -1,9 +1,5 @@
 /* labels: long */
 /* links: tune codegen lower passes frontend ir runtime base */
-/* sources: ../support/random_gir.c ../support/random_gir_env.c ../support/random_gir_ops.c
- * ../support/random_gir_graphs.c
- * ../support/random_gir_typed.c ../support/random_gir_views.c ../support/cuda_host.c
- * ../support/cuda_run.c ../support/run_compiled.c ../support/run_stage.c ../support/run_data.c */
 /* timeout: 300 */
 /* Products of pairs (lower/lower_pairs.c), whether this machine has the instruction or not.  Bounds
  * allow for the rounding of operands; of one seed these are rounded already, so that nothing but

@@ -1,5 +1,5 @@
 /* labels: long */
-/* sources: fake_target.c ../support/cuda_host.c ../support/cuda_run.c */
+/* sources: fake_target.c */
 /* timeout: 900 */
 /* The public API on a device: the fake driver, with kernels that the host runs. */
 #include "shim/api_device.h"

@@ -1,4 +1,4 @@
-/* sources: fake_target.c ../support/cuda_host.c ../support/cuda_run.c */
+/* sources: fake_target.c */
 /* timeout: 600 */
 /* Schedules in the public API on a device: searched for by the first call, by the clock of the fake
  * driver. */

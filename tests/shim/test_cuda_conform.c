@@ -1,7 +1,5 @@
 /* labels: long */
 /* links: tune codegen lower passes frontend ir runtime base */
-/* sources: ../support/conform_case.c ../support/cuda_host.c ../support/cuda_run.c
- * ../support/run_compiled.c ../support/run_stage.c ../support/run_data.c */
 /* sanitized: no */
 /* timeout: 1800 */
 /* Every layer and loss of the standard library with its gradients, and the loss of a training step:

@@ -1,5 +1,5 @@
 /* links: tune codegen lower passes frontend ir runtime cache base */
-/* sources: fake_target.c ../support/cuda_host.c ../support/cuda_run.c ../support/facts_step.c */
+/* sources: fake_target.c */
 /* timeout: 600 */
 /* Facts with corrupted ones beside them, trained on a device: the fake driver, with kernels that
  * the host runs.  Each step's edges are drawn by the key that lies there, and go there. */

@@ -1,6 +1,5 @@
 /* labels: long */
 /* links: codegen runtime ir base */
-/* sources: ../support/cuda_host.c ../support/cuda_run.c */
 /* timeout: 120 */
 /* What the shim finds: the text of a kernel as the back end writes it runs right in every order of
  * threads, and without any of its barriers wrong; each fault that is planted in it (a wrong index,

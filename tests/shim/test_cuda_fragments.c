@@ -1,5 +1,4 @@
 /* links: codegen runtime ir base */
-/* sources: ../support/cuda_host.c ../support/cuda_run.c */
 /* timeout: 120 */
 /* Products of fragments: operands are rounded as cvt.rna.tf32.f32, cvt.rn.bf16.f32 and
  * cvt.rn.f16.f32 round them, and elements lie in the lanes where the PTX ISA says ("Matrix

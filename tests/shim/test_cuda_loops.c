@@ -1,6 +1,5 @@
 /* labels: long */
 /* links: codegen runtime ir base */
-/* sources: ../support/cuda_host.c ../support/cuda_run.c */
 /* timeout: 300 */
 /* Loops, tiles, memory and reductions of test_codegen_loops.c, as the CUDA back end writes them. */
 #define CODEGEN_CUDA 1

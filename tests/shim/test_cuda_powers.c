@@ -1,5 +1,4 @@
 /* links: codegen runtime ir base */
-/* sources: ../support/cuda_host.c ../support/cuda_run.c */
 /* timeout: 120 */
 /* Powers of constants, which the CUDA back end takes as powers of two: as the C library's, and
  * where they end. */

@@ -1,5 +1,4 @@
 /* links: codegen runtime ir base */
-/* sources: ../support/cuda_host.c ../support/cuda_run.c */
 /* timeout: 120 */
 /* Division in code that is made quickly: the bits of IEEE 754's, of numbers of all kinds. */
 #include "base/half.h"

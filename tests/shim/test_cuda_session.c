@@ -1,6 +1,6 @@
 /* labels: long */
 /* links: tune codegen lower passes frontend ir runtime cache base */
-/* sources: fake_target.c ../support/cuda_host.c ../support/cuda_run.c */
+/* sources: fake_target.c */
 /* timeout: 900 */
 /* Models trained and run on a device: the fake driver, with kernels that the host runs. */
 #include "base/sanitized.h"

@@ -1,5 +1,4 @@
 /* links: codegen runtime ir base */
-/* sources: ../support/cuda_host.c ../support/cuda_run.c */
 /* Programs in one kernel: phases that go through in every order of blocks and threads, and what is
  * missed when blocks do not meet where they must, or the meeting itself is wrong. */
 #include "support/cuda_host.h"

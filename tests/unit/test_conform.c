@@ -1,5 +1,4 @@
 /* links: base ir frontend runtime */
-/* sources: ../support/conform_case.c */
 /* timeout: 120 */
 /* Every recorded case through the front end and the evaluator of the tensor IR in double: outputs,
  * losses, gradients of parameters and inputs, running statistics. */

@@ -3,9 +3,6 @@
  * within them, gradients are slopes. */
 /* labels: long */
 /* links: ir lower passes base */
-/* sources: ../support/random_gir.c ../support/random_gir_ops.c ../support/random_gir_graphs.c
- * ../support/random_gir_typed.c
- * ../support/random_gir_views.c ../support/random_gir_env.c */
 /* timeout: 300 */
 #include "gir_test.h"
 #include "passes/simplify.h"

@@ -1,6 +1,5 @@
 /* Picked and drawn edges in what comes after the tensor IR: sizes, hints, parts, padding. */
 /* links: tune codegen lower passes frontend ir runtime base */
-/* sources: ../support/facts_step.c */
 #include "gir_test.h"
 
 #include "base/data_name.h"
