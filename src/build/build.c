@@ -77,7 +77,8 @@ static gn_compile_options options_of(builder *z, gn_unit_id unit, bool fixed)
     o.pass.verify = true;
     o.pass.after = note_pass;
     o.pass.ctx = z;
-    o.code.opt_level = eager ? 0 : 1;
+    /* with sanitizers LLVM's work would be most of the time, and none of what is tested */
+    o.code.opt_level = GN_UNDER_ASAN || GN_UNDER_TSAN ? -1 : eager ? 0 : 1;
     o.code.sanitize = z->opt.sanitize || GN_UNDER_ASAN;
     o.code.watch = gn_watched;
     o.code.threads = z->opt.threads > 0 ? z->opt.threads : gn_cores();

@@ -17,7 +17,7 @@ typedef enum gn_emit { GN_EMIT_NONE, GN_EMIT_LLVM, GN_EMIT_ASM, GN_EMIT_OBJ } gn
 
 typedef struct gn_codegen_options {
     int opt_level; /* 0: plain (eager, debugging); 1: the pipeline that pays (default); 2: more, for
-                      tuned code */
+                      tuned code; below 0: compiled as fast as can be, whatever comes of it */
     const char *cpu; /* NULL: the host; "x86-64-v3", "x86-64-v4", ... */
     bool sanitize; /* bounds checks on every buffer access in the generated code: aborts with kernel
                       and buffer */

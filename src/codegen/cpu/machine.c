@@ -149,7 +149,8 @@ gn_status *cg_target_machine(const cg_target *t, int opt_level, LLVMTargetMachin
         LLVMDisposeMessage(triple);
         return s;
     }
-    LLVMCodeGenOptLevel level = opt_level <= 0   ? LLVMCodeGenLevelLess
+    LLVMCodeGenOptLevel level = opt_level < 0    ? LLVMCodeGenLevelNone
+                                : opt_level == 0 ? LLVMCodeGenLevelLess
                                 : opt_level == 1 ? LLVMCodeGenLevelDefault
                                                  : LLVMCodeGenLevelAggressive;
     *out = LLVMCreateTargetMachine(target, triple, t->cpu, t->features, level, LLVMRelocPIC,
