@@ -18,7 +18,6 @@ enum { SETS = 3, DATA = 3 };
 enum { SEEDS, LABELS, INDEXES }; /* of a set's data */
 static const char *const set_name[SETS] = {"train_set", "validation_set", "test_set"};
 static const char *const data_name[DATA] = {"seeds", "labels", "indexes"};
-static const char *const mask_name[SETS] = {"train_mask", "val_mask", "test_mask"};
 
 typedef struct set {
     int item;     /* that has its type; 0: there is no such set */
@@ -214,18 +213,10 @@ static gn_status *add_seeds(work *w, int relation, int64_t n, int *seeds)
 
 static gn_status *add_masks(work *w, int seeds)
 {
-    int64_t at = 0;
-    for (int k = 0; k < SETS; k++) {
-        gn_table_column mask = {.on_edges = true, .over = seeds, .elem = GN_BOOL};
-        int64_t own = w->sets[k].item ? w->sets[k].data[SEEDS].a.dim[0] : 0;
-        uint8_t *yes;
-        GN_MEM(yes, gn_dataset_edges(w->b->d, seeds));
-        memset(yes + at, 1, (size_t)own);
-        at += own;
-        mask.data = yes;
-        GN_TRY(gn_dataset_add_column(w->b->d, mask_name[k], &mask));
-    }
-    return NULL;
+    int64_t count[SETS] = {0};
+    for (int k = 0; k < SETS; k++)
+        if (w->sets[k].item) count[k] = w->sets[k].data[SEEDS].a.dim[0];
+    return gn_dataset_add_split(w->b->d, seeds, count);
 }
 
 static gn_status *put_number(const work *w, const gn_bolt_array *from, int64_t i, int64_t most,

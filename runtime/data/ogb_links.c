@@ -16,7 +16,6 @@
 
 enum { SETS = 3 };
 static const char *const file_name[SETS] = {"train.pt", "valid.pt", "test.pt"};
-static const char *const mask_name[SETS] = {"train_mask", "val_mask", "test_mask"};
 
 typedef struct set {
     gn_folder_file file;
@@ -120,18 +119,9 @@ static gn_status *fill_ends(const work *w, int64_t *end[2])
 
 static gn_status *add_masks(const work *w, int relation)
 {
-    int64_t at = 0;
-    for (int f = 0; f < SETS; f++) {
-        gn_table_column mask = {.on_edges = true, .over = relation, .elem = GN_BOOL};
-        int64_t own = w->sets[f].n + w->sets[f].n_wrong;
-        uint8_t *yes;
-        GN_MEM(yes, w->n);
-        memset(yes + at, 1, (size_t)own);
-        at += own;
-        mask.data = yes;
-        GN_TRY(gn_dataset_add_column(w->d, mask_name[f], &mask));
-    }
-    return NULL;
+    int64_t count[SETS];
+    for (int f = 0; f < SETS; f++) count[f] = w->sets[f].n + w->sets[f].n_wrong;
+    return gn_dataset_add_split(w->d, relation, count);
 }
 
 /* Whether they are true. */

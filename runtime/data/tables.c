@@ -141,6 +141,22 @@ gn_status *gn_dataset_add_column(gn_dataset *d, const char *column, const gn_tab
     return s;
 }
 
+gn_status *gn_dataset_add_split(gn_dataset *d, int relation, const int64_t count[3])
+{
+    static const char *const name[] = {GN_NAME_TRAIN_MASK, GN_NAME_VAL_MASK, GN_NAME_TEST_MASK};
+    int64_t at = 0;
+    for (int k = 0; k < 3; k++) {
+        gn_table_column mask = {.on_edges = true, .over = relation, .elem = GN_BOOL};
+        uint8_t *yes;
+        GN_MEM(yes, gn_dataset_edges(d, relation));
+        memset(yes + at, 1, (size_t)count[k]);
+        at += count[k];
+        mask.data = yes;
+        GN_TRY(gn_dataset_add_column(d, name[k], &mask));
+    }
+    return NULL;
+}
+
 const gn_table_column *gn_dataset_column(const gn_dataset *d, const char *name)
 {
     for (int k = 0; k < d->n_columns; k++)

@@ -49,6 +49,10 @@ GN_NODISCARD gn_status *gn_dataset_add_relation(gn_dataset *d, const char *name,
 GN_NODISCARD gn_status *gn_dataset_add_column(gn_dataset *d, const char *column,
                                               const gn_table_column *of);
 
+/* Masks of edges that come set after set: `count` of them are to train on, for validation and for
+ * test. */
+GN_NODISCARD gn_status *gn_dataset_add_split(gn_dataset *d, int relation, const int64_t count[3]);
+
 /* The column of this full name, "g.kind"; NULL: there is none. */
 const gn_table_column *gn_dataset_column(const gn_dataset *d, const char *name);
 

@@ -189,22 +189,13 @@ static gn_status *remark_unseen(work *w)
 
 static gn_status *add_columns(work *w)
 {
-    static const char *const mask_name[] = {"train_mask", "val_mask", "test_mask"};
     gn_table_column kind = {.on_edges = true, .elem = GN_I32, .classes = w->kinds.n};
     GN_TRY(gn_names_copy(&w->kinds, &kind.names));
     kind.data = w->kind;
     w->kind = NULL;
     GN_TRY(gn_dataset_add_column(w->d, "kind", &kind));
-    for (int k = 0; k < 3; k++) {
-        gn_table_column mask = {.on_edges = true, .elem = GN_BOOL};
-        uint8_t *yes;
-        int64_t from = k ? w->end[k - 1] : 0;
-        GN_MEM(yes, w->d->n_edges);
-        memset(yes + from, 1, (size_t)(w->end[k] - from));
-        mask.data = yes;
-        GN_TRY(gn_dataset_add_column(w->d, mask_name[k], &mask));
-    }
-    return NULL;
+    const int64_t count[] = {w->end[0], w->end[1] - w->end[0], w->end[2] - w->end[1]};
+    return gn_dataset_add_split(w->d, 0, count);
 }
 
 static gn_status *parse(work *w)

@@ -213,8 +213,7 @@ GN_NODISCARD gn_status *api_give_text(const gn_buf *b, char **text);
 GN_NODISCARD gn_status *api_send_state(gnnc_state *s);
 GN_NODISCARD gn_status *api_fetch_state(gnnc_state *s);
 
-/* api_output.c: result k of the model; NULL: there are fewer. */
-const gir_output *api_output(const gn_model *m, int k);
+/* api_output.c */
 void api_free_results(gnnc_run *r);
 int64_t api_result_bytes(const gnnc_run *r); /* of copies */
 

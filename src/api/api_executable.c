@@ -310,7 +310,7 @@ static void describe(const gnnc_executable *e, gnnc_executable_info *info)
                               .parameters = e->model->n_params,
                               .programs = gn_jit_count(e->jit),
                               .recompiles = gn_jit_recompiles(e->jit)};
-    while (api_output(e->model, i.outputs)) i.outputs++;
+    while (gir_result(e->model->eval, i.outputs)) i.outputs++;
     for (const gn_variant *v = gn_jit_newest(e->jit); v; v = v->older) {
         i.code_bytes += (int64_t)v->build.code.stats.code_bytes;
         i.cache_hits += v->build.code.hits;

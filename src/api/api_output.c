@@ -6,20 +6,10 @@
 
 enum { INFER = 0 };
 
-const gir_output *api_output(const gn_model *m, int k)
-{
-    const gir_program *p = m->eval;
-    for (uint32_t i = 0; i < p->outputs.n; i++) {
-        const gir_output *o = &p->outputs.p[i];
-        if (o->kind == GIR_OUTPUT && strcmp(o->name, "loss") != 0 && k-- == 0) return o;
-    }
-    return NULL;
-}
-
 static int count(const gn_model *m)
 {
     int n = 0;
-    while (api_output(m, n)) n++;
+    while (gir_result(m->eval, n)) n++;
     return n;
 }
 
@@ -55,7 +45,7 @@ static gn_status *find(const gnnc_run *r, const char *name, int *out)
     const char *names[API_NAMES];
     const gir_output *o;
     int n = 0;
-    for (*out = 0; (o = api_output(r->exe->model, *out)); ++*out) {
+    for (*out = 0; (o = gir_result(r->exe->model->eval, *out)); ++*out) {
         if (!strcmp(o->name, name)) return NULL;
         if (n < API_NAMES) names[n++] = o->name;
     }
@@ -74,7 +64,7 @@ bool api_is_result(const gnnc_run *r, const void *data, int64_t bytes)
     const gir_output *o;
     for (int k = 0; k < r->n_results; k++)
         if (overlaps(data, bytes, r->results[k].copied, r->results[k].copied_bytes)) return true;
-    for (int k = 0; in && (o = api_output(r->exe->model, k)); k++) {
+    for (int k = 0; in && (o = gir_result(r->exe->model->eval, k)); k++) {
         int64_t elems = 0;
         const void *there = gn_instance_output(in, o->name, &elems);
         const gir_type *t = gir_type_of(r->exe->model->eval, o->value);
@@ -109,7 +99,7 @@ static bool other_edges(const gnnc_run *r, const char *name)
 
 static gn_status *view_result(gnnc_run *r, int k, DLTensor *view)
 {
-    const gir_output *o = api_output(r->exe->model, k);
+    const gir_output *o = gir_result(r->exe->model->eval, k);
     const gir_type *t = gir_type_of(r->exe->model->eval, o->value);
     if (!r->inferred) GN_FAIL(GN_ERR_USAGE, "nothing was inferred since data was last bound");
     GN_TRY(make_room(r));
@@ -159,7 +149,7 @@ gnnc_status *gnnc_run_output(gnnc_run *r, const char *name, DLTensor *view)
 
 static gn_status *output_at(gnnc_run *r, int k, const char **name, DLTensor *view)
 {
-    const gir_output *o = k < 0 ? NULL : api_output(r->exe->model, k);
+    const gir_output *o = k < 0 ? NULL : gir_result(r->exe->model->eval, k);
     if (!o)
         GN_FAIL(GN_ERR_USAGE, "model %s has no output %d: it has %d", r->exe->model->name, k,
                 count(r->exe->model));

@@ -125,7 +125,6 @@ static ast_expr *parse_call(parser *p, ast_expr *f)
     return parse_height(p, e->mark, e->height) ? e : NULL;
 }
 
-/* [a, b] or [a for name in b] */
 ast_expr *parse_list_from(parser *p, ast_expr *first)
 {
     ast_expr *e = node(p, EXPR_LIST, first->span, first->span, NULL, NULL, NULL);
@@ -143,6 +142,7 @@ ast_expr *parse_list_from(parser *p, ast_expr *first)
     return parse_height(p, e->mark, e->height) ? e : NULL;
 }
 
+/* [a, b] or [a for name in b] */
 static ast_expr *parse_list(parser *p)
 {
     gn_span from = p->tok->span;

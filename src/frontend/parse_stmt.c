@@ -52,13 +52,12 @@ static bool parse_files(parser *p, ast_names *out)
 }
 
 /* Is there one for each name? */
-static bool check_files(parser *p, ast_stmt *s, const char *what)
+static void check_files(parser *p, ast_stmt *s, const char *what)
 {
-    if (s->files.n == s->names.n) return true;
+    if (s->files.n == s->names.n) return;
     gn_diag_error(p->diags, p->src, s->files.p[0].span, "%u names in files for %u %s", s->files.n,
                   s->names.n, what);
     s->files.n = 0;
-    return true;
 }
 
 /* param a, b: [in, out] = init as "a", "b" transposed shape [1, in, out] */
@@ -152,7 +151,9 @@ static bool parse_assign(parser *p, ast_stmt *s)
     raise_height(&s->height, s->a);
     if (!s->a) return false;
     if (s->kind != STMT_ASSIGN || !parse_accept(p, TOK_AS)) return true;
-    return parse_files(p, &s->files) && (s->names.n == 1 || check_files(p, s, "variables"));
+    if (!parse_files(p, &s->files)) return false;
+    if (s->names.n > 1) check_files(p, s, "variables");
+    return true;
 }
 
 static bool parse_assert(parser *p, ast_stmt *s)

@@ -200,6 +200,15 @@ void gir_output_add(gir_program *p, gir_output_kind kind, const char *name, gir_
     GN_PUSH(p->arena, p->outputs, ((gir_output){kind, gn_arena_strdup(p->arena, name), value}));
 }
 
+const gir_output *gir_result(const gir_program *p, int k)
+{
+    for (uint32_t i = 0; i < p->outputs.n; i++) {
+        const gir_output *o = &p->outputs.p[i];
+        if (o->kind == GIR_OUTPUT && strcmp(o->name, "loss") != 0 && k-- == 0) return o;
+    }
+    return NULL;
+}
+
 gir_id gir_space_source(const gir_program *p, gir_space_id s)
 {
     const gir_space *space = &p->spaces.p[s];

@@ -184,6 +184,8 @@ gir_id gir_leaf(gir_program *p, gir_op op, const char *name, const gir_type *t);
 gir_id gir_graph(gir_program *p, const char *name, gir_space_id src, gir_space_id dst);
 gir_id gir_leaf_by_name(const gir_program *p, gir_op op, const char *name); /* 0 when absent */
 void gir_output_add(gir_program *p, gir_output_kind kind, const char *name, gir_id value);
+/* Result k of a forward pass: its outputs but the loss, in order; NULL: there are fewer. */
+const gir_output *gir_result(const gir_program *p, int k);
 
 /* Does a graph value pick rows: SUBSET, GROW, ENDS, INDEX, or such a one seen from other picked
  * rows (RESTRICT of its sources)?  Edge k of a pick ends at row k. */

@@ -2,7 +2,7 @@
  *   - values: the operator exists, has as many operands as it takes, and they come before it;
  *     attributes that it does not have are zero; the type is the one that inference gives;
  *   - rows: every edge space is the edge space of one graph, and of what keeps its edges, and every
- * space of picked rows that of one pick, which comes before all values over it;
+ *     space of picked rows that of one pick, which comes before all values over it;
  *   - names: leaves of one name are the same leaf; spaces have different names; outputs, and
  *     updates, too;
  *   - outputs are tensors that exist, and an update has the type of the state it replaces;

@@ -1,11 +1,11 @@
 /* mask_rows: rows that were added to a graph for its size alone enter nothing that others read.
  * Needs: a program over graph "g" that draws none of its edges and picks no rows that they name;
- * rows behind the user's, and edges among those rows alone. Keeps: what the rows of the user and
- * all values of no space would be without them, bit for bit: what is added to a sum is 0.  But for
- * one thing: what is drawn for an edge goes by its place, and a loop added to a node comes behind
- * all edges of g, so the added edges move its draw (dropout on the loops of a graph with
- * self-loops: other draws, as good).  Makes: an input GN_VALID_ROWS, bool a node, true for the
- * user's rows.
+ * rows behind the user's, and edges among those rows alone.
+ * Keeps: what the rows of the user and all values of no space would be without them, bit for bit:
+ * what is added to a sum is 0.  But for one thing: what is drawn for an edge goes by its place, and
+ * a loop added to a node comes behind all edges of g, so the added edges move its draw (dropout on
+ * the loops of a graph with self-loops: other draws, as good).  Makes: an input GN_VALID_ROWS, bool
+ * a node, true for the user's rows.
  *
  * Values flow between rows over edges, which do not lead out of what was added, and in sums over a
  * space: reductions (losses, norms, pools), products that contract over rows (gradients of

@@ -17,7 +17,7 @@ gn_status *gn_session_eval(gn_session *s)
 gn_status *gn_session_fetch(gn_session *s)
 {
     const gir_output *o;
-    for (int k = 0; (o = gn_result_output(s->model->eval, k)); k++)
+    for (int k = 0; (o = gir_result(s->model->eval, k)); k++)
         GN_TRY(gn_instance_fetch(s->build.eval.instance, o->name));
     return NULL;
 }

@@ -7,18 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-const gir_output *gn_result_output(const gir_program *p, int k)
-{
-    for (uint32_t i = 0; i < p->outputs.n; i++)
-        if (p->outputs.p[i].kind == GIR_OUTPUT && strcmp(p->outputs.p[i].name, "loss") && k-- == 0)
-            return &p->outputs.p[i];
-    return NULL;
-}
-
 int gn_session_results(const gn_session *s)
 {
     int n = 0;
-    while (gn_result_output(s->model->eval, n)) n++;
+    while (gir_result(s->model->eval, n)) n++;
     return n;
 }
 
@@ -30,7 +22,7 @@ const char *gn_session_classes_name(const gn_session *s)
     const gir_output *o;
     /* learned from something else */
     if (s->model->loss && !gn_program_reads(s->model->loss, GN_NAME_Y)) return NULL;
-    for (int k = 0; classes > 1 && (o = gn_result_output(p, k)); k++) {
+    for (int k = 0; classes > 1 && (o = gir_result(p, k)); k++) {
         const gir_type *t = gir_type_of(p, o->value);
         if (!strcmp(p->spaces.p[t->space].name, labelled) && t->elem == GN_F32 && t->rank == 1 &&
             t->dim[0] == classes)
@@ -124,7 +116,7 @@ gn_status *gn_session_result(const gn_session *s, int k, gn_result *r)
 {
     const gn_instance *in = s->build.eval.instance;
     const gir_program *p = s->model->eval;
-    const gir_output *o = gn_result_output(p, k);
+    const gir_output *o = gir_result(p, k);
     *r = (gn_result){0};
     if (!o) GN_FAIL(GN_ERR_USAGE, "model %s has no result %d", s->model->name, k);
     const gir_type *t = gir_type_of(p, o->value);
@@ -168,7 +160,7 @@ gn_not_finite gn_session_not_finite(const gn_session *s)
 {
     gn_not_finite n = {0};
     const gir_output *o;
-    for (int k = 0; (o = gn_result_output(s->model->eval, k)); k++) add_not_finite(s, o, &n);
+    for (int k = 0; (o = gir_result(s->model->eval, k)); k++) add_not_finite(s, o, &n);
     return n;
 }
 

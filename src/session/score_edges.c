@@ -29,7 +29,7 @@ static const char *scores_of(const gn_session *s, const char **relation)
     const gir_program *p = s->model->eval;
     const gir_output *o;
     if (s->opt.target) return NULL;
-    for (int k = 0; (o = gn_result_output(p, k)); k++) {
+    for (int k = 0; (o = gir_result(p, k)); k++) {
         const gir_type *t = gir_type_of(p, o->value);
         gir_id g = p->spaces.p[t->space].kind == GIR_EDGE ? p->spaces.p[t->space].graph : 0;
         if (!g || gir_row_elems(t) != 1 || t->elem != GN_F32) continue;

@@ -65,7 +65,4 @@ GN_NODISCARD gn_status *gn_session_count_levels(const gn_session *s, gn_build_op
 int64_t gn_session_tables_bytes(const gn_session *s);
 void gn_session_free_tables(gn_session *s);
 
-/* Result k of a forward pass; NULL: there are fewer. */
-const gir_output *gn_result_output(const gir_program *eval, int k);
-
 #endif
