@@ -1,5 +1,6 @@
 /* labels: long */
 /* sources: fake_target.c */
+/* kernels: unchecked */
 /* timeout: 900 */
 /* The public API on a device: the fake driver, with kernels that the host runs. */
 #include "shim/api_device.h"

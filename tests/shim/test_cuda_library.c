@@ -1,6 +1,7 @@
 /* labels: long */
 /* links: tune codegen lower passes frontend ir cache runtime base */
 /* sources: fake_target.c */
+/* kernels: unchecked */
 /* timeout: 600 */
 /* Products by cuBLASLt: the library found and refused, products of every layout over a fake one,
  * and models trained with it: chosen, timed, remembered, recorded; every call of it failing in

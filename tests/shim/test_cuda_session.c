@@ -1,6 +1,7 @@
 /* labels: long */
 /* links: tune codegen lower passes frontend ir runtime cache base */
 /* sources: fake_target.c */
+/* kernels: unchecked */
 /* timeout: 900 */
 /* Models trained and run on a device: the fake driver, with kernels that the host runs. */
 #include "base/sanitized.h"

@@ -1,6 +1,7 @@
 /* labels: long */
 /* links: tune codegen lower passes frontend ir runtime cache base */
 /* sources: fake_target.c */
+/* kernels: unchecked */
 /* timeout: 900 */
 /* Searching for schedules on a device: the fake driver, whose clock tests set candidate by
  * candidate.  What is faster by it is taken, what is slower is not, what is wrong is rejected
