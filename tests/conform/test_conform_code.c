@@ -210,7 +210,7 @@ static void run_steps(conform_case *c, const char *path, const gir_program *p, c
     gn_compile_options o = {.index = GN_I32, .pass = {.limit = -1, .eager = eager, .verify = true}};
     int64_t steps, n;
     const double *loss = conform_tensor(c, "loss", &steps);
-    o.code.opt_level = eager ? 0 : 1;
+    o.code.opt_level = eager ? 0 : SUITE_OPT_LEVEL;
     gn_binding *b = GN_NEW_N(c->arena, gn_binding, table.t.n + 1);
     for (uint32_t k = 0; k < table.t.n; k++) {
         const run_tensor *t = &table.t.p[k];

@@ -28,7 +28,7 @@ static void compile(bool eager)
     gn_compile_options o = {.index = GN_I32};
     gn_code_report report;
     o.pass = (gn_pass_options){.limit = -1, .eager = eager, .verify = true};
-    o.code = (gn_codegen_options){.opt_level = 1, .threads = 1};
+    o.code = (gn_codegen_options){.opt_level = SUITE_OPT_LEVEL, .threads = 1};
     ok(gn_compile(&arena, program, &o, NULL, &compiled));
     ok(gn_compile_code(&arena, 1, &compiled, &o.code, &image, &report));
 }

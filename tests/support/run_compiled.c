@@ -3,6 +3,7 @@
 #include "base/philox.h"
 #include "runtime/fill.h"
 #include "support/run_stage.h"
+#include "support/suite.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -295,8 +296,9 @@ static gn_status *lower_variant(run_case *c, variant *z)
     }
     if (z->mode->split) o.pass.fixed = input_names(c->arena, c->p, false, &o.pass.n_fixed);
     if (z->mode->some) o.pass.without = some_of(c->p);
-    o.code = (gn_codegen_options){
-        .off = o.pass.without.decisions, .opt_level = z->mode->eager ? 0 : 1, .cpu = z->mode->cpu};
+    o.code = (gn_codegen_options){.off = o.pass.without.decisions,
+                                  .opt_level = z->mode->eager ? 0 : SUITE_OPT_LEVEL,
+                                  .cpu = z->mode->cpu};
     gn_limits limits = gpu ? gn_cuda_limits() : gn_cpu_limits(z->mode->cpu);
     if (z->mode->small) {
         limits.l1_bytes = 64;
@@ -360,7 +362,7 @@ static gn_status *compile_mode(gn_arena *a, int n, run_case *const *cases, int m
             for (int s = 0; s < cases[k]->v[v].stages; s++)
                 if (cases[k]->v[v].code && cases[k]->v[v].mode == &run_modes[mode])
                     GN_PUSH(a, programs, cases[k]->v[v].stage[s]);
-    gn_codegen_options o = {.opt_level = run_modes[mode].eager ? 0 : 1,
+    gn_codegen_options o = {.opt_level = run_modes[mode].eager ? 0 : SUITE_OPT_LEVEL,
                             .cpu = run_modes[mode].cpu,
                             .watch = gn_watched,
                             .threads = 1};

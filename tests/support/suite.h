@@ -2,6 +2,8 @@
 #ifndef GN_TESTS_SUPPORT_SUITE_H
 #define GN_TESTS_SUPPORT_SUITE_H
 
+#include "base/sanitized.h"
+
 #include <check.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,6 +24,9 @@ static inline bool suite_leaves_out(int i, unsigned each)
 {
     return !suite_long() && ((unsigned)i * 2654435769u >> 16) % each != 0;
 }
+
+/* How well code is optimised: as gnnc does it, which with sanitizers is as fast as can be. */
+enum { SUITE_OPT_LEVEL = GN_UNDER_ASAN || GN_UNDER_TSAN ? -1 : 1 };
 
 static inline int suite_run(Suite *suite)
 {

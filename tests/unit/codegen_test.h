@@ -207,8 +207,11 @@ static inline gn_image *compiled(const kir_kernel *k, const char *cpu, const che
                                  const char *text)
 {
     gn_image *image = NULL;
-    gn_codegen_options opt = {
-        .opt_level = 1, .cpu = cpu, .sanitize = o->sanitize, .watch = o->watch, .off = o->off};
+    gn_codegen_options opt = {.opt_level = SUITE_OPT_LEVEL,
+                              .cpu = cpu,
+                              .sanitize = o->sanitize,
+                              .watch = o->watch,
+                              .off = o->off};
     succeeded(gn_cpu_compile(&k, 1, &opt, &image, NULL), text);
     return image;
 }

@@ -37,7 +37,7 @@ END_TEST
 static bool in_turn(const char *kernel, const char *cpu, gn_switches off)
 {
     gn_buf b = {.arena = &arena};
-    gn_codegen_options o = {.opt_level = 1, .cpu = cpu, .off = off};
+    gn_codegen_options o = {.opt_level = SUITE_OPT_LEVEL, .cpu = cpu, .off = off};
     const kir_kernel *k = verified(kernel);
     succeeded(gn_cpu_emit(&k, 1, &o, GN_EMIT_LLVM, &b), kernel);
     const char *store = strstr(b.p, "masked.store");

@@ -88,7 +88,7 @@ END_TEST
 static int evaluated(const char *body, int n, const char *cpu, gn_switches without, int lanes)
 {
     gn_buf b = {.arena = &arena};
-    gn_codegen_options o = {.opt_level = 1, .cpu = cpu, .off = without};
+    gn_codegen_options o = {.opt_level = SUITE_OPT_LEVEL, .cpu = cpu, .off = without};
     const char *kernel = text(body, n),
                *call = gn_arena_printf(&arena, " @llvm.roundeven.v%df32(", lanes);
     const kir_kernel *k = verified(kernel);
