@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Tests of the harness with a fake gnnc, fake peers and a fake compiler: `python3 bench/race_test.py`. Standard library only."""
+"""Tests of the harness with a fake gnnc, fake peers and a fake compiler: `python3
+bench/race_test.py`. Standard library only."""
 import contextlib
 import gzip
 import importlib.util
@@ -47,8 +48,8 @@ FAKE_GNNC = """\
     if words == ["--version"]:
         print("gnnc 0.0 (fake)")
     elif words[:2] == ["opt", "--list"]:
-        print("passes, in order (* cannot be left out)\\n  factor            takes out\\n  sparsify        * turns\\n"
-              "decisions\\n  fuse              joins")
+        print("passes, in order (* cannot be left out)\\n  factor            takes out\\n"
+              "  sparsify        * turns\\ndecisions\\n  fuse              joins")
     elif "broken" in words:
         sys.stderr.write("gcn.gnn:1:1: it is broken\\n")
         sys.exit(1)
@@ -59,23 +60,27 @@ FAKE_GNNC = """\
             sys.path.insert(0, {race!r})
             import cases, struct, zipfile
         if value("--save"):
-            cases.write_safetensors(__import__("pathlib").Path(value("--save")), {{"w": ([2], struct.pack("<2f", 5, 6))}})
+            cases.write_safetensors(__import__("pathlib").Path(value("--save")),
+                                    {{"w": ([2], struct.pack("<2f", 5, 6))}})
         if value("--predictions"):
             with zipfile.ZipFile(value("--predictions"), "w") as archive:
                 classes = "gather_" not in words[1]  # what has none is written as `out`
-                cases.write_npy(archive, "logits" if classes else "out", "<f4", (1, 3), struct.pack("<3f", 1, 2, 3))
-        us = 80 if value("-O") == "max-autotune" else 250 if value("--without") == "fuse" or value("-O") else 100
+                cases.write_npy(archive, "logits" if classes else "out", "<f4", (1, 3),
+                                struct.pack("<3f", 1, 2, 3))
+        plain = value("--without") == "fuse" or value("-O")
+        us = 80 if value("-O") == "max-autotune" else 250 if plain else 100
         us = us * 1.5 if words.count("--threads") > 1 else us
         key = {{"train": "step_us", "run": "infer_us"}}[words[0]]
-        print(json.dumps({{key: {{"median": us, "p10": us - 5, "p90": us + 5}}, "compile_ms": 50, "prepare_ms": 1,
-                          "peak_bytes": 2000000, "runs": [{{"loss": 1.5}}]}}))
+        print(json.dumps({{key: {{"median": us, "p10": us - 5, "p90": us + 5}}, "compile_ms": 50,
+                          "prepare_ms": 1, "peak_bytes": 2000000, "runs": [{{"loss": 1.5}}]}}))
 """
 FAKE_DUMP = """\
     import json, pathlib, struct, sys
     if "missing" in sys.argv[1]:
         sys.exit("no such data")
     folder = pathlib.Path(sys.argv[2])
-    folder.joinpath("meta.json").write_text(json.dumps(dict(nodes=1, edges=2, features=3, classes=3, sparse=False)))
+    folder.joinpath("meta.json").write_text(
+        json.dumps(dict(nodes=1, edges=2, features=3, classes=3, sparse=False)))
     for name, raw in (("src.i32", b"\\0" * 8), ("dst.i32", b"\\0" * 8), ("x.f32", b"\\0" * 12)):
         folder.joinpath(name).write_bytes(raw)
 """
@@ -95,7 +100,8 @@ FAKE_PEER = """\
     if mode == "default:false":
         time.sleep(60)
     kept = "MALLOC_TRIM_THRESHOLD_" in os.environ
-    us = (1.0 if kept else 1.25) * dict(coo=1000.0, dgl=400.0, plain=300.0, manual=200.0)[form] * (0.5 if mode else 1.0)
+    us = dict(coo=1000.0, dgl=400.0, plain=300.0, manual=200.0)[form]
+    us = (1.0 if kept else 1.25) * us * (0.5 if mode else 1.0)
     difference = 0.5 if mode == "max-autotune:auto" else 1e-7
     losses = [9.0, 2.5] if mode == "max-autotune:false" else [9.0, 1.5]
     first = 3.0005 if mode else 0.002
@@ -103,33 +109,45 @@ FAKE_PEER = """\
         first = 1.0005
     elif mode:
         os.makedirs(os.environ["TORCHINDUCTOR_CACHE_DIR"])
-    print(json.dumps(dict(first_s=first, second_s=0.0005, losses=losses * 1 if value("--check-steps") == "2" else [9, 9, 9, 9] + losses[1:],
-                          difference=difference, rss=7 << 20, versions=dict(torch="9.9"), arguments=words)), flush=True)
+    losses = losses * 1 if value("--check-steps") == "2" else [9, 9, 9, 9] + losses[1:]
+    print(json.dumps(dict(first_s=first, second_s=0.0005, losses=losses, difference=difference,
+                          rss=7 << 20, versions=dict(torch="9.9"), arguments=words)), flush=True)
     for line in sys.stdin:
         if line.strip() == "quit":
             break
         count = int(line.split()[1])
-        print(json.dumps(dict(us=[us] * count, cpu=0.5 if form == "plain" else 1.0, rss=8 << 20)), flush=True)
+        cpu = 0.5 if form == "plain" else 1.0
+        print(json.dumps(dict(us=[us] * count, cpu=cpu, rss=8 << 20)), flush=True)
 """
 # Stands for a compiler: what it "compiles" answers as a hand-written program does.
 FAKE_CC = """\
     import pathlib, sys
-    source, out = [w for w in sys.argv if w.endswith(".c")][0], pathlib.Path(sys.argv[sys.argv.index("-o") + 1])
+    source = [w for w in sys.argv if w.endswith(".c")][0]
+    out = pathlib.Path(sys.argv[sys.argv.index("-o") + 1])
     name = pathlib.Path(source).stem
     if name == "hand_gat":
         sys.exit("hand_gat.c:1: error: it is broken")
-    body = dict(ceilings="print('{{\\"1\\": {{\\"read_l2_gbs\\": 249, \\"fma512_gflops\\": 281, \\"read_dram_gbs\\": 41}}}}')",
-                roundtrip="print('{{\\"median_ns\\": 85, \\"p10_ns\\": 80, \\"p90_ns\\": 90}}')").get(name)
+    body = dict(ceilings="print('{{\\"1\\": {{\\"read_l2_gbs\\": 249, \\"fma512_gflops\\": 281, "
+                         "\\"read_dram_gbs\\": 41}}}}')",
+                roundtrip="print('{{\\"median_ns\\": 85, \\"p10_ns\\": 80, "
+                          "\\"p90_ns\\": 90}}')").get(name)
     if not body:
-        body = "import json\\nprint('{{\\"difference\\": 1e-8, \\"losses\\": [9, 9, 9, 9, 1.5]}}', flush=True)\\n"
-        body += "for line in iter(input, 'quit'): print(json.dumps(dict(us=[50.0] * int(line.split()[1]), cpu=1.0, rss=4000000)), flush=True)"
+        body = "import json\\n"
+        body += "print('{{\\"difference\\": 1e-8, \\"losses\\": [9, 9, 9, 9, 1.5]}}', "
+        body += "flush=True)\\n"
+        body += "for line in iter(input, 'quit'):\\n"
+        body += "    told = dict(us=[50.0] * int(line.split()[1]), cpu=1.0, rss=4000000)\\n"
+        body += "    print(json.dumps(told), flush=True)"
     out.write_text("#!{python}\\n" + body + "\\n")
     out.chmod(0o755)
 """
 TABLE = """\
 # name model data what p t options peers hand goals
-plain       gcn cora infer 0 1 hidden=16 pyg,pyg-csr,dgl,dgl+plain,expert,expert-manual hand_gcn:infer best>=3,hand<=1.5,tuned<=1.7,memory<=0.5
-step        gcn cora train 0 1 hidden=16 pyg,compile:default:auto,compile:default:true,compile:max-autotune:auto,compile:max-autotune:false - best>=6
+plain       gcn cora infer 0 1 hidden=16 pyg,pyg-csr,dgl,dgl+plain,expert,expert-manual \
+hand_gcn:infer best>=3,hand<=1.5,tuned<=1.7,memory<=0.5
+step        gcn cora train 0 1 hidden=16 \
+pyg,compile:default:auto,compile:default:true,compile:max-autotune:auto,\
+compile:max-autotune:false - best>=6
 both        gcn cora train 0.5 2 - none - two>=1.4
 hand-less   gat cora train 0 1 - none hand_gat:train hand<=1.1
 weights     gather_weight_scatter weighted infer 0 1 - none - grows<=2:plain
@@ -146,10 +164,12 @@ class Fakes(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
         head = f"#!{sys.executable} -IS\n"
-        self.gnnc = self.script("gnnc", head + textwrap.dedent(FAKE_GNNC).format(race=str(HERE / "race")))
+        self.gnnc = self.script("gnnc",
+                                head + textwrap.dedent(FAKE_GNNC).format(race=str(HERE / "race")))
         self.script("bench_dump", head + textwrap.dedent(FAKE_DUMP))
         self.cc = self.script("cc", head + textwrap.dedent(FAKE_CC).format(python=sys.executable))
-        self.python = self.script("python", f'#!/bin/sh\n[ "$1" = -c ] && exit 0\nexec {sys.executable} -IS "$@"\n')
+        self.python = self.script(
+            "python", f'#!/bin/sh\n[ "$1" = -c ] && exit 0\nexec {sys.executable} -IS "$@"\n')
         for name in ("pyg.py", "dgl_peer.py", "expert.py"):
             self.script(f"peers/{name}", textwrap.dedent(FAKE_PEER))
         self.script("table.txt", TABLE)
@@ -165,9 +185,11 @@ class Fakes(unittest.TestCase):
     def race(self, *words):
         out, errors = io.StringIO(), io.StringIO()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
-            status = main.main(["--gnnc", self.gnnc, "--cc", self.cc, "--table", str(self.folder / "table.txt"), "--pyg-python", self.python,
-                                "--dgl-python", self.python, "--scripts", str(self.folder / "peers"), "--out", str(self.out),
-                                "--rounds", "2", "--block", "0.001", *words])
+            status = main.main(["--gnnc", self.gnnc, "--cc", self.cc, "--table",
+                                str(self.folder / "table.txt"), "--pyg-python", self.python,
+                                "--dgl-python", self.python, "--scripts",
+                                str(self.folder / "peers"), "--out", str(self.out), "--rounds", "2",
+                                "--block", "0.001", *words])
         return status, out.getvalue(), errors.getvalue()
 
     def result(self, name):
@@ -191,14 +213,17 @@ class RaceTest(Fakes):
         self.assertEqual(rows["dgl+plain"]["ratio"], 5)
         self.assertIn("no such form", rows["pyg-csr"]["failed"])
         self.assertEqual(rows["by hand"]["ratio"], 0.5)
-        self.assertTrue(rows["by hand"]["yardstick"] is False)  # 50 us where the same machine took 40
+        # 50 us where the same machine took 40
+        self.assertTrue(rows["by hand"]["yardstick"] is False)
         self.assertEqual(rows["gnnc tuned"]["ratio"], 0.8)
         self.assertIn("at least 3 × the best peer: 4.00, yes", out)
         self.assertIn("at most 1.5 × by hand: 2.00 (no yardstick here), –", out)
         self.assertRegex(out, r"resident at most 0.5 × the least of a peer: \d")
         page = self.page()
-        for text in ("# Race", "NotImplementedError: no such form", "(2.0 planned)", "busy: had the processor for 50%", "torch 9.9",
-                     "logits agree to 1e-07", "no yardstick: 0.0400 ms expected here", "| dgl | 0.4000 | 4.00 | 5.00 | 2.00 |"):
+        for text in ("# Race", "NotImplementedError: no such form", "(2.0 planned)",
+                     "busy: had the processor for 50%", "torch 9.9", "logits agree to 1e-07",
+                     "no yardstick: 0.0400 ms expected here",
+                     "| dgl | 0.4000 | 4.00 | 5.00 | 2.00 |"):
             self.assertIn(text, page)
 
     def test_compilers_failures_and_checks(self):
@@ -215,13 +240,16 @@ class RaceTest(Fakes):
         self.assertIn("Segmentation fault", rows["compile:default:true"]["failed"])
         self.assertIn("logits differ by 5.0e-01", rows["compile:max-autotune:auto"]["wrong"])
         self.assertIn("loss after 5 steps is 2.5", rows["compile:max-autotune:false"]["wrong"])
-        self.assertIn("at least 6 × the best peer: 5.00, **no**", out)  # those who compute something else do not count
-        self.assertIn("--dropout 0.0 --hidden 16 --layers 2", " ".join(compiled["about"]["arguments"]))
+        # those who compute something else do not count
+        self.assertIn("at least 6 × the best peer: 5.00, **no**", out)
+        self.assertIn("--dropout 0.0 --hidden 16 --layers 2",
+                      " ".join(compiled["about"]["arguments"]))
 
     def test_a_peer_that_hangs(self):
         _, _, errors = self.race("plain", "--peers", "compile:default:false", "--timeout", "1")
         self.assertIn("no answer within 1 s", errors)
-        self.assertIn("no answer within 1 s", self.result("plain")["rows"]["compile:default:false"]["failed"])
+        self.assertIn("no answer within 1 s",
+                      self.result("plain")["rows"]["compile:default:false"]["failed"])
 
     def test_two_threads(self):
         self.race("both")
@@ -232,9 +260,11 @@ class RaceTest(Fakes):
         self.assertIn("two threads at least 1.4 × one: 1.50, yes", self.page())
 
     def test_programs_compile_everywhere(self):
-        """With every compiler that the harness may find, not only with the one that it finds first."""
+        """With every compiler that the harness may find, not only with the one that it finds
+        first."""
         paths = {name: shutil.which(name) for name in machine.COMPILERS}
-        found = list({os.path.realpath(path): name for name, path in paths.items() if path}.values())
+        found = list(
+            {os.path.realpath(path): name for name, path in paths.items() if path}.values())
         self.assertTrue(found)
         for name in found:
             programs = machine.Programs(self.folder / f"by-{name}", name)
@@ -250,7 +280,8 @@ class RaceTest(Fakes):
         self.assertIn("some/missing is not here", self.result("gone")["failed"])
         self.assertIn("it is broken", self.result("hand-less")["rows"]["by hand"]["failed"])
         self.assertIn("**hand-less: by hand is missing**", self.page())
-        self.assertIn("it is broken", self.page().split("**hand-less: by hand is missing**")[1].splitlines()[0])
+        self.assertIn("it is broken",
+                      self.page().split("**hand-less: by hand is missing**")[1].splitlines()[0])
         self.assertIn("WARNING: hand-less: nothing to compare with by hand", errors)
         self.assertIn("at most 2 × plain: 1.00, yes", self.page())
         self.assertTrue((self.out / "machine.json").exists())
@@ -302,7 +333,8 @@ class RaceTest(Fakes):
 
 class PartsTest(unittest.TestCase):
     def test_precision(self):
-        command = peers.peer("pyg").command("python3", table.read(HERE / "workloads.txt")[0][0], "g", "c", 2, "s", "cuda:0", "high")
+        command = peers.peer("pyg").command("python3", table.read(HERE / "workloads.txt")[0][0],
+                                            "g", "c", 2, "s", "cuda:0", "high")
         self.assertEqual(command[command.index("--matmul-precision") + 1], "high")
         self.assertIn("--matmul-precision", main.parse(["--matmul-precision", "high"]).gnnc_arg)
         self.assertEqual(main.parse(["--matmul-precision", "medium"]).gnnc_arg[-1], "medium")
@@ -312,19 +344,23 @@ class PartsTest(unittest.TestCase):
 
     def test_bounds_of_precisions(self):
         row = table.read(HERE / "gpu.txt")[0][0]
-        bounds = [race.Race(row, race.Settings(precision=p, work=pathlib.Path()), None, None, None, None, None).logits_bound
-                  for p in ("highest", "high", "medium")]
+        bounds = [race.Race(row, race.Settings(precision=p, work=pathlib.Path()), None, None, None,
+                            None, None).logits_bound for p in ("highest", "high", "medium")]
         self.assertEqual(bounds, [1e-4, 2e-2, 1e-1])
 
     def test_the_table_of_gpus(self):
         rows, data = table.read(HERE / "gpu.txt")
         self.assertEqual({(row.model, row.data, row.what) for row in rows},
-                         {(m, d, w) for m in ("gcn", "gat", "sage", "gin") for d in ("cora", "arxiv", "products") for w in ("train", "infer")})
-        self.assertEqual(peers.names_for(rows[0]), ["pyg", *(f"compile:{mode}:auto" for mode in peers.MODES)])
-        self.assertTrue(all(row.model_file() and source.startswith("synthetic:") for row in rows for source in data.values()))
+                         {(m, d, w) for m in ("gcn", "gat", "sage", "gin")
+                          for d in ("cora", "arxiv", "products") for w in ("train", "infer")})
+        self.assertEqual(peers.names_for(rows[0]),
+                         ["pyg", *(f"compile:{mode}:auto" for mode in peers.MODES)])
+        self.assertTrue(all(row.model_file() and source.startswith("synthetic:") for row in rows
+                            for source in data.values()))
 
     def test_aggregate(self):
-        report = {"edges": 1000, "nodes": 100, "us": 2.0, "gpu": {"copies_gbytes": 500.0}, "kernels": [{"name": "rows_0", "us": 2.0}]}
+        report = {"edges": 1000, "nodes": 100, "us": 2.0, "gpu": {"copies_gbytes": 500.0},
+                  "kernels": [{"name": "rows_0", "us": 2.0}]}
         self.assertEqual(aggregate.bytes_of(1000, 100, 64), 4 * 64 * 1100 + 4 * 1101)
         self.assertIn("143 GB/s, 29 % of copies (500 GB/s)", aggregate.line_of(report, 64))
         report["gpu"]["copies_gbytes"] = None
@@ -336,15 +372,19 @@ class PartsTest(unittest.TestCase):
         for row in rows:
             row.model_file()
             self.assertTrue(all(peers.peer(name) for name in peers.names_for(row)), row.name)
-            self.assertTrue(not row.hand or row.hand in hands.LIMITS or row.hand == "hand_gcn:train-seen", row.hand)
+            self.assertTrue(not row.hand or row.hand in hands.LIMITS
+                            or row.hand == "hand_gcn:train-seen", row.hand)
         self.assertEqual(len(peers.EVERY_MODE), 12)
 
     def test_table_errors(self):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "t"
-            for text, message in (("a b c", "3 words"), ("a gcn d run 0 1 - none - -", "expected train or infer"),
-                                  ("a gcn d infer 0 1 - none - fast>=2", "no goal 'fast'"), ("a gcn d infer 0 1 - none - best", "expected name>="),
-                                  ("a gcn d infer 0 1 - none - -", "no data 'd'"), ("a gcn d infer x 1 - none - -", "could not convert"),
+            for text, message in (("a b c", "3 words"),
+                                  ("a gcn d run 0 1 - none - -", "expected train or infer"),
+                                  ("a gcn d infer 0 1 - none - fast>=2", "no goal 'fast'"),
+                                  ("a gcn d infer 0 1 - none - best", "expected name>="),
+                                  ("a gcn d infer 0 1 - none - -", "no data 'd'"),
+                                  ("a gcn d infer x 1 - none - -", "could not convert"),
                                   ("data d", "expected data NAME SOURCE")):
                 path.write_text(text + "\n")
                 with self.assertRaisesRegex(table.TableError, message.replace("(", "\\(")):
@@ -364,7 +404,8 @@ class PartsTest(unittest.TestCase):
         mine, theirs = duel.alternate(Contender("a"), Contender("b"), (1, 3), 3)
         self.assertEqual("".join(order), "abbaab")
         self.assertEqual(duel.ratio(theirs, mine)["ratio"], 3)
-        self.assertEqual(len(duel.alternate(Contender("a"), Contender("b"), (1, 3), 3, lambda blocks: True)[0]), 1)
+        self.assertEqual(len(
+            duel.alternate(Contender("a"), Contender("b"), (1, 3), 3, lambda blocks: True)[0]), 1)
 
     def test_numbers(self):
         self.assertEqual(duel.steps_for(1000, 1.0), 500)
@@ -379,7 +420,8 @@ class PartsTest(unittest.TestCase):
         self.assertTrue(hands.verdict("hand_gcn:infer", 43, same)["yardstick"])
         self.assertFalse(hands.verdict("hand_gcn:infer", 45, same)["yardstick"])
         self.assertIsNone(hands.verdict("hand_gcn:infer", 45, None)["yardstick"])
-        self.assertEqual(hands.mean([{"1": {"a": 1.0}}, None, {"1": {"a": 2.0}}]), {"1": {"a": 1.5}})
+        self.assertEqual(hands.mean([{"1": {"a": 1.0}}, None, {"1": {"a": 2.0}}]),
+                         {"1": {"a": 1.5}})
         self.assertIsNone(hands.mean([None]))
 
     def test_a_machine_without_git(self):
@@ -397,15 +439,18 @@ class PartsTest(unittest.TestCase):
 
     def test_made_data(self):
         with tempfile.TemporaryDirectory() as folder:
-            given, made = pathlib.Path(folder), cases.Cases(pathlib.Path(folder) / "work", "gnnc", "dump")
+            given = pathlib.Path(folder)
+            made = cases.Cases(given / "work", "gnnc", "dump")
             with gzip.open(given / "triples.int.csv.gz", "wt") as file:
                 file.write("0,0,1\n1,2,4\n")
-            for name in ("training.int.csv", "validation.int.csv", "testing.int.csv", "train.txt", "valid.txt", "test.txt"):
+            for name in ("training.int.csv", "validation.int.csv", "testing.int.csv", "train.txt",
+                         "valid.txt", "test.txt"):
                 (given / name).write_text("a\tb\tc\nd\te\tf\n")
             both = made._inverse(given, given / "inverse")
             self.assertEqual((both / "triples.int.csv").read_text(), "0,0,1\n1,2,4\n1,3,0\n4,5,1\n")
             few = made._facts(given, given / "facts")
-            self.assertEqual([(few / f"{name}.txt").read_text().count("\n") for name in ("train", "valid", "test")], [2, 1, 1])
+            self.assertEqual([(few / f"{name}.txt").read_text().count("\n")
+                              for name in ("train", "valid", "test")], [2, 1, 1])
             self.assertEqual(table.data_argument("facts:kg", folder), None)
             (given / "kg").mkdir()
             self.assertEqual(table.data_argument("facts:kg", folder), f"facts:{folder}/kg")
@@ -425,11 +470,14 @@ class PartsTest(unittest.TestCase):
 
     def test_what_does_something_else(self):
         row = table.read(HERE / "workloads.txt")[0][0]
-        one = race.Race(row, race.Settings(precision="highest", work=pathlib.Path()), None, None, None, None, None)
+        one = race.Race(row, race.Settings(precision="highest", work=pathlib.Path()), None, None,
+                        None, None, None)
         one.check_steps, one.loss = 2, 1.0
-        self.assertEqual(one.agrees({"other": "an epoch of batches", "difference": 0.0, "losses": [1.0, 1.0]}), "an epoch of batches")
+        self.assertEqual(one.agrees({"other": "an epoch of batches", "difference": 0.0,
+                                     "losses": [1.0, 1.0]}), "an epoch of batches")
         self.assertEqual(one.agrees({"difference": 0.0, "losses": [None, None]}), "")
-        self.assertIn("draws of its own", report.remarks("pyg", {"about": {"losses": [None]}, "blocks": 2}))
+        self.assertIn("draws of its own",
+                      report.remarks("pyg", {"about": {"losses": [None]}, "blocks": 2}))
 
     def test_nothing_is_evaluated_between_steps(self):
         for name in ("gcn", "gat", "sage", "gin"):
@@ -440,8 +488,10 @@ class PartsTest(unittest.TestCase):
     def test_reports(self):
         self.assertEqual([report.ms(us) for us in (40.2, 4000, 123456)], ["0.0402", "4.000", "123"])
         self.assertEqual(contenders.short("a  b\nc"), "a b c")
-        self.assertEqual(ablation.SWITCH.match("  fuse              values over").groups(), ("fuse", None))
-        self.assertEqual(ablation.SWITCH.match("  sparsify        * turns").groups(), ("sparsify", "*"))
+        self.assertEqual(ablation.SWITCH.match("  fuse              values over").groups(),
+                         ("fuse", None))
+        self.assertEqual(ablation.SWITCH.match("  sparsify        * turns").groups(),
+                         ("sparsify", "*"))
         self.assertIsNone(ablation.SWITCH.match("decisions"))
 
 

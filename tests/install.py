@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Installs into a new folder and builds the programs of samples/c against what is there: install.py <root> <build>.
+"""Installs into a new folder and builds the programs of samples/c against what is there: install.py
+<root> <build>.
 
-Four ways: pkg-config and CMake, the shared library and the archive.  Each program must run and say what it should."""
+Four ways: pkg-config and CMake, the shared library and the archive.  Each program must run and say
+what it should."""
 import os
 import re
 import shutil
@@ -42,7 +44,8 @@ int main(void)
 
 
 def run(command, **options):
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options)
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          **options)
     if done.returncode:
         sys.exit(f"{' '.join(command)}\n{done.stdout}")
     return done.stdout
@@ -58,11 +61,13 @@ def check(what, text, pattern):
 
 def check_share(root, share):
     """Documents and samples are there, and what documents link to; nothing else is."""
-    for kept, folder in (("samples", os.path.join(share, "gnnc", "samples")), ("docs", os.path.join(share, "doc", "gnnc", "docs"))):
+    for kept, folder in (("samples", os.path.join(share, "gnnc", "samples")),
+                         ("docs", os.path.join(share, "doc", "gnnc", "docs"))):
         for at, _, names in os.walk(os.path.join(root, kept)):
             to = os.path.join(folder, os.path.relpath(at, os.path.join(root, kept)))
             want = sorted(n for n in names if n.endswith((".md", ".gnn", ".graph", ".c")))
-            have = sorted(n for n in os.listdir(to) if os.path.isfile(os.path.join(to, n))) if os.path.isdir(to) else []
+            have = sorted(n for n in os.listdir(to)
+                          if os.path.isfile(os.path.join(to, n))) if os.path.isdir(to) else []
             if want != have:
                 sys.exit(f"{to} has {have}, where {want} are expected")
     doc = os.path.join(share, "doc", "gnnc")
@@ -73,7 +78,8 @@ def check_share(root, share):
             lost = [l for l in links if not os.path.exists(os.path.join(at, l))]
             if lost:
                 sys.exit(f"{at}/{name} links to {lost}")
-    print(f"documents and samples: {len(os.listdir(os.path.join(doc, 'docs')))} and {len(os.listdir(os.path.join(share, 'gnnc', 'samples')))}")
+    print(f"documents and samples: {len(os.listdir(os.path.join(doc, 'docs')))} and "
+          f"{len(os.listdir(os.path.join(share, 'gnnc', 'samples')))}")
 
 
 def check_program(root, prefix, work):
@@ -84,21 +90,26 @@ def check_program(root, prefix, work):
     names = sorted(os.path.basename(x) for x in found)
     if names != sorted(["gnnc.1", *(f"gnnc-{c}.1" for c in commands)]) or len(commands) < 8:
         sys.exit(f"manual pages are {names}, of {commands}")
-    for name in ("bash-completion/completions/gnnc", "zsh/site-functions/_gnnc", "fish/vendor_completions.d/gnnc.fish"):
+    for name in ("bash-completion/completions/gnnc", "zsh/site-functions/_gnnc",
+                 "fish/vendor_completions.d/gnnc.fish"):
         if not os.path.getsize(os.path.join(prefix, "share", name)):
             sys.exit(f"{name} is empty")
-    check("a sample by its name", run([os.path.join(prefix, "bin", "gnnc"), "train", "gcn", "--epochs", "2"], cwd=work),
+    check("a sample by its name",
+          run([os.path.join(prefix, "bin", "gnnc"), "train", "gcn", "--epochs", "2"], cwd=work),
           r"gcn: none here, so it is .*share/gnnc/samples/gcn.gnn\n[\s\S]*seed 0: 2 epochs")
 
 
 def check_archive(root, lib, work, flags):
-    """The archive shows the header's names and no other, and links into programs that have others."""
+    """The archive shows the header's names and no other, and links into programs that have
+    others."""
     archive = os.path.join(lib, "libgnnc.a")
-    names = {line.split()[0] for line in run(["nm", "-P", "-g", "--defined-only", archive]).splitlines() if len(line.split()) > 1}
+    names = {line.split()[0] for line in run(["nm", "-P", "-g", "--defined-only",
+                                              archive]).splitlines() if len(line.split()) > 1}
     with open(os.path.join(root, "include", "gnnc", "gnnc.h"), encoding="utf-8") as f:
         declared = set(re.findall(r"^GNNC_API [^(]*?(gnnc_\w+)\(", f.read(), re.M))
     if names != declared or not names:
-        sys.exit(f"libgnnc.a shows {sorted(names - declared)[:8]} and lacks {sorted(declared - names)[:8]}")
+        sys.exit(f"libgnnc.a shows {sorted(names - declared)[:8]} and lacks "
+                 f"{sorted(declared - names)[:8]}")
     with open(os.path.join(work, "clash.c"), "w", encoding="utf-8") as f:
         f.write(CLASH)
     run(["cc", "-Wno-builtin-declaration-mismatch", "clash.c", "-o", "clash", *flags], cwd=work)
@@ -117,13 +128,15 @@ def check_paths(lib, build):
 
 def main():
     root, build = map(os.path.realpath, sys.argv[1:3])
-    serves, trains = (r"50421 nodes: node 0 scores( +-?\d+\.\d+){3}", r"step 100  loss (\S+), after a restart \1\n"
+    serves, trains = (r"50421 nodes: node 0 scores( +-?\d+\.\d+){3}",
+                      r"step 100  loss (\S+), after a restart \1\n"
                       r"one graph, 8 labels of 400: loss \d\S+, [1-3] levels of picked rows\n")
     compares = r"reduce-overhead +false +6 +5 [\s\S]*results are at most (\S+) apart"
     tells = r"of 200 papers it has not seen (1[5-9]\d|200) are told right\n"
     chosen = r"{} +[\d.]+ us, the default +[\d.]+ us: {}\n"
-    tunes = (r"\n" + chosen.format("inference", "(.*)") + chosen.format("step", "(.*)") + r"the same from the lock:\n" +
-             chosen.format("inference", r"\1") + chosen.format("step", r"\2"))
+    tunes = (r"\n" + chosen.format("inference", "(.*)") + chosen.format("step", "(.*)") +
+             r"the same from the lock:\n" + chosen.format("inference", r"\1") +
+             chosen.format("step", r"\2"))
     with tempfile.TemporaryDirectory(prefix="gnnc-install-") as to:
         prefix, work = os.path.join(to, "usr"), os.path.join(to, "work")
         run(["cmake", "--install", build, "--prefix", prefix])
@@ -137,16 +150,21 @@ def main():
         lib = run(["pkg-config", "--variable=libdir", "gnnc"], env=env).strip()
         check_paths(lib, build)
         for how in ("shared", "static"):
-            flags = run(["pkg-config", "--cflags", "--libs", *(["--static"] if how == "static" else []), "gnnc"], env=env)
+            flags = run(["pkg-config", "--cflags", "--libs",
+                         *(["--static"] if how == "static" else []), "gnnc"], env=env)
             flags = flags.split()
             if how == "static":
                 flags = [os.path.join(lib, "libgnnc.a") if f == "-lgnnc" else f for f in flags]
                 check_archive(root, lib, work, flags)
-            for name, pattern in (("serve", serves), ("train", trains), ("modes", compares), ("tune", tunes), ("typed", tells)):
+            for name, pattern in (("serve", serves), ("train", trains), ("modes", compares),
+                                  ("tune", tunes), ("typed", tells)):
                 exe = os.path.join(work, f"{name}_{how}")
-                run(["cc", "-std=c17", "-Wall", "-Wextra", "-Werror", f"{name}.c", "-o", exe, *flags, "-lm"], cwd=work)
+                run(["cc", "-std=c17", "-Wall", "-Wextra", "-Werror", f"{name}.c", "-o", exe,
+                     *flags, "-lm"], cwd=work)
                 path = {**os.environ, "LD_LIBRARY_PATH": lib if how == "shared" else ""}
-                found = check(f"{name}, {how}, pkg-config", run([exe, typed if name == "typed" else model], cwd=work, env=path), pattern)
+                found = check(f"{name}, {how}, pkg-config",
+                              run([exe, typed if name == "typed" else model], cwd=work, env=path),
+                              pattern)
                 if name == "modes" and not float(found[1]) <= 1e-5:
                     sys.exit(f"{name}, {how}: results are {found[1]} apart")
         out = run(["nm", "-D", "--defined-only", os.path.join(lib, "libgnnc.so")])

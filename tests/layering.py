@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Fails on an include that runs back up the rooms, and on two files of one name: layering.py [<root> | --self-test].
+"""Fails on an include that runs back up the rooms, and on two files of one name: layering.py
+[<root> | --self-test].
 
-Rooms are folders.  Each names the rooms that it may include; everything else is an arrow that runs back up.  Passes and
-the IR also name no device: they ask a back end's limits."""
+Rooms are folders.  Each names the rooms that it may include; everything else is an arrow that runs
+back up.  Passes and the IR also name no device: they ask a back end's limits."""
 import os
 import re
 import sys
@@ -27,30 +28,41 @@ ROOMS = {
     "runtime": ("runtime", ("base", "kernel", "loader", "artifact", "graph", "run", "public")),
     "graph": ("runtime/graph", ("base", "runtime")),
     "run": ("runtime/run", ("base", "kernel", "loader", "artifact", "runtime", "graph")),
-    "compile": ("src/compile", (*RUN, "ir", "passes", "fuse", "lower", "codegen", "cpu", "cuda", "cache")),
-    "target": ("src/target", (*RUN, "ir", "frontend", "passes", "fuse", "lower", "codegen", "cuda", "cache", "compile")),
-    "build": ("src/build", (*RUN, "ir", "frontend", "passes", "lower", "codegen", "cache", "compile", "target")),
-    "session": ("src/session", (*RUN, "ir", "frontend", "passes", "codegen", "cache", "compile", "target", "build")),
-    "tune": ("src/tune", (*RUN, "ir", "passes", "lower", "codegen", "cache", "compile", "target", "build", "session")),
-    "aot": ("src/aot", (*RUN, "ir", "frontend", "passes", "codegen", "cache", "compile", "target", "build")),
+    "compile": ("src/compile",
+                (*RUN, "ir", "passes", "fuse", "lower", "codegen", "cpu", "cuda", "cache")),
+    "target": ("src/target", (*RUN, "ir", "frontend", "passes", "fuse", "lower", "codegen", "cuda",
+                              "cache", "compile")),
+    "build": ("src/build",
+              (*RUN, "ir", "frontend", "passes", "lower", "codegen", "cache", "compile", "target")),
+    "session": ("src/session", (*RUN, "ir", "frontend", "passes", "codegen", "cache", "compile",
+                                "target", "build")),
+    "tune": ("src/tune", (*RUN, "ir", "passes", "lower", "codegen", "cache", "compile", "target",
+                          "build", "session")),
+    "aot": ("src/aot",
+            (*RUN, "ir", "frontend", "passes", "codegen", "cache", "compile", "target", "build")),
     "public": ("include/gnnc", ()),
-    "api": ("src/api", (*RUN, "ir", "frontend", "passes", "cache", "compile", "target", "build", "session", "tune", "public")),
-    "cli": ("cli", (*RUN, "ir", "frontend", "passes", "fuse", "lower", "codegen", "cpu", "cuda", "cache", "compile", "target",
-                    "build", "session", "tune", "aot", "public")),
+    "api": ("src/api", (*RUN, "ir", "frontend", "passes", "cache", "compile", "target", "build",
+                        "session", "tune", "public")),
+    "cli": ("cli", (*RUN, "ir", "frontend", "passes", "fuse", "lower", "codegen", "cpu", "cuda",
+                    "cache", "compile", "target", "build", "session", "tune", "aot", "public")),
 }
-MAY_SHARE = ("cli/bench",)  # a command with rooms of its own: its files are named for what every report has
+# a command with rooms of its own: its files are named for what every report has
+MAY_SHARE = ("cli/bench",)
 NO_DEVICE = ("ir", "passes", "fuse", "lower")
-# A compile mode has a device in its name; that is a name that users type, not a question about a device.
+# A compile mode has a device in its name; that is a name that users type, not a question about a
+# device.
 ALLOWED_WORDS = ("max-autotune-no-cudagraphs", "no_cudagraphs", "NO_CUDAGRAPHS")
-DEVICE = re.compile(r"(?i)(?<![a-z])(cuda\w*|nvidia|nvptx|nvrtc|cublas|ptx|gpu|cpu|x86|avx\d*|sse\d|neon|llvm\w*|sm_\d+)"
-                    r"(?![a-z])")
+DEVICE = re.compile(
+    r"(?i)(?<![a-z])(cuda\w*|nvidia|nvptx|nvrtc|cublas|ptx|gpu|cpu|x86|avx\d*|"
+    r"sse\d|neon|llvm\w*|sm_\d+)(?![a-z])")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"]+)"|<([^>]+)>)', re.M)
 COMMENT = re.compile(r'//[^\n]*|/\*.*?\*/|("(?:\\.|[^"\\\n])*")', re.S)
 SUFFIXES = (".c", ".h", ".def")
 
 
 def room_of(path):
-    """The room of a file, by its path from the root; runtime/artifact.h counts as runtime/artifact."""
+    """The room of a file, by its path from the root; runtime/artifact.h counts as
+    runtime/artifact."""
     best = None
     for room, (folder, _) in ROOMS.items():
         inside = path.startswith(folder + "/") or os.path.splitext(path)[0] == folder
@@ -66,7 +78,8 @@ def resolve(root, path, name, quoted):
         at = os.path.normpath(os.path.join(place, name))
         if os.path.isfile(os.path.join(root, at)):
             return at
-    for place in [os.path.dirname(path)] if name.startswith(".") else ["src", "", "include"]:  # not there, or generated
+    # not there, or generated
+    for place in [os.path.dirname(path)] if name.startswith(".") else ["src", "", "include"]:
         at = os.path.normpath(os.path.join(place, name))
         if room_of(at) and (quoted or "/" in name):
             return at
@@ -78,14 +91,15 @@ def without_comments(text):
 
 
 def namesakes(files):
-    """Files of different folders with one base name: a file is named for its object, and an object has one place."""
+    """Files of different folders with one base name: a file is named for its object, and an object
+    has one place."""
     places = {}
     for path in files:
         folder, name = os.path.split(path)
         if folder not in MAY_SHARE:
             places.setdefault(os.path.splitext(name)[0], set()).add(folder)
-    return [f"{name}: a name of files in {', '.join(sorted(folders))}" for name, folders in sorted(places.items())
-            if len(folders) > 1]
+    return [f"{name}: a name of files in {', '.join(sorted(folders))}"
+            for name, folders in sorted(places.items()) if len(folders) > 1]
 
 
 def check(root):
@@ -93,7 +107,8 @@ def check(root):
     files = []
     for top in ("src", "runtime", "include", "cli"):
         for folder, _, names in os.walk(os.path.join(root, top)):
-            files += [os.path.relpath(os.path.join(folder, n), root) for n in names if n.endswith(SUFFIXES)]
+            files += [os.path.relpath(os.path.join(folder, n), root)
+                      for n in names if n.endswith(SUFFIXES)]
     for path in sorted(files):
         room = room_of(path)
         if room is None:
@@ -111,7 +126,8 @@ def check(root):
             for word in ALLOWED_WORDS:
                 text = text.replace(word, "")
             for m in DEVICE.finditer(text):
-                errors.append(f"{path}:{text.count(chr(10), 0, m.start()) + 1}: {room} names a device: {m.group(1)}")
+                errors.append(f"{path}:{text.count(chr(10), 0, m.start()) + 1}: {room} names a "
+                              f"device: {m.group(1)}")
     return errors + namesakes(files), len(files)
 
 
@@ -121,11 +137,12 @@ def self_test():
         "src/base/a.h": "",
         "src/ir/ops.h": '#include "base/a.h"\n',
         "src/fuse/fuse.c": '#include "ir/ops.h"\n/* a CUDA graph, on a CPU */\nint output; // gpu\n'
-                             'const char *m = "max-autotune-no-cudagraphs";\n',
+        'const char *m = "max-autotune-no-cudagraphs";\n',
         "src/codegen/backend.h": '#include "ir/ops.h"\n#include "runtime/artifact.h"\n',
         "src/codegen/cpu/emit.c": '#include "codegen/backend.h"\n#include <llvm-c/Core.h>\n',
         "runtime/artifact.h": '#include "base/a.h"\n',
-        "runtime/data/npz.c": '#include "runtime/artifact.h"\n#include "../../src/base/a.h"\n#include <stdlib.h>\n',
+        "runtime/data/npz.c": '#include "runtime/artifact.h"\n#include "../../src/base/a.h"\n'
+        '#include <stdlib.h>\n',
         "src/cache/store.h": '#include "base/a.h"\n',
         "src/session/session.c": '#include "codegen/backend.h"\n#include "cache/store.h"\n',
         "cli/main.c": '#include "session/session.h"\n',
@@ -174,7 +191,8 @@ def self_test():
         for path, text, want in planted:
             put(path, text)
             errors, _ = check(root)
-            if len(errors) != 1 or want not in errors[0] or not (errors[0].startswith(path) or want == errors[0]):
+            if (len(errors) != 1 or want not in errors[0]
+                or not (errors[0].startswith(path) or want == errors[0])):
                 missed.append(f"{path}: {text!r} gave {errors}, not '{want}'")
             os.remove(os.path.join(root, path))
         return missed

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Fails on a committed file, or an executable, that says where it was built: paths.py <root> <build> [<executable>]."""
+"""Fails on a committed file, or an executable, that says where it was built: paths.py <root>
+<build> [<executable>]."""
 import os
 import re
 import subprocess
@@ -12,7 +13,8 @@ def main():
     root, build = os.path.realpath(sys.argv[1]), os.path.realpath(sys.argv[2])
     # A path of one component ("/src") would be found in innocent text.
     places = [p.encode() for p in {root, build, os.path.abspath(sys.argv[1])} if p.count("/") > 1]
-    here = re.compile(b"|".join(rb"(?<![\w.-])" + re.escape(p) + rb"(?![\w.-])" for p in places)) if places else None
+    here = re.compile(b"|".join(rb"(?<![\w.-])" + re.escape(p) + rb"(?![\w.-])"
+                                for p in places)) if places else None
     errors = []
     listed = subprocess.run(["git", "-C", root, "ls-files", "-z"], capture_output=True)
     for name in listed.stdout.split(b"\0") if listed.returncode == 0 else []:
@@ -32,7 +34,8 @@ def main():
         for p in places:
             if p in data:
                 at = data.index(p)
-                errors.append(f"{exe}: holds the path {data[at:at + 120].split(bytes(1))[0].decode(errors='replace')}")
+                errors.append(f"{exe}: holds the path "
+                              f"{data[at:at + 120].split(bytes(1))[0].decode(errors='replace')}")
     print("\n".join(errors) or "no absolute build path")
     return bool(errors)
 

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Installs into a new folder and does what docs/tutorial.md says, in an empty one: tutorial.py <root> <build>.
+"""Installs into a new folder and does what docs/tutorial.md says, in an empty one: tutorial.py
+<root> <build>.
 
-Blocks of `sh` run in order; any other block is the file that the line above names.  A block of `text` is what the commands
-above it print.  Words have to be the same there, and how many nodes, edges, features and classes there are.  Other figures may
-differ, but accuracies and shares (`146 of 150`) by five points at most.  `...` is any lines, and at a line's end any words."""
+Blocks of `sh` run in order; any other block is the file that the line above names.  A block of
+`text` is what the commands above it print.  Words have to be the same there, and how many nodes,
+edges, features and classes there are.  Other figures may differ, but accuracies and shares (`146 of
+150`) by five points at most.  `...` is any lines, and at a line's end any words."""
 import os
 import re
 import subprocess
@@ -15,8 +17,10 @@ from install import run
 PAGE = "docs/tutorial.md"
 POINTS = 5
 # A hash, or a figure and what it is a figure of, if that is a unit.
-FIGURE = re.compile(r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{8,}\b|[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:e[-+]?\d+)?"
-                    r"(?: ?(?:ns|us|ms|s|[kMG]?B)\b)?")
+FIGURE = re.compile(
+    r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{8,}\b|"
+    r"[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:e[-+]?\d+)?"
+    r"(?: ?(?:ns|us|ms|s|[kMG]?B)\b)?")
 EXACT = re.compile(r" (?:nodes|edges|features|classes)\b")
 ACCURACY = re.compile(r"\b(train|val|test) (\d+\.\d+)%")
 SHARE = re.compile(r"\b(\d+) of (\d+)$")
@@ -59,7 +63,8 @@ def near(expected, seen):
     """Are accuracies and shares about those of the page?"""
     def scores(text):
         share = SHARE.search(text)
-        return [float(x) for _, x in ACCURACY.findall(text)] + ([100 * int(share[1]) / int(share[2])] if share else [])
+        return [float(x) for _, x in ACCURACY.findall(text)] + (
+            [100 * int(share[1]) / int(share[2])] if share else [])
 
     return all(abs(a - b) <= POINTS for a, b in zip(scores(expected), scores(seen)))
 
@@ -76,41 +81,48 @@ def compare(line, expected, printed):
         fits = [wanted.fullmatch(re.sub(r"\s+", " ", x.strip())) is not None for x in seen[at:]]
         k = fits.index(True) if skips and True in fits else 0
         if not fits or not fits[k]:
-            fail(number, "no such line is printed" + (" any more" if skips else " there"), ("expected", [text]),
+            fail(number, "no such line is printed" + (" any more" if skips else " there"),
+                 ("expected", [text]),
                  ("seen", seen[at:] if skips else seen[at:at + 1] or ["the end"]))
         if not near(text, seen[at + k]):
-            fail(number, f"a score is off by more than {POINTS} points", ("expected", [text]), ("seen", [seen[at + k]]))
+            fail(number, f"a score is off by more than {POINTS} points", ("expected", [text]),
+                 ("seen", [seen[at + k]]))
         at, skips = at + k + 1, False
     if at < len(seen) and not skips:
-        fail(line, "more is printed than the block has", ("expected", ["the end"]), ("seen", seen[at:]))
+        fail(line, "more is printed than the block has", ("expected", ["the end"]),
+             ("seen", seen[at:]))
 
 
 def prepare(build, to):
-    """Installs; the environment in which the page's commands find what is installed, and none of gnnc's settings."""
+    """Installs; the environment in which the page's commands find what is installed, and none of
+    gnnc's settings."""
     prefix, shim = os.path.join(to, "usr"), os.path.join(to, "shim")
     run(["cmake", "--install", build, "--prefix", prefix])
     os.mkdir(shim)
     with open(os.path.join(shim, "gnnc"), "w", encoding="utf-8") as f:
-        f.write(SHIM.format(gnnc=os.path.join(prefix, "bin", "gnnc"), calls=os.path.join(to, "calls")))
+        f.write(SHIM.format(gnnc=os.path.join(prefix, "bin", "gnnc"),
+                            calls=os.path.join(to, "calls")))
     os.chmod(os.path.join(shim, "gnnc"), 0o755)
     pc = os.path.dirname(run(["find", prefix, "-name", "gnnc.pc"]).strip())
     env = {k: v for k, v in os.environ.items() if not k.startswith("GNNC_")}
-    return {**env, "PATH": f"{shim}:{env['PATH']}", "PKG_CONFIG_PATH": pc, "LD_LIBRARY_PATH": os.path.dirname(pc),
-            "XDG_CACHE_HOME": os.path.join(to, "cache"), "LC_ALL": "C.UTF-8"}
+    return {**env, "PATH": f"{shim}:{env['PATH']}", "PKG_CONFIG_PATH": pc,
+            "LD_LIBRARY_PATH": os.path.dirname(pc), "XDG_CACHE_HOME": os.path.join(to, "cache"),
+            "LC_ALL": "C.UTF-8"}
 
 
 def execute(line, lines, to, env):
     """What a block of commands prints, and how many calls of gnnc are in it."""
     calls = os.path.join(to, "calls")
     open(calls, "w", encoding="utf-8").close()
-    done = subprocess.run(["sh", "-e", "-c", "\n".join(lines)], cwd=os.path.join(to, "work"), env=env, text=True,
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    done = subprocess.run(["sh", "-e", "-c", "\n".join(lines)], cwd=os.path.join(to, "work"),
+                          env=env, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT)
     with open(calls, encoding="utf-8") as f:
         ended = f.read().splitlines()
     bad = [x for x in ended if not x.startswith("0 ")]
     if done.returncode or bad:
-        fail(line, f"the commands end with {done.returncode}", *([("ended with", bad)] if bad else []),
-             ("seen", done.stdout.splitlines()))
+        fail(line, f"the commands end with {done.returncode}",
+             *([("ended with", bad)] if bad else []), ("seen", done.stdout.splitlines()))
     if len(ended) != sum(bool(re.match(r"gnnc\b", x)) for x in lines):
         fail(line, "as many calls of gnnc are expected as lines begin with it", ("seen", ended))
     return done.stdout, len(ended)

@@ -1,7 +1,9 @@
-"""What every peer shares: the files of a case, the protocol, the step that is timed. Needs numpy and torch.
+"""What every peer shares: the files of a case, the protocol, the step that is timed. Needs numpy
+and torch.
 
-A case is two folders that the harness wrote: `graph` (raw numbers as gnnc's readers found them, see c/dump.c) and `case`
-(weights under PyTorch Geometric's names, gnnc's logits with them). A peer is `make(args, graph, device of weights)`.
+A case is two folders that the harness wrote: `graph` (raw numbers as gnnc's readers found them, see
+c/dump.c) and `case` (weights under PyTorch Geometric's names, gnnc's logits with them). A peer is
+`make(args, graph, device of weights)`.
 """
 import argparse
 import json
@@ -13,9 +15,10 @@ import time
 
 LR = {"gcn": 0.01, "gat": 0.005, "sage": 0.01, "gin": 0.01}
 DECAY = 5e-4
-# Models of several types, graphs or facts (typed.py, typed_dgl.py), as their files say it; without decay.
-TYPED_LR = {"rgcn_bases": 0.01, "rgcn_typed": 0.01, "hgt": 0.005, "gin_graphs": 0.01, "distmult_apart": 0.003,
-            "distmult_shared": 0.003}
+# Models of several types, graphs or facts (typed.py, typed_dgl.py), as their files say it; without
+# decay.
+TYPED_LR = {"rgcn_bases": 0.01, "rgcn_typed": 0.01, "hgt": 0.005, "gin_graphs": 0.01,
+            "distmult_apart": 0.003, "distmult_shared": 0.003}
 
 
 def parse(about):
@@ -27,12 +30,16 @@ def parse(about):
     parser.add_argument("--dropout", type=float, default=0.0)
     parser.add_argument("--hidden", type=int, required=True)
     parser.add_argument("--layers", type=int, default=2)
-    parser.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", help="a hyperparameter of the model")
+    parser.add_argument("--option", action="append", default=[], metavar="NAME=VALUE",
+                        help="a hyperparameter of the model")
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--check-steps", type=int, default=5, help="steps of training whose loss is reported")
-    parser.add_argument("--form", default="coo", help="of the adjacency, where the peer knows several")
+    parser.add_argument("--check-steps", type=int, default=5,
+                        help="steps of training whose loss is reported")
+    parser.add_argument("--form", default="coo",
+                        help="of the adjacency, where the peer knows several")
     parser.add_argument("--device", default="cpu", help="cpu or cuda:N")
-    parser.add_argument("--matmul-precision", default="highest", choices=["highest", "high", "medium"], help="as gnnc's option")
+    parser.add_argument("--matmul-precision", default="highest",
+                        choices=["highest", "high", "medium"], help="as gnnc's option")
     parser.add_argument("--compile", default="", help="MODE:DYNAMIC of torch.compile")
     args = parser.parse_args()
     args.options = dict(option.split("=", 1) for option in args.option)
@@ -47,8 +54,9 @@ def parse(about):
 
 
 class Graph:
-    """edge_index [2, E] as int64, y, the training nodes; x dense, and as rows of a sparse matrix where it is one. Of data with
-    types: `types` (name -> rows), `relations` ((source, name, destination) -> [2, E]), `columns` ("paper.x" -> tensor)."""
+    """edge_index [2, E] as int64, y, the training nodes; x dense, and as rows of a sparse matrix
+    where it is one. Of data with types: `types` (name -> rows), `relations` ((source, name,
+    destination) -> [2, E]), `columns` ("paper.x" -> tensor)."""
 
     def __init__(self, folder, device="cpu"):
         import numpy as np
@@ -57,22 +65,26 @@ class Graph:
         meta = json.loads((folder / "meta.json").read_text())
         read = lambda name, kind: np.fromfile(folder / name, dtype=kind)
         self.nodes, self.features, self.classes = meta["nodes"], meta["features"], meta["classes"]
-        ends = lambda of: torch.from_numpy(np.stack([read(f"{of}{end}.i32", np.int32) for end in ("src", "dst")]).astype(np.int64))
+        ends = lambda of: torch.from_numpy(
+            np.stack([read(f"{of}{end}.i32", np.int32) for end in ("src", "dst")]).astype(np.int64))
         self.edge_index = ends("").to(device)
         self.labelled, self.types = meta.get("labelled", "node"), meta.get("types", {})
         self.relations = {tuple(names): ends(f"{names[1]}.") for names in meta.get("relations", [])}
         kinds = {"f32": np.float32, "i32": np.int32, "u8": np.uint8}
-        self.columns = {name: torch.from_numpy(read(f"{name}.{of['kind']}", kinds[of["kind"]]).reshape(of["shape"]))
+        self.columns = {name: torch.from_numpy(read(f"{name}.{of['kind']}",
+                                                    kinds[of["kind"]]).reshape(of["shape"]))
                         for name, of in meta.get("columns", {}).items()}
         self.kinds = meta.get("columns", {}).get("g.kind", {}).get("classes", 0)
         self.sparse = meta["sparse"]
         if self.sparse:
-            self.x_ptr, self.x_col, self.x_val = (torch.from_numpy(read(name, kind)) for name, kind in
-                                                  (("x_ptr.i32", np.int32), ("x_col.i32", np.int32), ("x_val.f32", np.float32)))
+            self.x_ptr, self.x_col, self.x_val = (
+                torch.from_numpy(read(name, kind)) for name, kind in
+                (("x_ptr.i32", np.int32), ("x_col.i32", np.int32), ("x_val.f32", np.float32)))
         elif self.features:
             self.x = torch.from_numpy(read("x.f32", np.float32).reshape(self.nodes, self.features))
         has_labels = (folder / "y.i32").exists()
-        self.y = torch.from_numpy(read("y.i32", np.int32).astype(np.int64)).to(device) if has_labels else None
+        self.y = (torch.from_numpy(read("y.i32", np.int32).astype(np.int64)).to(device)
+                  if has_labels else None)
         if has_labels:
             self.rows = torch.from_numpy(read("train.u8", np.uint8)).nonzero().view(-1).to(device)
             self.targets = self.y[self.rows]
@@ -81,7 +93,8 @@ class Graph:
         import torch
         if not self.sparse:
             return self.x.to_sparse_csr()
-        return torch.sparse_csr_tensor(self.x_ptr.long(), self.x_col.long(), self.x_val, (self.nodes, self.features))
+        return torch.sparse_csr_tensor(self.x_ptr.long(), self.x_col.long(), self.x_val,
+                                       (self.nodes, self.features))
 
     def dense(self):
         """x as PyTorch's users have it."""
@@ -101,7 +114,8 @@ def weight(folder, name, shape):
 
 
 def difference(folder, out):
-    """The largest difference from gnnc's logits, relative to 1 + |theirs|; None where there are none."""
+    """The largest difference from gnnc's logits, relative to 1 + |theirs|; None where there are
+    none."""
     import numpy as np
     path = pathlib.Path(folder) / "logits.f32"
     if not path.exists():
@@ -113,18 +127,21 @@ def difference(folder, out):
 def optimizer(net, model):
     import torch
     if model in TYPED_LR:  # one kernel for all parameters, where this torch has it
-        fused = {"fused": True} if tuple(map(int, torch.__version__.split(".")[:2])) >= (2, 5) else {}
+        fused = {"fused": True} if tuple(map(int,
+                                             torch.__version__.split(".")[:2])) >= (2, 5) else {}
         return torch.optim.Adam(net.parameters(), lr=TYPED_LR[model], **fused)
     first = net.convs[0].parameters() if model == "gcn" else net.parameters()
     rest = [p for conv in list(net.convs)[1:] for p in conv.parameters()] if model == "gcn" else []
-    groups = [{"params": list(first), "weight_decay": DECAY}] + ([{"params": rest, "weight_decay": 0.0}] if rest else [])
+    groups = ([{"params": list(first), "weight_decay": DECAY}] +
+              ([{"params": rest, "weight_decay": 0.0}] if rest else []))
     return torch.optim.Adam(groups, lr=LR[model])
 
 
 class Work:
-    """`forward()` gives logits; `net` has `convs` and the weights, or is None where there is nothing to train. `loss()`, where
-    it is no cross-entropy of these logits, is what a step lowers; `draws`: it draws, so that it is nobody else's loss. `other` says
-    what else a step does than gnnc's, where it does something else."""
+    """`forward()` gives logits; `net` has `convs` and the weights, or is None where there is
+    nothing to train. `loss()`, where it is no cross-entropy of these logits, is what a step lowers;
+    `draws`: it draws, so that it is nobody else's loss. `other` says what else a step does than
+    gnnc's, where it does something else."""
     other = None
 
     def __init__(self, args, graph, net, forward, loss=None, draws=False):
@@ -141,7 +158,8 @@ class Work:
         self.optimizer = optimizer(self.net, self.args.model) if self.args.what == "train" else None
 
     def of_labels(self):
-        return self.torch.nn.functional.cross_entropy(self.forward()[self.graph.rows], self.graph.targets)
+        return self.torch.nn.functional.cross_entropy(self.forward()[self.graph.rows],
+                                                      self.graph.targets)
 
     def train(self):
         self.optimizer.zero_grad()
@@ -189,7 +207,8 @@ def times(work, count, slow=False):
 
 
 def warm_up(work, args):
-    """First step (where compilers compile) and a later one, in seconds; losses of the first steps."""
+    """First step (where compilers compile) and a later one, in seconds; losses of the first
+    steps."""
     work.reset()
     losses, spent = [], []
     for _ in range(max(args.check_steps, 2) if args.what == "train" or args.check_steps < 3 else 3):
@@ -209,7 +228,8 @@ def serve(args, make, versions):
         work = make(args, Graph(args.graph, args.device))
         ready = {"load_s": round(time.perf_counter() - begin, 3)} | warm_up(work, args)
         work.reset()
-        ready |= {"other": work.other, "difference": work.check(), "rss": resident(), "versions": versions()}
+        ready |= {"other": work.other, "difference": work.check(), "rss": resident(),
+                  "versions": versions()}
     except Exception as error:  # noqa: BLE001: a peer's failure is a result
         text = " ".join(str(error).split())
         say({"error": f"{type(error).__name__}: {text[:600]}"})

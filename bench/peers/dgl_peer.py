@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""DGL as a contender, eager; the layers of dgl.nn with PyTorch Geometric's weights under DGL's names."""
+"""DGL as a contender, eager; the layers of dgl.nn with PyTorch Geometric's weights under DGL's
+names."""
 import os
 import sys
 
@@ -11,10 +12,11 @@ NAMES = {
     "gcn": {"weight": ("lin.weight", True), "bias": ("bias", False)},
     "sage": {"fc_neigh.weight": ("lin_l.weight", False), "fc_self.weight": ("lin_r.weight", False),
              "fc_self.bias": ("lin_l.bias", False), "bias": ("lin_l.bias", False)},
-    "gat": {"fc.weight": ("lin.weight", False), "attn_l": ("att_src", False), "attn_r": ("att_dst", False),
-            "bias": ("bias", False)},
-    "gin": {"apply_func.0.weight": ("nn.0.weight", False), "apply_func.0.bias": ("nn.0.bias", False),
-            "apply_func.2.weight": ("nn.2.weight", False), "apply_func.2.bias": ("nn.2.bias", False)},
+    "gat": {"fc.weight": ("lin.weight", False), "attn_l": ("att_src", False),
+            "attn_r": ("att_dst", False), "bias": ("bias", False)},
+    "gin": {
+        "apply_func.0.weight": ("nn.0.weight", False), "apply_func.0.bias": ("nn.0.bias", False),
+        "apply_func.2.weight": ("nn.2.weight", False), "apply_func.2.bias": ("nn.2.bias", False)},
 }
 
 
@@ -51,7 +53,8 @@ def make(args, graph):
             return dnn.SAGEConv(inputs, outputs, "mean")
         if args.model == "gin":
             return dnn.GINConv(mlp(inputs, outputs), "sum")
-        return dnn.GATConv(inputs * heads if i else inputs, outputs, 1 if last else heads, attn_drop=p)
+        return dnn.GATConv(inputs * heads if i else inputs, outputs, 1 if last else heads,
+                           attn_drop=p)
 
     class Net(nn.Module):
         def __init__(self):
@@ -76,7 +79,8 @@ def make(args, graph):
             continue
         theirs, transposed = NAMES[args.model][inner]
         shape = tuple(value.shape)
-        loaded = case.weight(args.case, f"convs.{index}.{theirs}", shape[::-1] if transposed else shape)
+        loaded = case.weight(args.case, f"convs.{index}.{theirs}",
+                             shape[::-1] if transposed else shape)
         values[name] = loaded.t().contiguous() if transposed else loaded
     net.load_state_dict(values, strict=False)
     net.train(args.what == "train")
@@ -94,5 +98,5 @@ def versions():
 
 
 if __name__ == "__main__":
-    arguments = case.parse(__doc__.splitlines()[0])
+    arguments = case.parse(__doc__.split("\n\n")[0])
     case.serve(arguments, make, versions)

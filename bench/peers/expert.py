@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""A GCN as an expert writes it with torch.sparse alone: features and normalised adjacency both as CSR.
+"""A GCN as an expert writes it with torch.sparse alone: features and normalised adjacency both as
+CSR.
 
-`--form plain` leaves the gradient to torch.sparse.mm; `--form manual` keeps the transposes as CSR too and multiplies with those."""
+`--form plain` leaves the gradient to torch.sparse.mm; `--form manual` keeps the transposes as CSR
+too and multiplies with those."""
 import os
 import sys
 
@@ -23,18 +25,21 @@ def make(args, graph):
     row, col = torch.cat([row[keep], loops]), torch.cat([col[keep], loops])
     degree = torch.zeros(n).index_add_(0, col, torch.ones(col.numel()))
     scale = degree.rsqrt()
-    a = torch.sparse_coo_tensor(torch.stack([col, row]), scale[row] * scale[col], (n, n)).coalesce().to_sparse_csr()
+    a = torch.sparse_coo_tensor(torch.stack([col, row]), scale[row] * scale[col],
+                                (n, n)).coalesce().to_sparse_csr()
     x = graph.x_csr() if graph.sparse else graph.x
     sparse_x = graph.sparse
     graph.forget_x()
 
     def transposed(m):
         """m' as CSR, and where its values are in m."""
-        numbered = torch.sparse_csr_tensor(m.crow_indices(), m.col_indices(), torch.arange(1, m._nnz() + 1, dtype=torch.float64),
+        numbered = torch.sparse_csr_tensor(m.crow_indices(), m.col_indices(),
+                                           torch.arange(1, m._nnz() + 1, dtype=torch.float64),
                                            m.shape)
         t = numbered.to_sparse_coo().t().coalesce().to_sparse_csr()
         order = t.values().long() - 1
-        return torch.sparse_csr_tensor(t.crow_indices(), t.col_indices(), m.values()[order], t.shape), order
+        return torch.sparse_csr_tensor(t.crow_indices(), t.col_indices(), m.values()[order],
+                                       t.shape), order
 
     class Product(torch.autograd.Function):
         @staticmethod
@@ -55,7 +60,8 @@ def make(args, graph):
     class Layer(nn.Module):
         def __init__(self, inputs, outputs, index):
             super().__init__()
-            self.weight = nn.Parameter(case.weight(args.case, f"convs.{index}.lin.weight", (outputs, inputs)).t().contiguous())
+            self.weight = nn.Parameter(case.weight(args.case, f"convs.{index}.lin.weight",
+                                                   (outputs, inputs)).t().contiguous())
             self.bias = nn.Parameter(case.weight(args.case, f"convs.{index}.bias", (outputs,)))
 
         def forward(self, h):
@@ -65,7 +71,8 @@ def make(args, graph):
         def __init__(self):
             super().__init__()
             widths = [graph.features] + [args.hidden] * (args.layers - 1) + [graph.classes]
-            self.convs = nn.ModuleList(Layer(widths[i], widths[i + 1], i) for i in range(args.layers))
+            self.convs = nn.ModuleList(Layer(widths[i], widths[i + 1], i)
+                                       for i in range(args.layers))
 
         def first(self):
             dropping = p > 0 and self.training
@@ -75,7 +82,8 @@ def make(args, graph):
                 return product(x, xt, self.convs[0].weight)
             values = F.dropout(x.values(), p)
             m = torch.sparse_csr_tensor(x.crow_indices(), x.col_indices(), values, x.shape)
-            t = torch.sparse_csr_tensor(xt.crow_indices(), xt.col_indices(), values[x_order], xt.shape) if manual else None
+            t = torch.sparse_csr_tensor(xt.crow_indices(), xt.col_indices(), values[x_order],
+                                        xt.shape) if manual else None
             return product(m, t, self.convs[0].weight)
 
         def forward(self):
@@ -98,5 +106,5 @@ def versions():
 
 
 if __name__ == "__main__":
-    arguments = case.parse(__doc__.splitlines()[0])
+    arguments = case.parse(__doc__.split("\n\n")[0])
     case.serve(arguments, make, versions)

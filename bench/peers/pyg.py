@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""PyTorch Geometric as a contender: eager, with a sparse tensor as adjacency, or through torch.compile.
+"""PyTorch Geometric as a contender: eager, with a sparse tensor as adjacency, or through
+torch.compile.
 
-    python bench/peers/pyg.py --graph DIR --case DIR --model gcn --what train --hidden 16 [--form csr] [--compile MODE:DYNAMIC]
+    python bench/peers/pyg.py --graph DIR --case DIR --model gcn --what train --hidden 16
+                              [--form csr] [--compile MODE:DYNAMIC]
 
-As its guides advise: a GCN's coefficients are computed once and passed as edge weights; a sparse adjacency is transposed.
-`--form xcsr` has the features as a sparse tensor, which PyTorch Geometric leaves to its users (GCN and GAT).
+As its guides advise: a GCN's coefficients are computed once and passed as edge weights; a sparse
+adjacency is transposed. `--form xcsr` has the features as a sparse tensor, which PyTorch Geometric
+leaves to its users (GCN and GAT).
 """
 import os
 import sys
@@ -40,7 +43,8 @@ def make(args, graph):
         if args.model == "gin":
             return GINConv(mlp(inputs, outputs))
         inputs = inputs * heads if i else inputs
-        return GATConv(inputs, outputs, 1 if last else heads, concat=not last, dropout=p, add_self_loops=args.form != "csr")
+        return GATConv(inputs, outputs, 1 if last else heads, concat=not last, dropout=p,
+                       add_self_loops=args.form != "csr")
 
     class Net(nn.Module):
         def __init__(self):
@@ -57,20 +61,22 @@ def make(args, graph):
             return x
 
     net = Net()
-    names = {name: case.weight(args.case, name, value.shape) for name, value in net.state_dict().items()
-             if not name.endswith(".eps")}
+    names = {name: case.weight(args.case, name, value.shape)
+             for name, value in net.state_dict().items() if not name.endswith(".eps")}
     net.load_state_dict(names, strict=False)
     net.to(args.device)
     edges, weight = adjacency(args, graph)
     if args.form == "xcsr":
         if args.model not in ("gcn", "gat"):
-            raise NotImplementedError("sparse features are for gcn and gat: the others aggregate their features first")
+            raise NotImplementedError(
+                "sparse features are for gcn and gat: the others aggregate their features first")
         net.convs[0].lin = sparse_linear(net.convs[0].lin)
     x = graph.x_csr().to(args.device) if args.form == "xcsr" else graph.dense()
     graph.forget_x()
     net.train(args.what == "train")
     call = compiled(net, args)
-    return case.Work(args, graph, net, lambda: call(x, edges, weight) if weight is not None else call(x, edges))
+    return case.Work(args, graph, net,
+                     lambda: call(x, edges, weight) if weight is not None else call(x, edges))
 
 
 def drop(x, p):
@@ -98,7 +104,8 @@ def sparse_linear(linear):
 
 
 def adjacency(args, graph):
-    """(edge_index or sparse tensor, weights or None); a GCN's loops and coefficients are in it already."""
+    """(edge_index or sparse tensor, weights or None); a GCN's loops and coefficients are in it
+    already."""
     import torch
     from torch_geometric.nn.conv.gcn_conv import gcn_norm
     from torch_geometric.utils import add_self_loops, remove_self_loops
@@ -120,11 +127,13 @@ def compiled(net, args):
         return net
     mode, dynamic = args.compile.split(":")
     torch._dynamo.config.suppress_errors = False
-    return torch.compile(net, mode=mode, dynamic={"auto": None, "true": True, "false": False}[dynamic])
+    return torch.compile(net, mode=mode,
+                         dynamic={"auto": None, "true": True, "false": False}[dynamic])
 
 
 def gather_scatter(args, graph):
-    """The five gather-apply-scatter forms of PyTorch Geometric's compile tests (test/nn/test_compile_basic.py)."""
+    """The five gather-apply-scatter forms of PyTorch Geometric's compile tests
+    (test/nn/test_compile_basic.py)."""
     import torch
     from torch_geometric.utils import scatter
     x, (row, col) = graph.dense(), graph.edge_index
@@ -155,10 +164,11 @@ def versions():
     import platform
     import torch
     import torch_geometric
-    return {"torch": torch.__version__, "torch_geometric": torch_geometric.__version__, "python": platform.python_version(),
+    return {"torch": torch.__version__, "torch_geometric": torch_geometric.__version__,
+            "python": platform.python_version(),
             "cpu_capability": torch.backends.cpu.get_cpu_capability()}
 
 
 if __name__ == "__main__":
-    arguments = case.parse(__doc__.splitlines()[0])
+    arguments = case.parse(__doc__.split("\n\n")[0])
     case.serve(arguments, make, versions)

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Test accuracy of PyTorch Geometric's models on Cora over several seeds, as JSON on standard output.
+"""Test accuracy of PyTorch Geometric's models on Cora over several seeds, as JSON on standard
+output.
 
-    python bench/peers/pyg_accuracy.py --data DIR --seeds 10 > bench/reference/pyg_cora_accuracy.json
+    python bench/peers/pyg_accuracy.py --data DIR --seeds 10 \\
+        > bench/reference/pyg_cora_accuracy.json
 
 DIR holds the raw Planetoid files (ind.cora.*).
 """
@@ -37,10 +39,12 @@ def train_step(net, optimizer, x, data):
 
 
 def train(data, seed, settings, sparse=False):
-    """Test accuracy at the epoch of the best validation accuracy (the first of equals), and at the last epoch.
+    """Test accuracy at the epoch of the best validation accuracy (the first of equals), and at the
+    last epoch.
 
-    With `patience` the epoch is the last that was no worse than any before in both validation accuracy and validation
-    loss, and training stops when neither has been as good as its best for that many epochs: the GAT paper's code.
+    With `patience` the epoch is the last that was no worse than any before in both validation
+    accuracy and validation loss, and training stops when neither has been as good as its best for
+    that many epochs: the GAT paper's code.
     """
     torch.manual_seed(seed)
     net = build(features=data.x.shape[1], classes=data.classes, **settings)
@@ -51,7 +55,8 @@ def train(data, seed, settings, sparse=False):
     for epoch in range(1, settings["epochs"] + 1):
         train_step(net, optimizer, x, data)
         accuracy, loss, test = evaluate(net, x, data)
-        better = accuracy >= best_accuracy and loss <= best_loss if patience else accuracy > best_accuracy
+        better = (accuracy >= best_accuracy
+                  and loss <= best_loss if patience else accuracy > best_accuracy)
         if better:
             chosen, chosen_epoch = test, epoch
         waited = 0 if accuracy >= best_accuracy or loss <= best_loss else waited + 1
@@ -62,35 +67,38 @@ def train(data, seed, settings, sparse=False):
 
 
 def summary(values):
-    return {"mean": round(statistics.mean(values), 5), "std": round(statistics.stdev(values), 5) if values[1:] else 0.0,
-            "values": [round(value, 4) for value in values]}
+    return {"mean": round(statistics.mean(values), 5), "std": round(statistics.stdev(values), 5)
+            if values[1:] else 0.0, "values": [round(value, 4) for value in values]}
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--data", required=True, help="folder of the raw Planetoid files")
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--only", nargs="*", choices=SETTINGS, default=list(SETTINGS))
-    parser.add_argument("--sparse", nargs="*", choices=["gcn", "gcn_decay_all", "gat", "gat_200"], default=[],
-                        help="which run on sparse features: several times faster, the same distribution of results")
+    parser.add_argument(
+        "--sparse", nargs="*", choices=["gcn", "gcn_decay_all", "gat", "gat_200"], default=[],
+        help="which run on sparse features: several times faster, the same distribution of results")
     args = parser.parse_args()
     torch.set_num_threads(args.threads)
     data = load_planetoid(args.data)
     results = {}
     for name in args.only:
-        runs = [train(data, seed, SETTINGS[name], name in args.sparse) for seed in range(args.seeds)]
-        results[name] = {"settings": SETTINGS[name], "features": "csr" if name in args.sparse else "dense",
-                         "best_val": summary([run["best_val"] for run in runs]),
+        runs = [train(data, seed, SETTINGS[name], name in args.sparse)
+                for seed in range(args.seeds)]
+        results[name] = {"settings": SETTINGS[name], "features": "csr" if name in args.sparse
+                         else "dense", "best_val": summary([run["best_val"] for run in runs]),
                          "last": summary([run["last"] for run in runs]),
                          "best_epochs": [run["best_epoch"] for run in runs],
                          "epochs": [run["epochs"] for run in runs]}
         best, last = results[name]["best_val"], results[name]["last"]
-        print(f"{name}: best validation {best['mean']:.4f} ± {best['std']:.4f}, last {last['mean']:.4f} ± {last['std']:.4f}",
-              file=sys.stderr, flush=True)
-    about = {"dataset": "Cora, Planetoid split 140 / 500 / 1000; rows of x sum to 1; repeated edges merged",
-             "nodes": len(data.y), "edges": data.edge_index.shape[1], "seeds": list(range(args.seeds)),
-             "std": "of the sample (n - 1)", "versions": versions()}
+        print(f"{name}: best validation {best['mean']:.4f} ± {best['std']:.4f}, last "
+              f"{last['mean']:.4f} ± {last['std']:.4f}", file=sys.stderr, flush=True)
+    about = {"dataset": "Cora, Planetoid split 140 / 500 / 1000; rows of x sum to 1; repeated "
+             "edges merged", "nodes": len(data.y), "edges": data.edge_index.shape[1],
+             "seeds": list(range(args.seeds)), "std": "of the sample (n - 1)",
+             "versions": versions()}
     json.dump({"about": about, "results": results}, sys.stdout, indent=1)
     print()
 

@@ -12,21 +12,28 @@ from torch import nn
 from torch_geometric.nn import GATConv, GCNConv, GINConv, SAGEConv
 from torch_geometric.utils import coalesce
 
-# What each model is trained with. `decay` says which parameters the weight decay is for: "all", or "first" for those of
-# the first convolution. `patience` stops as in the GAT paper's code; without it all epochs run.
+# What each model is trained with. `decay` says which parameters the weight decay is for: "all", or
+# "first" for those of the first convolution. `patience` stops as in the GAT paper's code; without
+# it all epochs run.
 SETTINGS = {
-    "gcn": dict(model="gcn", hidden=16, dropout=0.5, lr=0.01, weight_decay=5e-4, decay="first", epochs=200),
-    "gcn_decay_all": dict(model="gcn", hidden=16, dropout=0.5, lr=0.01, weight_decay=5e-4, decay="all", epochs=200),
-    "gat": dict(model="gat", hidden=8, heads=8, dropout=0.6, lr=0.005, weight_decay=5e-4, decay="all", epochs=1000,
-                patience=100),
-    "gat_200": dict(model="gat", hidden=8, heads=8, dropout=0.6, lr=0.005, weight_decay=5e-4, decay="all", epochs=200),
-    "sage": dict(model="sage", hidden=64, dropout=0.5, lr=0.01, weight_decay=5e-4, decay="all", epochs=200),
-    "gin": dict(model="gin", hidden=64, dropout=0.5, lr=0.01, weight_decay=5e-4, decay="all", epochs=200),
+    "gcn": dict(model="gcn", hidden=16, dropout=0.5, lr=0.01, weight_decay=5e-4, decay="first",
+                epochs=200),
+    "gcn_decay_all": dict(model="gcn", hidden=16, dropout=0.5, lr=0.01, weight_decay=5e-4,
+                          decay="all", epochs=200),
+    "gat": dict(model="gat", hidden=8, heads=8, dropout=0.6, lr=0.005, weight_decay=5e-4,
+                decay="all", epochs=1000, patience=100),
+    "gat_200": dict(model="gat", hidden=8, heads=8, dropout=0.6, lr=0.005, weight_decay=5e-4,
+                    decay="all", epochs=200),
+    "sage": dict(model="sage", hidden=64, dropout=0.5, lr=0.01, weight_decay=5e-4, decay="all",
+                 epochs=200),
+    "gin": dict(model="gin", hidden=64, dropout=0.5, lr=0.01, weight_decay=5e-4, decay="all",
+                epochs=200),
 }
 
 
 class _Unpickler(pickle.Unpickler):
-    """The files were written by Python 2 and an old scipy; nothing but arrays and containers is let in."""
+    """The files were written by Python 2 and an old scipy; nothing but arrays and containers is let
+    in."""
 
     def find_class(self, module, name):
         if name == "csr_matrix":
@@ -39,7 +46,8 @@ class _Unpickler(pickle.Unpickler):
 
 
 class Data:
-    """x f32 [N, F] with rows that sum to 1, y, edge_index without repeats, and the Planetoid masks."""
+    """x f32 [N, F] with rows that sum to 1, y, edge_index without repeats, and the Planetoid
+    masks."""
 
 
 def _indices_to_mask(indices, size):
@@ -50,7 +58,8 @@ def _indices_to_mask(indices, size):
 
 def load_planetoid(folder, name="cora"):
     folder = pathlib.Path(folder)
-    read = lambda part: _Unpickler(open(folder / f"ind.{name}.{part}", "rb"), encoding="latin1").load()
+    read = lambda part: _Unpickler(open(folder / f"ind.{name}.{part}", "rb"),
+                                   encoding="latin1").load()
     order = np.loadtxt(folder / f"ind.{name}.test.index", dtype=np.int64)
     x = scipy.sparse.vstack([read("allx"), read("tx")]).tolil()
     y = np.vstack([read("ally"), read("ty")])
@@ -79,7 +88,8 @@ def dropout(x, p, training):
 
 
 class SparseLinear(nn.Module):
-    """What `lin` of a GCNConv or GATConv becomes where its input is a sparse tensor; `weight` stays the same parameter."""
+    """What `lin` of a GCNConv or GATConv becomes where its input is a sparse tensor; `weight` stays
+    the same parameter."""
 
     def __init__(self, linear):
         super().__init__()
@@ -112,14 +122,15 @@ def _mlp(inputs, hidden, outputs):
 
 
 def sparse_features(net, x):
-    """Makes the first layer of a GCN or GAT take x as CSR, and returns that. A sparse x is a thing that PyTorch Geometric
-    leaves to its users; the distribution of results is the same."""
+    """Makes the first layer of a GCN or GAT take x as CSR, and returns that. A sparse x is a thing
+    that PyTorch Geometric leaves to its users; the distribution of results is the same."""
     net.convs[0].lin = SparseLinear(net.convs[0].lin)
     return x.to_sparse_csr()
 
 
 def build(model, features, classes, hidden, dropout, heads=8, **_):
-    """`cached` is what PyTorch Geometric's own GCN example uses: the normalised adjacency is computed once."""
+    """`cached` is what PyTorch Geometric's own GCN example uses: the normalised adjacency is
+    computed once."""
     if model == "gcn":
         convs = [GCNConv(features, hidden, cached=True), GCNConv(hidden, classes, cached=True)]
         return Net(convs, F.relu, dropout)
@@ -139,7 +150,8 @@ def optimizer_for(net, lr, weight_decay, decay, **_):
     if decay == "all":
         return torch.optim.Adam(net.parameters(), lr=lr, weight_decay=weight_decay)
     first, rest = net.convs[0].parameters(), net.convs[1].parameters()
-    groups = [{"params": list(first), "weight_decay": weight_decay}, {"params": list(rest), "weight_decay": 0.0}]
+    groups = [{"params": list(first), "weight_decay": weight_decay},
+              {"params": list(rest), "weight_decay": 0.0}]
     return torch.optim.Adam(groups, lr=lr)
 
 

@@ -1,26 +1,30 @@
-"""PyTorch Geometric's models of several types, graphs or facts, with gnnc's weights under gnnc's names.
+"""PyTorch Geometric's models of several types, graphs or facts, with gnnc's weights under gnnc's
+names.
 
-`--form` says how: `coo` is what its users write. `fast` is FastRGCNConv. `csr` has each relation as a sparse tensor. `live` leaves out
-the relations that lead to no row with labels, which eager PyTorch computes all the same. `batches` is an epoch over the graphs
-of the training set, 32 at a time, put together beforehand: other steps than those of all graphs at once.
+`--form` says how: `coo` is what its users write. `fast` is FastRGCNConv. `csr` has each relation as
+a sparse tensor. `live` leaves out the relations that lead to no row with labels, which eager
+PyTorch computes all the same. `batches` is an epoch over the graphs of the training set, 32 at a
+time, put together beforehand: other steps than those of all graphs at once.
 """
 import case
 
 
 def make(args, graph, compiled):
-    makers = {"rgcn_bases": rgcn_bases, "rgcn_typed": rgcn_typed, "hgt": hgt, "gin_graphs": gin_graphs,
-              "distmult_apart": distmult, "distmult_shared": distmult}
+    makers = {"rgcn_bases": rgcn_bases, "rgcn_typed": rgcn_typed, "hgt": hgt,
+              "gin_graphs": gin_graphs, "distmult_apart": distmult, "distmult_shared": distmult}
     return makers[args.model](args, graph, compiled)
 
 
 def load(net, args, rename=lambda name: name):
-    """Weights by gnnc's names; `rename` gives it for one of the net's, or a function of a reader of weights."""
+    """Weights by gnnc's names; `rename` gives it for one of the net's, or a function of a reader of
+    weights."""
     values = {}
     for name, value in net.state_dict().items():
         theirs = rename(name)
         if theirs is None or name.endswith((".eps", "num_batches_tracked")):
             continue
-        values[name] = theirs(value) if callable(theirs) else case.weight(args.case, theirs, value.shape)
+        values[name] = (theirs(value) if callable(theirs)
+                        else case.weight(args.case, theirs, value.shape))
     net.load_state_dict(values, strict=False)
     net.train(args.what == "train")
     return net
@@ -73,9 +77,10 @@ def first_rows(args, graph, types):
     import torch
     from torch import nn
     x = {name: graph.columns.get(f"{name}.x") for name in types}
-    layers = nn.ModuleDict({name: nn.Embedding(graph.types[name], args.hidden) if x[name] is None else
-                            nn.Linear(x[name].shape[1], args.hidden) for name in types})
-    return layers, {name: torch.arange(graph.types[name]) if value is None else value for name, value in x.items()}
+    layers = nn.ModuleDict({name: nn.Embedding(graph.types[name], args.hidden) if x[name] is None
+                            else nn.Linear(x[name].shape[1], args.hidden) for name in types})
+    return layers, {name: torch.arange(graph.types[name]) if value is None else value
+                    for name, value in x.items()}
 
 
 def adjacency(args, graph, relations):
@@ -85,7 +90,8 @@ def adjacency(args, graph, relations):
     out = {}
     for names, ends in relations.items():
         shape = (graph.types[names[2]], graph.types[names[0]])
-        out[names] = torch.sparse_coo_tensor(ends.flip(0), torch.ones(ends.shape[1]), shape).coalesce().to_sparse_csr()
+        out[names] = torch.sparse_coo_tensor(ends.flip(0), torch.ones(ends.shape[1]),
+                                             shape).coalesce().to_sparse_csr()
     return out
 
 
@@ -98,12 +104,14 @@ def rgcn_typed(args, graph, compiled):
     class Layer(nn.Module):
         def __init__(self, width):
             super().__init__()
-            self.along = HeteroConv({names: SAGEConv(hidden, width, root_weight=False, bias=False) for names in relations})
+            self.along = HeteroConv({names: SAGEConv(hidden, width, root_weight=False, bias=False)
+                                     for names in relations})
             self.root = nn.ModuleDict({name: nn.Linear(hidden, width) for name in types})
 
         def forward(self, x, edges):
             sums = self.along(x, edges)
-            return {name: layer(x[name]) + sums[name] if name in sums else layer(x[name]) for name, layer in self.root.items()}
+            return {name: layer(x[name]) + sums[name] if name in sums else layer(x[name])
+                    for name, layer in self.root.items()}
 
     class Net(nn.Module):
         def __init__(self):
@@ -115,7 +123,8 @@ def rgcn_typed(args, graph, compiled):
             return self.last({name: y.relu() for name, y in h.items()}, edges)[graph.labelled]
 
     def rename(name):
-        return name if ".convs." not in name else f"{name.split('.')[0]}.to.{name.split('___')[1]}.weight"
+        return (name if ".convs." not in name
+                else f"{name.split('.')[0]}.to.{name.split('___')[1]}.weight")
 
     net = load(Net(), args, rename)
     edges, call = adjacency(args, graph, relations), compiled(net, args)
@@ -126,7 +135,8 @@ def hgt(args, graph, compiled):
     import torch
     from torch import nn
     from torch_geometric.nn import HGTConv
-    hidden, heads, (relations, types) = args.hidden, int(args.options.get("heads", 2)), relations_of(args, graph)
+    hidden, heads = args.hidden, int(args.options.get("heads", 2))
+    relations, types = relations_of(args, graph)
     ins, x = first_rows(args, graph, types)
     names_of, d = [names[1] for names in relations], hidden // heads
 
@@ -134,7 +144,8 @@ def hgt(args, graph, compiled):
         def __init__(self):
             super().__init__()
             self.ins = ins
-            self.convs = nn.ModuleList(HGTConv(hidden, hidden, (types, list(relations)), heads) for _ in range(args.layers))
+            self.convs = nn.ModuleList(HGTConv(hidden, hidden, (types, list(relations)), heads)
+                                       for _ in range(args.layers))
             self.last = nn.Linear(hidden, graph.classes)
 
         def forward(self, x, edges):
@@ -156,8 +167,10 @@ def hgt(args, graph, compiled):
             if part[2] == "out_lin" and part[4] not in reached:
                 return None
             return ".".join([*part[:2], {"kqv_lin": "kqv", "out_lin": "last"}[part[2]], *part[4:]])
-        if part[2] in ("k_rel", "v_rel"):  # heads of the first relation, of all of them: one behind another
-            return lambda value: torch.stack([read(*part[:3], n, "weight", (heads, d, d)) for n in names_of], 1).reshape(value.shape)
+        # heads of the first relation, of all of them: one behind another
+        if part[2] in ("k_rel", "v_rel"):
+            return lambda value: torch.stack([read(*part[:3], n, "weight", (heads, d, d))
+                                              for n in names_of], 1).reshape(value.shape)
         if part[2] == "p_rel":
             return lambda value: read(*part[:3], part[3].split("__")[1], "weight", (1, heads))
         return f"{'.'.join(part[:4])}.gate" if part[3] in reached else None
@@ -187,8 +200,8 @@ def gin_graphs(args, graph, compiled):
     class Net(nn.Module):
         def __init__(self):
             super().__init__()
-            self.convs = nn.ModuleList(GINConv(MLP([graph.features if i == 0 else hidden, hidden, hidden]))
-                                       for i in range(args.layers))
+            self.convs = nn.ModuleList(GINConv(MLP([graph.features if i == 0 else hidden, hidden,
+                                                    hidden])) for i in range(args.layers))
             self.norms = nn.ModuleList(BatchNorm(hidden) for _ in range(args.layers))
             self.out = MLP([hidden, hidden, graph.classes], norm=None, dropout=args.dropout)
 
@@ -203,7 +216,8 @@ def gin_graphs(args, graph, compiled):
     whole = lambda: call(x, graph.edge_index, member, graph.types["graph"])
     if args.form != "batches":
         return case.Work(args, graph, net, whole)
-    work = Epoch(args, graph, net, whole, lambda: F.cross_entropy(call(*work.batch[:-1]), work.batch[-1]))
+    work = Epoch(args, graph, net, whole,
+                 lambda: F.cross_entropy(call(*work.batch[:-1]), work.batch[-1]))
     work.batches = [part(graph, x, member, some) for some in graph.rows.split(32)]
     return work
 
@@ -217,11 +231,13 @@ def part(graph, x, member, some):
     at = torch.full((len(member),), -1)
     at[nodes] = torch.arange(len(nodes))
     ends = at[graph.edge_index]
-    return x[nodes], ends[:, ends[0] >= 0].contiguous(), number[member[nodes]], len(some), graph.y[some]
+    return (x[nodes], ends[:, ends[0] >= 0].contiguous(), number[member[nodes]], len(some),
+            graph.y[some])
 
 
 def distmult(args, graph, compiled):
-    """In torch alone: what a batch scores are rows of two tables. Facts and nodes are drawn anew at every step."""
+    """In torch alone: what a batch scores are rows of two tables. Facts and nodes are drawn anew at
+    every step."""
     import torch
     from torch import nn
     from torch.nn import functional as F
@@ -241,7 +257,8 @@ def distmult(args, graph, compiled):
     net = load(Net(), args)
 
     def shared(f, drawn):
-        """A softmax among both ends of a fact and nodes that all facts share: `softmax_among` in gnnc's library."""
+        """A softmax among both ends of a fact and nodes that all facts share: `softmax_among` in
+        gnnc's library."""
         x, r, y, others = net.emb[src[f]], net.rel[kind[f]], net.emb[dst[f]], net.emb[drawn]
         share, loss = torch.log(torch.tensor(graph.nodes / len(drawn))), 0
         s = (x * r * y).sum(-1, keepdim=True)
@@ -251,13 +268,15 @@ def distmult(args, graph, compiled):
         return loss
 
     def apart(f, drawn, back):
-        """Every fact among facts of its own, with one end of it changed: `softmax_against_drawn`."""
+        """Every fact among facts of its own, with one end of it changed:
+        `softmax_against_drawn`."""
         x, r, y, others = net.emb[src[f]], net.rel[kind[f]], net.emb[dst[f]], net.emb[drawn]
         s = (x * r * y).sum(-1)
         q = torch.where(back.unsqueeze(-1), (y * r).unsqueeze(1), (x * r).unsqueeze(1))
         n = (q * others).sum(-1)
         m = n.mean(1, keepdim=True).detach()
-        return F.softplus((m.squeeze(1) + torch.log(torch.exp((n - m).clamp(max=80)).sum(1))) - s).mean()
+        return F.softplus((m.squeeze(1) + torch.log(torch.exp((n - m).clamp(max=80)).sum(1))) -
+                          s).mean()
 
     score = compiled(shared if args.model == "distmult_shared" else apart, args)
 

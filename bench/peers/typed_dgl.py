@@ -33,7 +33,8 @@ def rgcn_bases(args, graph):
     kind = graph.columns["g.kind"].long()
     order = torch.argsort(kind, stable=True)
     (src, dst), kind = graph.edge_index[:, order], kind[order]
-    _, which, count = torch.unique(dst * graph.kinds + kind, return_inverse=True, return_counts=True)
+    _, which, count = torch.unique(dst * graph.kinds + kind, return_inverse=True,
+                                   return_counts=True)
     norm = (1.0 / count[which].float()).unsqueeze(-1)
     g = dgl.graph((src, dst), num_nodes=graph.nodes).formats(["csr", "csc", "coo"])
     g.create_formats_()
@@ -41,7 +42,8 @@ def rgcn_bases(args, graph):
     class Net(nn.Module):
         def __init__(self):
             super().__init__()
-            make = lambda width: RelGraphConv(args.hidden, width, graph.kinds, "basis", int(args.options["bases"]))
+            make = lambda width: RelGraphConv(args.hidden, width, graph.kinds, "basis",
+                                              int(args.options["bases"]))
             self.emb = nn.Parameter(torch.empty(graph.nodes, args.hidden))
             self.first, self.last = make(args.hidden), make(graph.classes)
 
@@ -49,8 +51,10 @@ def rgcn_bases(args, graph):
             h = self.first(g, self.emb, kind, norm=norm, presorted=True).relu()
             return self.last(g, h, kind, norm=norm, presorted=True)
 
-    names = {"linear_r.W": "weight", "linear_r.coeff": "comp", "loop_weight": "root", "h_bias": "bias"}
-    rename = lambda name: (name if name == "emb" else f"{name.split('.')[0]}.{names[name.split('.', 1)[1]]}", False)
+    names = {"linear_r.W": "weight", "linear_r.coeff": "comp", "loop_weight": "root",
+             "h_bias": "bias"}
+    rename = lambda name: (name if name == "emb"
+                           else f"{name.split('.')[0]}.{names[name.split('.', 1)[1]]}", False)
     return case.Work(args, graph, net := fill(Net(), args, rename), net)
 
 
@@ -61,20 +65,23 @@ def rgcn_typed(args, graph):
     from typed import first_rows, relations_of
     relations, types = relations_of(args, graph)
     ins, x = first_rows(args, graph, types)
-    g = dgl.heterograph({names: tuple(ends) for names, ends in relations.items()}, {name: graph.types[name] for name in types})
+    g = dgl.heterograph({names: tuple(ends) for names, ends in relations.items()},
+                        {name: graph.types[name] for name in types})
     g = g.formats(["csr", "csc", "coo"])
     g.create_formats_()
 
     class Layer(nn.Module):
         def __init__(self, width):
             super().__init__()
-            self.along = HeteroGraphConv({names[1]: GraphConv(args.hidden, width, norm="right", bias=False, allow_zero_in_degree=True)
-                                       for names in relations}, aggregate="sum")
+            self.along = HeteroGraphConv({names[1]: GraphConv(args.hidden, width, norm="right",
+                                                              bias=False, allow_zero_in_degree=True)
+                                          for names in relations}, aggregate="sum")
             self.root = nn.ModuleDict({name: nn.Linear(args.hidden, width) for name in types})
 
         def forward(self, x):
             sums = self.along(g, x)
-            return {name: layer(x[name]) + sums[name] if name in sums else layer(x[name]) for name, layer in self.root.items()}
+            return {name: layer(x[name]) + sums[name] if name in sums else layer(x[name])
+                    for name, layer in self.root.items()}
 
     class Net(nn.Module):
         def __init__(self):
@@ -105,7 +112,8 @@ def gin_graphs(args, graph):
     class Mlp(nn.Module):
         def __init__(self, inputs, outputs, norm):
             super().__init__()
-            self.lins = nn.ModuleList([nn.Linear(inputs, args.hidden), nn.Linear(args.hidden, outputs)])
+            self.lins = nn.ModuleList([nn.Linear(inputs, args.hidden),
+                                       nn.Linear(args.hidden, outputs)])
             self.norms = nn.ModuleList([Norm()] if norm else [])
 
         def forward(self, x):
@@ -116,13 +124,15 @@ def gin_graphs(args, graph):
     g = dgl.graph((src, dst), num_nodes=graph.nodes).formats(["csr", "csc", "coo"])
     g.create_formats_()
     whose = graph.relations[("node", "member", "graph")]
-    pool = dgl.heterograph({("node", "member", "graph"): tuple(whose)}, {name: graph.types[name] for name in ("node", "graph")})
+    pool = dgl.heterograph({("node", "member", "graph"): tuple(whose)},
+                           {name: graph.types[name] for name in ("node", "graph")})
 
     class Net(nn.Module):
         def __init__(self):
             super().__init__()
-            self.convs = nn.ModuleList(GINConv(Mlp(graph.features if i == 0 else args.hidden, args.hidden, True), "sum")
-                                       for i in range(args.layers))
+            self.convs = nn.ModuleList(
+                GINConv(Mlp(graph.features if i == 0 else args.hidden, args.hidden, True), "sum")
+                for i in range(args.layers))
             self.norms = nn.ModuleList(Norm() for _ in range(args.layers))
             self.out = Mlp(args.hidden, graph.classes, False)
 

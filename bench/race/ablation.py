@@ -1,5 +1,6 @@
-"""What each optimisation is worth: a workload with each left out in turn, in alternating blocks with everything on.  The figure is
-the median of the quotients of blocks that lie side by side: a machine that runs faster for some minutes does not enter it."""
+"""What each optimisation is worth: a workload with each left out in turn, in alternating blocks
+with everything on.  The figure is the median of the quotients of blocks that lie side by side: a
+machine that runs faster for some minutes does not enter it."""
 import re
 import subprocess
 
@@ -39,17 +40,20 @@ def run(race, names, rounds, seconds, say):
             return duel.figures(theirs) | duel.ratio(theirs, mine)
         row, why = duel.guarded(one)
         rows[name] = row or {"failed": why}
-        say(f"{race.w.name} without {name}: " + (f"{number(row['ratio'])} × the time" if row else why))
+        say(f"{race.w.name} without {name}: " +
+            (f"{number(row['ratio'])} × the time" if row else why))
     return {"all": duel.figures(all_blocks)} | rows if all_blocks else rows
 
 
 def table(name, rows):
     """Sorted by what leaving it out costs; what changes less than 2 % is one line."""
-    lines = [f"### {name}", "", line(["left out", "ms", "× the time with it (rounds)", "planned, MB", "resident, MB"]), line(["---"] * 5)]
+    lines = [f"### {name}", "", line(["left out", "ms", "× the time with it (rounds)",
+                                      "planned, MB", "resident, MB"]), line(["---"] * 5)]
     known = {key: row for key, row in rows.items() if "failed" not in row and key != "all"}
     if "all" in rows:
         all_row = rows["all"]
-        lines.append(line(["nothing", ms(all_row["median"]), "1", mb(all_row["planned"]), mb(all_row["rss"])]))
+        lines.append(line(["nothing", ms(all_row["median"]), "1", mb(all_row["planned"]),
+                           mb(all_row["rss"])]))
     small = []
     for key, row in sorted(known.items(), key=lambda pair: -pair[1]["ratio"]):
         same_memory = "all" in rows and row["planned"] == rows["all"]["planned"]
@@ -57,8 +61,10 @@ def table(name, rows):
             small.append(key)
             continue
         low, high = row["ratio_range"]
-        lines.append(line([key, ms(row["median"]), f"{number(row['ratio'])} ({number(low)} – {number(high)})", mb(row["planned"]),
-                           mb(row["rss"])]))
-    lines += [line([key, "–", row["failed"], "", ""]) for key, row in rows.items() if "failed" in row]
+        lines.append(line([key, ms(row["median"]),
+                           f"{number(row['ratio'])} ({number(low)} – {number(high)})",
+                           mb(row["planned"]), mb(row["rss"])]))
+    lines += [line([key, "–", row["failed"], "", ""])
+              for key, row in rows.items() if "failed" in row]
     lines += ["", "Less than 2 % here: " + ", ".join(small) + "."] if small else []
     return lines + [""]

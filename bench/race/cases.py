@@ -1,4 +1,5 @@
-"""What everybody works on: the graph as files, and weights with gnnc's logits. Made once for all workloads that share it."""
+"""What everybody works on: the graph as files, and weights with gnnc's logits. Made once for all
+workloads that share it."""
 import gzip
 import json
 import pathlib
@@ -11,11 +12,13 @@ import zipfile
 import contenders
 from contenders import RaceError
 
-# Parameters of models that have no training block to make them: name -> shape, by the number of features.
+# Parameters of models that have no training block to make them: name -> shape, by the number of
+# features.
 DRAWN = {"gather_transform_scatter": {"matrix": lambda features: [features, features]}}
 
 
-# Settings for which gnnc evaluates after every step: its steps take as long without, but a block takes less.
+# Settings for which gnnc evaluates after every step: its steps take as long without, but a block
+# takes less.
 EVALUATES = re.compile(r"^\s*(select|patience|monitor)\s*=.*\n", re.MULTILINE)
 
 
@@ -27,13 +30,15 @@ def floats(count, seed):
 def write_npy(archive, name, kind, shape, raw):
     text = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {tuple(shape)!r}, }}"
     text += " " * (63 - (len(text) + 10) % 64) + "\n"
-    archive.writestr(f"{name}.npy", b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode() + raw)
+    archive.writestr(f"{name}.npy",
+                     b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode() + raw)
 
 
 def read_npy(raw):
     """The bytes of the numbers of a little-endian float32 .npy file."""
     major = raw[6]
-    size = struct.unpack("<H", raw[8:10])[0] + 10 if major == 1 else struct.unpack("<I", raw[8:12])[0] + 12
+    size = (struct.unpack("<H", raw[8:10])[0] +
+            10 if major == 1 else struct.unpack("<I", raw[8:12])[0] + 12)
     if b"'<f4'" not in raw[:size]:
         raise RaceError("logits are not float32")
     return raw[size:]
@@ -46,7 +51,8 @@ def write_safetensors(path, tensors):
         head[name] = {"dtype": "F32", "shape": shape, "data_offsets": [at, at + len(raw)]}
         at += len(raw)
     text = json.dumps(head).encode()
-    path.write_bytes(struct.pack("<Q", len(text)) + text + b"".join(raw for _, raw in tensors.values()))
+    path.write_bytes(struct.pack("<Q", len(text)) + text +
+                     b"".join(raw for _, raw in tensors.values()))
 
 
 def unpack_safetensors(path, folder):
@@ -78,7 +84,8 @@ class Cases:
         source = sources[data.split(":", 1)[1]] if weighted else data
         if not (folder / "meta.json").exists():
             try:
-                done = subprocess.run([self.dump, source, str(folder)], capture_output=True, text=True, timeout=self.timeout)
+                done = subprocess.run([self.dump, source, str(folder)], capture_output=True,
+                                      text=True, timeout=self.timeout)
             except (OSError, subprocess.TimeoutExpired) as error:
                 raise RaceError(f"{self.dump}: {error}") from None
             if done.returncode:
@@ -97,11 +104,13 @@ class Cases:
         with zipfile.ZipFile(folder / "weighted.npz", "w") as archive:
             ends = (folder / "src.i32").read_bytes() + (folder / "dst.i32").read_bytes()
             write_npy(archive, "edge_index", "<i4", (2, meta["edges"]), ends)
-            write_npy(archive, "x", "<f4", (meta["nodes"], meta["features"]), (folder / "x.f32").read_bytes())
+            write_npy(archive, "x", "<f4", (meta["nodes"], meta["features"]),
+                      (folder / "x.f32").read_bytes())
             write_npy(archive, "edge_weight", "<f4", (meta["edges"],), weights)
 
     def _facts(self, given, folder):
-        """Triples as text, one of them for validation and one for the test: ranking all would take longer than the steps."""
+        """Triples as text, one of them for validation and one for the test: ranking all would take
+        longer than the steps."""
         folder.mkdir(exist_ok=True)
         (folder / "train.txt").write_bytes((given / "train.txt").read_bytes())
         for name in ("valid.txt", "test.txt"):
@@ -110,7 +119,8 @@ class Cases:
         return folder
 
     def _inverse(self, given, folder):
-        """The triples of a kgbench folder, and behind them each the other way round, as one of a kind of its own."""
+        """The triples of a kgbench folder, and behind them each the other way round, as one of a
+        kind of its own."""
         folder.mkdir(exist_ok=True)
         for name in ("training", "validation", "testing"):
             (folder / f"{name}.int.csv").write_bytes((given / f"{name}.int.csv").read_bytes())
@@ -145,9 +155,11 @@ class Cases:
         if drawn:
             features = json.loads((graph / "meta.json").read_text())["features"]
             shapes = {name: shape(features) for name, shape in drawn.items()}
-            write_safetensors(weights, {name: (s, floats(s[0] * s[1], 2)) for name, s in shapes.items()})
+            write_safetensors(weights,
+                              {name: (s, floats(s[0] * s[1], 2)) for name, s in shapes.items()})
         elif "train" in workload.model_file().read_text().split():
-            self._run([self.gnnc, "train", *base, *(["-D", "p=0"] if workload.drops() else []), "--epochs", "1", "--save", str(weights)])
+            self._run([self.gnnc, "train", *base, *(["-D", "p=0"] if workload.drops() else []),
+                       "--epochs", "1", "--save", str(weights)])
         if weights.exists():
             unpack_safetensors(weights, folder)
             base += ["--weights", str(weights)]
@@ -156,11 +168,13 @@ class Cases:
         out = folder / "predictions.npz"
         self._run([self.gnnc, "run", *base, "--predictions", str(out)])
         with zipfile.ZipFile(out) as archive:
-            name = next(n for n in ("logits.npy", "out.npy") if n in archive.namelist())  # `out`: of no classes
+            # `out`: of no classes
+            name = next(n for n in ("logits.npy", "out.npy") if n in archive.namelist())
             (folder / "logits.f32").write_bytes(read_npy(archive.read(name)))
         out.unlink()
         self.made[key] = folder
         return folder
 
     def _run(self, command):
-        contenders.run_measured(command, {"GNNC_CACHE_DIR": str(self.folder / "caches" / "cases")}, self.timeout)
+        contenders.run_measured(command, {"GNNC_CACHE_DIR": str(self.folder / "caches" / "cases")},
+                                self.timeout)

@@ -1,4 +1,5 @@
-"""Those who race. Each has a name, `block(steps)` that gives a dict with the steps' times in microseconds, and `close`."""
+"""Those who race. Each has a name, `block(steps)` that gives a dict with the steps' times in
+microseconds, and `close`."""
 import json
 import os
 import select
@@ -7,8 +8,8 @@ import subprocess
 import tempfile
 import time
 
-# glibc gives large blocks back to the system and faults them in again at every step: up to twice the time of a step of
-# PyTorch, for nothing that is PyTorch's. So it is told to keep them.
+# glibc gives large blocks back to the system and faults them in again at every step: up to twice
+# the time of a step of PyTorch, for nothing that is PyTorch's. So it is told to keep them.
 KEEP_MEMORY = {"MALLOC_MMAP_THRESHOLD_": "1073741824", "MALLOC_TRIM_THRESHOLD_": "8589934592",
                "MALLOC_TOP_PAD_": "268435456"}
 
@@ -37,15 +38,18 @@ def short(text, limit=300):
 
 
 class Process:
-    """A program that answers lines: peers and hand-written programs. One process for all its blocks."""
+    """A program that answers lines: peers and hand-written programs. One process for all its
+    blocks."""
 
     def __init__(self, name, command, environment=None, timeout=300, keeps_memory=False):
         self.name, self.command, self.timeout = name, command, timeout
         self.errors = tempfile.TemporaryFile("w+")
         begin = time.monotonic()
         try:
-            self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors,
-                                            env=os.environ | (KEEP_MEMORY if keeps_memory else {}) | (environment or {}), preexec_fn=first_to_go)
+            self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                            stderr=self.errors,
+                                            env=os.environ | (KEEP_MEMORY if keeps_memory else {}) |
+                                            (environment or {}), preexec_fn=first_to_go)
         except OSError as error:
             self.errors.close()
             raise RaceError(f"{command[0]}: {error.strerror}") from None
@@ -95,8 +99,9 @@ class Process:
             raise RaceError("it is gone") from None
         answer = self._answer()
         us = answer["us"]
-        return {"median": statistics.median(us), "p10": percentile(us, 0.1), "p90": percentile(us, 0.9),
-                "steps": len(us), "cpu": answer.get("cpu"), "rss": answer.get("rss")}
+        return {"median": statistics.median(us), "p10": percentile(us, 0.1),
+                "p90": percentile(us, 0.9), "steps": len(us), "cpu": answer.get("cpu"),
+                "rss": answer.get("rss")}
 
     def close(self):
         if self.process.poll() is None:
@@ -116,7 +121,8 @@ def run_measured(command, environment, timeout):
     """(standard output, largest resident size in bytes)."""
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as errors:
         try:
-            process = subprocess.Popen(command, stdout=out, stderr=errors, env=os.environ | environment, preexec_fn=first_to_go)
+            process = subprocess.Popen(command, stdout=out, stderr=errors,
+                                       env=os.environ | environment, preexec_fn=first_to_go)
         except OSError as error:
             raise RaceError(f"{command[0]}: {error.strerror}") from None
         until = time.monotonic() + timeout
@@ -142,11 +148,12 @@ def run_measured(command, environment, timeout):
 class Gnnc:
     """A process a block."""
 
-    def __init__(self, name, gnnc, workload, model, data, case, environment=None, more=(), timeout=600):
+    def __init__(self, name, gnnc, workload, model, data, case, environment=None, more=(),
+                 timeout=600):
         self.name, self.environment, self.timeout = name, environment or {}, timeout
         self.what = workload.what
-        self.command = [gnnc, "train" if workload.training else "run", str(model), "--data", data, "--json",
-                        "-q", "--threads", str(workload.threads)]
+        self.command = [gnnc, "train" if workload.training else "run", str(model), "--data", data,
+                        "--json", "-q", "--threads", str(workload.threads)]
         for key, value in workload.options.items():
             self.command += ["-D", f"{key}={value}"]
         if workload.training and workload.drops():
@@ -158,7 +165,8 @@ class Gnnc:
 
     def report(self, steps, *more):
         """What gnnc says as JSON, and `rss`."""
-        command = self.command + ["--epochs" if self.what == "train" else "--repeat", str(steps), *more]
+        command = self.command + ["--epochs" if self.what == "train" else "--repeat", str(steps),
+                                  *more]
         text, rss = run_measured(command, self.environment, self.timeout)
         try:
             return json.loads(text) | {"rss": rss}
@@ -172,8 +180,9 @@ class Gnnc:
             block = {key: float(times[key]) for key in ("median", "p10", "p90")}
         except (KeyError, TypeError) as error:
             raise RaceError(f"no times in its output ({error!r})") from None
-        return block | {"steps": steps, "cpu": None, "rss": said["rss"], "planned": said.get("peak_bytes"),
-                        "compile_ms": said.get("compile_ms"), "prepare_ms": said.get("prepare_ms")}
+        return block | {"steps": steps, "cpu": None, "rss": said["rss"],
+                        "planned": said.get("peak_bytes"), "compile_ms": said.get("compile_ms"),
+                        "prepare_ms": said.get("prepare_ms")}
 
     def close(self):
         pass

@@ -3,7 +3,8 @@ import statistics
 
 from contenders import RaceError
 
-BUSY = 0.95   # processor time over time of a block on one thread, below which somebody else had the processor
+# processor time over time of a block on one thread, below which somebody else had the processor
+BUSY = 0.95
 CLOSE = 1.5   # times the best peer's time, beyond which a peer runs one round only
 
 
@@ -13,8 +14,8 @@ def steps_for(us, seconds, most=500, least=1):
 
 
 def alternate(one, other, steps, rounds, enough=None):
-    """(blocks of one, blocks of other): in turn, the second round begins with the other, and so on. `enough(blocks)` of the
-    other's blocks ends it early."""
+    """(blocks of one, blocks of other): in turn, the second round begins with the other, and so on.
+    `enough(blocks)` of the other's blocks ends it early."""
     mine, theirs = [], []
     for number in range(rounds):
         pairs = [(one, mine, steps[0]), (other, theirs, steps[1])]
@@ -28,14 +29,18 @@ def alternate(one, other, steps, rounds, enough=None):
 def ratio(blocks, base):
     """How many times longer than `base` in the same round: the median and the range."""
     quotients = [a["median"] / b["median"] for a, b in zip(blocks, base)]
-    return {"ratio": statistics.median(quotients), "ratio_range": [min(quotients), max(quotients)]} if quotients else {}
+    return {"ratio": statistics.median(quotients),
+            "ratio_range": [min(quotients), max(quotients)]} if quotients else {}
 
 
 def figures(blocks):
-    """Times in microseconds: the median over blocks of each figure, the range of the medians, the largest memory."""
+    """Times in microseconds: the median over blocks of each figure, the range of the medians, the
+    largest memory."""
     medians = [block["median"] for block in blocks]
-    out = {key: statistics.median(block[key] for block in blocks) for key in ("median", "p10", "p90")}
-    out |= {"range": [min(medians), max(medians)], "blocks": len(blocks), "steps": sum(block["steps"] for block in blocks)}
+    out = {key: statistics.median(block[key] for block in blocks)
+           for key in ("median", "p10", "p90")}
+    out |= {"range": [min(medians), max(medians)], "blocks": len(blocks),
+            "steps": sum(block["steps"] for block in blocks)}
     for key in ("rss", "planned"):
         known = [block[key] for block in blocks if block.get(key)]
         out[key] = max(known) if known else None

@@ -1,4 +1,5 @@
-"""The peers' virtual environments: made once, outside the repository, from PyPI, with versions pinned."""
+"""The peers' virtual environments: made once, outside the repository, from PyPI, with versions
+pinned."""
 import os
 import pathlib
 import subprocess
@@ -10,7 +11,8 @@ from contenders import RaceError, short
 # DGL's last release on PyPI wants an old torch, so it has an environment of its own.
 PINNED = {
     "pyg": ["torch==2.15.0", "torch_geometric==2.8.1", "numpy", "scipy"],
-    "dgl": ["torch==2.2.1", "torchdata==0.7.1", "numpy<2", "scipy", "pyyaml", "pydantic", "pandas", "dgl==2.1.0"],
+    "dgl": ["torch==2.2.1", "torchdata==0.7.1", "numpy<2", "scipy", "pyyaml", "pydantic", "pandas",
+            "dgl==2.1.0"],
 }
 PROBE = {"pyg": "import torch, torch_geometric", "dgl": "import torch, dgl"}
 
@@ -20,13 +22,14 @@ def home(root):
     if root:
         return pathlib.Path(root)
     cache = os.environ.get("XDG_CACHE_HOME")
-    return pathlib.Path(cache) / "gnnc-bench" if cache else pathlib.Path(tempfile.gettempdir()) / "gnnc-bench"
+    return (pathlib.Path(cache) / "gnnc-bench" if cache
+            else pathlib.Path(tempfile.gettempdir()) / "gnnc-bench")
 
 
 def works(python, name):
     try:
-        done = subprocess.run([python, "-c", PROBE[name]], capture_output=True, text=True, timeout=300,
-                              env=os.environ | {"DGLBACKEND": "pytorch"})
+        done = subprocess.run([python, "-c", PROBE[name]], capture_output=True, text=True,
+                              timeout=300, env=os.environ | {"DGLBACKEND": "pytorch"})
     except (OSError, subprocess.TimeoutExpired) as error:
         return str(error)
     return "" if done.returncode == 0 else short(done.stderr)
@@ -44,7 +47,8 @@ def python_of(name, given, root, install, say):
     if python.exists() and not works(str(python), name):
         return str(python)
     if not install:
-        raise RaceError(f"there is no {python}: `make bench-peers` installs it, --{name}-python names another")
+        raise RaceError(
+            f"there is no {python}: `make bench-peers` installs it, --{name}-python names another")
     say(f"installing {' '.join(PINNED[name])} into {folder}")
     folder.parent.mkdir(parents=True, exist_ok=True)
     for command in ([sys.executable, "-m", "venv", "--clear", str(folder)],

@@ -1,4 +1,5 @@
-"""The machine: what it is, how busy, what it can do at most, how far its cores are apart; and the C programs of bench/c."""
+"""The machine: what it is, how busy, what it can do at most, how far its cores are apart; and the C
+programs of bench/c."""
 import datetime
 import json
 import os
@@ -33,14 +34,16 @@ def memory_bytes():
 
 def governor():
     try:
-        return pathlib.Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor").read_text().strip()
+        return pathlib.Path(
+            "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor").read_text().strip()
     except OSError:
         return "unknown"
 
 
 def revision():
     try:
-        done = subprocess.run(["git", "-C", str(ROOT), "describe", "--always", "--dirty"], capture_output=True, text=True)
+        done = subprocess.run(["git", "-C", str(ROOT), "describe", "--always", "--dirty"],
+                              capture_output=True, text=True)
     except OSError: # a machine without git
         return "unknown"
     return done.stdout.strip() or "unknown"
@@ -51,11 +54,13 @@ def now():
 
 
 def describe():
-    return {"cpu": first_match("/proc/cpuinfo", "model name"), "family": first_match("/proc/cpuinfo", "cpu family"),
+    return {"cpu": first_match("/proc/cpuinfo", "model name"),
+            "family": first_match("/proc/cpuinfo", "cpu family"),
             "model": first_match("/proc/cpuinfo", "model\t"), "cpus": os.cpu_count(),
             "virtual": "hypervisor" in first_match("/proc/cpuinfo", "flags").split(),
-            "caches": caches(), "governor": governor(), "memory": first_match("/proc/meminfo", "MemTotal"),
-            "kernel": platform.release(), "load": load(), "date": now(), "revision": revision()}
+            "caches": caches(), "governor": governor(),
+            "memory": first_match("/proc/meminfo", "MemTotal"), "kernel": platform.release(),
+            "load": load(), "date": now(), "revision": revision()}
 
 
 def caches():
@@ -65,13 +70,15 @@ def caches():
         try:
             kind = (index / "type").read_text().strip()
             if kind != "Instruction":
-                out["L" + (index / "level").read_text().strip()] = (index / "size").read_text().strip()
+                level = (index / "level").read_text().strip()
+                out["L" + level] = (index / "size").read_text().strip()
         except OSError:
             pass
     return out
 
 
-COMPILERS = [*(f"clang-{n}" for n in range(19, 13, -1)), "clang", "gcc", "cc"]  # clang 19 is what LIMITS were found with
+# clang 19 is what LIMITS were found with
+COMPILERS = [*(f"clang-{n}" for n in range(19, 13, -1)), "clang", "gcc", "cc"]
 
 
 class Programs:
@@ -87,7 +94,8 @@ class Programs:
         if not self.compiler:
             return None
         try:
-            done = subprocess.run([self.compiler, "--version"], capture_output=True, text=True, timeout=60)
+            done = subprocess.run([self.compiler, "--version"], capture_output=True, text=True,
+                                  timeout=60)
         except (OSError, subprocess.TimeoutExpired):
             return self.compiler
         lines = done.stdout.strip().splitlines() if done.returncode == 0 else []
@@ -101,12 +109,13 @@ class Programs:
         if not source.exists():
             self.why[name] = f"there is no bench/c/{name}.c"
         elif not self.compiler:
-            self.why[name] = f"no C compiler: none of {', '.join(COMPILERS)} is in $PATH, and --cc names none"
+            self.why[name] = (
+                f"no C compiler: none of {', '.join(COMPILERS)} is in $PATH, and --cc names none")
         else:
             self.folder.mkdir(parents=True, exist_ok=True)
             out = self.folder / name
-            done = subprocess.run([self.compiler, *FLAGS, str(source), "-o", str(out), "-lpthread", "-lm"], capture_output=True,
-                                  text=True)
+            done = subprocess.run([self.compiler, *FLAGS, str(source), "-o", str(out), "-lpthread",
+                                   "-lm"], capture_output=True, text=True)
             if done.returncode:
                 self.why[name] = f"{self.compiler}: {done.stderr.strip()[-300:]}"
             else:
@@ -119,7 +128,8 @@ def run_json(program, *arguments, timeout=120):
     if not program:
         return None
     try:
-        done = subprocess.run([program, *map(str, arguments)], capture_output=True, text=True, timeout=timeout)
+        done = subprocess.run([program, *map(str, arguments)], capture_output=True, text=True,
+                              timeout=timeout)
         return json.loads(done.stdout) if done.returncode == 0 else None
     except (OSError, ValueError, subprocess.TimeoutExpired):
         return None

@@ -11,10 +11,14 @@ from contenders import Gnnc, Process, RaceError
 from table import data_argument
 
 LOGITS = 1e-4   # relative to 1 + |logit|
-SLOW = ((5e6, 2), (3e5, 3))   # microseconds a step, beyond which so many rounds do: long steps are steady
-LOSS = 1e-3     # relative, after a few steps of Adam, which divides small gradients by small numbers
-ROUNDED = {"highest": None, "high": 2e-2, "medium": 1e-1} # both of them, where operands of products are rounded: to 11 bits, to 8
-CEILING_S = 0.1 # seconds a figure, before and after a hand-written program: neighbours take bandwidth, and give it back
+# microseconds a step, beyond which so many rounds do: long steps are steady
+SLOW = ((5e6, 2), (3e5, 3))
+LOSS = 1e-3  # relative, after a few steps of Adam, which divides small gradients by small numbers
+# both of them, where operands of products are rounded: to 11 bits, to 8
+ROUNDED = {"highest": None, "high": 2e-2, "medium": 1e-1}
+# seconds a figure, before and after a hand-written program: neighbours take bandwidth, and give it
+# back
+CEILING_S = 0.1
 
 
 class Settings:
@@ -41,17 +45,21 @@ class Race:
     def prepare(self):
         data = data_argument(self.w.source, self.s.data_root)
         if not data:
-            raise RaceError(f"{self.w.source} is not here: --data-root or $GNNC_DATA names the folder that has it")
+            raise RaceError(f"{self.w.source} is not here: --data-root or $GNNC_DATA names the "
+                            "folder that has it")
         self.graph, self.data = self.cases.graph(self.w.data, data, self.sources)
         self.meta = json.loads((self.graph / "meta.json").read_text())
         self.case = self.cases.case(self.w, self.graph, self.data)
         self.big = self.meta["edges"] > 1_000_000
-        # Models of graphs have a norm over rows in each layer: rounding grows tenfold a step there, in double precision too.
+        # Models of graphs have a norm over rows in each layer: rounding grows tenfold a step there,
+        # in double precision too.
         self.check_steps = 2 if self.big or self.meta.get("labelled") == "graph" else 5
 
     def make_gnnc(self, name="gnnc", more=(), threads=None):
-        gnnc = Gnnc(name, self.s.gnnc, self.w, self.cases.model(self.w), self.data, self.case, {"GNNC_CACHE": "1", "GNNC_CACHE_DIR": str(self.cache / name)},
-                    [*self.s.gnnc_args, *more, *(["--threads", str(threads)] if threads else [])], timeout=self.s.timeout * 2)
+        gnnc = Gnnc(name, self.s.gnnc, self.w, self.cases.model(self.w), self.data, self.case,
+                    {"GNNC_CACHE": "1", "GNNC_CACHE_DIR": str(self.cache / name)},
+                    [*self.s.gnnc_args, *more, *(["--threads", str(threads)] if threads else [])],
+                    timeout=self.s.timeout * 2)
         return gnnc
 
     def calibrate(self, gnnc):
@@ -60,7 +68,8 @@ class Race:
         steps = duel.steps_for(first["median"], self.s.block_s / 2, most=2000, least=2)
         again = gnnc.block(steps)
         self.us = again["median"]
-        return steps, {"compile_cold_s": (first["compile_ms"] or 0) / 1e3, "compile_warm_s": (again["compile_ms"] or 0) / 1e3,
+        return steps, {"compile_cold_s": (first["compile_ms"] or 0) / 1e3,
+                       "compile_warm_s": (again["compile_ms"] or 0) / 1e3,
                        "prepare_s": (first["prepare_ms"] or 0) / 1e3}
 
     def loss_of_gnnc(self, gnnc):
@@ -78,7 +87,8 @@ class Race:
         if worst is not None and not worst <= self.logits_bound:
             return f"logits differ by {worst:.1e}"
         at = min(self.check_steps, len(loss)) - 1
-        if self.loss is not None and loss[at] is not None and self.w.p == 0 and at == self.check_steps - 1:
+        if (self.loss is not None and loss[at] is not None and self.w.p == 0
+            and at == self.check_steps - 1):
             if not abs(loss[at] - self.loss) <= self.loss_bound * max(1.0, abs(self.loss)):
                 return f"loss after {at + 1} steps is {loss[at]:.6g}, gnnc's {self.loss:.6g}"
         return ""
@@ -103,33 +113,38 @@ class Race:
             self.gnnc_blocks.append(self.gnnc.block(self.steps))
         if self.w.threads > 1:
             trips.append(machine.round_trip(self.programs))
-        self.rows = {"gnnc": duel.figures(self.gnnc_blocks) | compiled | {"about": self.gnnc.about}} | self.rows
+        self.rows = {"gnnc": duel.figures(self.gnnc_blocks) | compiled |
+                     {"about": self.gnnc.about}} | self.rows
         self.pay()
         if not self.s.keep:
             shutil.rmtree(self.cache, ignore_errors=True)
-        return {"workload": self.w.__dict__, "meta": self.meta, "precision": self.s.precision, "rows": self.rows, "round_trip": [t for t in trips if t],
-                "loss": self.loss, "date": machine.now(), "load": machine.load(), "revision": machine.revision()}
+        return {"workload": self.w.__dict__, "meta": self.meta, "precision": self.s.precision,
+                "rows": self.rows, "round_trip": [t for t in trips if t], "loss": self.loss,
+                "date": machine.now(), "load": machine.load(), "revision": machine.revision()}
 
     def against(self, name, make):
         """Another gnnc, in turn with the first."""
         def duel_it():
             other = make()
             steps, compiled = self.calibrate(other)
-            mine, theirs = duel.alternate(self.gnnc, other, (self.steps, steps), self.rounds_for(self.us, True))
+            mine, theirs = duel.alternate(self.gnnc, other, (self.steps, steps),
+                                          self.rounds_for(self.us, True))
             self.gnnc_blocks += mine
-            return duel.figures(theirs) | duel.ratio(theirs, mine) | compiled | {"about": other.about}
+            return (duel.figures(theirs) | duel.ratio(theirs, mine) | compiled |
+                    {"about": other.about})
         self.note(name, *duel.guarded(duel_it))
 
     def against_hand(self):
         program, argument = self.w.hand.split(":")
         path = self.programs.get(program)
         if not path:
-            self.say(f"WARNING: {self.w.name}: nothing to compare with by hand: bench/c/{program}.c does not compile; --cc names "
-                     "another compiler")
+            self.say(f"WARNING: {self.w.name}: nothing to compare with by hand: "
+                     f"bench/c/{program}.c does not compile; --cc names another compiler")
             self.note("by hand", None, self.programs.why[program])
             return
         before = machine.ceilings(self.programs, CEILING_S, 1)
-        row, why = duel.guarded(self.duel_process, "by hand", [path, str(self.graph), str(self.case), argument], {}, None)
+        row, why = duel.guarded(self.duel_process, "by hand",
+                                [path, str(self.graph), str(self.case), argument], {}, None)
         if row:
             around = hands.mean([before, machine.ceilings(self.programs, CEILING_S, 1)])
             row |= hands.verdict(self.w.hand, row["median"], around) | {"ceilings": around}
@@ -146,8 +161,8 @@ class Race:
             return
         cache = self.cache / name.replace(":", "-")
         environment = peers.environment_of(cache, self.s.device)
-        command = peer.command(python, self.w, self.graph, self.case, self.check_steps, self.s.scripts, self.s.device,
-                               self.s.precision)
+        command = peer.command(python, self.w, self.graph, self.case, self.check_steps,
+                               self.s.scripts, self.s.device, self.s.precision)
         row, why = duel.guarded(self.duel_process, name, command, environment, peer)
         if row and peer.compiles and row["blocks"] > 1:
             warm, _ = duel.guarded(self.first_step, command, environment)
@@ -165,7 +180,8 @@ class Race:
 
     def duel_process(self, name, command, environment, peer):
         self.say(f"{self.w.name}: {name}")
-        process = Process(name, command, environment, min(self.s.timeout, max(30.0, self.s.left())), peer and peer.keeps_memory)
+        process = Process(name, command, environment, min(self.s.timeout, max(30.0, self.s.left())),
+                          peer and peer.keeps_memory)
         try:
             about = process.about
             us = about.get("second_s", 0) * 1e6 or process.block(3)["median"]
@@ -178,7 +194,8 @@ class Race:
         finally:
             process.close()
         self.gnnc_blocks += mine
-        row = duel.figures(theirs) | duel.ratio(theirs, mine) | {"about": about, "wrong": self.agrees(about)}
+        row = (duel.figures(theirs) | duel.ratio(theirs, mine) |
+               {"about": about, "wrong": self.agrees(about)})
         if peer and peer.compiles:
             row["compile_cold_s"] = max(0.0, about["first_s"] - about["second_s"])
         if peer:
@@ -194,7 +211,8 @@ class Race:
 
     def note(self, name, row, why):
         self.rows[name] = row if row else {"failed": why}
-        self.say(f"{self.w.name}: {name}: " + (f"{row['median'] / 1e3:.3f} ms" if row else f"no: {why}"))
+        self.say(f"{self.w.name}: {name}: " +
+                 (f"{row['median'] / 1e3:.3f} ms" if row else f"no: {why}"))
 
     def pay(self):
         """From which step on compiling has paid, against PyTorch Geometric's eager mode."""

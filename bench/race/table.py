@@ -19,14 +19,17 @@ class Workload:
     name: str
     model: str
     data: str       # its name
-    source: str     # what it is: a path below the data's root, synthetic:..., weighted:NAME, inverse:PATH, facts:PATH
+    # what it is: a path below the data's root, synthetic:..., weighted:NAME, inverse:PATH,
+    # facts:PATH
+    source: str
     what: str       # train, infer
     p: float
     threads: int
     options: dict
     peers: str
     hand: str       # PROGRAM:ARGUMENT or ""
-    goals: dict     # best, hand, tuned, two, memory: a number; grows: (a number, the workload that it grew from)
+    # best, hand, tuned, two, memory: a number; grows: (a number, the workload that it grew from)
+    goals: dict
 
     @property
     def training(self):
@@ -40,7 +43,8 @@ class Workload:
         for folder in ("samples", "bench/models"):
             if (ROOT / folder / f"{self.model}.gnn").exists():
                 return ROOT / folder / f"{self.model}.gnn"
-        raise TableError(f"{self.name}: no samples/{self.model}.gnn and no bench/models/{self.model}.gnn")
+        raise TableError(
+            f"{self.name}: no samples/{self.model}.gnn and no bench/models/{self.model}.gnn")
 
 
 def parse_goals(text, where):
@@ -62,7 +66,8 @@ def parse_goals(text, where):
 
 def parse_row(words, where):
     if len(words) != 10:
-        raise TableError(f"{where}: {len(words)} words, expected 10: name model data what p t options peers hand goals")
+        raise TableError(f"{where}: {len(words)} words, expected 10: name model data what p t "
+                         "options peers hand goals")
     name, model, data, what, p, threads, options, peers, hand, goals = words
     if what not in ("train", "infer"):
         raise TableError(f"{where}: '{what}': expected train or infer")
@@ -71,8 +76,8 @@ def parse_row(words, where):
         pairs = dict(pair.split("=", 1) for pair in options.split(",")) if options != "-" else {}
     except ValueError as error:
         raise TableError(f"{where}: {error}") from None
-    return Workload(name, model, data, "", what, number[0], number[1], pairs, peers, "" if hand == "-" else hand,
-                    parse_goals(goals, where))
+    return Workload(name, model, data, "", what, number[0], number[1], pairs, peers,
+                    "" if hand == "-" else hand, parse_goals(goals, where))
 
 
 def read(path):
@@ -95,16 +100,19 @@ def read(path):
         if names.count(row.name) > 1:
             raise TableError(f"{path}: {row.name} is there twice")
         if "grows" in row.goals and row.goals["grows"][1] not in names:
-            raise TableError(f"{path}: {row.name} grows from '{row.goals['grows'][1]}', which is not there")
+            raise TableError(
+                f"{path}: {row.name} grows from '{row.goals['grows'][1]}', which is not there")
     return rows, data
 
 
 def pick(rows, patterns):
-    """Those whose name fits any of the patterns, in the order of the table; a pattern that fits none is an error."""
+    """Those whose name fits any of the patterns, in the order of the table; a pattern that fits
+    none is an error."""
     for pattern in patterns:
         if not any(fnmatch.fnmatchcase(row.name, pattern) for row in rows):
             raise TableError(f"no workload fits '{pattern}'; --list shows them")
-    return [row for row in rows if not patterns or any(fnmatch.fnmatchcase(row.name, pattern) for pattern in patterns)]
+    return [row for row in rows if not patterns
+            or any(fnmatch.fnmatchcase(row.name, pattern) for pattern in patterns)]
 
 
 def data_argument(source, root):
@@ -114,4 +122,5 @@ def data_argument(source, root):
     made, _, below = source.rpartition(":")
     root = root or os.environ.get("GNNC_DATA")
     path = pathlib.Path(root) / below if root else None
-    return f"{made}:{path}" if made and path and path.exists() else str(path) if path and path.exists() else None
+    return (f"{made}:{path}" if made and path and path.exists() else str(path) if path
+            and path.exists() else None)

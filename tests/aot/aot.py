@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Models compiled ahead of time, in C programs: aot.py GNNC FOLDER.
 
-What they compute is compared bit by bit with what gnnc computes on the same data, on another graph than they were compiled
-for; and the files are looked at for what they show and need."""
+What they compute is compared bit by bit with what gnnc computes on the same data, on another graph
+than they were compiled for; and the files are looked at for what they show and need."""
 import ctypes
 import json
 import os
@@ -62,14 +62,15 @@ def fail(text):
 
 
 def sh(command, expect=0, **options):
-    done = subprocess.run(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300,
-                          **options)
+    done = subprocess.run(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, timeout=300, **options)
     if done.returncode != expect:
-        fail(f"{' '.join(map(str, command))}\nexit status {done.returncode}, expected {expect}\n{done.stdout}")
+        fail(f"{' '.join(map(str, command))}\nexit status {done.returncode}, expected {expect}\n"
+             f"{done.stdout}")
     return done.stdout
 
 
-# Data -----------------------------------------------------------------------------------------------------------------
+# Data ---------------------------------------------------------------------------------------------
 
 
 class Data:
@@ -85,7 +86,8 @@ class Data:
         if weighted:
             draw.shuffle(edges)  # data on edges has the order that edges come in
         features, classes = 11, 4
-        x = [draw.choice([0.0] * 9 * len(values) + list(values)) if sparse else draw.gauss(0, 1) for _ in range(nodes * features)]
+        x = [draw.choice([0.0] * 9 * len(values) + list(values)) if sparse else draw.gauss(0, 1)
+             for _ in range(nodes * features)]
         x = list(struct.unpack(f"<{len(x)}f", struct.pack(f"<{len(x)}f", *x)))
         y = [draw.randrange(classes) for _ in range(nodes)]
         y[:classes] = range(classes)
@@ -105,10 +107,12 @@ class Data:
             rows = [[c for c in range(features) if x[v * features + c]] for v in range(nodes)]
             arrays.update(self.csr("attr", rows, features))
             arrays["attr_data"] = ("f", (sum(map(len, rows)),), [v for v in x if v])
-            arrays.update(self.csr("adj", [[b for a, b in sorted(both) if a == v] for v in range(nodes)], nodes))
+            arrays.update(self.csr(
+                "adj", [[b for a, b in sorted(both) if a == v] for v in range(nodes)], nodes))
         else:
             arrays.update({"x": ("f", (nodes, features), x), "y": arrays.pop("labels"),
-                           "edge_index": ("q", (2, len(edges)), [e[0] for e in edges] + [e[1] for e in edges])})
+                           "edge_index": ("q", (2, len(edges)),
+                                          [e[0] for e in edges] + [e[1] for e in edges])})
             if weighted:
                 arrays["edge_weight"] = ("f", (len(edges),), weight)
         files.write_npz(self.npz, arrays)
@@ -119,8 +123,10 @@ class Data:
         flat, ptr = [c for row in rows for c in row], [0]
         for row in rows:
             ptr.append(ptr[-1] + len(row))
-        return {name + "_data": ("f", (len(flat),), [1.0] * len(flat)), name + "_indices": ("i", (len(flat),), flat),
-                name + "_indptr": ("i", (len(ptr),), ptr), name + "_shape": ("q", (2,), [len(rows), columns])}
+        return {name + "_data": ("f", (len(flat),), [1.0] * len(flat)),
+                name + "_indices": ("i", (len(flat),), flat),
+                name + "_indptr": ("i", (len(ptr),), ptr),
+                name + "_shape": ("q", (2,), [len(rows), columns])}
 
     def write(self, name, kind, values):
         with open(os.path.join(self.folder, name), "wb") as f:
@@ -142,15 +148,18 @@ def logits(path):
     return struct.pack(f"<{len(values)}f", *values)
 
 
-# Programs -------------------------------------------------------------------------------------------------------------
+# Programs -----------------------------------------------------------------------------------------
 
 
-def build(r, prefix, library, name, *flags, trains=True, mask=True, weighted=False, weight="a.bias", link=("-lm",), source="driver.c"):
+def build(r, prefix, library, name, *flags, trains=True, mask=True, weighted=False, weight="a.bias",
+          link=("-lm",), source="driver.c"):
     exe = r.path(name)
     upper = prefix.upper()
-    options = [f"-DMODEL={prefix}", f'-DHEADER="{prefix}.h"', f"-DOUT_COLUMNS={upper}_OUT_COLUMNS", f'-DWEIGHT="{weight}"',
-               "-I", r.folder, *(["-DTRAINS"] if trains else []), *(["-DWEIGHTED"] if weighted else []), *([] if mask else ["-DNO_MASK"])]
-    sh([CC, *STRICT, *options, *flags, os.path.join(HERE, source), r.path(library), *link, "-o", exe])
+    options = [f"-DMODEL={prefix}", f'-DHEADER="{prefix}.h"', f"-DOUT_COLUMNS={upper}_OUT_COLUMNS",
+               f'-DWEIGHT="{weight}"', "-I", r.folder, *(["-DTRAINS"] if trains else []),
+               *(["-DWEIGHTED"] if weighted else []), *([] if mask else ["-DNO_MASK"])]
+    sh([CC, *STRICT, *options, *flags, os.path.join(HERE, source), r.path(library), *link, "-o",
+        exe])
     return exe
 
 
@@ -164,31 +173,36 @@ def same(what, got, want):
     if got != want:
         n = min(len(got), len(want)) // 4
         a, b = struct.unpack(f"<{n}f", got[:4 * n]), struct.unpack(f"<{n}f", want[:4 * n])
-        fail(f"{what}: {len(got)} bytes, expected {len(want)}; {sum(p != q for p, q in zip(a, b))} of {n} numbers differ")
+        fail(f"{what}: {len(got)} bytes, expected {len(want)}; {sum(p != q for p, q in zip(a, b))} "
+             f"of {n} numbers differ")
 
 
 def check_results(r, prefix, model, here, other, weighted=False, mask=True, mode="default"):
     """Inference and training on `other`, compiled for `here`."""
     trained, predicted = r.path("w.safetensors"), r.path("p.npz")
-    r.works("train", model, *other.args, "--epochs", STEPS, "--seed", SEED, "--save", trained, "--threads", 2)
+    r.works("train", model, *other.args, "--epochs", STEPS, "--seed", SEED, "--save", trained,
+            "--threads", 2)
     r.works("run", model, *other.args, "--weights", trained, "--predictions", predicted)
     tensors = files.read_safetensors(trained)
     weights, want = write_weights(r, prefix + "-weights", tensors), logits(predicted)
     first = next(iter(tensors))
     for end in ("o", "a", "so"):
         header = r.path(prefix + ".h")
-        r.works(model, *here.args, "--prefix", prefix, "-O", mode, "-o", r.path(f"{prefix}.{end}"), "--header", header)
+        r.works(model, *here.args, "--prefix", prefix, "-O", mode, "-o", r.path(f"{prefix}.{end}"),
+                "--header", header)
         link = ("-lm", f"-Wl,-rpath,{r.folder}") if end == "so" else ("-lm",)
-        exe = build(r, prefix, f"{prefix}.{end}", f"{prefix}-{end}", weighted=weighted, weight=first, link=link, mask=mask)
+        exe = build(r, prefix, f"{prefix}.{end}", f"{prefix}-{end}", weighted=weighted,
+                    weight=first, link=link, mask=mask)
         same(f"{prefix}.{end} infers", result(r, exe, other.folder, "infer", weights), want)
         got = result(r, exe, other.folder, "train", STEPS, SEED, weights)
         same(f"{prefix}.{end} trains", got, flat(tensors) + want)
     for how in ("coo32", "share", "threads", *(() if weighted else ("csr", "csr32"))):
         same(f"{prefix}, {how}", result(r, exe, other.folder, how, weights), want)
     same(f"{prefix}, weights from a file", result(r, exe, other.folder, "load", trained), want)
-    same(f"{prefix} goes on", result(r, exe, other.folder, "resume", STEPS, SEED, weights), flat(tensors) + want)
-    r.works(model, *here.args, "--prefix", "brings", "-o", r.path("brings.o"), "--header", r.path("brings.h"), "--weights", trained,
-            "--inference")
+    same(f"{prefix} goes on", result(r, exe, other.folder, "resume", STEPS, SEED, weights),
+         flat(tensors) + want)
+    r.works(model, *here.args, "--prefix", "brings", "-o", r.path("brings.o"), "--header",
+            r.path("brings.h"), "--weights", trained, "--inference")
     exe = build(r, "brings", "brings.o", "brings", trains=False, weighted=weighted, weight=first)
     same(f"{prefix} brings its weights along", result(r, exe, other.folder, "infer", "-"), want)
 
@@ -197,19 +211,26 @@ def check_errors(r, here):
     """Under AddressSanitizer, which also finds what is not freed."""
     exe = build(r, "net", "net.o", "net-errors", "-fsanitize=address,undefined", weighted=True)
     said = sh([exe, here.folder, "errors"])
-    for line in ("new: 0 ", "early: 2 no graph is bound", "end: 3 edge 1: ", "negative: 2 a graph of -1 nodes and 0 edges",
-                 "no ends: 2 a graph of 2 edges without their ends", "descending: 3 row 1 ends at edge 1, before it begins at 2",
-                 "late: 3 row 0 begins at edge 1, not 0", "unbound: 2 input 'g.weight' is not bound",
-                 "input: 2 model Net has no input 'X'; did you mean 'x'?", "address: 2 'x' is bound to no data",
-                 "aligned: 2 the data of 'x' is not aligned", "output: 2 nothing was inferred",
-                 "weight: 2 model Net has no weight 'convs.0.bia'", "elements: 3 weight 'a.bias' has 7 numbers, not 2",
-                 "state: 2 a state of model Net has ", "rows: 3 eval: 'x' has 59 rows of 11 elements, expected 60 of 11", "infer: 0 ",
-                 "label: 3 y: row 1 is class 4; classes are 0 to 3, and -1 is unknown",
-                 "no place: 2 there is no place for the new model",
-                 "no model: 2 out of memory, or no model was given", "no name: 2 the input's name is NULL",
-                 "no output's name: 2 the output's name is NULL", "no weight's name: 2 the weight's name is NULL",
-                 "no path: 2 the path of the weights is NULL", "no output: 2 model Net has no output 'on'",
-                 "negative threads: 2 a model of -1 threads", "and then: 2 a model of -1 threads"):
+    for line in (
+            "new: 0 ", "early: 2 no graph is bound", "end: 3 edge 1: ",
+            "negative: 2 a graph of -1 nodes and 0 edges",
+            "no ends: 2 a graph of 2 edges without their ends",
+            "descending: 3 row 1 ends at edge 1, before it begins at 2",
+            "late: 3 row 0 begins at edge 1, not 0", "unbound: 2 input 'g.weight' is not bound",
+            "input: 2 model Net has no input 'X'; did you mean 'x'?",
+            "address: 2 'x' is bound to no data", "aligned: 2 the data of 'x' is not aligned",
+            "output: 2 nothing was inferred", "weight: 2 model Net has no weight 'convs.0.bia'",
+            "elements: 3 weight 'a.bias' has 7 numbers, not 2",
+            "state: 2 a state of model Net has ",
+            "rows: 3 eval: 'x' has 59 rows of 11 elements, expected 60 of 11", "infer: 0 ",
+            "label: 3 y: row 1 is class 4; classes are 0 to 3, and -1 is unknown",
+            "no place: 2 there is no place for the new model",
+            "no model: 2 out of memory, or no model was given",
+            "no name: 2 the input's name is NULL", "no output's name: 2 the output's name is NULL",
+            "no weight's name: 2 the weight's name is NULL",
+            "no path: 2 the path of the weights is NULL",
+            "no output: 2 model Net has no output 'on'",
+            "negative threads: 2 a model of -1 threads", "and then: 2 a model of -1 threads"):
         if "\n" + line not in "\n" + said:
             fail(f"expected a line that begins with '{line}':\n{said}")
 
@@ -217,17 +238,19 @@ def check_errors(r, here):
 def check_memory(r, here):
     """Every allocation fails in turn: an error each time, and nothing is lost."""
     wrapped = [f"-Wl,--wrap={name}" for name in ("malloc", "aligned_alloc")]
-    exe = build(r, "net", "net.o", "net-memory", "-fsanitize=address", "-DWRAP", *wrapped, weighted=True)
+    exe = build(r, "net", "net.o", "net-memory", "-fsanitize=address", "-DWRAP", *wrapped,
+                weighted=True)
     said = sh([exe, here.folder, "memory", r.path("w.safetensors")])
     if int(said.split()[0]) < 50:
         fail(said)
 
 
-# Files ----------------------------------------------------------------------------------------------------------------
+# Files --------------------------------------------------------------------------------------------
 
 
 def symbols(path, *flags):
-    return {line.split()[-1] for line in sh(["nm", "-P", *flags, path]).splitlines() for line in [line.split(" ")[0]] if line}
+    return {line.split()[-1] for line in sh(["nm", "-P", *flags, path]).splitlines()
+            for line in [line.split(" ")[0]] if line}
 
 
 def check_files(r, prefix):
@@ -253,7 +276,8 @@ def check_files(r, prefix):
     said = sh(["readelf", "-aW", r.path(f"{prefix}.o")])
     if "warning" in said.lower() or ".note.GNU-stack" not in said:
         fail(said[-2000:])
-    places = [line.split()[0] for line in sh(["readelf", "-rW", r.path(f"{prefix}.o")]).splitlines() if "R_X86_64_64" in line]
+    places = [line.split()[0] for line in sh(["readelf", "-rW", r.path(f"{prefix}.o")]).splitlines()
+              if "R_X86_64_64" in line]
     if len(places) < 100 or [p for p in places if int(p, 16) % 8]:
         fail("addresses that are not aligned")
     if sh(["ar", "t", r.path(f"{prefix}.a")]).split() != [f"{prefix}.o"]:
@@ -277,10 +301,10 @@ def check_two(r, model, other, here):
     """Objects and archives of two models link into one program, whatever the order."""
     for end in ("o", "a"):
         for prefix, m in (("first", model), ("second", other)):
-            r.works(m, *here.args, "--prefix", prefix, "--inference", "-o", r.path(f"{prefix}.{end}"), "--header",
-                    r.path(f"{prefix}.h"))
-        sh([CC, *STRICT, "-I", r.folder, os.path.join(HERE, "two.c"), r.path(f"second.{end}"), r.path(f"first.{end}"), "-lm", "-o",
-            r.path("two")])
+            r.works(m, *here.args, "--prefix", prefix, "--inference", "-o",
+                    r.path(f"{prefix}.{end}"), "--header", r.path(f"{prefix}.h"))
+        sh([CC, *STRICT, "-I", r.folder, os.path.join(HERE, "two.c"), r.path(f"second.{end}"),
+            r.path(f"first.{end}"), "-lm", "-o", r.path("two")])
         if sh([r.path("two")]) != "5 5\n":
             fail("two models in one program")
     if read(r.path("first.o")) == read(r.path("second.o")):
@@ -288,14 +312,16 @@ def check_two(r, model, other, here):
     cxx = shutil.which("c++")
     if not cxx:
         fail("no C++ compiler: the headers are for C++ too")
-    r.write("both.cc", '#include "first.h"\n#include "second.h"\nint main() { return first_new == nullptr; }\n')
-    sh([cxx, "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-Wno-address", "-I", r.folder, r.path("both.cc"), r.path("first.a"),
-        r.path("second.a"), "-lm", "-o", r.path("both")])
+    r.write("both.cc", '#include "first.h"\n#include "second.h"\n'
+            'int main() { return first_new == nullptr; }\n')
+    sh([cxx, "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-Wno-address", "-I", r.folder,
+        r.path("both.cc"), r.path("first.a"), r.path("second.a"), "-lm", "-o", r.path("both")])
 
 
 def check_fork(r, model, here):
     """A child computes and frees what its parent opened."""
-    r.works(model, *here.args, "--prefix", "first", "--inference", "-o", r.path("first.o"), "--header", r.path("first.h"))
+    r.works(model, *here.args, "--prefix", "first", "--inference", "-o", r.path("first.o"),
+            "--header", r.path("first.h"))
     flags = ["-D_GNU_SOURCE", "-std=c11", "-Wall", "-Wextra", "-Werror", "-I", r.folder]
     sh([CC, *flags, os.path.join(HERE, "fork.c"), r.path("first.o"), "-lm", "-o", r.path("fork")])
     if sh([r.path("fork")]) != "forks\n":
@@ -303,21 +329,28 @@ def check_fork(r, model, here):
 
 
 def check_identity(r):
-    """A header and an object of different builds do not go together; what is no part of the interface may differ."""
+    """A header and an object of different builds do not go together; what is no part of the
+    interface may differ."""
     model = r.write("wide.gnn", OWN % ("", ""))
-    sizes = {name: f"synthetic:nodes=40,edges=90,features={n},classes=3" for name, n in (("few", 13), ("many", 200))}
+    sizes = {name: f"synthetic:nodes=40,edges=90,features={n},classes=3"
+             for name, n in (("few", 13), ("many", 200))}
     for name, data in sizes.items():
-        r.works(model, "--data", data, "-q", "--inference", "-o", r.path(name + ".o"), "--header", r.path(name + ".h"))
-    r.works(model, "--data", sizes["few"], "-q", "--inference", "--cpu", "x86-64-v2", "-o", r.path("old.o"), "--header",
-            r.path("old.h"))
-    r.works(model, "--data", sizes["few"], "-q", "-o", r.path("trains.o"), "--header", r.path("trains.h"))
-    source = r.write("identity.c", '#include HEADER\n#include <stdio.h>\nint main(void)\n{\n    own_model *m;\n'
-                     '    printf("%d ", own_new(1, 0, &m));\n    puts(own_message(m));\n    own_free(m);\n'
-                     '    printf("%d\\n", own_open(0, 1, 0, &m));\n    own_free(m);\n    return 0;\n}\n')
-    for header, object_, refused in (("few", "few", False), ("few", "old", False), ("few", "many", True),
-                                     ("many", "few", True), ("trains", "few", True)):
+        r.works(model, "--data", data, "-q", "--inference", "-o", r.path(name + ".o"), "--header",
+                r.path(name + ".h"))
+    r.works(model, "--data", sizes["few"], "-q", "--inference", "--cpu", "x86-64-v2", "-o",
+            r.path("old.o"), "--header", r.path("old.h"))
+    r.works(model, "--data", sizes["few"], "-q", "-o", r.path("trains.o"), "--header",
+            r.path("trains.h"))
+    source = r.write(
+        "identity.c", '#include HEADER\n#include <stdio.h>\nint main(void)\n{\n    own_model *m;\n'
+        '    printf("%d ", own_new(1, 0, &m));\n    puts(own_message(m));\n    own_free(m);\n'
+        '    printf("%d\\n", own_open(0, 1, 0, &m));\n    own_free(m);\n    return 0;\n}\n')
+    for header, object_, refused in (("few", "few", False), ("few", "old", False),
+                                     ("few", "many", True), ("many", "few", True),
+                                     ("trains", "few", True)):
         exe = r.path("identity")
-        sh([CC, *STRICT, "-I", r.folder, f'-DHEADER="{header}.h"', source, r.path(object_ + ".o"), "-lm", "-o", exe])
+        sh([CC, *STRICT, "-I", r.folder, f'-DHEADER="{header}.h"', source, r.path(object_ + ".o"),
+            "-lm", "-o", exe])
         said = sh([exe])
         words = "2 the header is of another interface (" if refused else "0 \n"
         if not said.startswith(words) or not said.endswith("\n0\n" if refused else "0 \n0\n"):
@@ -329,10 +362,13 @@ def check_identity(r):
 def check_own(r, here, other):
     """Inputs that a model declares: all results doubled, and three more."""
     inputs = ", scale: node[3], shift: any[3]"
-    plain, own = r.write("plain.gnn", OWN % ("", "")), r.write("own.gnn", OWN % (inputs, " * scale + shift"))
-    weights = {"a.lin.weight": ("f", (3, 11), [0.25 * (k % 5) - 0.5 for k in range(33)]), "a.bias": ("f", (3,), [0.5, -1.0, 2.0])}
+    plain, own = r.write("plain.gnn", OWN % ("", "")), r.write("own.gnn",
+                                                               OWN % (inputs, " * scale + shift"))
+    weights = {"a.lin.weight": ("f", (3, 11), [0.25 * (k % 5) - 0.5 for k in range(33)]),
+               "a.bias": ("f", (3,), [0.5, -1.0, 2.0])}
     files.write_safetensors(r.path("own.safetensors"), weights)
-    r.works("run", plain, *other.args, "--weights", r.path("own.safetensors"), "--predictions", r.path("own.npz"))
+    r.works("run", plain, *other.args, "--weights", r.path("own.safetensors"), "--predictions",
+            r.path("own.npz"))
     _, _, values = files.read_npz(r.path("own.npz"))["out"]
     want = struct.pack(f"<{len(values)}f", *[2 * v + 3 for v in values])
     r.works(own, *here.args, "--inference", "-o", r.path("own.o"), "--header", r.path("own.h"))
@@ -342,39 +378,48 @@ def check_own(r, here, other):
 
 def check_sample(r):
     """samples/c/ahead.c, as its first lines say."""
-    r.works(os.path.join(runs.SAMPLES, "gcn.gnn"), "-q", "-o", r.path("gcn.o"), "--header", r.path("gcn.h"))
-    sh([CC, *STRICT, "-I", r.folder, os.path.join(runs.SAMPLES, "c", "ahead.c"), r.path("gcn.o"), "-lm", "-o", r.path("ahead")])
+    r.works(os.path.join(runs.SAMPLES, "gcn.gnn"), "-q", "-o", r.path("gcn.o"), "--header",
+            r.path("gcn.h"))
+    sh([CC, *STRICT, "-I", r.folder, os.path.join(runs.SAMPLES, "c", "ahead.c"), r.path("gcn.o"),
+        "-lm", "-o", r.path("ahead")])
     said = sh([r.path("ahead")])
     losses = [float(line.split()[-1]) for line in said.splitlines() if line.startswith("step")]
-    scores = [[float(w) for w in line.split()[-4:]] for line in said.splitlines() if "scores" in line]
-    if len(losses) != 2 or losses[1] > losses[0] / 4 or len(scores) != 6 or scores[5].index(max(scores[5])) != 0:
+    scores = [[float(w) for w in line.split()[-4:]]
+              for line in said.splitlines() if "scores" in line]
+    if (len(losses) != 2 or losses[1] > losses[0] / 4 or len(scores) != 6
+        or scores[5].index(max(scores[5])) != 0):
         fail(said)
 
 
 def check_same_bytes(r, model, here):
     for name in ("one.o", "again.o"):
-        said = r.works(model, *here.args, "--json", "--prefix", "same", "-o", r.path(name), "--header", r.path(name + ".h"))
+        said = r.works(model, *here.args, "--json", "--prefix", "same", "-o", r.path(name),
+                       "--header", r.path(name + ".h"))
         said = json.loads(said)
         if (said["prefix"], said["training"], said["weights"]) != ("same", True, False):
             fail(f"{said}")
         if said["object_bytes"] != os.path.getsize(r.path(name)):
             fail(f"{said}")
-    if read(r.path("one.o")) != read(r.path("again.o")) or read(r.path("one.o.h")) != read(r.path("again.o.h")):
+    if (read(r.path("one.o")) != read(r.path("again.o"))
+        or read(r.path("one.o.h")) != read(r.path("again.o.h"))):
         fail("the same model gives other bytes")
 
 
-# Processors -----------------------------------------------------------------------------------------------------------
+# Processors ---------------------------------------------------------------------------------------
 
 
 def check_cpu(r, model, here, weights, want):
     close = struct.unpack(f"<{len(want) // 4}f", want)
-    for cpu, never in (("x86-64-v2", ("%ymm", "%zmm")), ("x86-64-v3", ("%zmm",)), ("x86-64-v4", ())):
-        r.works(model, *here.args, "--prefix", "net", "--cpu", cpu, "-o", r.path("cpu.o"), "--header", r.path("net.h"))
+    for cpu, never in (("x86-64-v2", ("%ymm", "%zmm")), ("x86-64-v3", ("%zmm",)),
+                       ("x86-64-v4", ())):
+        r.works(model, *here.args, "--prefix", "net", "--cpu", cpu, "-o", r.path("cpu.o"),
+                "--header", r.path("net.h"))
         code = sh(["objdump", "-d", r.path("cpu.o")])
         if [register for register in never if register in code]:
             fail(f"{cpu}: {never} is used")
         exe = build(r, "net", "cpu.o", "net-cpu", weighted=True)
-        run = subprocess.run([exe, here.folder, "infer", weights, r.path("got")], capture_output=True, text=True)
+        run = subprocess.run([exe, here.folder, "infer", weights, r.path("got")],
+                             capture_output=True, text=True)
         with open("/proc/cpuinfo", encoding="utf8") as f:
             words = set(f.read().split())
         has = {"x86-64-v2": "sse4_2", "x86-64-v3": "avx2", "x86-64-v4": "avx512vl"}[cpu] in words
@@ -384,7 +429,8 @@ def check_cpu(r, model, here, weights, want):
                 fail(f"{cpu} computes something else")
         elif run.returncode == 0 or f"compiled for {cpu}: this processor lacks " not in run.stderr:
             fail(f"{cpu}: exit status {run.returncode}\n{run.stderr}")
-    # A processor that lacks something: the object is told that it needs what none has any more (XOP, of Bulldozer).
+    # A processor that lacks something: the object is told that it needs what none has any more
+    # (XOP, of Bulldozer).
     at = needs_offset(r.path("cpu.o"))
     image = bytearray(read(r.path("cpu.o")))
     (needs,) = struct.unpack("<Q", image[at:at + 8])
@@ -393,15 +439,18 @@ def check_cpu(r, model, here, weights, want):
     image[at:at + 8] = struct.pack("<Q", needs | 1 << XOP)
     r.write("xop.o", bytes(image))
     exe = build(r, "net", "xop.o", "net-xop", weighted=True)
-    run = subprocess.run([exe, here.folder, "infer", weights, r.path("got")], capture_output=True, text=True)
+    run = subprocess.run([exe, here.folder, "infer", weights, r.path("got")], capture_output=True,
+                         text=True)
     if run.returncode != 1 or not run.stderr.rstrip().endswith("xop"):
         fail(f"a processor without XOP: exit status {run.returncode}\n{run.stderr}")
 
 
 def xop_number():
     """The place of XOP in runtime/load/cpu.h's list."""
-    lines = open(os.path.join(HERE, "..", "..", "runtime", "load", "cpu.h"), encoding="utf8").read().split("GN_CPU_FEATURES(X)", 1)[1]
-    names = [line.split("(")[1].split(",")[0] for line in lines.splitlines() if line.strip().startswith("X(")]
+    lines = open(os.path.join(HERE, "..", "..", "runtime", "load", "cpu.h"),
+                 encoding="utf8").read().split("GN_CPU_FEATURES(X)", 1)[1]
+    names = [line.split("(")[1].split(",")[0]
+             for line in lines.splitlines() if line.strip().startswith("X(")]
     return names.index("XOP")
 
 
@@ -409,22 +458,25 @@ XOP = xop_number()
 
 
 def needs_offset(path):
-    (line,) = [line for line in sh(["readelf", "-sW", path]).splitlines() if line.endswith(" gnnc.needs")]
+    (line,) = [line for line in sh(["readelf", "-sW", path]).splitlines()
+               if line.endswith(" gnnc.needs")]
     _, value, _, _, _, _, section, _ = line.split()
     heads = sh(["readelf", "-SW", path]).replace("[ ", "[").splitlines()
     (head,) = [line.split() for line in heads if line.strip().startswith(f"[{section}]")]
     return int(head[4], 16) + int(value, 16)
 
 
-# Refusals -------------------------------------------------------------------------------------------------------------
+# Refusals -----------------------------------------------------------------------------------------
 
 
 def check_refusals(r, model, here):
     o, h = r.path("bad.o"), r.path("bad.h")
-    r.fails(2, "expected a name that ends in .o, .a or .so", model, *here.args, "-o", r.path("bad.txt"))
+    r.fails(2, "expected a name that ends in .o, .a or .so", model, *here.args, "-o",
+            r.path("bad.txt"))
     r.fails(2, "expected a name that ends in .o, .a or .so", model, *here.args, "-o", r.path(".o"))
     r.fails(2, "--header goes with -o FILE.o, .a or .so", model, *here.args, "--header", h)
-    r.fails(2, "--prefix goes with -o FILE.o, .a or .so and without --emit", model, "-q", "--emit=gir", "--prefix", "a", "-o", o)
+    r.fails(2, "--prefix goes with -o FILE.o, .a or .so and without --emit", model, "-q",
+            "--emit=gir", "--prefix", "a", "-o", o)
     r.fails(2, "--prefix 2b: expected a letter", model, *here.args, "-o", o, "--prefix", "2b")
     r.fails(2, "--prefix a-b: expected a letter", model, *here.args, "-o", o, "--prefix", "a-b")
     r.fails(2, "that is where the code goes", model, *here.args, "-o", o, "--header", o)
@@ -442,19 +494,22 @@ def check_refusals(r, model, here):
         for end in ("o", "a", "so"):
             r.fails(3, "Permission denied", model, *here.args, "-o", r.path(f"shut/bad.{end}"))
     os.chmod(r.path("shut"), 0o700)
-    left = [n for n in os.listdir(r.path("shut")) + os.listdir(r.folder) if n.startswith("bad") or ".tmp" in n]
+    left = [n for n in os.listdir(r.path("shut")) + os.listdir(r.folder) if n.startswith("bad")
+            or ".tmp" in n]
     if left != [] or os.listdir(r.path("shut")) != ["folder.so"]:
         fail(f"left behind: {left} {os.listdir(r.path('shut'))}")
 
 
 def check_no_linker(r, model, here):
     path, os.environ["PATH"] = os.environ["PATH"], r.path("empty")
-    r.fails(4, "a shared library takes the system's linker, and there is no ld, ld.lld, ld.gold or ld.lld-19 in $PATH", model, *here.args, "-o",
-            r.path("bad.so"))
+    r.fails(4, "a shared library takes the system's linker, and there is no ld, ld.lld, ld.gold or "
+            "ld.lld-19 in $PATH", model, *here.args, "-o", r.path("bad.so"))
     for end in ("o", "a"):
-        r.works(model, *here.args, "--prefix", "net", "-o", r.path(f"alone.{end}"), "--header", r.path("net.h"))
+        r.works(model, *here.args, "--prefix", "net", "-o", r.path(f"alone.{end}"), "--header",
+                r.path("net.h"))
     os.environ["PATH"] = path
-    if read(r.path("alone.o")) != read(r.path("net.o")) or read(r.path("alone.a")) != read(r.path("net.a")):
+    if (read(r.path("alone.o")) != read(r.path("net.o"))
+        or read(r.path("alone.a")) != read(r.path("net.a"))):
         fail("without a linker other bytes are written")
     os.makedirs(r.path("broken"))
     r.write("broken/ld", "#!/bin/sh\necho out of order\nexit 1\n")
@@ -465,9 +520,11 @@ def check_no_linker(r, model, here):
 
 
 def check_linkers(r, model, here):
-    """Each linker that there is, where it is the only one, under each name that it is looked for."""
+    """Each linker that there is, where it is the only one, under each name that it is looked
+    for."""
     path, tried = os.environ["PATH"], []
-    for name, program in (("ld", "ld"), ("ld.lld", "ld.lld-19"), ("ld.gold", "ld.gold"), ("ld.lld-19", "ld.lld-19")):
+    for name, program in (("ld", "ld"), ("ld.lld", "ld.lld-19"), ("ld.gold", "ld.gold"),
+                          ("ld.lld-19", "ld.lld-19")):
         at = shutil.which(program, path=path)
         if not at:
             continue
@@ -490,10 +547,13 @@ def main():
     net, looks = r.write("net.gnn", GCN), r.write("looks.gnn", GAT)
     dense = [Data(r, f"dense{n}", n, n, False, True) for n in (60, 97)]
     plain = [Data(r, f"plain{n}", n, n, False, False) for n in (50, 83)]
-    # What is compiled for features that are ones must not count on it (above 0 all of this format become that).
-    sparse = [Data(r, "sparse70", 70, 70, True, False), Data(r, "sparse110", 110, 110, True, False, (1.0, -0.5, -2.0))]
+    # What is compiled for features that are ones must not count on it (above 0 all of this format
+    # become that).
+    sparse = [Data(r, "sparse70", 70, 70, True, False),
+              Data(r, "sparse110", 110, 110, True, False, (1.0, -0.5, -2.0))]
     check_results(r, "looks", looks, *plain)
-    check_results(r, "words", r.write("words.gnn", WORDS), *sparse, mask=False, mode="reduce-overhead")
+    check_results(r, "words", r.write("words.gnn", WORDS), *sparse, mask=False,
+                  mode="reduce-overhead")
     check_results(r, "net", net, *dense, weighted=True)
     check_errors(r, dense[0])
     check_memory(r, dense[0])

@@ -5,8 +5,9 @@ from typing import Callable
 import torch
 import torch.nn.functional as F
 from torch import nn
-from torch_geometric.nn import (APPNP, BatchNorm, ChebConv, GATConv, GATv2Conv, GCNConv, GINConv, GraphConv, LayerNorm,
-                                ResGatedGraphConv, SAGEConv, SGConv, TAGConv, TransformerConv)
+from torch_geometric.nn import (APPNP, BatchNorm, ChebConv, GATConv, GATv2Conv, GCNConv, GINConv,
+                                GraphConv, LayerNorm, ResGatedGraphConv, SAGEConv, SGConv, TAGConv,
+                                TransformerConv)
 
 FEATURES = 6
 EDGE_FEATURES = 3
@@ -38,70 +39,81 @@ def gat(layer, **kwargs):
 LAYERS = [
     Layer("gcn", "GCNConv", {"out": 5}, lambda: GCNConv(FEATURES, 5), ALL),
     Layer("gcn_weight", "GCNConv", {"out": 5}, lambda: GCNConv(FEATURES, 5), edges="edge_weight"),
-    Layer("gcn_nobias", "GCNConv", {"out": 5, "bias": False}, lambda: GCNConv(FEATURES, 5, bias=False)),
+    Layer("gcn_nobias", "GCNConv", {"out": 5, "bias": False},
+          lambda: GCNConv(FEATURES, 5, bias=False)),
     Layer("sage_mean", "SAGEConv", {"out": 5, "aggr": "mean"}, lambda: SAGEConv(FEATURES, 5), ALL),
-    Layer("sage_max", "SAGEConv", {"out": 5, "aggr": "max"}, lambda: SAGEConv(FEATURES, 5, aggr="max"), ALL),
-    Layer("sage_max_ties", "SAGEConv", {"out": 5, "aggr": "max"}, lambda: SAGEConv(FEATURES, 5, aggr="max"),
-          ("random", "symmetric"), ties=True),
-    Layer("sage_sum", "SAGEConv", {"out": 5, "aggr": "sum"}, lambda: SAGEConv(FEATURES, 5, aggr="sum")),
+    Layer("sage_max", "SAGEConv", {"out": 5, "aggr": "max"},
+          lambda: SAGEConv(FEATURES, 5, aggr="max"), ALL),
+    Layer("sage_max_ties", "SAGEConv", {"out": 5, "aggr": "max"},
+          lambda: SAGEConv(FEATURES, 5, aggr="max"), ("random", "symmetric"), ties=True),
+    Layer("sage_sum", "SAGEConv", {"out": 5, "aggr": "sum"},
+          lambda: SAGEConv(FEATURES, 5, aggr="sum")),
     Layer("gat_h1", "GATConv", {"out": 4, "heads": 1}, gat(GATConv)),
     Layer("gat_h3", "GATConv", {"out": 4, "heads": 3}, gat(GATConv, heads=3), ALL),
-    Layer("gat_h3_mean", "GATConv", {"out": 4, "heads": 3, "concat": False}, gat(GATConv, heads=3, concat=False)),
-    Layer("gat_h3_nobias", "GATConv", {"out": 4, "heads": 3, "bias": False}, gat(GATConv, heads=3, bias=False)),
-    Layer("gat_h3_edge", "GATConv", {"out": 4, "heads": 3}, gat(GATConv, heads=3, edge_dim=EDGE_FEATURES),
-          edges="edge_attr"),
+    Layer("gat_h3_mean", "GATConv", {"out": 4, "heads": 3, "concat": False},
+          gat(GATConv, heads=3, concat=False)),
+    Layer("gat_h3_nobias", "GATConv", {"out": 4, "heads": 3, "bias": False},
+          gat(GATConv, heads=3, bias=False)),
+    Layer("gat_h3_edge", "GATConv", {"out": 4, "heads": 3},
+          gat(GATConv, heads=3, edge_dim=EDGE_FEATURES), edges="edge_attr"),
     Layer("gatv2_h1", "GATv2Conv", {"out": 4, "heads": 1}, gat(GATv2Conv)),
     Layer("gatv2_h3", "GATv2Conv", {"out": 4, "heads": 3}, gat(GATv2Conv, heads=3), ALL),
     Layer("gatv2_h3_mean", "GATv2Conv", {"out": 4, "heads": 3, "concat": False},
           gat(GATv2Conv, heads=3, concat=False)),
     Layer("gatv2_h3_nobias", "GATv2Conv", {"out": 4, "heads": 3, "bias": False},
           gat(GATv2Conv, heads=3, bias=False)),
-    Layer("gatv2_h3_edge", "GATv2Conv", {"out": 4, "heads": 3}, gat(GATv2Conv, heads=3, edge_dim=EDGE_FEATURES),
-          edges="edge_attr"),
+    Layer("gatv2_h3_edge", "GATv2Conv", {"out": 4, "heads": 3},
+          gat(GATv2Conv, heads=3, edge_dim=EDGE_FEATURES), edges="edge_attr"),
     Layer("gin", "GINConv", {"out": 5, "hidden": 8}, lambda: GINConv(mlp(FEATURES, 8, 5)), ALL),
     Layer("gin_eps", "GINConv", {"out": 5, "hidden": 8, "train_eps": True},
           lambda: GINConv(mlp(FEATURES, 8, 5), train_eps=True)),
     Layer("graphconv", "GraphConv", {"out": 5, "aggr": "sum"}, lambda: GraphConv(FEATURES, 5), ALL),
-    Layer("graphconv_mean", "GraphConv", {"out": 5, "aggr": "mean"}, lambda: GraphConv(FEATURES, 5, aggr="mean")),
-    Layer("graphconv_weight", "GraphConv", {"out": 5, "aggr": "sum"}, lambda: GraphConv(FEATURES, 5),
-          edges="edge_weight"),
-    Layer("graphconv_mean_weight", "GraphConv", {"out": 5, "aggr": "mean"},
-          lambda: GraphConv(FEATURES, 5, aggr="mean"), ("random", "symmetric"), edges="edge_weight"),
+    Layer("graphconv_mean", "GraphConv", {"out": 5, "aggr": "mean"},
+          lambda: GraphConv(FEATURES, 5, aggr="mean")),
+    Layer("graphconv_weight", "GraphConv", {"out": 5, "aggr": "sum"},
+          lambda: GraphConv(FEATURES, 5), edges="edge_weight"),
+    Layer("graphconv_mean_weight", "GraphConv", {"out": 5, "aggr": "mean"}, lambda:
+          GraphConv(FEATURES, 5, aggr="mean"), ("random", "symmetric"), edges="edge_weight"),
     Layer("sg", "SGConv", {"out": 5, "K": 2}, lambda: SGConv(FEATURES, 5, K=2), ALL),
-    Layer("sg_weight", "SGConv", {"out": 5, "K": 2}, lambda: SGConv(FEATURES, 5, K=2), ("random", "symmetric"),
-          edges="edge_weight"),
+    Layer("sg_weight", "SGConv", {"out": 5, "K": 2}, lambda: SGConv(FEATURES, 5, K=2),
+          ("random", "symmetric"), edges="edge_weight"),
     Layer("appnp", "APPNP", {"K": 3, "alpha": 0.1}, lambda: APPNP(3, 0.1), ALL),
-    Layer("appnp_weight", "APPNP", {"K": 3, "alpha": 0.1}, lambda: APPNP(3, 0.1), ("random", "symmetric"),
-          edges="edge_weight"),
+    Layer("appnp_weight", "APPNP", {"K": 3, "alpha": 0.1}, lambda: APPNP(3, 0.1),
+          ("random", "symmetric"), edges="edge_weight"),
     Layer("cheb", "ChebConv", {"out": 5, "K": 3}, lambda: ChebConv(FEATURES, 5, K=3)),
-    Layer("cheb_narrow", "ChebConv", {"out": 1, "K": 4, "bias": False}, lambda: ChebConv(FEATURES, 1, K=4, bias=False),
-          ("random", "symmetric")),
-    Layer("cheb_weight", "ChebConv", {"out": 5, "K": 2}, lambda: ChebConv(FEATURES, 5, K=2), ("random", "symmetric"),
-          edges="edge_weight"),
+    Layer("cheb_narrow", "ChebConv", {"out": 1, "K": 4, "bias": False},
+          lambda: ChebConv(FEATURES, 1, K=4, bias=False), ("random", "symmetric")),
+    Layer("cheb_weight", "ChebConv", {"out": 5, "K": 2}, lambda: ChebConv(FEATURES, 5, K=2),
+          ("random", "symmetric"), edges="edge_weight"),
     Layer("tag", "TAGConv", {"out": 5}, lambda: TAGConv(FEATURES, 5)),
     Layer("tag_narrow", "TAGConv", {"out": 1, "K": 2, "normalize": False},
           lambda: TAGConv(FEATURES, 1, K=2, normalize=False), ("random", "symmetric")),
-    Layer("tag_weight", "TAGConv", {"out": 1, "K": 3}, lambda: TAGConv(FEATURES, 1), ("random", "symmetric"),
-          edges="edge_weight"),
+    Layer("tag_weight", "TAGConv", {"out": 1, "K": 3}, lambda: TAGConv(FEATURES, 1),
+          ("random", "symmetric"), edges="edge_weight"),
     Layer("transformer", "TransformerConv", {"out": 4}, gat(TransformerConv)),
     Layer("transformer_h3", "TransformerConv", {"out": 4, "heads": 3, "beta": True},
           gat(TransformerConv, heads=3, beta=True), ("random", "symmetric")),
-    Layer("transformer_h3_mean", "TransformerConv", {"out": 4, "heads": 3, "concat": False, "root": False},
+    Layer("transformer_h3_mean", "TransformerConv",
+          {"out": 4, "heads": 3, "concat": False, "root": False},
           gat(TransformerConv, heads=3, concat=False, root_weight=False), ("random", "symmetric")),
     Layer("transformer_h3_edge", "TransformerConv", {"out": 4, "heads": 3, "bias": False},
-          gat(TransformerConv, heads=3, bias=False, edge_dim=EDGE_FEATURES), ("random", "empty"), edges="edge_attr"),
+          gat(TransformerConv, heads=3, bias=False, edge_dim=EDGE_FEATURES), ("random", "empty"),
+          edges="edge_attr"),
     Layer("resgated", "ResGatedGraphConv", {"out": 5}, lambda: ResGatedGraphConv(FEATURES, 5)),
     Layer("resgated_bare", "ResGatedGraphConv", {"out": 5, "root": False, "bias": False},
           lambda: ResGatedGraphConv(FEATURES, 5, root_weight=False, bias=False), ("random",)),
-    Layer("layernorm_node", "LayerNorm", {"mode": "node"}, lambda: LayerNorm(FEATURES, mode="node"), SMALL),
+    Layer("layernorm_node", "LayerNorm", {"mode": "node"}, lambda: LayerNorm(FEATURES, mode="node"),
+          SMALL),
     Layer("layernorm_graph", "LayerNorm", {"mode": "graph"}, lambda: LayerNorm(FEATURES), SMALL),
     Layer("batchnorm_train", "BatchNorm", {}, lambda: BatchNorm(FEATURES), ("random", "empty")),
-    Layer("batchnorm_eval", "BatchNorm", {}, lambda: BatchNorm(FEATURES), ("random", "one"), training=False),
+    Layer("batchnorm_eval", "BatchNorm", {}, lambda: BatchNorm(FEATURES), ("random", "one"),
+          training=False),
 ]
 
 
 class Stack(nn.Module):
-    """Convolutions with an activation between them: the models of the GCN, GAT, GraphSAGE and GIN papers, two layers deep."""
+    """Convolutions with an activation between them: the models of the GCN, GAT, GraphSAGE and GIN
+    papers, two layers deep."""
 
     def __init__(self, convs, act, norms=()):
         super().__init__()
@@ -151,28 +163,34 @@ class Train:
     options: dict = field(default_factory=dict)
     steps: int = 3
     graphs: tuple = ("random",)
-    decay_first_only: bool = False  # weight decay on the parameters of the first convolution alone, as in the GCN paper
+    # weight decay on the parameters of the first convolution alone, as in the GCN paper
+    decay_first_only: bool = False
     clip: float = 0.0  # bound on the norm of all gradients together
 
 
 ADAM = {"lr": 0.01, "weight_decay": 5e-4}
 TRAINS = [
-    Train("train_gcn_adam1", "GCN", GCN_ARGS, gcn, "adam", ADAM, steps=1, graphs=("random", "empty", "one")),
+    Train("train_gcn_adam1", "GCN", GCN_ARGS, gcn, "adam", ADAM, steps=1,
+          graphs=("random", "empty", "one")),
     Train("train_gcn_adam3", "GCN", GCN_ARGS, gcn, "adam", ADAM, graphs=("random", "karate")),
     Train("train_gcn_adam3_paper", "GCN", GCN_ARGS, gcn, "adam", ADAM, graphs=("random", "karate"),
           decay_first_only=True),
     Train("train_gcn_adamw3", "GCN", GCN_ARGS, gcn, "adamw", {"lr": 0.01, "weight_decay": 0.01}),
     Train("train_gcn_sgd3", "GCN", GCN_ARGS, gcn, "sgd", {"lr": 0.1}),
-    Train("train_gcn_sgd3_momentum", "GCN", GCN_ARGS, gcn, "sgd", {"lr": 0.1, "momentum": 0.9, "weight_decay": 5e-4}),
-    Train("train_gcn_sgd3_nesterov", "GCN", GCN_ARGS, gcn, "sgd", {"lr": 0.1, "momentum": 0.9, "nesterov": True}),
+    Train("train_gcn_sgd3_momentum", "GCN", GCN_ARGS, gcn, "sgd",
+          {"lr": 0.1, "momentum": 0.9, "weight_decay": 5e-4}),
+    Train("train_gcn_sgd3_nesterov", "GCN", GCN_ARGS, gcn, "sgd",
+          {"lr": 0.1, "momentum": 0.9, "nesterov": True}),
     Train("train_gcn_adam3_clip", "GCN", GCN_ARGS, gcn, "adam", ADAM, clip=0.1),
-    Train("train_gat_adam1", "GAT", GAT_ARGS, gat_model, "adam", {"lr": 0.005, "weight_decay": 5e-4}, steps=1),
-    Train("train_gat_adam3", "GAT", GAT_ARGS, gat_model, "adam", {"lr": 0.005, "weight_decay": 5e-4},
+    Train("train_gat_adam1", "GAT", GAT_ARGS, gat_model, "adam",
+          {"lr": 0.005, "weight_decay": 5e-4}, steps=1),
+    Train("train_gat_adam3", "GAT", GAT_ARGS, gat_model, "adam",
+          {"lr": 0.005, "weight_decay": 5e-4}, graphs=("random", "karate")),
+    Train("train_sage_adam3", "GraphSAGE", GCN_ARGS, sage, "adam", ADAM,
           graphs=("random", "karate")),
-    Train("train_sage_adam3", "GraphSAGE", GCN_ARGS, sage, "adam", ADAM, graphs=("random", "karate")),
     Train("train_gin_adam3", "GIN", GCN_ARGS, gin, "adam", ADAM, graphs=("random", "karate")),
-    Train("train_gin_norm_adam3", "GIN", GCN_ARGS | {"norm": True}, lambda: gin(norm=True), "adam", ADAM,
-          graphs=("random",)),
+    Train("train_gin_norm_adam3", "GIN", GCN_ARGS | {"norm": True}, lambda: gin(norm=True), "adam",
+          ADAM, graphs=("random",)),
 ]
 
 
@@ -204,7 +222,8 @@ LOSSES = [
     Loss("loss_ce", "cross_entropy", {}, F.cross_entropy),
     Loss("loss_ce_weight", "cross_entropy", {}, F.cross_entropy, weight="class_weight"),
     Loss("loss_ce_smooth", "cross_entropy", {"label_smoothing": 0.1}, smoothed),
-    Loss("loss_ce_weight_smooth", "cross_entropy", {"label_smoothing": 0.1}, smoothed, weight="class_weight"),
+    Loss("loss_ce_weight_smooth", "cross_entropy", {"label_smoothing": 0.1}, smoothed,
+         weight="class_weight"),
     Loss("loss_nll", "nll", {}, F.nll_loss),
     Loss("loss_nll_weight", "nll", {}, F.nll_loss, weight="class_weight"),
     Loss("loss_bce", "bce_with_logits", {}, bce, target="target01"),

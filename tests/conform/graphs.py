@@ -2,11 +2,13 @@
 import networkx
 import numpy as np
 
-SINGLE_LOOPS = {"random": "random_w"}  # what a kind becomes where weighted repeated loops would be ill-defined
+# what a kind becomes where weighted repeated loops would be ill-defined
+SINGLE_LOOPS = {"random": "random_w"}
 
 
 def _random(repeat_loop):
-    """12 nodes. 0 has no in-edges, 10 no out-edges, 7 and 11 (the last) have neither. Loops on 2 and 5, repeated edges."""
+    """12 nodes. 0 has no in-edges, 10 no out-edges, 7 and 11 (the last) have neither. Loops on 2
+    and 5, repeated edges."""
     rng = np.random.default_rng(12)
     sources = [n for n in range(12) if n not in (7, 10, 11)]
     targets = [n for n in range(12) if n not in (0, 7, 11)]
@@ -26,7 +28,8 @@ def _symmetric():
 
 
 def _karate():
-    """Zachary's karate club (1977): 34 nodes, 78 friendships in both directions, ordered by source."""
+    """Zachary's karate club (1977): 34 nodes, 78 friendships in both directions, ordered by
+    source."""
     pairs = list(networkx.karate_club_graph().edges())
     return 34, np.array(sorted(pairs + [(v, u) for u, v in pairs]))
 
@@ -49,4 +52,5 @@ def graph(kind):
 def symmetric_weights(edge_index, draw):
     """One value for both directions of an edge, where a graph is symmetric."""
     values = {}
-    return np.array([values.setdefault((min(e), max(e)), draw()) for e in edge_index.T.tolist()], dtype=np.float32)
+    return np.array([values.setdefault((min(e), max(e)), draw()) for e in edge_index.T.tolist()],
+                    dtype=np.float32)

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Records what PyTorch Geometric computes, for gnnc to be compared with. See README.md for the format.
+"""Records what PyTorch Geometric computes, for gnnc to be compared with. See README.md for the
+format.
 
     python3 tests/conform/record.py            # write tests/conform/data/*.safetensors
     python3 tests/conform/record.py --check    # compute again and compare with the files
@@ -21,8 +22,10 @@ import graphs
 import store
 
 DATA = pathlib.Path(__file__).parent / "data"
-MARGIN = 2e-4  # no input of a kink nearer to it than this: single precision must not fall on the other side
-SINGLE = 2e-5  # how far PyTorch Geometric's own single-precision run may be from the reference, scaled
+# no input of a kink nearer to it than this: single precision must not fall on the other side
+MARGIN = 2e-4
+# how far PyTorch Geometric's own single-precision run may be from the reference, scaled
+SINGLE = 2e-5
 EDGE_INPUTS = ("edge_weight", "edge_attr")
 
 
@@ -30,7 +33,8 @@ class Kinks:
     """Sees the inputs of relu and leaky_relu; `nearest` is the least distance from their kink."""
 
     def __enter__(self):
-        self.nearest, self.saved = float("inf"), {name: getattr(F, name) for name in ("relu", "leaky_relu")}
+        self.nearest, self.saved = float("inf"), {name: getattr(F, name)
+                                                  for name in ("relu", "leaky_relu")}
         for name, function in self.saved.items():
             setattr(F, name, self.watch(function))
         return self
@@ -80,12 +84,14 @@ def draw_state(module, rng):
 
 def load(module, state, dtype):
     module.to(dtype)
-    module.load_state_dict({name: torch.from_numpy(np.array(value)) for name, value in state.items()})
+    module.load_state_dict({name: torch.from_numpy(np.array(value))
+                            for name, value in state.items()})
     return module
 
 
 def tensors_of(arrays, dtype):
-    """Inputs as torch tensors: floating ones converted, and all of those leaves that want a gradient."""
+    """Inputs as torch tensors: floating ones converted, and all of those leaves that want a
+    gradient."""
     out = {}
     for name, array in arrays.items():
         tensor = torch.from_numpy(np.array(array))
@@ -94,26 +100,30 @@ def tensors_of(arrays, dtype):
 
 
 def numpy(tensor):
-    """A contiguous copy: a gradient may be an expanded view, and a parameter's storage changes at the next step."""
+    """A contiguous copy: a gradient may be an expanded view, and a parameter's storage changes at
+    the next step."""
     return np.array(tensor.detach().numpy(), order="C")
 
 
 def gradients(module, inputs):
     """A None gradient is a zero: nothing depended on it."""
     named = list(module.named_parameters()) + [(n, t) for n, t in inputs.items() if t.requires_grad]
-    return {f"grad.{n}": numpy(t.grad if t.grad is not None else torch.zeros_like(t)) for n, t in named}
+    return {f"grad.{n}": numpy(t.grad if t.grad is not None else torch.zeros_like(t))
+            for n, t in named}
 
 
 def draw_inputs(nodes, edge_index, rng, edges="", ties=False, symmetric=False):
     arrays = {"edge_index": edge_index}
     if ties:
-        arrays["x"] = rng.choice(np.array([-1.5, -0.5, 0.5, 1.5], np.float32), (nodes, cases.FEATURES))
+        arrays["x"] = rng.choice(np.array([-1.5, -0.5, 0.5, 1.5], np.float32),
+                                 (nodes, cases.FEATURES))
     else:
         arrays["x"] = rng.standard_normal((nodes, cases.FEATURES)).astype(np.float32)
     count = edge_index.shape[1]
     if edges == "edge_weight":
         draw = lambda: rng.uniform(0.2, 2.0)
-        weights = graphs.symmetric_weights(edge_index, draw) if symmetric else [draw() for _ in range(count)]
+        weights = graphs.symmetric_weights(edge_index, draw) if symmetric else [
+            draw() for _ in range(count)]
         arrays["edge_weight"] = np.array(weights, np.float32)
     if edges == "edge_attr":
         arrays["edge_attr"] = rng.standard_normal((count, cases.EDGE_FEATURES)).astype(np.float32)
@@ -148,7 +158,8 @@ def record_layer(case, kind, rng):
     cot = rng.standard_normal((nodes, width)).astype(np.float32)
     run = lambda dtype: run_layer(case, arrays, state, dtype, cot)
     params = {f"param.{name}": value for name, value in state.items()}
-    about = metadata(layer=case.layer, args=spell_args(case.args), graph=kind, training=spell(case.training),
+    about = metadata(layer=case.layer, args=spell_args(case.args), graph=kind,
+                     training=spell(case.training),
                      inputs=", ".join(["g", "x"] + ([case.edges] if case.edges else [])))
     return run, arrays | params | {"cot": cot}, about
 
@@ -165,7 +176,8 @@ def optimizer_of(case, module):
         first = list(module.convs[0].parameters())
         rest = list(module.convs[1].parameters())
         params = [{"params": first}, {"params": rest, "weight_decay": 0.0}]
-    kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW, "sgd": torch.optim.SGD}[case.optimizer]
+    kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW,
+            "sgd": torch.optim.SGD}[case.optimizer]
     return kind(params, **case.options)
 
 
@@ -199,8 +211,9 @@ def record_train(case, kind, rng):
     state = draw_state(case.build(), rng)
     params = {f"param.{name}": value for name, value in state.items()}
     options = dict(case.options) | ({"clip": case.clip} if case.clip else {})
-    about = metadata(layer=case.layer, args=spell_args(case.args), graph=kind, training="true", inputs="g, x",
-                     loss="cross_entropy over mask", optimizer=f"{case.optimizer}({spell_args(options)})",
+    about = metadata(layer=case.layer, args=spell_args(case.args), graph=kind, training="true",
+                     inputs="g, x", loss="cross_entropy over mask",
+                     optimizer=f"{case.optimizer}({spell_args(options)})",
                      decay="convs.0" if case.decay_first_only else "all", steps=case.steps)
     return lambda dtype: run_train(case, arrays, state, dtype), arrays | params, about
 
@@ -219,7 +232,8 @@ def record_loss(case, mask, rng):
     nodes, columns = 11, 4
     arrays = {"edge_index": np.zeros((2, 0), np.int64)}
     arrays["x"] = (2 * rng.standard_normal((nodes, columns))).astype(np.float32)
-    arrays["mask"] = {"all": np.ones(nodes, bool), "some": np.arange(nodes) % 3 != 1, "single": np.arange(nodes) == 6}[mask]
+    arrays["mask"] = {"all": np.ones(nodes, bool), "some": np.arange(nodes) % 3 != 1,
+                      "single": np.arange(nodes) == 6}[mask]
     if case.target == "y":
         arrays["y"] = rng.integers(0, columns, nodes)
     elif case.target == "target01":
@@ -233,17 +247,20 @@ def record_loss(case, mask, rng):
 
 
 def distance(result, reference):
-    """The largest difference over all tensors, each scaled by its own largest value where that is over 1."""
+    """The largest difference over all tensors, each scaled by its own largest value where that is
+    over 1."""
     worst = 0.0
     for name, expected in reference.items():
         if expected.size:
             scale = max(1.0, np.abs(expected).max())
-            worst = max(worst, float(np.abs(result[name].astype(np.float64) - expected).max() / scale))
+            worst = max(worst,
+                        float(np.abs(result[name].astype(np.float64) - expected).max() / scale))
     return worst
 
 
 def record(name, make):
-    """Draws until no kink is near and single precision agrees: then any correct single-precision program agrees too."""
+    """Draws until no kink is near and single precision agrees: then any correct single-precision
+    program agrees too."""
     for attempt in range(100):
         rng = np.random.default_rng([zlib.crc32(name.encode()), attempt])
         run, arrays, about = make(rng)
@@ -283,8 +300,9 @@ def check(path, tensors, about):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="compare with the files instead of writing them")
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--check", action="store_true",
+                        help="compare with the files instead of writing them")
     parser.add_argument("--only", default="", help="cases whose name contains this")
     args = parser.parse_args()
     torch.set_num_threads(1)

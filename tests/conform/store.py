@@ -1,7 +1,7 @@
 """Writes safetensors files whose bytes depend on their content alone.
 
-The safetensors package writes its metadata in an order that changes from run to run, which would make every re-recording
-a change. Format: https://github.com/huggingface/safetensors#format
+The safetensors package writes its metadata in an order that changes from run to run, which would
+make every re-recording a change. Format: https://github.com/huggingface/safetensors#format
 """
 import json
 
@@ -18,7 +18,8 @@ def encode(tensors, metadata):
     chunks, offset = [], 0
     for name in order:
         array = tensors[name]
-        data = array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()  # tobytes is C order
+        # tobytes is C order
+        data = array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
         header[name] = {
             "dtype": DTYPES[array.dtype.name],
             "shape": list(array.shape),

@@ -1,4 +1,5 @@
-"""Small data for the samples that take more than one graph: many graphs, facts, entities with kinds of facts."""
+"""Small data for the samples that take more than one graph: many graphs, facts, entities with kinds
+of facts."""
 import pathlib
 
 
@@ -22,7 +23,8 @@ def graphs(folder):
 def facts(folder):
     """Triples as text: who comes next, and who came before."""
     n = 24
-    triples = [(i, "next", (i + 1) % n) for i in range(n)] + [((i + 1) % n, "before", i) for i in range(n)]
+    triples = [(i, "next", (i + 1) % n) for i in range(n)] + [((i + 1) % n, "before", i)
+                                                              for i in range(n)]
     parts = {"train": [t for k, t in enumerate(triples) if k % 8 > 1],
              "valid": [t for k, t in enumerate(triples) if k % 8 == 0],
              "test": [t for k, t in enumerate(triples) if k % 8 == 1]}
@@ -44,8 +46,9 @@ def write(folder, name, lines):
     (path / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
-OF_SAMPLE = {"gin_graphs": graphs, "rgcn": entities, "distmult": facts, "complex": facts, "transe": facts, "rotate": facts,
-             "links": "", "hgt": "synthetic:typed,scale=0.0002,classes=3,features=8"}
+OF_SAMPLE = {"gin_graphs": graphs, "rgcn": entities, "distmult": facts, "complex": facts,
+             "transe": facts, "rotate": facts, "links": "",
+             "hgt": "synthetic:typed,scale=0.0002,classes=3,features=8"}
 
 
 def few(sample):
@@ -56,7 +59,8 @@ def few(sample):
 
 
 def options(sample, folder):
-    """--data for a sample, by its name without .gnn: written there where it needs more than a graph."""
+    """--data for a sample, by its name without .gnn: written there where it needs more than a
+    graph."""
     make = OF_SAMPLE.get(sample)
     if not make:
         return []

@@ -1,6 +1,6 @@
-# Tests that run the executable and check what it prints.  A test is a model or a text with RUN: lines.
-# Substitutions: %gnnc, FileCheck, not, %python, %src (the repository's root), %fake_cuda (a driver for machines without a GPU),
-# %features (what the build has), and lit's own %s %S %t %T.
+# Tests that run the executable and check what it prints.  A test is a model or a text with RUN:
+# lines.  Substitutions: %gnnc, FileCheck, not, %python, %src (the repository's root), %fake_cuda (a
+# driver for machines without a GPU), %features (what the build has), and lit's own %s %S %t %T.
 import os
 import subprocess
 
@@ -22,7 +22,8 @@ config.substitutions += [
     (r"(?<![-\w/.])not(?= )", config.gnnc_not),
 ]
 
-config.substitutions.append(("%features", " ".join(name for name, on in config.gnnc_features.items() if on)))
+config.substitutions.append(("%features",
+                             " ".join(name for name, on in config.gnnc_features.items() if on)))
 for name, on in config.gnnc_features.items():
     if on:
         config.available_features.add(name)
@@ -37,7 +38,8 @@ config.environment["GNNC_CACHE"] = "0"  # compile: a test of the cache says --ca
 for name in ("GNNC_NVRTC", "GNNC_NVJITLINK", "CUDA_HOME", "CUDA_PATH", "VIRTUAL_ENV"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
-doctor = subprocess.run([config.gnnc_exe, "doctor"], capture_output=True, text=True, env=config.environment)
+doctor = subprocess.run([config.gnnc_exe, "doctor"], capture_output=True, text=True,
+                        env=config.environment)
 if "\nCUDA compiler: NVRTC" in doctor.stdout:
     config.available_features.add("nvrtc")
 

@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
 """Plants the faults of faults.txt one at a time and asks that a test catches each.
 
-    mutate.py [--build DIR] [--share K/N] [--new] [--quick] [--jobs N] [--only TEXT] [--list] [--check]
+    mutate.py [--build DIR] [--share K/N] [--new] [--quick] [--jobs N] [--only TEXT] [--list]
+              [--check]
 
-Works on a copy of the sources in DIR (a new temporary folder, or one of an earlier run).  For each fault: edit, build,
-run the tests of its room until one fails, put the text back.  Faults above the back end are tested in a build without
-LLVM; those of src/codegen and runtime in one with it.  DIR remembers which test caught a fault, and that one runs first
-the next time.  Several processes share the table: --share 1/2 takes every second fault, --share 2/2 the others; each has
-a folder of its own in DIR.  For those who work on the table, --new leaves out what DIR remembers as caught, and --quick
-leaves out the long tests.
-A fault that does not compile is an error of the table, as is one whose text does not stand exactly where it says.
-Exit status 1 when a fault survives. --check compares the table with the sources and builds nothing."""
+Works on a copy of the sources in DIR (a new temporary folder, or one of an earlier run).  For each
+fault: edit, build, run the tests of its room until one fails, put the text back.  Faults above the
+back end are tested in a build without LLVM; those of src/codegen and runtime in one with it.  DIR
+remembers which test caught a fault, and that one runs first the next time.  Several processes share
+the table: --share 1/2 takes every second fault, --share 2/2 the others; each has a folder of its
+own in DIR.  For those who work on the table, --new leaves out what DIR remembers as caught, and
+--quick leaves out the long tests.
+A fault that does not compile is an error of the table, as is one whose text does not stand exactly
+where it says.  Exit status 1 when a fault survives. --check compares the table with the sources and
+builds nothing."""
 import argparse
 import filecmp
 import json
@@ -25,8 +28,8 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-COPIED = ("CMakeLists.txt", "CMakePresets.json", "LICENSE", "bench", "cli", "cmake", "docs", "include", "runtime", "samples", "src",
-          "stdlib", "tests")
+COPIED = ("CMakeLists.txt", "CMakePresets.json", "LICENSE", "bench", "cli", "cmake", "docs",
+          "include", "runtime", "samples", "src", "stdlib", "tests")
 
 
 def some(test, programs):
@@ -42,8 +45,8 @@ RULES = ("test_rules", {})
 # what a pass leaves alone shows in no figure
 GOLDEN = ("lit", {"LIT_FILTER": "passes/", "LIT_FILTER_OUT": "inner"})
 SMALL = ("test_found", {"CK_RUN_CASE": "found"})
-# What a fault under a path is tested with, from the quick to the long: (test, environment).  With the last column: in a
-# build with LLVM.  The first row that fits.
+# What a fault under a path is tested with, from the quick to the long: (test, environment).  With
+# the last column: in a build with LLVM.  The first row that fits.
 QUICK = (RULES, some("test_random_forward", 64), SMALL, some("test_random_gradient", 64))
 LONG = (("test_conform", {}), ("test_conform_code", {}), ("test_found", {"CK_RUN_CASE": "rows"}),
         some("test_random_forward", 400), some("test_random_gradient", 200))
@@ -51,11 +54,12 @@ RELATIONS = some("test_relations", 96)
 RESULTS = (("lit", {"LIT_FILTER": "run/results"}), ("lit", {"LIT_FILTER": "run/own-data"}))
 LOGGED = ("lit", {"LIT_FILTER": "run/train-log"})
 RESUMED = (("lit", {"LIT_FILTER": "run/resume"}),)
-AHEAD = (("test_aot", {}), ("test_aot_image", {}), ("aot_relations", {}), ("aot_typed", {}), ("aot", {}))
+AHEAD = (("test_aot", {}), ("test_aot_image", {}), ("aot_relations", {}), ("aot_typed", {}),
+         ("aot", {}))
 ROOMS = (
-    ("cli/bench/", (("test_bench_stats", {}), ("test_bench_compare", {}), ("test_bench_text", {}), ("test_bench_grid", {}),
-                    ("test_bench_plan", {}), ("test_bench_writers", {}), ("test_bench_child", {})),
-     False),
+    ("cli/bench/", (("test_bench_stats", {}), ("test_bench_compare", {}), ("test_bench_text", {}),
+                    ("test_bench_grid", {}), ("test_bench_plan", {}), ("test_bench_writers", {}),
+                    ("test_bench_child", {})), False),
     *((room, (*RESUMED, LOGGED, *RESULTS, case("test_cuda_session", "trains")), True)
       for room in ("src/session/checkpoint", "src/session/fit", "cli/cmd_train")),
     *((room, (LOGGED,), True)
@@ -68,16 +72,22 @@ ROOMS = (
     ("runtime/data/known", (("test_data_ranking", {}), ("test_data_splits", {})), False),
     ("runtime/data/splits", (("test_data_splits", {}),), False),
     ("src/build/state_file", (("test_api_state", {}), *RESUMED), True),
-    *((room, RESULTS, True) for room in ("src/session/result", "src/session/inputs", "src/frontend/elab_input",
-                                         "runtime/data/renumber", "runtime/data/features")),
-    ("src/build/weights", (("test_api_state", {}), ("lit", {"LIT_FILTER": "bad-weights|typed-models"})), True),
+    *((room, RESULTS, True)
+      for room in ("src/session/result", "src/session/inputs", "src/frontend/elab_input",
+                   "runtime/data/renumber", "runtime/data/features")),
+    ("src/build/weights",
+     (("test_api_state", {}), ("lit", {"LIT_FILTER": "bad-weights|typed-models"})), True),
     *((room, (("lit", {"LIT_FILTER": "typed-models"}),), True)
-      for room in ("src/session/session_tables", "src/session/score_edges", "src/session/ranks", "src/session/judge")),
+      for room in ("src/session/session_tables", "src/session/score_edges", "src/session/ranks",
+                   "src/session/judge")),
     ("src/frontend/elab_rows", (("test_frontend_rows", {}),), False),
-    ("src/frontend/elab_type", (("test_frontend_rows", {}), ("test_frontend_elab", {}), ("test_frontend_errors", {})), False),
-    ("src/frontend/elab_input", (("test_frontend_rows", {}), ("test_frontend_elab", {}), ("test_frontend_errors", {}), *RESULTS), True),
+    ("src/frontend/elab_type",
+     (("test_frontend_rows", {}), ("test_frontend_elab", {}), ("test_frontend_errors", {})), False),
+    ("src/frontend/elab_input", (("test_frontend_rows", {}), ("test_frontend_elab", {}),
+                                 ("test_frontend_errors", {}), *RESULTS), True),
     ("runtime/data/links", (("test_data_links", {}),), False),
-    ("src/frontend/elab.c", (("test_frontend_elab", {}), ("test_frontend_errors", {}), *RESULTS), True),
+    ("src/frontend/elab.c", (("test_frontend_elab", {}), ("test_frontend_errors", {}), *RESULTS),
+     True),
     ("runtime/data/npz", (*RESULTS, ("lit", {"LIT_FILTER": "bad-data"})), True),
     ("cli/session_options", (("lit", {"LIT_FILTER": "bad-options"}), *RESULTS), True),
     ("src/cache/", (("test_cache", {}), ("test_cache_store", {})), False),
@@ -89,97 +99,110 @@ ROOMS = (
     ("src/aot/", AHEAD, True),
     ("runtime/aot/", AHEAD, True),
     ("runtime/load/cpu", AHEAD, True),
-    ("src/build/jit", (("test_api_dynamic", {}), ("test_api_padding", {}),
-     ("test_api_tune", {}), ("test_cuda_api", {})), True),
+    ("src/build/jit", (("test_api_dynamic", {}), ("test_api_padding", {}), ("test_api_tune", {}),
+                       ("test_cuda_api", {})), True),
     ("src/target/target", (("test_cuda_api", {}), case("test_cuda_session", "trains")), False),
-    ("src/passes/mask_rows", (("test_mask_rows", {}), ("test_picks", {}),
-     ("test_api_padding", {}), ("test_api_dynamic", {})), True),
+    ("src/passes/mask_rows", (("test_mask_rows", {}), ("test_picks", {}), ("test_api_padding", {}),
+                              ("test_api_dynamic", {})), True),
     ("src/api/api_schema", (("test_api_relations", {}), ("test_api_samples", {})), True),
     ("src/api/api_relation", (("test_api_relations", {}), ("test_api_samples", {})), True),
     ("src/build/levels", (("test_levels", {}), ("test_api_rows", {})), True),
-    *((room, (("lit", {"LIT_FILTER": "typed-models"}),), True) for room in ("src/build/step", "src/frontend/elab_words")),
+    *((room, (("lit", {"LIT_FILTER": "typed-models"}),), True)
+      for room in ("src/build/step", "src/frontend/elab_words")),
     ("src/build/one_graph", (("test_api_relations", {}), ("aot_relations", {})), True),
-    ("src/api/", (("test_api", {}), ("test_api_relations", {}), ("test_api_state", {}), ("test_api_arguments", {}), ("test_api_dynamic", {}),
-     ("test_api_padding", {}), ("test_api_context", {}), ("test_api_tune", {}), ("test_cuda_api", {})), True),
+    ("src/api/", (("test_api", {}), ("test_api_relations", {}), ("test_api_state", {}),
+                  ("test_api_arguments", {}), ("test_api_dynamic", {}), ("test_api_padding", {}),
+                  ("test_api_context", {}), ("test_api_tune", {}), ("test_cuda_api", {})), True),
     ("src/codegen/cuda/one_kernel", (("test_cuda_whole", {}),), False),
     ("src/codegen/cuda/phases", (("test_cuda_whole", {}),), False),
-    ("src/codegen/cuda/", (
-        ("test_cuda_object", {}), ("test_cuda_faults", {}
-         ), ("test_cuda_fragments", {}), ("test_cuda_whole", {}),
-        case(
-    "test_cuda_loops", "run time"), case(
-        "test_cuda_ops", "serial"), case(
-            "test_cuda_loops", "long"),
-        case("test_cuda_ops", "special"), case("test_cuda_loops", "products"),
-        ("test_cuda_products", {}), ("test_cuda_loops", {}), ("test_cuda_ops", {}), some("test_cuda_forward", 64)), False),
-    ("src/codegen/", (
-        ("test_codegen_ops", {}), ("test_codegen_loops", {"CK_FORK": "yes"}
-         ), ("test_codegen_math", {}), ("test_codegen_loader", {}), ("test_functions", {}),
-        *QUICK, *LONG), True),
+    ("src/codegen/cuda/",
+     (("test_cuda_object", {}), ("test_cuda_faults", {}), ("test_cuda_fragments", {}),
+      ("test_cuda_whole", {}), case("test_cuda_loops", "run time"), case("test_cuda_ops", "serial"),
+      case("test_cuda_loops", "long"), case("test_cuda_ops", "special"),
+      case("test_cuda_loops", "products"), ("test_cuda_products", {}), ("test_cuda_loops", {}),
+      ("test_cuda_ops", {}), some("test_cuda_forward", 64)), False),
+    ("src/codegen/", (("test_codegen_ops", {}), ("test_codegen_loops", {"CK_FORK": "yes"}),
+                      ("test_codegen_math", {}), ("test_codegen_loader", {}),
+                      ("test_functions", {}), *QUICK, *LONG), True),
     ("runtime/cuda/keep", (("test_cuda_graphs", {}),), False),
-    ("runtime/cuda/cuda_instance", (("test_cuda_instance", {}), ("test_cuda_graphs", {}),
-     case("test_cuda_session", "trains"), case("test_cuda_session", "errors")), False),
+    ("runtime/cuda/cuda_instance",
+     (("test_cuda_instance", {}), ("test_cuda_graphs", {}), case("test_cuda_session", "trains"),
+      case("test_cuda_session", "errors")), False),
     ("runtime/cuda/", (("test_cuda_device", {}), ("test_cuda_graphs", {}),
-     case("test_cuda_session", "trains")), False),
+                       case("test_cuda_session", "trains")), False),
     ("runtime/run/pace", (("test_runtime_pace", {}),), True),
     ("runtime/run/depend", (("test_runtime_region", {}), ("test_cuda_instance", {})), True),
-    ("runtime/run/bind_tensors", (("test_runtime_balance", {}), ("test_runtime_exec", {}), ("test_runtime_plan", {}), *QUICK), True),
+    ("runtime/run/bind_tensors", (("test_runtime_balance", {}), ("test_runtime_exec", {}),
+                                  ("test_runtime_plan", {}), *QUICK), True),
     ("runtime/run/region", (("test_runtime_region", {}),), True),
-    ("runtime/graph/graph_pick", (("test_runtime_derive", {}), ("test_restrict", {}), *QUICK), True),
-    *((room, (("test_facts", {}), ("test_runtime_edges", {}), ("test_runtime_plan", {}), ("test_runtime_derive", {}),
-              ("test_runtime_exec", {}), ("test_cuda_facts", {}), *QUICK), True)
-      for room in ("runtime/graph/graph_edges", "runtime/graph/graph_ends", "runtime/run/bind_columns", "runtime/run/bind_graphs", "runtime/run/redraw",
-                   "runtime/artifact", "runtime/graph/graph_facts", "runtime/run/exec", "src/compile/assemble")),
+    ("runtime/graph/graph_pick", (("test_runtime_derive", {}), ("test_restrict", {}), *QUICK),
+     True),
+    *((room, (("test_facts", {}), ("test_runtime_edges", {}), ("test_runtime_plan", {}),
+              ("test_runtime_derive", {}), ("test_runtime_exec", {}), ("test_cuda_facts", {}),
+              *QUICK), True)
+      for room in ("runtime/graph/graph_edges", "runtime/graph/graph_ends",
+                   "runtime/run/bind_columns", "runtime/run/bind_graphs", "runtime/run/redraw",
+                   "runtime/artifact", "runtime/graph/graph_facts", "runtime/run/exec",
+                   "src/compile/assemble")),
     ("src/base/draw", (("test_draw", {}), ("test_gir_eval", {}), *QUICK), True),
-    *((room, (("test_gir_infer", {}), ("test_gir_verify", {}), ("test_gir_eval", {}), *QUICK), False)
+    *((room, (("test_gir_infer", {}), ("test_gir_verify", {}), ("test_gir_eval", {}), *QUICK),
+       False)
       for room in ("src/ir/infer", "src/ir/gir_data", "src/ir/eval_graph", "src/ir/eval_edge")),
     ("src/build/jit_specialise", (("test_api_dynamic", {}), ("test_picks", {})), True),
     ("runtime/labels", (("test_api", {}), *AHEAD), True),
-    ("runtime/", (
-        ("test_runtime_exec", {}), ("test_runtime_plan", {}
-         ), ("test_runtime_graph", {}), ("test_runtime_derive", {}),
-        ("test_runtime_state", {}), ("test_runtime_threads", {}), ("test_codegen_loader", {}),
-        ("test_data_synthetic", {}), *QUICK, ("test_threads", {}), *LONG), True),
+    ("runtime/", (("test_runtime_exec", {}), ("test_runtime_plan", {}), ("test_runtime_graph", {}),
+                  ("test_runtime_derive", {}), ("test_runtime_state", {}),
+                  ("test_runtime_threads", {}), ("test_codegen_loader", {}),
+                  ("test_data_synthetic", {}), *QUICK, ("test_threads", {}), *LONG), True),
     ("src/frontend/", (("test_frontend_elab", {}), ("test_frontend_errors", {})), False),
     ("stdlib/", (("test_conform", {}), ("lit", {"LIT_FILTER": "run/not-finite"})), True),
     ("src/ir/kir_verify", (("test_kir_verify", {}), ("test_kir_eval", {}), *QUICK, *LONG), False),
     ("src/ir/kir_shadow", (("test_kir_race", {}), ("test_kir_eval", {}), *QUICK, *LONG), False),
-    ("src/ir/kir", (("test_kir_simplify", {}), ("test_kir_eval", {}), ("test_kir_race", {}), ("test_cuda_fragments", {}), *QUICK, *LONG),
-     False),
+    ("src/ir/kir", (("test_kir_simplify", {}), ("test_kir_eval", {}), ("test_kir_race", {}),
+                    ("test_cuda_fragments", {}), *QUICK, *LONG), False),
     ("src/base/outfile", (("test_data_tensorfile", {}),), False),
     ("src/base/half", (("test_kir_eval", {}), ("test_cuda_fragments", {}), *QUICK), False),
     ("src/ir/", (("test_gir_grad", {}), *QUICK, *LONG), False),
     ("src/lower/tuning", (("test_tuning", {}), *QUICK), False),
     ("src/lower/lower_fragments", (("test_cuda_products", {}),
-     ("lit", {"LIT_FILTER": "emit/fragments"})), False),
+                                   ("lit", {"LIT_FILTER": "emit/fragments"})), False),
     ("src/lower/lower_pairs", (("test_pairs", {}),), False),
-    ("src/lower/lower_block", (("test_cuda_products", {}), some("test_cuda_forward", 64), *QUICK), False),
+    ("src/lower/lower_block", (("test_cuda_products", {}), some("test_cuda_forward", 64), *QUICK),
+     False),
     ("src/lower/hints", (("test_row_hints", {}), ("test_picks", {})), False),
     ("src/passes/expected_rows", (("test_row_hints", {}),), False),
     ("src/compile/assemble", (("test_balance", {}), *QUICK, *LONG), False),
     ("src/lower/lower_totals", (RELATIONS, *QUICK, GOLDEN), False),
-    ("src/lower/lower_parts", (("test_cuda_parts", {}), some("test_cuda_forward", 64), some("test_cuda_gradient", 64),
-     some("test_cuda_relations", 32), *QUICK), False),
-    ("src/lower/lower_edges", (*QUICK, RELATIONS, ("test_cuda_parts", {}), some("test_cuda_forward", 64),
-     some("test_cuda_relations", 32), *LONG), False),
+    ("src/lower/lower_parts",
+     (("test_cuda_parts", {}), some("test_cuda_forward", 64), some("test_cuda_gradient", 64),
+      some("test_cuda_relations", 32), *QUICK), False),
+    ("src/lower/lower_edges",
+     (*QUICK, RELATIONS, ("test_cuda_parts", {}), some("test_cuda_forward", 64),
+      some("test_cuda_relations", 32), *LONG), False),
     ("src/lower/schedule_parts", (("test_parts", {}), ("test_picks", {})), False),
     ("src/lower/lower_versions", (("test_attention", {}), *QUICK, *LONG), False),
     ("src/lower/lower_rows", (*QUICK, ("test_attention", {}), *LONG), False),
     ("src/lower/lower_map", (*QUICK, ("lit", {"LIT_FILTER": "run/without"}), *LONG), True),
     ("src/lower/lower_value", (RULES, ("test_restrict", {}), *QUICK[1:], *LONG), False),
-    ("src/lower/lower_put", (RULES, ("test_facts", {}), *QUICK[1:], ("lit", {"LIT_FILTER": "typed-models"}), *LONG), True),
+    ("src/lower/lower_put",
+     (RULES, ("test_facts", {}), *QUICK[1:], ("lit", {"LIT_FILTER": "typed-models"}), *LONG), True),
     ("src/lower/lower", (*QUICK, *LONG), False),
-    ("src/passes/restrict_rows", (("test_restrict", {}), ("test_levels", {}), ("test_picks", {}), ("lit", {"LIT_FILTER": "restrict_rows|typed-models"}), *QUICK), False),
+    ("src/passes/restrict_rows",
+     (("test_restrict", {}), ("test_levels", {}), ("test_picks", {}),
+      ("lit", {"LIT_FILTER": "restrict_rows|typed-models"}), *QUICK), False),
     ("src/passes/train", (("test_gir_train", {}), ("test_gir_touch", {}), *QUICK, *LONG), False),
     ("src/passes/touch_rows", (("test_gir_touch", {}),), False),
     ("src/passes/simplify", (("test_gir_simplify", {}), *QUICK, *LONG), False),
     ("src/passes/rewrite", (("test_gir_simplify", {}), *QUICK, *LONG), False),
     ("src/passes/dce", (("test_gir_simplify", {}), *QUICK, *LONG), False),
-    ("src/lower/schedule_dense", (("test_tuning", {}), * \
-     QUICK, GOLDEN, ("test_cuda_products", {}), *LONG), False),
-    ("src/fuse/fuse_place", (*QUICK, ("test_deep", {}), GOLDEN, RELATIONS, ("test_facts", {}), *LONG), True),
-    ("src/fuse/", (*QUICK, ("test_deep", {}), GOLDEN, RELATIONS, ("test_restrict", {}), *LONG), False),
-    *((room, (*QUICK, ("test_deep", {}), GOLDEN, *LONG), False) for room in ("src/passes/", "src/lower/")),
+    ("src/lower/schedule_dense",
+     (("test_tuning", {}), *QUICK, GOLDEN, ("test_cuda_products", {}), *LONG), False),
+    ("src/fuse/fuse_place",
+     (*QUICK, ("test_deep", {}), GOLDEN, RELATIONS, ("test_facts", {}), *LONG), True),
+    ("src/fuse/", (*QUICK, ("test_deep", {}), GOLDEN, RELATIONS, ("test_restrict", {}), *LONG),
+     False),
+    *((room, (*QUICK, ("test_deep", {}), GOLDEN, *LONG), False)
+      for room in ("src/passes/", "src/lower/")),
     ("", (*QUICK, *LONG), False),
 )
 MEMORY = 16 << 30  # bytes of address space that a test may take
@@ -258,7 +281,8 @@ def files_under(root):
 
 
 def copy_sources(to):
-    """Only what differs, with the present time: an earlier run may have left an object of a fault there."""
+    """Only what differs, with the present time: an earlier run may have left an object of a fault
+    there."""
     here = set(files_under(ROOT))
     for name in set(files_under(to)) - here:
         os.remove(os.path.join(to, name))
@@ -276,9 +300,10 @@ class Builder:
         self.source, self.jobs = os.path.join(folder, "source"), jobs
         self.build = os.path.join(folder, "build-code" if code else "build")
         self.limit = {}  # by label: seconds after which a test hangs, which is a way to fail
-        options = [f"-DGNNC_LLVM={'ON' if code else 'OFF'}", "-DGNNC_LLVM_SHARED=ON", "-DCMAKE_C_FLAGS=-w",
-                   "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O2",
-                   "-DCMAKE_SUPPRESS_REGENERATION=ON"]  # or every build looks for new files first
+        # or every build looks for new files first
+        options = [f"-DGNNC_LLVM={'ON' if code else 'OFF'}", "-DGNNC_LLVM_SHARED=ON",
+                   "-DCMAKE_C_FLAGS=-w", "-DCMAKE_BUILD_TYPE=RelWithDebInfo",
+                   "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O2", "-DCMAKE_SUPPRESS_REGENERATION=ON"]
         made = self.run(["cmake", "-S", self.source, "-B", self.build, "-G", "Ninja", *options])
         if made.returncode:
             raise SystemExit(made.stdout[-2000:])
@@ -300,8 +325,8 @@ class Builder:
     def command(self, name):
         if name in ("aot", "aot_typed", "aot_relations"):
             script = name.replace("aot_", "") + ".py"
-            return [sys.executable, os.path.join(self.source, "tests", "aot", script), os.path.join(self.build, "gnnc"),
-                    os.path.join(self.build, "tests", name)]
+            return [sys.executable, os.path.join(self.source, "tests", "aot", script),
+                    os.path.join(self.build, "gnnc"), os.path.join(self.build, "tests", name)]
         if name != "lit":
             return [os.path.join(self.build, "tests", name)]
         cache = read(os.path.join(self.build, "CMakeCache.txt"))
@@ -326,14 +351,15 @@ class Builder:
     def fails(self, test):
         """What the test says when it fails; None."""
         name, more = test
-        env = {**os.environ, **self.environment(), "CK_FORK": "no", "GNNC_RANDOM_TRIES": "0", "GNNC_RANDOM_FIRST": "1",
-               "CK_VERBOSITY": "normal", **more}
+        env = {**os.environ, **self.environment(), "CK_FORK": "no", "GNNC_RANDOM_TRIES": "0",
+               "GNNC_RANDOM_FIRST": "1", "CK_VERBOSITY": "normal", **more}
         started = time.monotonic()
-        memory = resource.RLIM_INFINITY if name.startswith("aot") else MEMORY  # AddressSanitizer reserves terabytes
+        # AddressSanitizer reserves terabytes
+        memory = resource.RLIM_INFINITY if name.startswith("aot") else MEMORY
         try:
             done = self.run(self.command(name), cwd=self.source, env=env, errors="replace",
-                            timeout=self.limit.get(label(test), 1800),
-                            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (memory, memory)))
+                            timeout=self.limit.get(label(test), 1800), preexec_fn=lambda:
+                            resource.setrlimit(resource.RLIMIT_AS, (memory, memory)))
         except subprocess.TimeoutExpired:
             return "hangs"
         if not done.returncode and re.search(r": Checks: 0,", done.stdout):
@@ -431,7 +457,8 @@ def run_table(faults, folder, jobs, quick):
             survived.append(fault)
         words = f"{label(killer[0])}: {killer[1][:120]}" if killer else "SURVIVES"
         print(f"[{k}/{len(faults)}] {fault}: {words}", flush=True)
-    print(f"{time.monotonic() - started:.0f} s, {len(faults)} faults: {len(faults) - len(survived) - len(broken)} "
+    print(f"{time.monotonic() - started:.0f} s, {len(faults)} faults: "
+          f"{len(faults) - len(survived) - len(broken)} "
           f"caught, {len(survived)} survive, {len(broken)} do not compile")
     print(
     "caught by " +

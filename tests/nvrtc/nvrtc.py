@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""Every kernel of every sample, for training and inference, in modes and for architectures: does NVRTC compile it to a cubin?
+"""Every kernel of every sample, for training and inference, in modes and for architectures: does
+NVRTC compile it to a cubin?
 
     nvrtc.py GNNC SAMPLES [--required] [--arch sm_80 ...] [--record]
 
-No kernel may spill registers.  Registers and shared memory are golden within bounds: golden.txt beside this file has the
-most that a kernel of each kind uses, and the NVRTC that it was recorded with; with another one bounds are wider.  --record
-writes it anew.  Architectures, and checks of modes and caches, take turns but with --required, --record, --arch or GNNC_LONG=1.  Needs no GPU.  Where there is no NVRTC: exit status 77 (skipped), or 1 with --required."""
+No kernel may spill registers.  Registers and shared memory are golden within bounds: golden.txt
+beside this file has the most that a kernel of each kind uses, and the NVRTC that it was recorded
+with; with another one bounds are wider.  --record writes it anew.  Architectures, and checks of
+modes and caches, take turns but with --required, --record, --arch or GNNC_LONG=1.  Needs no GPU.
+Where there is no NVRTC: exit status 77 (skipped), or 1 with --required."""
 import argparse
 import glob
 import os
@@ -14,23 +17,29 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "data"))
+sys.path.insert(0,
+                os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "data"))
 import typed  # noqa: E402
 
-PRECISIONS = {"highest": None, "high": "tf32", "medium": "bf16"}  # and what operands of products are rounded to
-MODES = ("default", "eager", "reduce-overhead")  # the last: programs in one kernel, where they are small
+# and what operands of products are rounded to
+PRECISIONS = {"highest": None, "high": "tf32", "medium": "bf16"}
+# the last: programs in one kernel, where they are small
+MODES = ("default", "eager", "reduce-overhead")
 SEARCHES = {"default": "max-autotune-no-cudagraphs", "reduce-overhead": "max-autotune"}
 ARCHS = ("sm_80", "sm_90")
-# Wide features are other kernels than the narrow ones of the built-in graph, with the tiles that large graphs have; and rows of
-# many edges are split, and what their parts come to is added in groups.
+# Wide features are other kernels than the narrow ones of the built-in graph, with the tiles that
+# large graphs have; and rows of many edges are split, and what their parts come to is added in
+# groups.
 DATA = {
     "": None,
     "wide": "synthetic:nodes=300,edges=1500,features=96,classes=10",
     "hubs": "synthetic:nodes=20000,edges=600000,features=24,classes=10,exponent=1.5",
 }
 TENSOR_CORES = ((MODES[0], "sm_80", "wide"), (MODES[0], "sm_90", ""))  # in every precision
-KERNEL = re.compile(r"^  (\S+) +(\d+) threads, +(\d+) an iteration, +(\d+) registers, +(\d+) bytes shared(.*)$", re.M)
-PHASE = re.compile(r"^    (\S+) +\d+ an iteration, +\d+ at a time", re.M)  # of a program in one kernel
+KERNEL = re.compile(r"^  (\S+) +(\d+) threads, +(\d+) an iteration, +(\d+) registers, +(\d+) bytes "
+                    r"shared(.*)$", re.M)
+# of a program in one kernel
+PHASE = re.compile(r"^    (\S+) +\d+ an iteration, +\d+ at a time", re.M)
 MOST_SHARED = 48 * 1024
 GOLDEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "golden.txt")
 HEAD = """# The most registers/bytes of shared memory of each kind of kernel. Recorded with
@@ -59,13 +68,17 @@ def figures(kernels):
 
 
 def check(gnnc, model, mode, arch, data, precision, found, quick=False):
-    args = [model, "-q", "--device", "cuda", "--arch", arch, "-O", mode, "--matmul-precision", precision]
+    args = [model, "-q", "--device", "cuda", "--arch", arch, "-O", mode, "--matmul-precision",
+            precision]
     if DATA[data]:
-        args += ["--data", DATA[data], *(["-D", "hidden=64"] if data == "wide" and "own_layer" not in model else [])]
-    args += [] if quick else ["--without", "quick-code,small-tiles" if data == "wide" else "quick-code"]
+        args += ["--data", DATA[data],
+                 *(["-D", "hidden=64"] if data == "wide" and "own_layer" not in model else [])]
+    args += [] if quick else ["--without",
+                              "quick-code,small-tiles" if data == "wide" else "quick-code"]
     p = run(gnnc, *args)
-    what = " ".join(filter(None, (os.path.basename(model)[: -len(".gnn")], mode, arch, data,
-                                precision if PRECISIONS[precision] else "", "quickly" if quick else "")))
+    what = " ".join(filter(None, (
+        os.path.basename(model)[: -len(".gnn")], mode, arch, data,
+        precision if PRECISIONS[precision] else "", "quickly" if quick else "")))
     if p.returncode:
         return [f"{what}: {p.stderr.strip()[:2000]}"]
     kernels = KERNEL.findall(p.stdout)
@@ -73,7 +86,8 @@ def check(gnnc, model, mode, arch, data, precision, found, quick=False):
     errors = []
     phases, wholes = PHASE.findall(p.stdout), p.stdout.count("  in one kernel: ")
     if not said or int(said.group(1)) != len(kernels) - wholes + len(phases) or not kernels:
-        errors.append(f"{what}: {len(kernels)} kernels and {len(phases)} phases were listed:\n{p.stdout[-2000:]}")
+        errors.append(f"{what}: {len(kernels)} kernels and {len(phases)} phases were listed:\n"
+                      f"{p.stdout[-2000:]}")
     if (wholes > 0) != (mode == "reduce-overhead"):
         errors.append(f"{what}: {wholes} programs are one kernel")
     for name, threads, _, registers, shared, more in kernels:
@@ -93,12 +107,14 @@ def check(gnnc, model, mode, arch, data, precision, found, quick=False):
 
 
 def check_modes(gnnc, model):
-    """Modes that search have, where nothing is timed, the kernels of those that do not, all of which are compiled."""
+    """Modes that search have, where nothing is timed, the kernels of those that do not, all of
+    which are compiled."""
     def text(mode):
         return run(gnnc, model, "-q", "--device", "cuda", "-O", mode, "--emit=cuda").stdout
 
-    return [f"{os.path.basename(model)}: {searches} has other kernels than {mode}" for mode, searches in SEARCHES.items()
-            if not text(mode) or text(mode) != text(searches)]
+    return [f"{os.path.basename(model)}: {searches} has other kernels than {mode}"
+            for mode, searches in SEARCHES.items() if not text(mode)
+            or text(mode) != text(searches)]
 
 
 def loads_of_data(ptx):
@@ -108,18 +124,21 @@ def loads_of_data(ptx):
         if re.match(r"\s*\.(visible|func|entry)", line):
             tables = set()
         names = re.findall(r"%\w+", line)
-        if "__cudart_" in line or (names and not re.search(r"\b(ld|st)\.", line) and tables & set(names[1:])):
+        if "__cudart_" in line or (names and not re.search(r"\b(ld|st)\.", line)
+                                   and tables & set(names[1:])):
             tables.update(names[:1])
         elif "ld.global" in line and not tables & set(names):
             yield line
 
 
 def check_cache(gnnc, model):
-    """What one phase of a program in one kernel writes another must not read through the cache that no writes reach.  Code that is
-    made quickly, which is what runs on small graphs, has no address spaces to read it by."""
+    """What one phase of a program in one kernel writes another must not read through the cache that
+    no writes reach.  Code that is made quickly, which is what runs on small graphs, has no address
+    spaces to read it by."""
     name, wrong = os.path.basename(model), []
     for how in ([], ["--without", "quick-code"]):
-        p = run(gnnc, model, "-q", "--device", "cuda", "--arch", ARCHS[-1], "-O", "reduce-overhead", "--emit=ptx", *how)
+        p = run(gnnc, model, "-q", "--device", "cuda", "--arch", ARCHS[-1], "-O", "reduce-overhead",
+                "--emit=ptx", *how)
         wholes = p.stdout.partition(", in one kernel: ")[2]
         if p.returncode or not re.search(r"ld\.global" if how else r"\bld\.", wholes):
             wrong.append(f"{name}: no PTX of one kernel: {p.stderr.strip()[:2000]}")
@@ -144,13 +163,15 @@ def read_golden():
         elif not line.startswith("#"):
             what, kinds = line.split(":")
             words = kinds.split()
-            golden[what] = {k: tuple(map(int, v.split("/"))) for k, v in zip(words[::2], words[1::2])}
+            golden[what] = {k: tuple(map(int, v.split("/")))
+                            for k, v in zip(words[::2], words[1::2])}
     return version, golden
 
 
 def compare(version, found):
-    """Figures that are not what was recorded: another eighth of the registers is within bounds, and eight in any case, since
-    they are given out by eights; of another NVRTC a half and sixteen, and fewer of them as well."""
+    """Figures that are not what was recorded: another eighth of the registers is within bounds, and
+    eight in any case, since they are given out by eights; of another NVRTC a half and sixteen, and
+    fewer of them as well."""
     recorded, golden = read_golden()
     same, errors = version == recorded, []
     for what, kinds in found.items():
@@ -159,13 +180,17 @@ def compare(version, found):
             continue
         for kind, (registers, shared) in kinds.items():
             r, s = golden[what][kind]
-            low, high = (r - max(8, r // 8), r + max(8, r // 8)) if same else (0, r + max(16, r // 2))
+            low, high = ((r - max(8, r // 8), r + max(8, r // 8)) if same
+                         else (0, r + max(16, r // 2)))
             if not low <= registers <= high:
-                errors.append(f"{what}: a {kind} kernel uses {registers} registers, not {r} ({low} to {high})")
+                errors.append(f"{what}: a {kind} kernel uses {registers} registers, not {r} ({low} "
+                              f"to {high})")
             if shared != s if same else shared > s + 1024:
-                errors.append(f"{what}: a {kind} kernel uses {shared} bytes of shared memory, not {s}")
+                errors.append(
+                    f"{what}: a {kind} kernel uses {shared} bytes of shared memory, not {s}")
     if errors:
-        errors.append(f"recorded with NVRTC {recorded}, this is {version}; as it should be? then --record")
+        errors.append(
+            f"recorded with NVRTC {recorded}, this is {version}; as it should be? then --record")
     return errors
 
 
@@ -180,7 +205,8 @@ def check_typed(gnnc, samples):
         for name in typed.OF_SAMPLE:
             model = os.path.join(samples, name + ".gnn")
             for mode in MODES[::2] if name in ("distmult", "gin_graphs") else MODES[:1]:
-                p = run(gnnc, model, "-q", "--device", "cuda", "--arch", ARCHS[-1], "-O", mode, *typed.options(name, folder))
+                p = run(gnnc, model, "-q", "--device", "cuda", "--arch", ARCHS[-1], "-O", mode,
+                        *typed.options(name, folder))
                 if p.returncode:
                     wrong.append(f"{name} {mode}: {p.stderr.strip()[:2000]}")
     return wrong
@@ -194,7 +220,8 @@ def main():
     a.add_argument("--record", action="store_true")
     a.add_argument("--arch", action="append")
     o = a.parse_args()
-    models = [m for m in sorted(glob.glob(os.path.join(o.samples, "*.gnn"))) if name_of(m) not in typed.OF_SAMPLE]
+    models = [m for m in sorted(glob.glob(os.path.join(o.samples, "*.gnn")))
+              if name_of(m) not in typed.OF_SAMPLE]
     there = run(o.gnnc, models[0], "-q", "--device", "cuda")
     if there.returncode == 4 and "no NVRTC" in there.stderr:
         print(f"SKIPPED: no NVRTC, so nothing was compiled\n{there.stderr}")
@@ -204,7 +231,8 @@ def main():
     for at, model in enumerate(models):
         errors += check_modes(o.gnnc, model) if every or at % 2 else []
         errors += check_cache(o.gnnc, model) if every or at % 2 == 0 else []
-        errors += check(o.gnnc, model, MODES[0], (o.arch or ARCHS)[-1], "", "highest", quick, quick=True)
+        errors += check(o.gnnc, model, MODES[0], (o.arch or ARCHS)[-1], "", "highest", quick,
+                        quick=True)
         for mode in MODES:
             for arch in o.arch or ARCHS:
                 for data in DATA:
@@ -216,7 +244,8 @@ def main():
                     newest = (mode, arch, data) == (MODES[0], ARCHS[-1], "")
                     if not every and not newest and arch != ARCHS[turn]:
                         continue
-                    for precision in PRECISIONS if (mode, arch, data) in TENSOR_CORES else ("highest",):
+                    for precision in (PRECISIONS if (mode, arch, data) in TENSOR_CORES
+                                      else ("highest",)):
                         errors += check(o.gnnc, model, mode, arch, data, precision, found)
     version = version_of(o.gnnc)
     if version >= "13":

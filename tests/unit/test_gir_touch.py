@@ -1,6 +1,6 @@
-"""Prints the table of test_gir_touch.c: a table trained by torch.optim with sparse gradients, beside a
-parameter without rows, in float64 for six steps. What torch refuses for sparse gradients (weight decay,
-a norm that is clipped) is written out here.
+"""Prints the table of test_gir_touch.c: a table trained by torch.optim with sparse gradients,
+beside a parameter without rows, in float64 for six steps. What torch refuses for sparse gradients
+(weight decay, a norm that is clipped) is written out here.
 
     python3 tests/unit/test_gir_touch.py        (PyTorch 2)
 """
@@ -17,7 +17,8 @@ EDGES = [
     [(2, 0), (2, 1), (2, 3)],
     [(5, 1), (1, 5), (0, 0)],
 ]
-OTHERS = [[(4, 2), (6, 0)], [(6, 2), (0, 2)], [(1, 1), (4, 5)], [(2, 2), (6, 2)], [(0, 3), (1, 3)], [(3, 2), (4, 0)]]
+OTHERS = [[(4, 2), (6, 0)], [(6, 2), (0, 2)], [(1, 1), (4, 5)], [(2, 2), (6, 2)], [(0, 3), (1, 3)],
+          [(3, 2), (4, 0)]]
 WEIGHT = torch.tensor([1.0, 0.0, -0.5])  # an edge of weight 0 touches its rows all the same
 
 
@@ -72,7 +73,8 @@ CASES = {
     "adam": run(lambda p: Sparse(p, lr=0.1), lambda p: Adam(p, lr=0.1)),
     "adam, decay": run(lambda p: Sparse(p, lr=0.1, betas=(0.8, 0.95), eps=1e-3),
                        lambda p: Adam(p, lr=0.1, betas=(0.8, 0.95), eps=1e-3), decay=0.1),
-    "adamw": run(lambda p: Sparse(p, lr=0.1), lambda p: AdamW(p, lr=0.1, weight_decay=0), decoupled=0.1),
+    "adamw": run(lambda p: Sparse(p, lr=0.1), lambda p: AdamW(p, lr=0.1, weight_decay=0),
+                 decoupled=0.1),
     "adagrad": run(lambda p: Adagrad(p, lr=0.1), lambda p: Adagrad(p, lr=0.1)),
     "adagrad, slower": run(lambda p: Adagrad(p, lr=0.1, lr_decay=0.5, eps=1e-3),
                            lambda p: Adagrad(p, lr=0.1, lr_decay=0.5, eps=1e-3)),

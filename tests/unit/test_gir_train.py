@@ -1,4 +1,5 @@
-"""Prints the table of test_gir_train.c: two parameters trained by torch.optim in float64 for five steps.
+"""Prints the table of test_gir_train.c: two parameters trained by torch.optim in float64 for five
+steps.
 
     python3 tests/unit/test_gir_train.py        (PyTorch 2)
 """

@@ -1,4 +1,5 @@
-"""Folders with files of arrays: what models make of them is what a plain reading in Python makes of them."""
+"""Folders with files of arrays: what models make of them is what a plain reading in Python makes of
+them."""
 import json
 import os
 import random
@@ -28,7 +29,8 @@ def write_npz(name, arrays):
 
 
 # Sums over in-edges, which are of all edges, and rows of features.
-SUM = r.write("sum.gnn", "model S() (g: graph, x: node[F]) -> node[F] { return sum(u -> v in g: x[u]) + 0.5 * x }\n")
+SUM = r.write("sum.gnn", "model S() (g: graph, x: node[F]) -> node[F] { return sum(u -> v in g: "
+              "x[u]) + 0.5 * x }\n")
 want = [[0.5 * v for v in row] for row in x]
 for u, v in edges:
     for k in range(F):
@@ -36,7 +38,8 @@ for u, v in edges:
 
 
 def sums(folder, *options):
-    r.works("run", SUM, "--data", r.path(folder), "-q", "--predictions", r.path("out.npz"), *options)
+    r.works("run", SUM, "--data", r.path(folder), "-q", "--predictions", r.path("out.npz"),
+            *options)
     _, shape, got = files.read_npz(r.path("out.npz"))["out"]
     assert shape == (N, F) and max(abs(a - b) for a, b in zip(got, flat(want))) < 1e-4, folder
 
@@ -53,11 +56,13 @@ ends = [0]
 for row in rows:
     ends.append(ends[-1] + len(row))
 for folder, labels in (("saint", y), ("yelp", lists)):
-    write_npz(f"{folder}/raw/adj_full.npz", {
-        "data": ("?", (E,), [1] * E), "indices": ("i", (E,), flat(rows)), "indptr": ("i", (N + 1,), ends), "shape": ("q", (2,), [N, N]),
-        "format": files.npy("b", (), [ord(c) for c in "csr"], "|S3")})
+    write_npz(f"{folder}/raw/adj_full.npz",
+              {"data": ("?", (E,), [1] * E), "indices": ("i", (E,), flat(rows)),
+               "indptr": ("i", (N + 1,), ends), "shape": ("q", (2,), [N, N]),
+               "format": files.npy("b", (), [ord(c) for c in "csr"], "|S3")})
     write(f"{folder}/raw/feats.npy", files.npy("d", (N, F), flat(x)))
-    write(f"{folder}/raw/class_map.json", json.dumps({str(v): labels[v] for v in draw.sample(range(N), N)}))
+    write(f"{folder}/raw/class_map.json",
+          json.dumps({str(v): labels[v] for v in draw.sample(range(N), N)}))
     write(f"{folder}/raw/role.json", json.dumps(dict(zip(("tr", "va", "te"), parts))))
     sums(folder)
 describes("saint", f"saint: {N} nodes, {E} edges, {F} features, {C} classes\n{SPLIT}")
@@ -105,7 +110,8 @@ for name, part in zip(("train", "validation", "test"), parts):
     yaml += f"    {name}_set:\n      - data:\n"
     for what, values in (("seeds", part), ("labels", [y[v] for v in part])):
         write(f"bolt/set/{name}_{what}.npy", files.npy("q", (len(part),), values))
-        yaml += "          - " + DATA.replace("NAME", what).replace("PATH", f"{name}_{what}.npy") + "\n"
+        of = DATA.replace("NAME", what).replace("PATH", f"{name}_{what}.npy")
+        yaml += "          - " + of + "\n"
 write("bolt/metadata.yaml", yaml)
 sums("bolt")
 sums("bolt/metadata.yaml")
@@ -118,11 +124,14 @@ write("links/x.npy", files.npy("f", (N, F), flat(x)))
 write("links/set/train.npy", files.npy("q", (20, 2), flat(pairs[:20])))
 write("links/set/test.npy", files.npy("q", (10, 2), flat(pairs[20:])))
 write("links/set/true.npy", files.npy("q", (10,), [k % 2 for k in range(10)]))
-write("links/metadata.yaml", yaml[:yaml.index("tasks:")] + "tasks:\n  - train_set:\n      - data:\n          - "
-      + DATA.replace("NAME", "seeds").replace("PATH", "train.npy") + "\n    test_set:\n      - data:\n          - "
-      + DATA.replace("NAME", "seeds").replace("PATH", "test.npy") + "\n          - "
-      + DATA.replace("NAME", "labels").replace("PATH", "true.npy") + "\n")
-LINKS = r.write("links.gnn", """model L() (g: graph, x: node[F], seeds: node -> node) -> edge.seeds {
+write("links/metadata.yaml",
+      yaml[:yaml.index("tasks:")] + "tasks:\n  - train_set:\n      - data:\n          - " +
+      DATA.replace("NAME", "seeds").replace("PATH", "train.npy") +
+      "\n    test_set:\n      - data:\n          - " +
+      DATA.replace("NAME", "seeds").replace("PATH", "test.npy") + "\n          - " +
+      DATA.replace("NAME", "labels").replace("PATH", "true.npy") + "\n")
+LINKS = r.write("links.gnn", """\
+model L() (g: graph, x: node[F], seeds: node -> node) -> edge.seeds {
   param bias: [1] = zeros
   return edge(u -> v in seeds: sum(x[u] * x[v], axis = -1)) + 0 * sum(bias)
 }
@@ -135,19 +144,25 @@ train L {
 r.works("train", LINKS, "--data", r.path("links"), "-q", "--predictions", r.path("out.npz"))
 got = files.read_npz(r.path("out.npz"))
 assert got["edge_index"][2] == [u for u, _ in pairs] + [v for _, v in pairs], got["edge_index"]
-assert all(abs(s - sum(a * b for a, b in zip(x[u], x[v]))) < 1e-4 for s, (u, v) in zip(got["out"][2], pairs))
+assert all(abs(s - sum(a * b for a, b in zip(x[u], x[v]))) < 1e-4
+           for s, (u, v) in zip(got["out"][2], pairs))
 
 # ---- OGB ----
 columns = [u for u, _ in edges] + [v for _, v in edges]
-write_npz("ogb/raw/data.npz", {"edge_index": ("q", (2, E), columns), "num_nodes_list": ("q", (1,), [N]), "num_edges_list": ("q", (1,), [E]),
-                               "node_feat": ("f", (N, F), flat(x)), "node_year": ("q", (N, 1), [2000 + v for v in range(N)])})
+write_npz("ogb/raw/data.npz",
+          {"edge_index": ("q", (2, E), columns), "num_nodes_list": ("q", (1,), [N]),
+           "num_edges_list": ("q", (1,), [E]), "node_feat": ("f", (N, F), flat(x)),
+           "node_year": ("q", (N, 1), [2000 + v for v in range(N)])})
 write_npz("ogb/raw/node-label.npz", {"node_label": ("f", (N, 1), y)})
 for name, part in zip(("train", "valid", "test"), parts):
     write(f"ogb/split/time/{name}.csv", "".join(f"{v}\n" for v in part))
 sums("ogb")
-describes("ogb", f"ogb: {N} nodes, {E} edges, {F} features, {C} classes\nnode: {N} rows, year of {2000 + N}\n{SPLIT}")
-describes("yelp", f"yelp: {N} nodes, {E} edges, {F} features, 0 classes\nnode: {N} rows, target[{C}]\n{SPLIT}", TARGETS)
-YEAR = r.write("year.gnn", "model Y() (g: graph, year: node of int) -> node { return sum(u -> v in g: year[u] >= 2010 ? 1.0 : 0.0) }\n")
+describes("ogb", f"ogb: {N} nodes, {E} edges, {F} features, {C} classes\n"
+          f"node: {N} rows, year of {2000 + N}\n{SPLIT}")
+describes("yelp", f"yelp: {N} nodes, {E} edges, {F} features, 0 classes\n"
+          f"node: {N} rows, target[{C}]\n{SPLIT}", TARGETS)
+YEAR = r.write("year.gnn", "model Y() (g: graph, year: node of int) -> node { return sum(u -> v in "
+               "g: year[u] >= 2010 ? 1.0 : 0.0) }\n")
 r.works("run", YEAR, "--data", r.path("ogb"), "-q", "--predictions", r.path("out.npz"))
 want = [sum(1 for u, w in edges if w == v and u >= 10) for v in range(N)]
 assert files.read_npz(r.path("out.npz"))["out"][2] == want, want

@@ -1,4 +1,5 @@
-"""IR text that must be refused by `gnnc opt` and `gnnc reduce`: exit status 1, and where it is wrong."""
+"""IR text that must be refused by `gnnc opt` and `gnnc reduce`: exit status 1, and where it is
+wrong."""
 import runs
 
 r = runs.Runs()
@@ -30,7 +31,8 @@ for name, text, what in (
     ("string", gir('  output "out\n'), "string:4"),
     ("inst", kir("  %1 = frob 1\n"), "inst:6"),
     ("mixed", kir("  %1 = fadd 1, 2\n"), ""),
-    ("scope", kir("  for %1 in 0 .. n step 1 thread none {\n    store %y[%9], 0.0\n  }\n"), "scope:7"),
+    ("scope", kir("  for %1 in 0 .. n step 1 thread none {\n    store %y[%9], 0.0\n  }\n"),
+     "scope:7"),
     ("access", kir("  for %1 in 0 .. n step 1 thread none {\n    store %x[%1], 0.0\n  }\n"), ""),
     ("unit", kir("  for %1 in 0 .. n step 1 fibre none {\n  }\n"), "unit:6"),
     ("step", kir("  for %1 in 0 .. n step 0 thread none {\n  }\n"), ""),

@@ -7,7 +7,8 @@ import runs
 
 r = runs.Runs()
 GCN, GAT = (os.path.join(runs.SAMPLES, m) for m in ("gcn.gnn", "gat.gnn"))
-SMALL = r.write("m.gnn", "model M() (g: graph, x: node[F]) -> node[C] {\n  lin = Linear(C)\n  return lin(x)\n}\n")
+SMALL = r.write("m.gnn", "model M() (g: graph, x: node[F]) -> node[C] {\n  lin = Linear(C)\n"
+                "  return lin(x)\n}\n")
 LIST = r.write("list.csv", "0,1\n1,2\n")
 HAS_LLVM = "llvm" in sys.argv[3:]
 
@@ -20,7 +21,8 @@ for what, *args in (
     ("--seeds: 0 is below 1", "train", GCN, "--seeds", "0"),
     ("--seeds: 100001 is above 100000", "train", GCN, "--seeds", "100001"),
     ("--seed: -1 is below 0", "train", GCN, "--seed", "-1"),
-    ("--seed: '99999999999999999999' is not a whole number", "train", GCN, "--seed", "99999999999999999999"),
+    ("--seed: '99999999999999999999' is not a whole number", "train", GCN, "--seed",
+     "99999999999999999999"),
     ("--epochs: -1 is below 0", "train", GCN, "--epochs=-1"),
     ("--epochs needs a value: N", "train", GCN, "--epochs"),
     ("--repeat: 0 is below 1", "run", GCN, "--repeat", "0"),
@@ -36,7 +38,8 @@ for what, *args in (
     ("--mode: unknown value '4'", GCN, "-O4"),
     ("--mode: unknown value '9'\n  it is one of", GCN, "-O", "9"),  # near every digit is near none
     ("--emit: unknown value 'foo'\n  it is one of", GCN, "--emit=foo"),
-    ("--device gpu: expected cpu, cuda, cuda:N or auto; did you mean 'cuda'?", "run", GCN, "--device", "gpu"),
+    ("--device gpu: expected cpu, cuda, cuda:N or auto; did you mean 'cuda'?", "run", GCN,
+     "--device", "gpu"),
     ("--normalize-features: unknown value 'yes'", GCN, "--normalize-features", "yes"),
     ("--json takes no value", "run", GCN, "--json=1"),
     ("--data: the PATH is empty", "train", GCN, "--data", ""),
@@ -47,21 +50,28 @@ for what, *args in (
     ("'reduce' needs more", "reduce", GCN),
     ("expected a name that ends in .npz or .csv", "run", GCN, "--predictions", r.path("p.txt")),
     ("expected a name that ends in .npz or .csv", "train", GCN, "--predictions", ".csv"),
-    ("m.gnn: that is the model, which would be lost", "train", SMALL, "--save", r.path("../" + os.path.basename(r.folder) + "/m.gnn")),
+    ("m.gnn: that is the model, which would be lost", "train", SMALL, "--save",
+     r.path("../" + os.path.basename(r.folder) + "/m.gnn")),
     ("m.gnn: that is the model, which would be lost", SMALL, "--emit=kir", "-o", SMALL),
-    ("list.csv: that is the data, which would be lost", "run", GCN, "--data", LIST, "--predictions", LIST),
-    ("there is no pass 'factr'; did you mean 'factor'?", "opt", r.write("p.gir", "program @p {\n}\n"),
-     "--passes", "factr"),
+    ("list.csv: that is the data, which would be lost", "run", GCN, "--data", LIST, "--predictions",
+     LIST),
+    ("there is no pass 'factr'; did you mean 'factor'?", "opt",
+     r.write("p.gir", "program @p {\n}\n"), "--passes", "factr"),
     ("expected sparse=NAME", "opt", r.path("p.gir"), "-D", "dense=x"),
     # Code for C takes graphs of any size.
-    ("--range: a .o, .a or .so takes graphs of any size", GCN, "-o", r.path("none.o"), "--range", "N in 1..100"),
-    ("--dynamic: a .o, .a or .so takes graphs of any size", GCN, "-o", r.path("none.a"), "--dynamic", "false"),
-    ("--dynamic: a .o, .a or .so takes graphs of any size", GCN, "-o", r.path("none.so"), "--dynamic", "auto"),
+    ("--range: a .o, .a or .so takes graphs of any size", GCN, "-o", r.path("none.o"), "--range",
+     "N in 1..100"),
+    ("--dynamic: a .o, .a or .so takes graphs of any size", GCN, "-o", r.path("none.a"),
+     "--dynamic", "false"),
+    ("--dynamic: a .o, .a or .so takes graphs of any size", GCN, "-o", r.path("none.so"),
+     "--dynamic", "auto"),
     # Graphs that are drawn run on this processor, as schedules have it.
     ("--batches does not go with --device cuda", "run", GCN, "--batches", "2", "--device", "cuda"),
     ("--batches does not go with --device auto", "run", GCN, "--batches", "2", "--device", "auto"),
-    ("--device nonsense: expected cpu, cuda, cuda:N or auto", "run", GCN, "--batches", "2", "--device", "nonsense"),
-    ("--batches does not go with --tune-lock", "run", GCN, "--batches", "2", "--tune-lock", r.path("none.lock")),
+    ("--device nonsense: expected cpu, cuda, cuda:N or auto", "run", GCN, "--batches", "2",
+     "--device", "nonsense"),
+    ("--batches does not go with --tune-lock", "run", GCN, "--batches", "2", "--tune-lock",
+     r.path("none.lock")),
     ("--device auto: nothing is run here; to compile takes cpu or cuda", GCN, "--device", "auto"),
     # Hyperparameters.
     ("`GCN` has no hyperparameter `hiden`; did you mean `hidden`?", "train", GCN, "-D", "hiden=4"),
@@ -96,8 +106,8 @@ for what, define in (
 # What a model without a loss is good for.
 r.write("no_loss.gnn", "model M() (g: graph, x: node[F]) -> node[F] { return relu(x) }\n")
 for command in ("compile", "explain", "train"):
-    r.fails(1, "model M has no loss to train with: write a train block; without one it can be run (`gnnc run`, ", command,
-            r.path("no_loss.gnn"))
+    r.fails(1, "model M has no loss to train with: write a train block; without one it can be run "
+            "(`gnnc run`, ", command, r.path("no_loss.gnn"))
 
 # Files that cannot be written, or read.
 full = os.path.exists("/dev/full")
@@ -111,24 +121,29 @@ for code, what, *args in (
     (3, "Is a directory", "opt", r.folder),
     (3, "No such file or directory", "reduce", r.path("none.gir"), "--", "true"),
     (2, "none-such", "reduce", r.path("p.gir"), "--", "./none-such"),
-    (2, "does not show the defect: 'false' did not exit with 0", "reduce", r.path("p.gir"), "--", "false"),
+    (2, "does not show the defect: 'false' did not exit with 0", "reduce", r.path("p.gir"), "--",
+     "false"),
 ) + ((
     (3, "No space left on device", "train", SMALL, *small, "--save", "/dev/full"),
     (3, "No such file or directory", "train", SMALL, *small, "--save", r.path("none/w")),
     (3, "Is a directory", "train", SMALL, *small, "--save", r.folder),
     (3, "No such file or directory", "train", SMALL, *small, "--predictions", r.path("none/p.csv")),
-    (3, "No such file or directory", "run", SMALL, "-q", "-O0", "--predictions", r.path("none/p.npz")),
+    (3, "No such file or directory", "run", SMALL, "-q", "-O0", "--predictions",
+     r.path("none/p.npz")),
     (1, "the loss is", "train", SMALL.replace("m.gnn", "diverges.gnn"), "-q", "-O0"),
 ) if HAS_LLVM else ()):
     if "diverges" in " ".join(args):
-        r.write("diverges.gnn", open(SMALL).read() + "train M {\n  loss = cross_entropy(M(g, x), y) over train_mask\n"
+        r.write("diverges.gnn", open(SMALL).read() + "train M {\n"
+                "  loss = cross_entropy(M(g, x), y) over train_mask\n"
                 "  optimizer = sgd(lr = 1e30, weight_decay = 1.0)\n}\n")
     if full or "/dev/full" not in args:
-        r.fails(code, what, *args, printed=b"accuracy" if HAS_LLVM and "No space" in what and "-q" in args else b"")
+        r.fails(code, what, *args,
+                printed=b"accuracy" if HAS_LLVM and "No space" in what and "-q" in args else b"")
 if HAS_LLVM:
     os.symlink("/dev/full", r.path("full.npz"))
     os.symlink("/dev/full", r.path("full.csv"))
     for name in ("full.npz", "full.csv"):
         if full:
-            r.fails(3, "No space left on device", "run", SMALL, "-q", "-O0", "--predictions", r.path(name), printed=b"accuracy")
+            r.fails(3, "No space left on device", "run", SMALL, "-q", "-O0", "--predictions",
+                    r.path(name), printed=b"accuracy")
 r.done()

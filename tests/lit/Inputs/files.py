@@ -58,7 +58,8 @@ def write_safetensors(path, tensors):
     header, body = {}, b""
     for name, (dtype, shape, values) in tensors.items():
         data = struct.pack(f"<{len(values)}{dtype}", *values)
-        header[name] = {"dtype": SAFE[dtype], "shape": list(shape), "data_offsets": [len(body), len(body) + len(data)]}
+        header[name] = {"dtype": SAFE[dtype], "shape": list(shape),
+                        "data_offsets": [len(body), len(body) + len(data)]}
         body += data
     text = json.dumps(header).encode()
     with open(path, "wb") as f:
@@ -75,6 +76,8 @@ def read_safetensors(path):
             continue
         dtype = {v: k for k, v in SAFE.items()}[t["dtype"]]
         begin, end = t["data_offsets"]
-        assert end - begin == count(t["shape"]) * struct.calcsize(dtype) and end <= len(body), (name, t)
-        out[name] = dtype, tuple(t["shape"]), list(struct.unpack(f"<{count(t['shape'])}{dtype}", body[begin:end]))
+        assert (end - begin == count(t["shape"]) * struct.calcsize(dtype)
+                and end <= len(body)), (name, t)
+        values = struct.unpack(f"<{count(t['shape'])}{dtype}", body[begin:end])
+        out[name] = dtype, tuple(t["shape"]), list(values)
     return out

@@ -1,10 +1,13 @@
-"""Models that fusion once took apart wrongly: what they compute is the same in every mode, before and after training."""
+"""Models that fusion once took apart wrongly: what they compute is the same in every mode, before
+and after training."""
 import files
 import runs
 
 MODELS = {
-    # Sums over columns are read by a later loop through a broadcast, and what is summed is computed in the first alone.
-    "sums": """
+    # Sums over columns are read by a later loop through a broadcast, and what is summed is computed
+    # in the first alone.
+    "sums":
+    """
 model M() (g: graph, x: node[F]) -> node[...] {
   param w: [F, 2, 3] = glorot_uniform
   param a: [2, 3] = glorot_uniform
@@ -17,8 +20,10 @@ model M() (g: graph, x: node[F]) -> node[...] {
 }
 train M { loss = mean(M(g, x)^2) }
 """,
-    # `s` needs a loop of its own before the maximum; the loop that has the mean has computed `h`, which `s` reads.
-    "waits": """
+    # `s` needs a loop of its own before the maximum; the loop that has the mean has computed `h`,
+    # which `s` reads.
+    "waits":
+    """
 model M() (g: graph, x: node[F]) -> node[...] {
   param w: [F] = ones
   h = tanh(x * w)
@@ -29,7 +34,8 @@ model M() (g: graph, x: node[F]) -> node[...] {
 train M { loss = mean(M(g, x)^2) }
 """,
     # What waits takes h along, and then the loop that it is for would be before and after it.
-    "features": """
+    "features":
+    """
 model M() (g: graph, x: node[F]) -> node[...] {
   h = x > 0.1 ? x : tanh(x)
   s = mean(h, axis = 0)

@@ -1,6 +1,7 @@
 """Ctrl-C: training and searching end early and keep what there is; a second one ends at once.
 
-A process is ready for a signal when the kernel says that it catches it; nothing here waits for a time to pass."""
+A process is ready for a signal when the kernel says that it catches it; nothing here waits for a
+time to pass."""
 import json
 import os
 import re
@@ -38,8 +39,9 @@ def wait_until(p, caught):
 
 def start(*args, **options):
     # Check and lit may run in the background of a shell, which ignores SIGINT for them.
-    return subprocess.Popen([gnnc, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                            preexec_fn=lambda: signal.signal(signal.SIGINT, options.get("before", signal.SIG_DFL)))
+    return subprocess.Popen(
+        [gnnc, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, options.get("before", signal.SIG_DFL)))
 
 
 def interrupted(p):
@@ -51,30 +53,36 @@ def interrupted(p):
 
 
 # Training: reported, saved, and said so.
-out, err = interrupted(start("train", model, "-q", "--epochs", LONG, "--save", path("w.st"), "--predictions", path("p.csv")))
-epochs = re.fullmatch(r"seed 0: (\d+) epochs?(?:, best \d+:|,) loss \d\.\d+, accuracy train .*\nstep .*\n", out)
+out, err = interrupted(start("train", model, "-q", "--epochs", LONG, "--save", path("w.st"),
+                             "--predictions", path("p.csv")))
+epochs = re.fullmatch(
+    r"seed 0: (\d+) epochs?(?:, best \d+:|,) loss \d\.\d+, accuracy train .*\nstep .*\n", out)
 check(epochs, out)
-check(err == f"gnnc: interrupted after epoch {epochs[1]} of {LONG}; the weights that there are then are in {path('w.st')}\n", err)
-again = subprocess.run([gnnc, "run", model, "-q", "--weights", path("w.st"), "--predictions", path("q.csv")],
-                       capture_output=True, text=True, check=True).stdout
+check(err == f"gnnc: interrupted after epoch {epochs[1]} of {LONG}; the weights that there are "
+      f"then are in {path('w.st')}\n", err)
+again = subprocess.run([gnnc, "run", model, "-q", "--weights", path("w.st"), "--predictions",
+                        path("q.csv")], capture_output=True, text=True, check=True).stdout
 accuracy = re.search(r"accuracy train.*", out)[0]
 check(accuracy in again, out, again)
 with open(path("p.csv"), encoding="ascii") as a, open(path("q.csv"), encoding="ascii") as b:
     check(a.read() == b.read(), "the weights that were saved predict something else")
 # The same weights as training that ends there.
-subprocess.run([gnnc, "train", model, "-q", "--epochs", epochs[1], "--save", path("v.st")], stdout=subprocess.DEVNULL, check=True)
+subprocess.run([gnnc, "train", model, "-q", "--epochs", epochs[1], "--save", path("v.st")],
+               stdout=subprocess.DEVNULL, check=True)
 with open(path("w.st"), "rb") as a, open(path("v.st"), "rb") as b:
     check(a.read() == b.read(), "other weights than those of that many epochs")
 
 # Machines are told, too.
 out, err = interrupted(start("train", model, "-q", "--epochs", LONG, "--json"))
 check([run["interrupted"] for run in json.loads(out)["runs"]] == [True], out)
-out = subprocess.run([gnnc, "train", model, "-q", "--epochs", "1", "--json"], capture_output=True, text=True, check=True).stdout
+out = subprocess.run([gnnc, "train", model, "-q", "--epochs", "1", "--json"], capture_output=True,
+                     text=True, check=True).stdout
 check([run["interrupted"] for run in json.loads(out)["runs"]] == [False], out)
 
 # Seeds that were not begun are left out.
 out, err = interrupted(start("train", model, "-q", "--epochs", LONG, "--seeds", "3"))
-check(out.count("seed ") == 1 and err.startswith("gnnc: seed 0: interrupted after epoch "), out, err)
+check(out.count("seed ") == 1 and err.startswith("gnnc: seed 0: interrupted after epoch "), out,
+      err)
 
 # A second one, while the file is waiting for a reader, ends at once.
 os.mkfifo(path("pipe"))
@@ -108,18 +116,23 @@ def search_ended(*args):
 
 # The search that another command begins with.
 for k, (command, more) in enumerate((("train", ()), ("run", ()), ("explain", ("--what", "eval")))):
-    out, err = search_ended(command, model, *more, "-O", "max-autotune", "--cache-dir", path(f"s{k}"))
+    out, err = search_ended(command, model, *more, "-O", "max-autotune", "--cache-dir",
+                            path(f"s{k}"))
     check(out == "", command, out)
-    check("gnnc: interrupted before it ran: what a search found until then is kept, and another goes on there" in err, err)
-    kept = subprocess.run([gnnc, "tune", "--show", "--cache-dir", path(f"s{k}")], capture_output=True, text=True, check=True).stdout
+    check("gnnc: interrupted before it ran: what a search found until then is kept, and another "
+          "goes on there" in err, err)
+    kept = subprocess.run([gnnc, "tune", "--show", "--cache-dir", path(f"s{k}")],
+                          capture_output=True, text=True, check=True).stdout
     check(" of GCN" in kept, command, kept)
 
 # A search: what it has found is kept, and a lock is of whole searches.
 out, err = search_ended("tune", model, "--cache-dir", path("c"), "--tune-lock", path("lock"))
 check(re.match(r"step: [\d.]+ us, the default", out) and "eval: " not in out, out)
-check("gnnc: interrupted: what was found until then is kept, and another search goes on there; no lock is written" in err, err)
+check("gnnc: interrupted: what was found until then is kept, and another search goes on there; no "
+      "lock is written" in err, err)
 check(not os.path.exists(path("lock")), "a lock of half of the programs")
-kept = subprocess.run([gnnc, "tune", "--show", "--cache-dir", path("c")], capture_output=True, text=True, check=True).stdout
+kept = subprocess.run([gnnc, "tune", "--show", "--cache-dir", path("c")], capture_output=True,
+                      text=True, check=True).stdout
 check(kept.startswith("step of GCN"), kept)
 out, err = search_ended("tune", model, "--cache-dir", path("j"), "--json")
 check(json.loads(out)["interrupted"] is True, out)

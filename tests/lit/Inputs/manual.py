@@ -33,12 +33,15 @@ for status in "0 1 2 3 4 70 130".split():
     assert f".B {status}\n" in text, f"the manual has no exit status {status}"
 # Variables of the environment that the program asks for.
 asked = set()
-for path in (os.path.join(folder, name) for top in ("cli", "runtime", "src") for folder, _, names in os.walk(os.path.join(root, top))
+for path in (os.path.join(folder, name) for top in ("cli", "runtime", "src")
+             for folder, _, names in os.walk(os.path.join(root, top))
              for name in names if name.endswith(".c")):
     with open(path, encoding="utf-8") as f:
-        asked |= {a or b for a, b in re.findall(r'getenv\("(\w+)"\)|\bset\("([A-Z_]+)"\)', f.read())}
+        asked |= {a or b
+                  for a, b in re.findall(r'getenv\("(\w+)"\)|\bset\("([A-Z_]+)"\)', f.read())}
 assert {"GNNC_CACHE", "NO_COLOR", "PATH"} <= asked, asked
-environment = set(re.findall(r"\w+", text[text.index(".SH ENVIRONMENT"):text.index(".SH EXIT STATUS")]))
+environment = set(re.findall(r"\w+",
+                             text[text.index(".SH ENVIRONMENT"):text.index(".SH EXIT STATUS")]))
 assert asked <= environment, f"not in the manual: {asked - environment}"
 # No line begins with what troff would take for a request by mistake.
 for line in text.split("\n"):

@@ -1,4 +1,5 @@
-"""Every option of every command is in its manual page and in the completion of each shell; bash completes by it."""
+"""Every option of every command is in its manual page and in the completion of each shell; bash
+completes by it."""
 import os
 import re
 import shutil
@@ -24,11 +25,13 @@ for c in commands:
     assert len(options) >= 3, (c, options)
     bash = re.search(rf"^ +{c}\) options='(.*)' ;;$", shells["bash"], re.M)[1].split()
     zsh = re.search(rf"^    {c}\)\n.*?;;$", shells["zsh"], re.M | re.S)[0]
-    fish = re.findall(rf"^complete -c gnnc -n '__fish_seen_subcommand_from {c}'(.*)$", shells["fish"], re.M)
+    fish = re.findall(rf"^complete -c gnnc -n '__fish_seen_subcommand_from {c}'(.*)$",
+                      shells["fish"], re.M)
     assert len(fish) == len(options), (c, fish)
     plain = page.replace("\\-", "-")
     for letter, name, value in options:
-        head = (f"\\fB-{letter}\\fR, " if letter else "") + f"\\fB--{name}\\fR" + (f" \\fI{value}\\fR" if value else "")
+        head = (f"\\fB-{letter}\\fR, " if letter else "") + f"\\fB--{name}\\fR" + (
+            f" \\fI{value}\\fR" if value else "")
         assert f".TP\n{head}\n" in plain, (c, name, head)
         assert f"--{name}" in bash and (not letter or f"-{letter}" in bash), (c, name)
         assert re.search(rf"--{name}(?![\w-])", zsh), (c, name)
@@ -39,10 +42,12 @@ for c in commands:
     for part in ("NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXAMPLES", "SEE ALSO"):
         assert f".SH {part}\n" in page, (c, part)
     if shutil.which("groff"):
-        p = subprocess.run(["groff", "-man", "-ww", "-Tascii"], input=page, capture_output=True, text=True)
+        p = subprocess.run(["groff", "-man", "-ww", "-Tascii"], input=page, capture_output=True,
+                           text=True)
         assert p.returncode == 0 and not p.stderr, (c, p.stderr)
     if shutil.which("mandoc"):
-        p = subprocess.run(["mandoc", "-Tlint", "-Werror"], input=page, capture_output=True, text=True)
+        p = subprocess.run(["mandoc", "-Tlint", "-Werror"], input=page, capture_output=True,
+                           text=True)
         assert p.returncode == 0, (c, p.stdout)
 assert said("--man", "train").count(".SS ") >= 5 and ".SS " not in said("--man", "cache")
 for shell in ("bash", "zsh", "fish"):
@@ -55,7 +60,8 @@ def completed(*words):
     quoted = " ".join(f"'{w}'" for w in words)
     script = (f"source '{folder}/bash'; COMP_WORDS=({quoted}); COMP_CWORD={len(words) - 1}; _gnnc; "
               "printf '%s\\n' \"${COMPREPLY[@]}\"")
-    return subprocess.run(["bash", "-c", script], cwd=folder, capture_output=True, text=True, check=True).stdout.split("\n")[:-1]
+    return subprocess.run(["bash", "-c", script], cwd=folder, capture_output=True, text=True,
+                          check=True).stdout.split("\n")[:-1]
 
 
 os.makedirs(os.path.join(folder, "a folder"))

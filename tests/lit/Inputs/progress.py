@@ -54,12 +54,14 @@ for columns in (20, 40, 79):
     assert status == 0 and len(shown) >= 2, text
     assert max(map(len, shown)) == columns - 1, (columns, shown)
 text, status = heard(200, "train", GCN, "--epochs", 3000)
-assert re.fullmatch(r"epoch \d+/3000  [\d.]+ \w+ of [\d.]+ \w+ left  loss [\d.]+  train [\d.]+%  val [\d.]+%  test [\d.]+%",
-                    lines(text)[0]), lines(text)
+assert re.fullmatch(r"epoch \d+/3000  [\d.]+ \w+ of [\d.]+ \w+ left  loss [\d.]+  train [\d.]+%  "
+                    r"val [\d.]+%  test [\d.]+%", lines(text)[0]), lines(text)
 assert re.match(r"epoch 3000/3000  took [\d.]+ \w+  loss", lines(text)[-1]), lines(text)
 text, status = heard(200, "train", GAT, "--epochs", 3000, "--seeds", 2, "--lr", 0.02)
-assert any(re.match(r"seed 1/2  epoch \d+/3000  .* of at most .* left .* no better for \d+ of 100$", x) for x in lines(text)), text
-assert lines(text)[-1].startswith("seed 2/2 ") and lines(text)[-1].endswith("no better for 100 of 100"), lines(text)
+assert any(re.match(r"seed 1/2  epoch \d+/3000  .* of at most .* left .* no better for \d+ of 100$",
+                    x) for x in lines(text)), text
+assert lines(text)[-1].startswith("seed 2/2 ") and lines(text)[-1].endswith(
+    "no better for 100 of 100"), lines(text)
 
 # The window is made narrower while it runs.
 after = []
@@ -74,18 +76,21 @@ def narrow_then_stop(pid, fd):
     os.kill(pid, signal.SIGINT)
 
 
-text, status = heard(100, "train", GCN, "--epochs", 1000000000, until=b"\x1b[K", then=narrow_then_stop)
+text, status = heard(100, "train", GCN, "--epochs", 1000000000, until=b"\x1b[K",
+                     then=narrow_then_stop)
 assert status == 130, status
 assert len(lines(text)[0]) > 30 and all(len(x) <= 29 for x in lines(after[0])[-3:]), (text, after)
 
-# A search says what it tries, what is best, and what time is left; then the line is gone.  A slow machine has no best so soon.
+# A search says what it tries, what is best, and what time is left; then the line is gone.  A slow
+# machine has no best so soon.
 for args in (("tune", GCN), ("run", GCN, "-O", "max-autotune")):
     for budget in (0.7, 5, 30):
         text, status = heard(150, *args, "--tune-budget", budget)
         assert status == 0, text
         assert re.match(r"search, (step|eval): [\d.]+ m?s left", lines(text)[0]), text
         assert "\r\x1b[K" in text and "search" not in text[text.rindex("\r\x1b[K"):], text
-        if any(re.search(r"left  best [\d.]+ us \(default [\d.]+ us\)  trying \w+", x) for x in lines(text)):
+        if any(re.search(r"left  best [\d.]+ us \(default [\d.]+ us\)  trying \w+", x)
+               for x in lines(text)):
             break
     else:
         assert False, text

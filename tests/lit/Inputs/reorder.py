@@ -12,8 +12,8 @@ DATA = ("synthetic:nodes=300,edges=1800,features=12,classes=4",
 
 def train(sample, data, how):
     out, weights = r.path(f"{how}.csv"), r.path(f"{how}.safetensors")
-    args = ["train", os.path.join(runs.SAMPLES, sample), "-q", "--json", "--threads", 1, "--epochs", 5, "-D", "p=0",
-            "--reorder", how, "--predictions", out, "--save", weights]
+    args = ["train", os.path.join(runs.SAMPLES, sample), "-q", "--json", "--threads", 1, "--epochs",
+            5, "-D", "p=0", "--reorder", how, "--predictions", out, "--save", weights]
     d = json.loads(r.works(*args, *(("--data", data) if data else ())))
     with open(out) as f:
         labels = [row[-1] for row in csv.reader(f)]
@@ -34,5 +34,6 @@ for sample in ("gcn.gnn", "gat.gnn", "sage.gnn"):
             wrong = sum(x != y for x, y in zip(labels, other)) + abs(len(labels) - len(other))
             if wrong > len(labels) // 50:
                 r.problems.append(f"{name}: {wrong} of {len(labels)} predictions differ")
-r.fails(2, "--reorder: unknown value 'rabit'", "train", os.path.join(runs.SAMPLES, "gcn.gnn"), "--reorder=rabit")
+r.fails(2, "--reorder: unknown value 'rabit'", "train", os.path.join(runs.SAMPLES, "gcn.gnn"),
+        "--reorder=rabit")
 r.done()

@@ -1,5 +1,5 @@
-"""Results of any shape, in the files of --predictions: their true shape, rows in the order of the data, and no accuracy
-where they tell of no classes."""
+"""Results of any shape, in the files of --predictions: their true shape, rows in the order of the
+data, and no accuracy where they tell of no classes."""
 import ctypes
 import json
 import os
@@ -21,15 +21,17 @@ flat = [u for u, _ in edges] + [v for _, v in edges]
 y = [v % 3 for v in range(N)]
 masks = [[int(v % 4 == k) for v in range(N)] for k in range(3)]
 DATA = r.path("data.npz")
-files.write_npz(DATA, {"edge_index": ("q", (2, E), flat), "x": ("f", (N, 2), [z for v in range(N) for z in (v, 1)]),
-                       "y": ("q", (N,), y), "train_mask": ("?", (N,), masks[0]), "val_mask": ("?", (N,), masks[1]),
-                       "test_mask": ("?", (N,), masks[2])})
+files.write_npz(DATA, {"edge_index": ("q", (2, E), flat),
+                       "x": ("f", (N, 2), [z for v in range(N) for z in (v, 1)]),
+                       "y": ("q", (N,), y), "train_mask": ("?", (N,), masks[0]),
+                       "val_mask": ("?", (N,), masks[1]), "test_mask": ("?", (N,), masks[2])})
 ORDERS = ("none", "degree", "rcm", "communities")
 
 
 def predict(model, how, name, *args):
     path = r.path(name)
-    out = r.works("run", model, "--data", DATA, "-q", "--threads", 1, "--reorder", how, "--predictions", path, *args)
+    out = r.works("run", model, "--data", DATA, "-q", "--threads", 1, "--reorder", how,
+                  "--predictions", path, *args)
     assert "accuracy" not in out, out
     if name.endswith(".npz"):
         return files.read_npz(path)
@@ -40,7 +42,8 @@ def predict(model, how, name, *args):
 kept = [p for p in edges if p[0] != p[1]]
 GRAPHS = {"g": edges, "reverse(g)": [(v, u) for u, v in edges], "remove_self_loops(g)": kept,
           "self_loops(g)": edges + [(v, v) for v in range(N)],
-          "remaining_self_loops(reverse(g))": [(v, u) for u, v in kept] + [(v, v) for v in range(N)],
+          "remaining_self_loops(reverse(g))": [(v, u) for u, v in kept] +
+          [(v, v) for v in range(N)],
           "self_loops(self_loops(g))": edges + 2 * [(v, v) for v in range(N)],
           "remaining_self_loops(self_loops(g))": kept + [(v, v) for v in range(N)]}
 EDGE = """model M() (g: graph, x: node[F]) -> edge[2] {
@@ -57,7 +60,8 @@ for graph, listed in GRAPHS.items():
         assert arrays["out"][1] == (len(listed), 2), (name, arrays["out"][1])
         assert arrays["out"][2][0::2] == [100.0 * u + v for u, v in listed], name
         assert arrays["out"][2][1::2] == [101.0] * len(listed), name
-        assert arrays["edge_index"] == ("q", (2, len(listed)), [u for u, _ in listed] + [v for _, v in listed]), name
+        assert arrays["edge_index"] == ("q", (2, len(listed)),
+                                        [u for u, _ in listed] + [v for _, v in listed]), name
     lines = predict(model, "rcm", "edge.csv")
     assert lines[0] == "source,target,out_0,out_1" and lines[-1] == "", lines[:2]
     assert lines[1:-1] == [f"{u},{v},{100 * u + v},101" for u, v in listed], graph
@@ -90,16 +94,23 @@ for how in ORDERS:
     lines = predict(model, how, "rank3.csv")
     assert lines[0] == "out_0_0,out_0_1,out_0_2,out_1_0,out_1_1,out_1_2", lines[0]
     assert lines[3] == "2,1,4,2,6,3", lines[3]
-    model = r.write("scalar.gnn", "model M() (g: graph, x: node[F]) -> node {\n  return 10 * x[0]\n}\n")
-    assert predict(model, how, "scalar.npz") == {"out": ("f", (N,), [10.0 * v for v in range(N)])}, how
-    assert predict(model, how, "scalar.csv") == ["out"] + [str(10 * v) for v in range(N)] + [""], how
+    model = r.write("scalar.gnn",
+                    "model M() (g: graph, x: node[F]) -> node {\n  return 10 * x[0]\n}\n")
+    assert predict(model, how, "scalar.npz") == {"out": ("f", (N,),
+                                                         [10.0 * v for v in range(N)])}, how
+    assert predict(model, how,
+                   "scalar.csv") == ["out"] + [str(10 * v) for v in range(N)] + [""], how
 
 # On none: what is read out of the whole graph.
-model = r.write("readout.gnn", "model M() (g: graph, x: node[F]) -> [C] {\n  return concat(sum(x, over = node), tensor([7]))\n}\n")
-assert predict(model, "degree", "readout.npz") == {"out": ("f", (3,), [N * (N - 1) / 2, float(N), 7.0])}
-assert predict(model, "degree", "readout.csv") == ["out_0,out_1,out_2", f"{N * (N - 1) // 2},{N},7", ""]
+model = r.write("readout.gnn", "model M() (g: graph, x: node[F]) -> [C] {\n"
+                "  return concat(sum(x, over = node), tensor([7]))\n}\n")
+assert predict(model, "degree", "readout.npz") == {"out": ("f", (3,),
+                                                           [N * (N - 1) / 2, float(N), 7.0])}
+assert predict(model, "degree", "readout.csv") == ["out_0,out_1,out_2", f"{N * (N - 1) // 2},{N},7",
+                                                   ""]
 
-# Several: each under its name; in text each in a file of its own.  The first that is node[C] has the accuracy.
+# Several: each under its name; in text each in a file of its own.  The first that is node[C] has
+# the accuracy.
 TWO = """fn of(r, y, mask) {
   e, bad, good = r
   return cross_entropy(good, y, mask) + 0.1 * mean(e * e, over = edge)
@@ -119,9 +130,11 @@ train Two {
 two = r.write("two.gnn", TWO % "tensor([[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 0]])")
 for how in ORDERS:
     path = r.path("two.npz")
-    out = r.works("run", two, "--data", DATA, "-q", "--threads", 1, "--reorder", how, "--predictions", path)
+    out = r.works("run", two, "--data", DATA, "-q", "--threads", 1, "--reorder", how,
+                  "--predictions", path)
     arrays = files.read_npz(path)
-    assert sorted(arrays) == ["e", "e.edge_index", "flat", "good", "good.prediction"], sorted(arrays)
+    assert sorted(arrays) == ["e", "e.edge_index", "flat", "good",
+                              "good.prediction"], sorted(arrays)
     assert arrays["e"] == ("f", (E,), [100.0 * u + v for u, v in edges]), how
     assert arrays["e.edge_index"] == ("q", (2, E), flat), how
     assert arrays["flat"] == ("f", (N, 2), [float(z) for v in range(N) for z in (v + 1, 2)]), how
@@ -148,7 +161,8 @@ if shutil.which("ld"):
     lib, m, rows = ctypes.CDLL(so), ctypes.c_void_p(), ctypes.c_int64()
     lib.two_output.restype = ctypes.POINTER(ctypes.c_float)
     assert lib.two_open(ctypes.c_uint64(0), 1, ctypes.c_uint64(0), ctypes.byref(m)) == 0
-    assert lib.two_graph_coo(m, ctypes.c_int64(N), ctypes.c_int64(E), *[(ctypes.c_int64 * E)(*h) for h in zip(*edges)]) == 0
+    assert lib.two_graph_coo(m, ctypes.c_int64(N), ctypes.c_int64(E),
+                             *[(ctypes.c_int64 * E)(*h) for h in zip(*edges)]) == 0
     x = (ctypes.c_float * (2 * N))(*(z for v in range(N) for z in (v, 1)))
     assert lib.two_bind(m, b"x", ctypes.c_int64(N), x) == 0 and lib.two_infer(m) == 0
     e = lib.two_output(m, b"e", ctypes.byref(rows))
@@ -160,7 +174,8 @@ if shutil.which("ld"):
     lib.two_free(m)
 
 # More columns than classes are no logits.
-model = r.write("wide.gnn", "model M() (g: graph, x: node[F]) -> node[4] {\n  return concat(x, x)\n}\n")
+model = r.write("wide.gnn",
+                "model M() (g: graph, x: node[F]) -> node[4] {\n  return concat(x, x)\n}\n")
 assert predict(model, "none", "wide.npz")["out"][1] == (N, 4)
 
 # Training: a regression has a loss and no accuracy; nothing can be chosen by one.
@@ -185,7 +200,8 @@ assert "metrics" not in json.loads(r.works("run", reg, "--data", DATA, "-q", "--
 for setting in ("  select = best\n", "  patience = 3\n"):
     chosen = r.write("chosen.gnn", REG % setting)
     r.fails(1, "write `monitor = val_loss`", "train", chosen, "--data", DATA, "-q")
-    out = r.works("train", r.write("chosen.gnn", REG % (setting + "  monitor = val_loss\n")), "--data", DATA, "-q")
+    out = r.works("train", r.write("chosen.gnn", REG % (setting + "  monitor = val_loss\n")),
+                  "--data", DATA, "-q")
     assert "accuracy" not in out, out
 
 # select = best: loss and accuracy are of one epoch, which is named.
@@ -193,8 +209,10 @@ gcn = os.path.join(runs.SAMPLES, "gcn.gnn")
 args = ("train", gcn, "-q", "--epochs", 40, "--seed", 3)
 one = json.loads(r.works(*args, "--json"))["runs"][0]
 assert one["best_epoch"] < 40 and one["best_loss"] != one["loss"], one
-assert f"seed 3: 40 epochs, best {one['best_epoch']}: loss {one['best_loss']:.4f}, accuracy train " in r.works(*args)
-best = json.loads(r.works(*args[:3], "--seed", 3, "--epochs", one["best_epoch"], "--json"))["runs"][0]
+assert (f"seed 3: 40 epochs, best {one['best_epoch']}: loss {one['best_loss']:.4f}, "
+        "accuracy train " in r.works(*args))
+best = json.loads(r.works(*args[:3], "--seed", 3, "--epochs", one["best_epoch"],
+                          "--json"))["runs"][0]
 assert best["loss"] == one["best_loss"] and best["test_acc"] == one["test_acc"], (best, one)
 
 r.done()

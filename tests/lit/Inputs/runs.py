@@ -1,4 +1,5 @@
-"""Runs gnnc and says what is wrong with how it ended.  Scripts beside it are called with the executable and a folder.
+"""Runs gnnc and says what is wrong with how it ended.  Scripts beside it are called with the
+executable and a folder.
 
     r = Runs()
     r.fails(3, "no such file", "run", MODEL, "--weights", "nowhere")
@@ -35,14 +36,17 @@ class Runs:
 
     def run(self, *args):
         self.count += 1
-        return subprocess.run([self.gnnc, *map(str, args)], capture_output=True, stdin=subprocess.DEVNULL, timeout=300)
+        return subprocess.run([self.gnnc, *map(str, args)], capture_output=True,
+                              stdin=subprocess.DEVNULL, timeout=300)
 
     def problem(self, args, what, r):
         err = r.stderr.decode(errors="replace")
-        self.problems.append("gnnc %s\n  %s\n  %s" % (" ".join(map(str, args)), what, err[:2000].replace("\n", "\n  ")))
+        self.problems.append("gnnc %s\n  %s\n  %s" % (" ".join(map(str, args)), what,
+                                                      err[:2000].replace("\n", "\n  ")))
 
     def fails(self, code, text, *args, printed=b""):
-        """Exit status, a part of what is said, nothing on standard output but `printed`, and no long-winded message."""
+        """Exit status, a part of what is said, nothing on standard output but `printed`, and no
+        long-winded message."""
         r = self.run(*args)
         err = r.stderr.decode(errors="replace")
         if r.returncode != code:
@@ -59,14 +63,16 @@ class Runs:
     def works(self, *args):
         """Exit status 0; what was printed."""
         r = self.run(*args)
-        if r.returncode != 0 or any(sign in r.stderr.decode(errors="replace") for sign in BAD_SIGNS):
+        if r.returncode != 0 or any(sign in r.stderr.decode(errors="replace")
+                                    for sign in BAD_SIGNS):
             self.problem(args, f"exit status {r.returncode}, expected 0", r)
         return r.stdout.decode(errors="replace")
 
     def survives(self, codes, *args):
         """One of these exit statuses: files with errors that may or may not matter."""
         r = self.run(*args)
-        if r.returncode not in codes or any(sign in r.stderr.decode(errors="replace") for sign in BAD_SIGNS):
+        if r.returncode not in codes or any(sign in r.stderr.decode(errors="replace")
+                                            for sign in BAD_SIGNS):
             self.problem(args, f"exit status {r.returncode}, expected one of {codes}", r)
 
     def done(self):

@@ -1,4 +1,5 @@
-"""Every sample trains, in other sizes, without dropout, eagerly; and however few passes run, to the same result."""
+"""Every sample trains, in other sizes, without dropout, eagerly; and however few passes run, to the
+same result."""
 import json
 import os
 import sys
@@ -13,7 +14,8 @@ SPARSE = "synthetic:nodes=60,edges=240,features=30,classes=3,density=0.05"
 
 
 def train(sample, *args):
-    out = r.works("train", os.path.join(runs.SAMPLES, sample), "-q", "--json", "--threads", 1, *args)
+    out = r.works("train", os.path.join(runs.SAMPLES, sample), "-q", "--json", "--threads", 1,
+                  *args)
     return json.loads(out)["runs"][0] if out else {"loss": float("nan"), "test_acc": 0}
 
 
@@ -22,7 +24,8 @@ def same(a, b, what):
         r.problems.append(f"{what}: loss {b['loss']}, expected {a['loss']}")
 
 
-SAMPLES = sorted(n for n in os.listdir(runs.SAMPLES) if n.endswith(".gnn") and n[:-4] not in typed.OF_SAMPLE)
+SAMPLES = sorted(n for n in os.listdir(runs.SAMPLES) if n.endswith(".gnn")
+                 and n[:-4] not in typed.OF_SAMPLE)
 assert len(SAMPLES) >= 4, SAMPLES
 for sample in SAMPLES:
     heads = ("-D", "heads=3") if sample == "gat.gnn" else ()

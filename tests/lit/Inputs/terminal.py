@@ -1,4 +1,5 @@
-"""What gnnc says of a model on a terminal: terminal.py GNNC ARGUMENTS...  Standard error is one; it is printed with ESC as `\\e`."""
+"""What gnnc says of a model on a terminal: terminal.py GNNC ARGUMENTS...  Standard error is one; it
+is printed with ESC as `\\e`."""
 import os
 import pty
 import subprocess

@@ -1,5 +1,5 @@
-"""Models of several types of rows, of many graphs, of links and of facts: results against plain Python, the same bits however they
-are made, and what is refused."""
+"""Models of several types of rows, of many graphs, of links and of facts: results against plain
+Python, the same bits however they are made, and what is refused."""
 import json
 import math
 import os
@@ -31,8 +31,8 @@ def facts_of(folder):
     for part in ("train", "valid", "test"):
         with open(os.path.join(folder, part + ".txt"), encoding="utf-8") as f:
             lines = [line.split() for line in f]
-        parts[part] = [(entities.setdefault(h, len(entities)), kinds.setdefault(k, len(kinds)), entities.setdefault(t, len(entities)))
-                       for h, k, t in lines]
+        parts[part] = [(entities.setdefault(h, len(entities)), kinds.setdefault(k, len(kinds)),
+                        entities.setdefault(t, len(entities))) for h, k, t in lines]
     return parts, len(entities)
 
 
@@ -69,15 +69,18 @@ def ranks(score, parts, n):
 for name, score in (("distmult", distmult), ("rotate", rotate)):
     model, option, folder = sample(name)
     weights = r.path(name + ".safetensors")
-    out = test_of("train", model, option, folder, *SMALL, *typed.few(name), "--epochs", 60, "--save", weights)
+    out = test_of("train", model, option, folder, *SMALL, *typed.few(name), "--epochs", 60,
+                  "--save", weights)
     parts, n = facts_of(folder)
     w = files.read_safetensors(weights)
     want = ranks(lambda h, k, t, w=w, score=score: score(w, h, k, t), parts, n)
     mrr, hits = sum(1 / x for x in want) / len(want), sum(x <= 3 for x in want) / len(want)
     got = out.get("test", {})
-    if not (abs(got.get("mrr", 9) - mrr) < 1e-4 and abs(got["hits@3"] - hits) < 1e-9 and got["ranked"] == len(want)):
+    if not (abs(got.get("mrr", 9) - mrr) < 1e-4 and abs(got["hits@3"] - hits) < 1e-9
+            and got["ranked"] == len(want)):
         r.problems.append(f"{name}: {got}, expected mrr {mrr}, hits@3 {hits} of {len(want)}")
-    again = test_of("run", model, option, folder, *SMALL, *typed.few(name), "--weights", weights).get("test")
+    again = test_of("run", model, option, folder, *SMALL, *typed.few(name), "--weights",
+                    weights).get("test")
     if again != got:
         r.problems.append(f"{name}: run says {again}, train said {got}")
 
@@ -93,8 +96,9 @@ for other in ("two", "on"):
     if open(r.path(other), "rb").read() != one:
         r.problems.append(f"weights of {other} are not those of one")
 
-# Rows of tables that a step touches: the same bits on two threads, of training that went on, without chains and in-place updates and
-# of unoptimised code to rounding. A step changes rows that it drew alone; where nothing else moves rows (Adagrad) it is what it is of all.
+# Rows of tables that a step touches: the same bits on two threads, of training that went on,
+# without chains and in-place updates and of unoptimised code to rounding. A step changes rows that
+# it drew alone; where nothing else moves rows (Adagrad) it is what it is of all.
 FEW = ("-q", "-D", "batch=4", "-D", "times=1", "-D", "dim=6")
 text = """model DistMult(dim = 6) (g: graph, kind: edge of int) -> edge {
   param emb: node[dim] = normal(0.0, 0.1)
@@ -107,8 +111,10 @@ train DistMult(batch = 2048, times = 32) {
   optimizer = OPTIMIZER
 }
 """
-for k, optimizer in enumerate(("adam(lr = 0.01)", "adagrad(lr = 0.1)", "sgd(lr = 0.1)", "adamw(lr = 0.01)")):
-    touched = r.write(f"touched{k}.gnn", text.replace("OPTIMIZER", optimizer.replace(")", ', rows = "touched")')))
+for k, optimizer in enumerate(("adam(lr = 0.01)", "adagrad(lr = 0.1)", "sgd(lr = 0.1)",
+                               "adamw(lr = 0.01)")):
+    touched = r.write(f"touched{k}.gnn",
+                      text.replace("OPTIMIZER", optimizer.replace(")", ', rows = "touched")')))
     base = ("train", touched, option, folder, *FEW, "--epochs", 12)
     r.works(*base, "--threads", 1, "--save", r.path("one"))
     r.works(*base, "--threads", 2, "--save", r.path("two"))
@@ -120,8 +126,10 @@ for k, optimizer in enumerate(("adam(lr = 0.01)", "adagrad(lr = 0.1)", "sgd(lr =
             r.problems.append(f"{optimizer}, touched: weights of {other} are not those of one")
     r.works(*base, "-O", "eager", "--save", r.path("eager"))
     r.works(*base, "--without", "in-place", "--save", r.path("copied"))
-    r.works("train", r.write("all.gnn", text.replace("OPTIMIZER", optimizer)), *base[2:], "--save", r.path("all"))
-    one, *others = [files.read_safetensors(r.path(name)) for name in ("one", "eager", "copied", "all")]
+    r.works("train", r.write("all.gnn", text.replace("OPTIMIZER", optimizer)), *base[2:], "--save",
+            r.path("all"))
+    one, *others = [files.read_safetensors(r.path(name))
+                    for name in ("one", "eager", "copied", "all")]
     for name, other in zip(("eager", "copied", "all"), others):
         off = max(abs(a - b) for key in one for a, b in zip(one[key][2], other[key][2]))
         alike = name != "all" or optimizer.startswith(("adagrad", "sgd"))
@@ -132,8 +140,10 @@ for k, optimizer in enumerate(("adam(lr = 0.01)", "adagrad(lr = 0.1)", "sgd(lr =
     was, now = (files.read_safetensors(r.path(name))["emb"][2] for name in ("before", "after"))
     changed = sum(was[i:i + 6] != now[i:i + 6] for i in range(0, len(was), 6))
     if not 5 <= changed <= 12:
-        r.problems.append(f"{optimizer}: a step changes {changed} rows, of 4 facts and as many that are drawn")
-r.fails(3, 'is of another optimizer: adamw(lr = 0.01, beta1 = 0.9, beta2 = 0.999, eps = 1e-08, rows = "touched")', "train", r.path("all.gnn"), *base[2:], "--resume", r.path("half"))
+        r.problems.append(
+            f"{optimizer}: a step changes {changed} rows, of 4 facts and as many that are drawn")
+r.fails(3, 'is of another optimizer: adamw(lr = 0.01, beta1 = 0.9, beta2 = 0.999, eps = 1e-08, '
+        'rows = "touched")', "train", r.path("all.gnn"), *base[2:], "--resume", r.path("half"))
 
 # Graphs have a prediction each; links are judged.
 r.works("train", *sample("gin_graphs"), "-q", "--epochs", 3, "--predictions", r.path("graphs.csv"))
@@ -141,12 +151,16 @@ lines = open(r.path("graphs.csv"), encoding="utf-8").read().split()
 if len(lines) != 31:
     r.problems.append(f"{len(lines)} lines of predictions for 30 graphs")
 links = [test_of("train", *sample("links"), "-q", "--epochs", 20, "--threads", k) for k in (1, 2)]
-if links[0].get("test_auc") != links[1].get("test_auc") or not 0 <= links[0].get("test_ap", -1) <= 1:
+if (links[0].get("test_auc") != links[1].get("test_auc")
+    or not 0 <= links[0].get("test_ap", -1) <= 1):
     r.problems.append(f"links: {links[0].get('test_auc')} and {links[1].get('test_auc')}")
 
-# Of each seed, with mean and deviation over them; the log's last line says the same, and `run` of those weights.
-FIGURES = [f"{part}_{name}" for part in ("val", "test") for name in ("auc", "ap", "hits@20", "hits@50", "hits@100")]
-out = test_of("train", *sample("links"), "-q", "--epochs", 6, "--seeds", 3, "--log", r.path("links.jsonl"), "--save", r.path("links.w"))
+# Of each seed, with mean and deviation over them; the log's last line says the same, and `run` of
+# those weights.
+FIGURES = [f"{part}_{name}" for part in ("val", "test")
+           for name in ("auc", "ap", "hits@20", "hits@50", "hits@100")]
+out = test_of("train", *sample("links"), "-q", "--epochs", 6, "--seeds", 3, "--log",
+              r.path("links.jsonl"), "--save", r.path("links.w"))
 with open(r.path("links.jsonl"), encoding="utf-8") as f:
     log = [json.loads(line) for line in f]
 again = test_of("run", *sample("links"), "-q", "--weights", r.path("links.w"))
@@ -155,14 +169,16 @@ for name in FIGURES:
     mean = sum(of) / 3
     std = math.sqrt(sum((v - mean) ** 2 for v in of) / 2)
     if not (all(0 <= v <= 1 for v in of) and abs(out["held_out"][name]["mean"] - mean) < 1e-9
-            and abs(out["held_out"][name]["std"] - std) < 1e-9 and out[name] == of[2] == again[name]):
+            and abs(out["held_out"][name]["std"] - std) < 1e-9
+            and out[name] == of[2] == again[name]):
         r.problems.append(f"{name}: {of}, {out['held_out'][name]}, {out[name]}, run {again[name]}")
     logged = [row[name] for row in log if row["epoch"] == 6]
     if len(logged) != 3 or max(abs(a - b) for a, b in zip(logged, of)) > 1e-8:
         r.problems.append(f"{name}: the log has {logged}, runs {of}")
 two = test_of("train", *sample("distmult"), *SMALL, "--epochs", 4, "--seeds", 2)
 mrr = [run["test"]["mrr"] for run in two["runs"]]
-if two["test"]["mrr"] != mrr[1] or abs(two["held_out"]["mrr"]["mean"] - sum(mrr) / 2) > 1e-9 or two["held_out"]["mrr"]["std"] == 0:
+if (two["test"]["mrr"] != mrr[1] or abs(two["held_out"]["mrr"]["mean"] - sum(mrr) / 2) > 1e-9
+    or two["held_out"]["mrr"]["std"] == 0):
     r.problems.append(f"MRR of seeds: {mrr}, {two['held_out']}")
 
 # OGB's Hits@K of scores that are known: links of one kind above all others, or all alike.
@@ -176,11 +192,14 @@ train M { loss = bce_with_logits(M(g, x, links), 1)
 """
 r.write("known.gnn", KNOWN)
 N = 400
-inside = [(2 * u, 2 * v) for u in range(40) for v in range(u)]  # of even nodes below 80, whose x is 1; others' is 0
+# of even nodes below 80, whose x is 1; others' is 0
+inside = [(2 * u, 2 * v) for u in range(40) for v in range(u)]
 around = [(u, u + 1) for u in range(1, N - 1, 2)]
 pairs = inside + around
-files.write_npz(r.path("known.npz"), {"edge_index": ("q", (2, len(pairs)), [u for u, _ in pairs] + [v for _, v in pairs]),
-                                      "x": ("f", (N, 1), [float(v % 2 == 0 and v < 80) for v in range(N)])})
+files.write_npz(
+    r.path("known.npz"),
+    {"edge_index": ("q", (2, len(pairs)), [u for u, _ in pairs] + [v for _, v in pairs]),
+     "x": ("f", (N, 1), [float(v % 2 == 0 and v < 80) for v in range(N)])})
 for a, above in ((1.0, True), (0.0, False)):
     got = test_of("train", r.path("known.gnn"), "--data", r.path("known.npz"), "-q", "-D", f"a={a}")
     few, many = got.get("test_hits@20", -1), got.get("test_hits@100", -1)
@@ -209,24 +228,32 @@ rows += [(draw.randrange(N), draw.randrange(N), 1, -1, "train") for _ in range(2
 draw.shuffle(rows)
 files.write_npz(r.path("seeds.npz"), {
     "item.x": ("f", (N, 2), [v for row in x for v in row]),
-    "item__seeds__item.edge_index": ("q", (2, len(rows)), [row[0] for row in rows] + [row[1] for row in rows]),
+    "item__seeds__item.edge_index": ("q", (2, len(rows)),
+                                     [row[0] for row in rows] + [row[1] for row in rows]),
     "item__seeds__item.labels": ("q", (len(rows),), [row[2] for row in rows]),
     "item__seeds__item.indexes": ("q", (len(rows),), [max(row[3], 0) for row in rows]),
-    **{f"item__seeds__item.{part}_mask": ("?", (len(rows),), [row[4] == part for row in rows]) for part in ("train", "val", "test")}})
+    **{f"item__seeds__item.{part}_mask": ("?", (len(rows),), [row[4] == part for row in rows])
+       for part in ("train", "val", "test")}})
 got = test_of("train", r.path("seeds.gnn"), "--data", r.path("seeds.npz"), "-q")
 for part in ("val", "test"):
     mine = [(x[u][0] * x[v][1], label, q) for u, v, label, q, of in rows if of == part]
-    true, false = [s for s, label, _ in mine if label], sorted((s for s, label, _ in mine if not label), reverse=True)
-    want = {"auc": sum((t > f) + 0.5 * (t == f) for t in true for f in false) / len(true) / len(false)}
-    want.update({f"hits@{k}": 1.0 if len(false) < k else sum(t > false[k - 1] for t in true) / len(true) for k in (20, 50, 100)})
+    true = [s for s, label, _ in mine if label]
+    false = sorted((s for s, label, _ in mine if not label), reverse=True)
+    above = sum((t > f) + 0.5 * (t == f) for t in true for f in false)
+    want = {"auc": above / len(true) / len(false)}
+    want.update({f"hits@{k}": 1.0 if len(false) < k
+                 else sum(t > false[k - 1] for t in true) / len(true) for k in (20, 50, 100)})
     ranks_of = [1 + sum(s > t for s, label, q in mine if q == a and not label)
-                + sum(s == t for s, label, q in mine if q == a and not label) / 2 for t, yes, a in mine if yes]
+                + sum(s == t for s, label, q in mine if q == a and not label) / 2
+                for t, yes, a in mine if yes]
     want["mrr"] = sum(1 / rank for rank in ranks_of) / len(ranks_of)
     for name, value in want.items():
         if not abs((got.get(f"{part}_{name}") or -9) - value) < 1e-6:
-            r.problems.append(f"seeds, {part} {name}: {got.get(f'{part}_{name}')}, expected {value}")
+            r.problems.append(
+                f"seeds, {part} {name}: {got.get(f'{part}_{name}')}, expected {value}")
 
-# Losses of facts that all have the same score, whatever was drawn: what a temperature does, and scores far below 0.
+# Losses of facts that all have the same score, whatever was drawn: what a temperature does, and
+# scores far below 0.
 ALIKE = """model M(b = 0.0) (g: graph, kind: edge of int) -> edge {
   param w: [1] = constant(b)
   return edge(u -> v in g: sum(w))
@@ -242,18 +269,23 @@ def softplus(x):
 
 
 for b in (-3.0, 0.5, -200.0):
-    for loss, want in (("nssa(M, g, g.kind, g.train_mask, 5, temperature = 10.0)", softplus(-b) + softplus(b)),
-                       ("nssa(M, g, g.kind, g.train_mask, 5, margin = 6.0)", softplus(-b - 6) + softplus(b + 6)),
+    for loss, want in (("nssa(M, g, g.kind, g.train_mask, 5, temperature = 10.0)",
+                        softplus(-b) + softplus(b)),
+                       ("nssa(M, g, g.kind, g.train_mask, 5, margin = 6.0)",
+                        softplus(-b - 6) + softplus(b + 6)),
                        ("softmax_against_drawn(M, g, g.kind, g.train_mask, 5)", math.log(6))):
         r.write("alike.gnn", ALIKE.replace("LOSS", loss))
-        got = test_of("train", r.path("alike.gnn"), *sample("distmult")[1:], "-q", "-D", f"b={b}").get("runs", [{"loss": 1e9}])[0]["loss"]
+        got = test_of("train", r.path("alike.gnn"), *sample("distmult")[1:], "-q", "-D",
+                      f"b={b}").get("runs", [{"loss": 1e9}])[0]["loss"]
         if not abs(got - want) < 1e-4 * (1 + want):
             r.problems.append(f"{loss} of scores of {b}: {got}, expected {want}")
 
 # A model takes held-out links, another of the same file does not: its graph is whole.
-two = open(sample("links")[0], encoding="utf-8").read() + open(os.path.join(runs.SAMPLES, "gcn.gnn"), encoding="utf-8").read()
+two = open(sample("links")[0], encoding="utf-8").read() + open(
+    os.path.join(runs.SAMPLES, "gcn.gnn"), encoding="utf-8").read()
 r.write("two.gnn", two)
-edges = [test_of("train", r.path("two.gnn"), "-q", "--epochs", 1, "--model", name).get("edges") for name in ("GCN", "Links")]
+edges = [test_of("train", r.path("two.gnn"), "-q", "--epochs", 1, "--model", name).get("edges")
+         for name in ("GCN", "Links")]
 if edges != [156, 136]:
     r.problems.append(f"edges of two models of one file: {edges}, expected 156 and 136")
 
@@ -271,7 +303,9 @@ if "test" in test_of("train", r.path("own.gnn"), *sample("distmult")[1:], "-q"):
 # A table of which something reads all rows is updated whole, whatever is said of rows.
 own = open(r.path("own.gnn"), encoding="utf-8").read()
 for rows in ("all", "touched"):
-    r.works("train", r.write("rows.gnn", own.replace("\n epochs", f'\n optimizer = adam(rows = "{rows}")\n epochs')),
+    r.works("train",
+            r.write("rows.gnn",
+                    own.replace("\n epochs", f'\n optimizer = adam(rows = "{rows}")\n epochs')),
             *sample("distmult")[1:], "-q", "--save", r.path(rows))
 if open(r.path("all"), "rb").read() != open(r.path("touched"), "rb").read():
     r.problems.append("a table that is read whole: other rows are touched")
@@ -294,9 +328,12 @@ if max(few) - min(few) > 1e-5:
     r.problems.append(f"losses of few rows: {few}")
 
 # What they do not go with.
-r.fails(2, "--batches draws parts of one graph, and DistMult has `g.kind` beside it", "run", *sample("distmult"), "-q", "--batches", 2)
-r.fails(2, "--reorder: the data have several types of rows", "train", *sample("gin_graphs"), "-q", "--reorder", "rcm")
-r.fails(1, "the data have no relation `member`: they have `g`", "train", sample("gin_graphs")[0], "-q")
-r.fails(1, "the data have several types of nodes, and no `g`", "train", os.path.join(runs.SAMPLES, "gcn.gnn"), "-q",
-        "--data", "synthetic:typed,scale=0.001")
+r.fails(2, "--batches draws parts of one graph, and DistMult has `g.kind` beside it", "run",
+        *sample("distmult"), "-q", "--batches", 2)
+r.fails(2, "--reorder: the data have several types of rows", "train", *sample("gin_graphs"), "-q",
+        "--reorder", "rcm")
+r.fails(1, "the data have no relation `member`: they have `g`", "train", sample("gin_graphs")[0],
+        "-q")
+r.fails(1, "the data have several types of nodes, and no `g`", "train",
+        os.path.join(runs.SAMPLES, "gcn.gnn"), "-q", "--data", "synthetic:typed,scale=0.001")
 r.done()

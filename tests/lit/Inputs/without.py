@@ -14,11 +14,13 @@ assert len(names) >= 10 and "dense" not in names and "hoist" in names, names
 # What each of them gains is said.
 lab = pathlib.Path(runs.SAMPLES, "..", "docs", "lab")
 page = "".join(p.read_text(encoding="utf-8") for p in sorted(lab.glob("*.md")))
-r.problems += [f"docs/lab has no word of `{n}`" for n in names if not re.search(rf"`(--without )?{n}`", page)]
+r.problems += [f"docs/lab has no word of `{n}`"
+               for n in names if not re.search(rf"`(--without )?{n}`", page)]
 
 
 def train(sample, *args):
-    out = r.works("train", os.path.join(runs.SAMPLES, sample), "-q", "--json", "--threads", 2, "--epochs", 4, *args)
+    out = r.works("train", os.path.join(runs.SAMPLES, sample), "-q", "--json", "--threads", 2,
+                  "--epochs", 4, *args)
     return json.loads(out) if out else {"runs": [{"loss": float("nan")}], "without": None}
 
 
@@ -26,7 +28,8 @@ for sample, data in (("gat.gnn", ()), ("gcn.gnn", ("--data", SPARSE))):
     plain = train(sample, *data)
     if plain["without"] != "":
         r.problems.append(f"{sample}: without {plain['without']}")
-    for what in [("--without", n) for n in names] + [("--only", "fuse"), ("--without", ",".join(names))]:
+    for what in [("--without", n) for n in names] + [("--only", "fuse"),
+                                                     ("--without", ",".join(names))]:
         one = train(sample, *data, *what)
         a, b = plain["runs"][0]["loss"], one["runs"][0]["loss"]
         if not abs(a - b) < 1e-4 * (1 + abs(a)):
@@ -45,8 +48,10 @@ train Held(lr = 0.01) {
   optimizer = adam(lr = lr)
 }
 """)
-plain, one = (train(held, *what)["runs"][0]["loss"] for what in ((), ("--without", "simplify,clean")))
+plain, one = (train(held, *what)["runs"][0]["loss"]
+              for what in ((), ("--without", "simplify,clean")))
 if not abs(plain - one) < 1e-4 * (1 + abs(plain)):
     r.problems.append(f"detach that is lowered: loss {one}, expected {plain}")
-r.fails(2, "did you mean 'hoist'?", "run", os.path.join(runs.SAMPLES, "gcn.gnn"), "--without", "hoits")
+r.fails(2, "did you mean 'hoist'?", "run", os.path.join(runs.SAMPLES, "gcn.gnn"), "--without",
+        "hoits")
 r.done()
