@@ -18,7 +18,7 @@ DECAY = 5e-4
 # Models of several types, graphs or facts (typed.py, typed_dgl.py), as their files say it; without
 # decay.
 TYPED_LR = {"rgcn_bases": 0.01, "rgcn_typed": 0.01, "hgt": 0.005, "gin_graphs": 0.01,
-            "distmult_apart": 0.003, "distmult_shared": 0.003}
+            "distmult_apart": 0.003, "distmult_shared": 0.003, "distmult_touched": 0.003}
 
 
 def parse(about):
@@ -124,8 +124,29 @@ def difference(folder, out):
     return float(np.max(np.abs(out - theirs) / (1 + np.abs(theirs))))
 
 
-def optimizer(net, model):
+class SparseAdam:
+    """Adam of tables' rows that a step reads, and of everything else."""
+
+    def __init__(self, net, tables, lr):
+        import torch
+        of = dict(net.named_parameters())
+        rest = [value for name, value in of.items() if name not in tables]
+        self.both = (torch.optim.SparseAdam([of[name] for name in tables], lr=lr),
+                     torch.optim.Adam(rest, lr=lr, fused=True))
+
+    def zero_grad(self):
+        for one in self.both:
+            one.zero_grad()
+
+    def step(self):
+        for one in self.both:
+            one.step()
+
+
+def optimizer(net, model, form):
     import torch
+    if form == "sparse":
+        return SparseAdam(net, ("emb",), TYPED_LR[model])
     if model in TYPED_LR:  # one kernel for all parameters, where this torch has it
         fused = {"fused": True} if tuple(map(int,
                                              torch.__version__.split(".")[:2])) >= (2, 5) else {}
@@ -155,7 +176,8 @@ class Work:
         if self.net is None:
             return
         self.net.load_state_dict(self.start)
-        self.optimizer = optimizer(self.net, self.args.model) if self.args.what == "train" else None
+        self.optimizer = (optimizer(self.net, self.args.model, self.args.form)
+                          if self.args.what == "train" else None)
 
     def of_labels(self):
         return self.torch.nn.functional.cross_entropy(self.forward()[self.graph.rows],

@@ -4,14 +4,16 @@ names.
 `--form` says how: `coo` is what its users write. `fast` is FastRGCNConv. `csr` has each relation as
 a sparse tensor. `live` leaves out the relations that lead to no row with labels, which eager
 PyTorch computes all the same. `batches` is an epoch over the graphs of the training set, 32 at a
-time, put together beforehand: other steps than those of all graphs at once.
+time, put together beforehand: other steps than those of all graphs at once. `sparse` has gradients
+of the rows that facts read, and SparseAdam.
 """
 import case
 
 
 def make(args, graph, compiled):
     makers = {"rgcn_bases": rgcn_bases, "rgcn_typed": rgcn_typed, "hgt": hgt,
-              "gin_graphs": gin_graphs, "distmult_apart": distmult, "distmult_shared": distmult}
+              "gin_graphs": gin_graphs, "distmult_apart": distmult, "distmult_shared": distmult,
+              "distmult_touched": distmult}
     return makers[args.model](args, graph, compiled)
 
 
@@ -244,6 +246,7 @@ def distmult(args, graph, compiled):
     dim, batch = int(args.options.get("dim", 200)), int(args.options["batch"])
     (src, dst), kind = graph.edge_index, graph.columns["g.kind"].long()
     facts = graph.columns["g.train_mask"].nonzero().view(-1)
+    among = args.model != "distmult_apart"
 
     class Net(nn.Module):
         def __init__(self):
@@ -256,10 +259,13 @@ def distmult(args, graph, compiled):
 
     net = load(Net(), args)
 
+    def emb(rows):
+        return F.embedding(rows, net.emb, sparse=True) if args.form == "sparse" else net.emb[rows]
+
     def shared(f, drawn):
         """A softmax among both ends of a fact and nodes that all facts share: `softmax_among` in
         gnnc's library."""
-        x, r, y, others = net.emb[src[f]], net.rel[kind[f]], net.emb[dst[f]], net.emb[drawn]
+        x, r, y, others = emb(src[f]), net.rel[kind[f]], emb(dst[f]), emb(drawn)
         share, loss = torch.log(torch.tensor(graph.nodes / len(drawn))), 0
         s = (x * r * y).sum(-1, keepdim=True)
         for q, own in ((x * r, x), (y * r, y)):
@@ -270,7 +276,7 @@ def distmult(args, graph, compiled):
     def apart(f, drawn, back):
         """Every fact among facts of its own, with one end of it changed:
         `softmax_against_drawn`."""
-        x, r, y, others = net.emb[src[f]], net.rel[kind[f]], net.emb[dst[f]], net.emb[drawn]
+        x, r, y, others = emb(src[f]), net.rel[kind[f]], emb(dst[f]), emb(drawn)
         s = (x * r * y).sum(-1)
         q = torch.where(back.unsqueeze(-1), (y * r).unsqueeze(1), (x * r).unsqueeze(1))
         n = (q * others).sum(-1)
@@ -278,11 +284,11 @@ def distmult(args, graph, compiled):
         return F.softplus((m.squeeze(1) + torch.log(torch.exp((n - m).clamp(max=80)).sum(1))) -
                           s).mean()
 
-    score = compiled(shared if args.model == "distmult_shared" else apart, args)
+    score = compiled(shared if among else apart, args)
 
     def loss():
         f = facts[torch.randint(len(facts), (batch,))]
-        if args.model == "distmult_shared":
+        if among:
             return score(f, torch.randint(graph.nodes, (int(args.options["drawn"]),)))
         times = int(args.options["times"])
         return score(f, torch.randint(graph.nodes, (batch, times)), torch.rand(batch, times) < 0.5)

@@ -11,7 +11,8 @@ MODES_OF = {"gpu": [f"compile:{mode}:auto" for mode in MODES], "all": EVERY_MODE
             "few": ["compile:default:auto", "compile:max-autotune:auto"],
             "large": ["compile:default:auto"]}
 
-FORMS = ("fast", "csr", "live", "live-csr", "batches")  # of models of several types or graphs
+# of models of several types, graphs or facts
+FORMS = ("fast", "csr", "live", "live-csr", "batches", "sparse")
 
 
 class Peer:
