@@ -1,7 +1,9 @@
-# Two commands over the presets of CMakePresets.json: `make` builds build/gnnc, `make test` tests it.
+# Two commands over the presets of CMakePresets.json: `make` builds build/gnnc, `make test` tests
+# it.
 #
-# What is missing is installed first (tools/setup.sh; `make SETUP=true` leaves that out). Tests that compile for GPUs take PyPI's
-# wheel of NVRTC where there is no other (tools/nvrtc.sh; `make NVRTC_WHEEL=no` leaves that out).
+# What is missing is installed first (tools/setup.sh; `make SETUP=true` leaves that out). Tests that
+# compile for GPUs take PyPI's wheel of NVRTC where there is no other (tools/nvrtc.sh;
+# `make NVRTC_WHEEL=no` leaves that out).
 SETUP  ?= tools/setup.sh
 export NVRTC_WHEEL ?= $(if $(filter true,$(SETUP)),no)
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
@@ -10,7 +12,8 @@ FUZZ_SECONDS ?= 60
 # Continuous integration takes a warning for an error in everything that it builds.
 WERROR ?= $(if $(CI),-DGNNC_WERROR=ON)
 
-.PHONY: check test-long mutate same-code test-nvrtc cache-stress fuzz-models all run test asan tsan fuzz strict-gcc strict-clang no-llvm format format-check install clean \
+.PHONY: check test-long mutate same-code test-nvrtc cache-stress fuzz-models all run test asan \
+        tsan fuzz strict-gcc strict-clang no-llvm format format-check install clean \
         bench bench-quick bench-ablation bench-tuned bench-peers bench-programs \
         setup-build setup-test setup-check
 
@@ -55,16 +58,19 @@ asan tsan: %: setup-check
 	cmake --build build-$@ -j$(JOBS)
 	tools/nvrtc.sh build-$@/gnnc ctest --preset $@ -j$(JOBS)
 
-# Faults planted one at a time, two to fifteen seconds each. MUTATE="--build DIR --share 1/2" in one terminal and 2/2 in
-# another: half of that; --new with the same DIR: only those that it has not seen caught.
+# Faults planted one at a time, two to fifteen seconds each. MUTATE="--build DIR --share 1/2" in one
+# terminal and 2/2 in another: half of that; --new with the same DIR: only those that it has not
+# seen caught.
 mutate: setup-test
 	python3 tests/mutate/mutate.py $(MUTATE)
 
-# Every kernel of the samples compiled for GPUs by NVRTC: the one that gnnc finds, or PyPI's wheel. Needs no GPU.
+# Every kernel of the samples compiled for GPUs by NVRTC: the one that gnnc finds, or PyPI's wheel.
+# Needs no GPU.
 test-nvrtc: setup-test all
 	tools/nvrtc.sh --required build/gnnc python3 tests/nvrtc/nvrtc.py build/gnnc samples --required
 
-# Random models in several modes, which must agree: half a second each. MODELS says how many, FIRST where the numbers begin.
+# Random models in several modes, which must agree: half a second each. MODELS says how many, FIRST
+# where the numbers begin.
 MODELS ?= 1000
 FIRST  ?= 1000
 fuzz-models: all
@@ -84,13 +90,17 @@ fuzz: setup-check
 	    name=$${f##*/fuzz_}; mkdir -p build-fuzz/corpus/$$name; \
 	    echo "fuzz_$$name for $(FUZZ_SECONDS) s"; \
 	    seeds=tests/fuzz/corpus/$$name; [ -d $$seeds ] || seeds=; \
-	    $$f -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=build-fuzz/ build-fuzz/corpus/$$name $$seeds || exit 1; \
+	    $$f -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=build-fuzz/ \
+	        build-fuzz/corpus/$$name $$seeds || exit 1; \
 	done
 
-# Does gnnc print the same, whichever compiler it comes from?  Of what `make test` and `make asan` built; makes neither anew.
+# Does gnnc print the same, whichever compiler it comes from?  Of what `make test` and `make asan`
+# built; makes neither anew.
 same-code: SAME = build/gnnc build-asan/gnnc
 same-code:
-	@for f in $(SAME); do [ -x $$f ] || { echo "$$f: not there; \`make test asan\` first" >&2; exit 1; }; done
+	@for f in $(SAME); do \
+	    [ -x $$f ] || { echo "$$f: not there; \`make test asan\` first" >&2; exit 1; }; \
+	done
 	python3 tests/same_code.py $(SAME)
 
 # Warnings are errors.
@@ -104,17 +114,26 @@ no-llvm: setup-test
 	cmake --build build-no-llvm -j$(JOBS)
 
 FORMATTED = git ls-files -z -- '*.c' '*.h' ':!include/gnnc/dlpack.h'
+# What else has lines of at most 100 columns: the texts of tests in the language are left out, whose
+# lines are also what lit runs and FileCheck looks for.
+SHORT = '*.c' '*.h' '*.cuh' '*.py' '*.sh' '*.cmake' '*CMakeLists.txt' Makefile 'tools/*' \
+        'bench/*.gnn' 'samples/*.gnn' 'stdlib/*.gnn' 'tests/lit/Inputs/*.gnn' \
+        ':!include/gnnc/dlpack.h'
 format: setup-check
 	@$(FORMATTED) | xargs -0 clang-format-19 -i
 format-check: setup-check
 	@$(FORMATTED) | xargs -0 clang-format-19 --dry-run --Werror
-	@! $(FORMATTED) '*.cuh' | xargs -0 grep -nE '^.{101,}' /dev/null && echo "format: clean"
+	@! git ls-files -z -- $(SHORT) | LC_ALL=C.UTF-8 xargs -0 grep -nE '^.{101,}' /dev/null && \
+	    echo "format: clean"
 
-# The race against the peers (bench/README.md): everything takes hours; BENCH="cora-* arxiv-gcn-train" picks workloads,
-# BENCH_ARGS gives more options, BENCH_DATA says where planetoid/ and npz/ are ($GNNC_DATA).
+# The race against the peers (bench/README.md): everything takes hours;
+# BENCH="cora-* arxiv-gcn-train" picks workloads, BENCH_ARGS gives more options, BENCH_DATA says
+# where planetoid/ and npz/ are ($GNNC_DATA).
 BENCH ?=
 BENCH_DATA ?= $(GNNC_DATA)
-RACE = python3 bench/race --gnnc build/gnnc $(if $(BENCH_DATA),--data-root '$(BENCH_DATA)') $(BENCH_ARGS) $(patsubst %,'%',$(BENCH))
+RACED = --gnnc build/gnnc $(if $(BENCH_DATA),--data-root '$(BENCH_DATA)') $(BENCH_ARGS) \
+        $(patsubst %,'%',$(BENCH))
+RACE = python3 bench/race $(RACED)
 bench-programs: all
 	@$(SETUP) build bench
 	@cmake --build build --target bench_dump -j$(JOBS)
@@ -126,7 +145,7 @@ bench-ablation: bench-programs
 	$(RACE) --ablation --out bench/results/ablation
 # What a search finds beside what rules choose, on the data of the race up to Coauthor Physics.
 bench-tuned: all
-	python3 bench/tuned.py --gnnc build/gnnc $(if $(BENCH_DATA),--data-root '$(BENCH_DATA)') $(BENCH_ARGS) $(patsubst %,'%',$(BENCH))
+	python3 bench/tuned.py $(RACED)
 bench-peers:
 	@$(SETUP) build bench
 	$(RACE) --install-only

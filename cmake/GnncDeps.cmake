@@ -1,4 +1,5 @@
-# Outside libraries, each behind one target: gnnc_llvm, gnnc_zip (zlib), gnnc_json (jansson), gnnc_yaml (libyaml).
+# Outside libraries, each behind one target: gnnc_llvm, gnnc_zip (zlib), gnnc_json (jansson),
+# gnnc_yaml (libyaml).
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 find_package(PkgConfig)
@@ -22,14 +23,16 @@ gnnc_find(GNNC_ZLIB z)
 add_library(gnnc_zip INTERFACE)
 target_link_libraries(gnnc_zip INTERFACE ${GNNC_ZLIB})
 
-# gnnc_link(<target> <variable> <name>): what gnnc_find found.  Debian's archives are not fit for a shared object.
+# gnnc_link(<target> <variable> <name>): what gnnc_find found.  Debian's archives are not fit for a
+# shared object.
 function(gnnc_link target variable name)
   add_library(${target} INTERFACE)
   if(${variable} MATCHES "\\.a$")
     find_library(${variable}_SHARED NAMES ${name})
     mark_as_advanced(${variable}_SHARED)
     set(in_shared "$<STREQUAL:$<TARGET_PROPERTY:TYPE>,SHARED_LIBRARY>")
-    target_link_libraries(${target} INTERFACE "$<IF:${in_shared},${${variable}_SHARED},${${variable}}>")
+    target_link_libraries(${target}
+                          INTERFACE "$<IF:${in_shared},${${variable}_SHARED},${${variable}}>")
   else()
     target_link_libraries(${target} INTERFACE ${${variable}})
   endif()
@@ -52,11 +55,12 @@ if(GNNC_XLSX_INCLUDE)
 else()
   message(STATUS "gnnc: no libxlsxwriter: bench writes no workbook")
 endif()
-set_source_files_properties("${CMAKE_SOURCE_DIR}/cli/bench/workbook.c" PROPERTIES COMPILE_DEFINITIONS
-                                                                                GNNC_HAVE_XLSX=${GNNC_HAVE_XLSX})
+set_source_files_properties("${CMAKE_SOURCE_DIR}/cli/bench/workbook.c"
+                            PROPERTIES COMPILE_DEFINITIONS GNNC_HAVE_XLSX=${GNNC_HAVE_XLSX})
 
-# LLVM 19 through its C API.  llvm-config also names z3 and libxml2, which only parts use that the C API's users of code
-# generation do not reach; compression (zlib, zstd) is reached by the object file readers.
+# LLVM 19 through its C API.  llvm-config also names z3 and libxml2, which only parts use that the C
+# API's users of code generation do not reach; compression (zlib, zstd) is reached by the object
+# file readers.
 add_library(gnnc_llvm INTERFACE)
 set(GNNC_HAVE_LLVM 0)
 if(GNNC_LLVM)
@@ -64,14 +68,16 @@ if(GNNC_LLVM)
   if(GNNC_LLVM_CONFIG)
     if(NOT GNNC_LLVM_CACHED STREQUAL "${GNNC_LLVM_CONFIG};${GNNC_LLVM_SHARED}")
       set(components core orcjit native passes analysis bitwriter irreader executionengine jitlink)
-      execute_process(COMMAND ${GNNC_LLVM_CONFIG} --version --includedir --libdir OUTPUT_VARIABLE out
-                      OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+      execute_process(COMMAND ${GNNC_LLVM_CONFIG} --version --includedir --libdir
+                      OUTPUT_VARIABLE out OUTPUT_STRIP_TRAILING_WHITESPACE
+                      COMMAND_ERROR_IS_FATAL ANY)
       string(REPLACE "\n" ";" out "${out}")
       list(GET out 0 version)
       list(GET out 1 includedir)
       list(GET out 2 libdir)
-      execute_process(COMMAND ${GNNC_LLVM_CONFIG} --link-static --libfiles ${components} OUTPUT_VARIABLE files
-                      OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed)
+      execute_process(COMMAND ${GNNC_LLVM_CONFIG} --link-static --libfiles ${components}
+                      OUTPUT_VARIABLE files OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET
+                      RESULT_VARIABLE failed)
       separate_arguments(files UNIX_COMMAND "${files}")
       set(GNNC_LLVM_VERSION "${version}" CACHE INTERNAL "")
       set(GNNC_LLVM_INCLUDE "${includedir}" CACHE INTERNAL "")
@@ -82,18 +88,19 @@ if(GNNC_LLVM)
     if(NOT GNNC_LLVM_VERSION MATCHES "^19\\.")
       message(STATUS "gnnc: LLVM ${GNNC_LLVM_VERSION} found, 19 is needed: no CPU back end")
     elseif(GNNC_LLVM_SHARED OR NOT GNNC_LLVM_FILES)
-      find_library(GNNC_LLVM_SO NAMES LLVM-19 LLVM PATHS "${GNNC_LLVM_LIBDIR}" NO_DEFAULT_PATH REQUIRED)
+      find_library(GNNC_LLVM_SO NAMES LLVM-19 LLVM PATHS "${GNNC_LLVM_LIBDIR}"
+                   NO_DEFAULT_PATH REQUIRED)
       target_link_libraries(gnnc_llvm INTERFACE ${GNNC_LLVM_SO})
       set(GNNC_HAVE_LLVM 1)
     else()
       gnnc_find(GNNC_ZSTD zstd OPTIONAL)
-      execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=libstdc++.a OUTPUT_VARIABLE stdcxx
-                      OUTPUT_STRIP_TRAILING_WHITESPACE)
+      execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=libstdc++.a
+                      OUTPUT_VARIABLE stdcxx OUTPUT_STRIP_TRAILING_WHITESPACE)
       if(NOT EXISTS "${stdcxx}")
         set(stdcxx stdc++)
       endif()
-      target_link_libraries(gnnc_llvm INTERFACE ${GNNC_LLVM_FILES} ${stdcxx} ${GNNC_ZLIB} m ${CMAKE_DL_LIBS}
-                            Threads::Threads)
+      target_link_libraries(gnnc_llvm INTERFACE ${GNNC_LLVM_FILES} ${stdcxx} ${GNNC_ZLIB} m
+                            ${CMAKE_DL_LIBS} Threads::Threads)
       if(GNNC_ZSTD)
         target_link_libraries(gnnc_llvm INTERFACE ${GNNC_ZSTD})
       endif()

@@ -10,8 +10,8 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 add_compile_definitions(_GNU_SOURCE GNNC_VERSION="${PROJECT_VERSION}")
 
 add_compile_options(
-  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wstrict-prototypes -Wmissing-prototypes
-  -Wpointer-arith -Wwrite-strings -Wvla -Wundef
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wstrict-prototypes
+  -Wmissing-prototypes -Wpointer-arith -Wwrite-strings -Wvla -Wundef
   -Wno-missing-field-initializers # rows of tables leave out what is zero
   -ffp-contract=off               # no compiler contracts floats behind our back
   -fno-math-errno
@@ -24,8 +24,10 @@ if(GNNC_WERROR)
   add_compile_options(-Werror)
 endif()
 
-# __FILE__ and debug information are relative to the repository: objects do not say where they were built.
-add_compile_options("-ffile-prefix-map=${CMAKE_SOURCE_DIR}/=" "-ffile-prefix-map=${CMAKE_BINARY_DIR}/=build/"
+# __FILE__ and debug information are relative to the repository: objects do not say where they were
+# built.
+add_compile_options("-ffile-prefix-map=${CMAKE_SOURCE_DIR}/="
+                    "-ffile-prefix-map=${CMAKE_BINARY_DIR}/=build/"
                     "-ffile-prefix-map=${CMAKE_BINARY_DIR}=build")
 
 if(GNNC_FUZZ)
@@ -47,11 +49,13 @@ if(GNNC_SANITIZE)
   endif()
 endif()
 
-# lld links the static LLVM in under a second; GNU ld takes many times that. Debian keeps lld-19 beside LLVM 19.
+# lld links the static LLVM in under a second; GNU ld takes many times that. Debian keeps lld-19
+# beside LLVM 19.
 find_program(GNNC_LLD NAMES ld.lld PATHS /usr/lib/llvm-19/bin NO_DEFAULT_PATH)
 if(GNNC_LLD)
   get_filename_component(lld_dir "${GNNC_LLD}" DIRECTORY)
-  # LLVM's constructors side by side, as GNU ld lays them out: 0.4 ms less of page faults at process start.
+  # LLVM's constructors side by side, as GNU ld lays them out: 0.4 ms less of page faults at process
+  # start.
   add_link_options(-fuse-ld=lld -Wl,-z,keep-text-section-prefix)
   if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
     add_link_options("-B${lld_dir}")
@@ -61,8 +65,8 @@ if(NOT APPLE)
   add_link_options(-Wl,--gc-sections)
 endif()
 
-# What every executable gets. Without PIE the loader has no relocations of LLVM's tables to apply: 3.3 ms to start
-# rather than 5.5 ms (20 ms with the shared libLLVM).
+# What every executable gets. Without PIE the loader has no relocations of LLVM's tables to apply:
+# 3.3 ms to start rather than 5.5 ms (20 ms with the shared libLLVM).
 function(gnnc_executable target)
   if(NOT GNNC_PIE AND NOT GNNC_SANITIZE AND NOT GNNC_FUZZ AND NOT APPLE)
     target_link_options(${target} PRIVATE -no-pie)

@@ -1,4 +1,5 @@
-# Manual pages of the commands and completion for shells, which the program itself writes: -DGNNC=<program> -DOUT=<folder> -DCOMMANDS=<names, commas between>.
+# Manual pages of the commands and completion for shells, which the program itself writes:
+# -DGNNC=<program> -DOUT=<folder> -DCOMMANDS=<names, commas between>.
 function(write name)
   get_filename_component(folder "${OUT}/${name}" DIRECTORY)
   file(MAKE_DIRECTORY "${folder}")

@@ -3,7 +3,8 @@ set(GNNC_ROOMS "" CACHE INTERNAL "rooms that have sources")
 set(GNNC_GEN_DIR "${CMAKE_BINARY_DIR}/gen")
 
 # gnnc_room(<name> [RECURSE] SOURCES <globs> [EXCLUDE <files>] LINKS <public> [PRIVATE <private>])
-# Makes gnnc_<name>, a static library; a room without sources is an interface that only passes its links on.
+# Makes gnnc_<name>, a static library; a room without sources is an interface that only passes its
+# links on.
 function(gnnc_room name)
   cmake_parse_arguments(arg "RECURSE" "" "SOURCES;EXCLUDE;LINKS;PRIVATE" ${ARGN})
   set(mode GLOB)
@@ -51,8 +52,9 @@ function(gnnc_embed_rules out_sources out_symbols prefix)
   set(${out_symbols} "${symbols}" PARENT_SCOPE)
 endfunction()
 
-# gnnc_embed_files(<name> <globs>): gnnc_embedded_<name>, with `const unsigned char gn_embedded_<file>[]` and
-# `const size_t gn_embedded_<file>_size` for every file, <file> being its name with _ for what C does not allow.
+# gnnc_embed_files(<name> <globs>): gnnc_embedded_<name>, with `const unsigned char
+# gn_embedded_<file>[]` and `const size_t gn_embedded_<file>_size` for every file, <file> being its
+# name with _ for what C does not allow.
 function(gnnc_embed_files name)
   list(TRANSFORM ARGN PREPEND "${CMAKE_SOURCE_DIR}/" OUTPUT_VARIABLE globs)
   file(GLOB files CONFIGURE_DEPENDS ${globs})
@@ -65,7 +67,8 @@ function(gnnc_embed_files name)
 endfunction()
 
 # gnnc_embed_table(<name> <symbol> <header> <globs>): gnnc_embedded_<name>, with the table
-# `const gn_embedded <symbol>_files[]` and `const size_t <symbol>_count`, sorted by name, which <header> declares.
+# `const gn_embedded <symbol>_files[]` and `const size_t <symbol>_count`, sorted by name, which
+# <header> declares.
 function(gnnc_embed_table name symbol header)
   list(TRANSFORM ARGN PREPEND "${CMAKE_SOURCE_DIR}/" OUTPUT_VARIABLE globs)
   file(GLOB files CONFIGURE_DEPENDS ${globs})
@@ -94,8 +97,8 @@ const size_t ${symbol}_count = ${count};
   target_include_directories(gnnc_embedded_${name} PRIVATE "${CMAKE_SOURCE_DIR}/src")
 endfunction()
 
-# gnnc_code_id(CODE <globs> RULES <globs>): gnnc_embedded_code_id, with `const char gn_code_id[]` and `gn_rules_id[]`,
-# digests of the files.
+# gnnc_code_id(CODE <globs> RULES <globs>): gnnc_embedded_code_id, with `const char gn_code_id[]`
+# and `gn_rules_id[]`, digests of the files.
 function(gnnc_code_id)
   cmake_parse_arguments(PARSE_ARGV 0 id "" "" "CODE;RULES")
   set(paths "")
@@ -108,17 +111,18 @@ function(gnnc_code_id)
   set(c "${GNNC_GEN_DIR}/code_id.c")
   add_custom_command(
     OUTPUT "${c}"
-    COMMAND ${CMAKE_COMMAND} "-DROOT=${CMAKE_SOURCE_DIR}" "-DCODE=${files_CODE}" "-DRULES=${files_RULES}" "-DOUT=${c}"
-            -P "${CMAKE_SOURCE_DIR}/cmake/code_id.cmake"
+    COMMAND ${CMAKE_COMMAND} "-DROOT=${CMAKE_SOURCE_DIR}" "-DCODE=${files_CODE}"
+            "-DRULES=${files_RULES}" "-DOUT=${c}" -P "${CMAKE_SOURCE_DIR}/cmake/code_id.cmake"
     DEPENDS ${paths} "${CMAKE_SOURCE_DIR}/cmake/code_id.cmake"
     COMMENT "Digests of the compiler"
     VERBATIM)
   add_library(gnnc_embedded_code_id STATIC "${c}")
 endfunction()
 
-# gnnc_embed_runtime(SOURCES <globs> EXCLUDE <files>): gnnc_embedded_runtime, with the sources compiled and joined to one relocatable object, as
-# gnnc_embed_files has a file.  It goes into other people's programs: plain x86-64, position-independent, optimised whatever
-# the build is, with no sanitizer, and with no names to be seen but those that are marked.
+# gnnc_embed_runtime(SOURCES <globs> EXCLUDE <files>): gnnc_embedded_runtime, with the sources
+# compiled and joined to one relocatable object, as gnnc_embed_files has a file.  It goes into other
+# people's programs: plain x86-64, position-independent, optimised whatever the build is, with no
+# sanitizer, and with no names to be seen but those that are marked.
 function(gnnc_embed_runtime)
   cmake_parse_arguments(arg "" "" "SOURCES;EXCLUDE" ${ARGN})
   list(TRANSFORM arg_SOURCES PREPEND "${CMAKE_SOURCE_DIR}/")
@@ -126,9 +130,11 @@ function(gnnc_embed_runtime)
   file(GLOB sources CONFIGURE_DEPENDS ${arg_SOURCES})
   list(REMOVE_ITEM sources ${arg_EXCLUDE})
   add_library(gnnc_aot_runtime OBJECT ${sources})
-  target_include_directories(gnnc_aot_runtime PRIVATE "${CMAKE_SOURCE_DIR}/src" "${CMAKE_SOURCE_DIR}")
+  target_include_directories(gnnc_aot_runtime PRIVATE "${CMAKE_SOURCE_DIR}/src"
+                             "${CMAKE_SOURCE_DIR}")
   target_compile_definitions(gnnc_aot_runtime PRIVATE GNNC_EMBEDDED=1)
-  target_compile_options(gnnc_aot_runtime PRIVATE -O2 -g0 -fPIC -fno-sanitize=all -fno-stack-protector -fno-lto)
+  target_compile_options(gnnc_aot_runtime PRIVATE -O2 -g0 -fPIC -fno-sanitize=all
+                         -fno-stack-protector -fno-lto)
   set(object "${GNNC_GEN_DIR}/aot_runtime.o")
   add_custom_command(
     OUTPUT "${object}"

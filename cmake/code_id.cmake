@@ -1,5 +1,6 @@
 # Digests of sources as C strings:
-#   cmake -DROOT=<folder> -DCODE=<files;...> -DRULES=<files;...> -DOUT=<file.c> -P cmake/code_id.cmake
+#   cmake -DROOT=<folder> -DCODE=<files;...> -DRULES=<files;...> -DOUT=<file.c>
+#         -P cmake/code_id.cmake
 function(digest_of out)
   set(all "")
   list(SORT ARGN)
@@ -12,7 +13,8 @@ function(digest_of out)
 endfunction()
 digest_of(code ${CODE})
 digest_of(rules ${RULES})
-file(WRITE "${OUT}" "/* Generated: digests of the sources that decide what code a kernel becomes, and what kernels a model becomes. */
+file(WRITE "${OUT}" "/* Generated: digests of the sources that decide what code a kernel becomes, \
+and what kernels a model becomes. */
 extern const char gn_code_id[], gn_rules_id[];
 const char gn_code_id[] = \"${code}\";
 const char gn_rules_id[] = \"${rules}\";

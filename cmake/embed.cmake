@@ -1,5 +1,6 @@
 # A file as a C array: cmake -DIN=<file> -DOUT=<file.c> -DNAME=<symbol> -P cmake/embed.cmake
-# writes `const unsigned char NAME[]` (with a terminating zero that is not counted) and `const size_t NAME_size`.
+# writes `const unsigned char NAME[]` (with a terminating zero that is not counted) and
+# `const size_t NAME_size`.
 foreach(variable IN ITEMS IN OUT NAME)
   if(NOT DEFINED ${variable})
     message(FATAL_ERROR "embed.cmake: -D${variable}=... is missing")

@@ -1,9 +1,10 @@
 #!/bin/sh
 # Runs a command with an NVRTC that gnnc finds: nvrtc.sh [--required] GNNC COMMAND...
 #
-# Where GNNC finds none, PyPI's wheels of it and of nvJitLink are put into build/nvrtc, which the command then has as its VIRTUAL_ENV.
-# Where that cannot be had, as without a network, a line says so and the command runs without; or not at all, with --required.
-# NVRTC_WHEEL=no leaves the wheels out.
+# Where GNNC finds none, PyPI's wheels of it and of nvJitLink are put into build/nvrtc, which the
+# command then has as its VIRTUAL_ENV. Where that cannot be had, as without a network, a line says
+# so and the command runs without; or not at all, with --required. NVRTC_WHEEL=no leaves the wheels
+# out.
 set -u
 required=
 [ "$1" = --required ] && { required=1; shift; }
@@ -17,8 +18,8 @@ found() { "$gnnc" doctor 2> /dev/null | grep -q '^CUDA compiler: NVRTC'; }
 fetch() {
     rm -rf "$folder.new"
     python3 -m venv "$folder.new" &&
-        "$folder.new/bin/python3" -m pip -q --disable-pip-version-check install --retries 1 --timeout 15 nvidia-cuda-nvrtc \
-            nvidia-nvjitlink &&
+        "$folder.new/bin/python3" -m pip -q --disable-pip-version-check install --retries 1 \
+            --timeout 15 nvidia-cuda-nvrtc nvidia-nvjitlink &&
         rm -rf "$folder" && mv "$folder.new" "$folder"
 }
 
@@ -30,7 +31,8 @@ if ! found; then
         fetch < /dev/null >&2
     fi
     if ! found; then
-        echo "nvrtc.sh: there is no NVRTC, nor its wheel: tests that compile for a GPU are skipped" >&2
+        echo "nvrtc.sh: there is no NVRTC, nor its wheel:" \
+            "tests that compile for a GPU are skipped" >&2
         [ -n "$required" ] && exit 1
         if [ -n "$mine" ]; then VIRTUAL_ENV=$mine; else unset VIRTUAL_ENV; fi
     fi

@@ -25,12 +25,14 @@ for group in "${@:-build}"; do
 done
 
 if ! command -v dpkg-query > /dev/null || ! command -v apt-get > /dev/null; then
-    echo "setup.sh: no Debian here; see to it that these are there under whatever names:" $wanted >&2
+    echo "setup.sh: no Debian here; see to it that these are there under whatever names:" \
+        $wanted >&2
     exit 0
 fi
 
 # Status and name, one a line; a package of another architecture does not count twice.
-installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' $wanted 2> /dev/null | sed -n 's/^installed //p')
+installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' $wanted 2> /dev/null |
+    sed -n 's/^installed //p')
 missing=
 for package in $wanted; do
     case "
@@ -55,4 +57,5 @@ if [ "$(id -u)" != 0 ]; then
 fi
 echo "setup.sh: installing$missing" >&2
 $as_root apt-get -q update < /dev/null
-$as_root env DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends $missing < /dev/null
+$as_root env DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends $missing \
+    < /dev/null

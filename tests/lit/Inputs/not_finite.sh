@@ -1,6 +1,8 @@
-# not_finite.sh GNNC FOLDER: trains models that have a NaN in front of an activation, and one whose weights become infinite.
-for f in 'relu(z)' 'leaky_relu(z)' 'elu(z)' 'selu(z)' 'gelu(z)' 'silu(z)' 'softplus(z)' 'log_sigmoid(z)' 'clamp(z, 0, 1)' \
-    'max(z, 0)' 'min(1, z)' 'z <= 0 ? 0 : z' 'max(z, axis = -1, keep = true)' 'min(z, axis = -1, keep = true)' \
+# not_finite.sh GNNC FOLDER: trains models that have a NaN in front of an activation, and one whose
+# weights become infinite.
+for f in 'relu(z)' 'leaky_relu(z)' 'elu(z)' 'selu(z)' 'gelu(z)' 'silu(z)' 'softplus(z)' \
+    'log_sigmoid(z)' 'clamp(z, 0, 1)' 'max(z, 0)' 'min(1, z)' 'z <= 0 ? 0 : z' \
+    'max(z, axis = -1, keep = true)' 'min(z, axis = -1, keep = true)' \
     'max(u -> v in g: z[u])' 'softmax(z)'; do
     cat > "$2/m.gnn" <<END
 model M() (g: graph, x: node[F]) -> node[C] {
@@ -22,4 +24,5 @@ train M {
 END
 "$1" train "$2/m.gnn" -q -O eager --epochs 1 --save "$2/w.safetensors"
 test -e "$2/w.safetensors" || echo nothing saved
-"$1" train "$2/m.gnn" -q -O eager --epochs 1 -D lr=1e-9 --save "$2/w.safetensors" > /dev/null && test -e "$2/w.safetensors" && echo saved
+"$1" train "$2/m.gnn" -q -O eager --epochs 1 -D lr=1e-9 --save "$2/w.safetensors" > /dev/null &&
+    test -e "$2/w.safetensors" && echo saved
