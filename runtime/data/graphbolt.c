@@ -119,13 +119,6 @@ static gn_status *read_types(gn_bolt *b, int list, int n)
     return s;
 }
 
-static int space_of(const gn_dataset *d, const char *type)
-{
-    for (int k = 1; k <= d->n_tables; k++)
-        if (!strcmp(gn_dataset_space(d, k), type)) return k;
-    return 0;
-}
-
 static gn_status *name_edges(const gn_bolt *b, int item, gn_bolt_edges *e)
 {
     const char *type;
@@ -136,7 +129,7 @@ static gn_status *name_edges(const gn_bolt *b, int item, gn_bolt_edges *e)
         GN_YAML_FAIL(b->yaml, at, "type: '%s': expected source:relation:target", type);
     snprintf(e->name, sizeof e->name, "%s", type);
     for (int k = 0; k < 3; k += 2)
-        if (!space_of(b->d, e->is.part[k]))
+        if (!gn_dataset_find_space(b->d, e->is.part[k]))
             GN_YAML_FAIL(b->yaml, at, "type: '%s': there are no nodes of the type '%s'", type,
                          e->is.part[k]);
     return NULL;
@@ -144,7 +137,8 @@ static gn_status *name_edges(const gn_bolt *b, int item, gn_bolt_edges *e)
 
 static gn_status *read_relation(gn_bolt *b, const gn_bolt_edges *e)
 {
-    const int src = space_of(b->d, e->is.part[0]), dst = space_of(b->d, e->is.part[2]);
+    const int src = gn_dataset_find_space(b->d, e->is.part[0]);
+    const int dst = gn_dataset_find_space(b->d, e->is.part[2]);
     const int64_t rows[2] = {gn_dataset_rows(b->d, src), gn_dataset_rows(b->d, dst)};
     int64_t *from = NULL, *to = NULL, n;
     gn_triplet_text name = gn_triplet_name(b->d, &e->is);

@@ -71,9 +71,7 @@ gn_status *gn_bolt_space(const gn_bolt *b, int item, int *space)
 {
     const char *type;
     GN_TRY(type_of(b, item, &type));
-    *space = 0;
-    for (int k = 1; type && k <= b->d->n_tables; k++)
-        if (!strcmp(gn_dataset_space(b->d, k), type)) *space = k;
+    *space = type ? gn_dataset_find_space(b->d, type) : 0;
     if (!type || *space) return NULL;
     GN_YAML_FAIL(b->yaml, gn_yaml_get(b->yaml, item, "type"),
                  "type: '%s': the graph has no nodes of this type", type);

@@ -57,6 +57,13 @@ static gn_status *check_free(const gn_dataset *d, const char *what, const char *
             name_of(d), what, name);
 }
 
+int gn_dataset_find_space(const gn_dataset *d, const char *name)
+{
+    for (int k = 0; k < d->n_tables; k++)
+        if (!strcmp(d->tables[k].name, name)) return k + 1;
+    return 0;
+}
+
 /* Room for one more element at the end of an array; NULL: memory is out, and it is as it was. */
 static void *one_more(void *array, int n, size_t size)
 {
@@ -67,9 +74,8 @@ gn_status *gn_dataset_add_table(gn_dataset *d, const char *name, int64_t rows, i
 {
     GN_TRY(check_name(d, "a type of nodes", name));
     GN_TRY(check_free(d, "a type of nodes", name, GN_SPACE_NODE));
-    bool taken = false;
-    for (int k = 0; k < d->n_tables; k++) taken = taken || !strcmp(d->tables[k].name, name);
-    if (taken) GN_FAIL(GN_ERR_DATA, "%s: two types of nodes are named '%s'", name_of(d), name);
+    if (gn_dataset_find_space(d, name))
+        GN_FAIL(GN_ERR_DATA, "%s: two types of nodes are named '%s'", name_of(d), name);
     gn_table *all = one_more(d->tables, d->n_tables, sizeof *all);
     if (all) d->tables = all;
     char *copy = all ? strdup(name) : NULL;

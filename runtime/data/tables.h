@@ -59,6 +59,8 @@ const gn_table_column *gn_dataset_column(const gn_dataset *d, const char *name);
 int64_t gn_dataset_rows(const gn_dataset *d, int space);
 int64_t gn_dataset_edges(const gn_dataset *d, int relation);
 const char *gn_dataset_space(const gn_dataset *d, int space);
+/* The type of nodes of this name, from 1 on; 0: there is none. */
+int gn_dataset_find_space(const gn_dataset *d, const char *name);
 const char *gn_dataset_relation(const gn_dataset *d, int relation);
 /* Rows that y and the masks are over. */
 int64_t gn_dataset_labelled(const gn_dataset *d);
