@@ -1,9 +1,9 @@
 /* What the files of the lowering share.  lower.c: buffers and launches; lower_level.c: levels and
- * integers; lower_value.c: values as instructions; lower_map.c: elementwise ones;
- * lower_edges.c: passes over the edges of a row; lower_totals.c: sums of such sums; lower_parts.c:
- * over parts of rows of many edges; lower_put.c: rows put among others; lower_rows.c: ROWS and FLAT
- * regions; lower_gemm.c, lower_inner.c: GEMM and INNER regions, on lower_dense.c; lower_terms.c:
- * GEMM of few columns. */
+ * integers; lower_value.c: values as instructions; lower_view.c: views; lower_map.c: elementwise
+ * ones; lower_edges.c: passes over the edges of a row; lower_totals.c: sums of such sums;
+ * lower_parts.c: over parts of rows of many edges; lower_put.c: rows put among others;
+ * lower_rows.c: ROWS and FLAT regions; lower_gemm.c, lower_inner.c: GEMM and INNER regions, on
+ * lower_dense.c; lower_terms.c: GEMM of few columns. */
 #ifndef GN_LOWER_LOWER_IMPL_H
 #define GN_LOWER_LOWER_IMPL_H
 
@@ -191,6 +191,10 @@ int64_t low_stride(const lower *L, int64_t n);      /* of rows of n elements in 
 kir_id low_in_tile(lower *L, kir_id off, kir_id j); /* off + j; off 0: none */
 low_ix low_index(const gir_type *t, kir_id lin);
 kir_id low_value(lower *L, gir_id v, const where *w, low_ix *x);
+/* notes that a row of `elems` elements of v, which lies in memory, is read */
+void low_note_far_read(lower *L, gir_id v, const where *w, int64_t elems);
+/* lower_view.c */
+kir_id low_view_value(lower *L, gir_id v, const where *w, low_ix *x);
 /* lower_random.c: v's draw for that element */
 kir_id low_random_at(lower *L, gir_id v, const where *w, kir_id element);
 /* lower_map.c: of elements a[] of its operands */

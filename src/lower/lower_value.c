@@ -8,21 +8,6 @@
 
 #include <string.h>
 
-/* Views' indices ------------------------------------------------------------------------------- */
-
-/* Index into the operand of a broadcast: dims aligned at the right, ones and missing ones stay at
- * 0. */
-static low_ix broadcast_index(lower *L, low_ix *x, const gir_type *from)
-{
-    low_ix_comp(L, x);
-    low_ix y = {.rank = from->rank, .has_comp = true};
-    for (int i = 0; i < from->rank; i++) {
-        y.dim[i] = from->dim[i];
-        y.comp[i] = from->dim[i] == 1 ? low_iconst(L, 0) : x->comp[x->rank - from->rank + i];
-    }
-    return y;
-}
-
 /* Memory --------------------------------------------------------------------------------------- */
 
 gn_elem low_elem(gn_elem e)
@@ -38,8 +23,7 @@ kir_id low_load(lower *L, int buffer, kir_id at)
     return kir_load(L->k, low_at(L), b, at);
 }
 
-/* A row of `elems` elements of v, which lies in memory, is read. */
-static void note_far_read(lower *L, gir_id v, const where *w, int64_t elems)
+void low_note_far_read(lower *L, gir_id v, const where *w, int64_t elems)
 {
     bool at_edge = L->far_edge && w->row == L->far_edge,
          known = !at_edge && (!L->far || w->row != L->far);
@@ -108,120 +92,6 @@ static kir_id user_row(lower *L, const where *w)
     if (s->graph == 0) return w->row;
     gn_graph_array array = s->kind == GIR_EDGE ? GN_GRAPH_POS : GN_GRAPH_COL;
     return low_load(L, low_buffer_of_graph(L, s->graph, array), w->row);
-}
-
-/* Views ---------------------------------------------------------------------------------------- */
-
-static kir_id bin(lower *L, kir_op op, kir_id a, kir_id b)
-{
-    return kir_bin(L->k, low_at(L), op, a, b);
-}
-
-static kir_id clamp(lower *L, kir_id i, int64_t n)
-{
-    return low_int(L, KIR_IMAX, low_iconst(L, 0), low_int(L, KIR_IMIN, i, low_iconst(L, n - 1)));
-}
-
-static kir_id pad_value(lower *L, gir_id v, const where *w, low_ix *x)
-{
-    const gir_node *n = gir_at(L->p, v);
-    gir_id o = gir_in(L->p, v, 0);
-    const gir_type *t = gir_type_of(L->p, o);
-    int axis = (int)n->attr.i[0];
-    low_ix_comp(L, x);
-    low_ix y = *x;
-    y.lin = 0;
-    kir_id at = low_int(L, KIR_ISUB, x->comp[axis], low_iconst(L, n->attr.i[1]));
-    y.dim[axis] = t->dim[axis];
-    y.comp[axis] = clamp(L, at, t->dim[axis]);
-    kir_id inner = low_value(L, o, w, &y);
-    kir_id from = bin(L, KIR_ILE, low_iconst(L, 0), at),
-           to = bin(L, KIR_ILT, at, low_iconst(L, t->dim[axis]));
-    kir_id in = bin(L, KIR_AND, from, to);
-    gn_elem e = low_elem((gn_elem)n->type.elem);
-    return kir_select(L->k, low_at(L), in, inner, low_const(L, e, 0));
-}
-
-static kir_id concat_value(lower *L, gir_id v, const where *w, low_ix *x)
-{
-    const gir_node *n = gir_at(L->p, v);
-    int axis = (int)n->attr.i[0];
-    low_ix_comp(L, x);
-    int64_t end = n->type.dim[axis];
-    kir_id result = 0;
-    for (int k = n->n_in; k-- > 0;) {
-        gir_id o = gir_in(L->p, v, k);
-        int64_t d = gir_type_of(L->p, o)->dim[axis], start = end - d;
-        low_ix y = *x;
-        y.lin = 0;
-        y.dim[axis] = d;
-        y.comp[axis] = clamp(L, low_int(L, KIR_ISUB, x->comp[axis], low_iconst(L, start)), d);
-        kir_id part = low_value(L, o, w, &y);
-        result = result
-                     ? kir_select(L->k, low_at(L),
-                                  bin(L, KIR_ILT, x->comp[axis], low_iconst(L, end)), part, result)
-                     : part;
-        end = start;
-    }
-    return result;
-}
-
-/* Rows of a space of known size and the elements of a plain tensor lie in memory alike. */
-static kir_id rows_value(lower *L, gir_id v, const where *w, low_ix *x)
-{
-    gir_id o = gir_in(L->p, v, 0);
-    if (gir_at(L->p, v)->op == GIR_TO_ROWS) {
-        low_ix y = low_index(gir_type_of(L->p, o),
-                             low_scaled_add(L, w->row, fu_elems(L->p, v), low_ix_lin(L, x)));
-        where none = {.level = w->level};
-        gir_id base = o;
-        while (fu_is_identity_view(L->p, base)) base = gir_in(L->p, base, 0);
-        if (L->f->place[base] == FU_LEAF || L->f->stored[base])
-            note_far_read(L, base, w, fu_elems(L->p, v));
-        return low_value(L, o, &none, &y);
-    }
-    while (fu_is_identity_view(L->p, o)) o = gir_in(L->p, o, 0);
-    int buffer = low_buffer_of_value(L, o);
-    return low_load(L, buffer, low_ix_lin(L, x));
-}
-
-static kir_id view_value(lower *L, gir_id v, const where *w, low_ix *x)
-{
-    const gir_node *n = gir_at(L->p, v);
-    gir_id o = gir_in(L->p, v, 0);
-    const gir_type *t = gir_type_of(L->p, o);
-    low_ix y;
-    switch ((gir_op)n->op) {
-    case GIR_RESHAPE: y = low_index(t, low_ix_lin(L, x)); break;
-    case GIR_BROADCAST:
-        if (gir_row_elems(t) == gir_row_elems(&n->type))
-            y = low_index(t, low_ix_lin(L, x));
-        else
-            y = broadcast_index(L, x, t);
-        break;
-    case GIR_TRANSPOSE:
-        low_ix_comp(L, x);
-        y = (low_ix){.rank = t->rank, .has_comp = true};
-        for (int k = 0; k < t->rank; k++) {
-            int from = (int)(n->attr.i[0] >> (4 * k) & 15);
-            y.dim[from] = t->dim[from];
-            y.comp[from] = x->comp[k];
-        }
-        break;
-    case GIR_SLICE:
-        low_ix_comp(L, x);
-        y = *x;
-        y.lin = 0;
-        y.dim[n->attr.i[0]] = t->dim[n->attr.i[0]];
-        y.comp[n->attr.i[0]] = low_int(L, KIR_IADD, x->comp[n->attr.i[0]],
-                                       low_iconst(L, n->attr.i[1]));
-        break;
-    case GIR_PAD: return pad_value(L, v, w, x);
-    case GIR_TO_ROWS:
-    case GIR_FROM_ROWS: return rows_value(L, v, w, x);
-    default: return concat_value(L, v, w, x);
-    }
-    return low_value(L, o, w, &y);
 }
 
 /* Cost: of one element from what is stored, in about the time of an addition. ------------------ */
@@ -499,7 +369,7 @@ static kir_id compute(lower *L, gir_id v, const where *w, low_ix *x)
     kir_id a[3] = {0};
     switch (gir_ops[n->op].cls) {
     case GIR_CLASS_LEAF: return leaf_value(L, v, w, x);
-    case GIR_CLASS_VIEW: return view_value(L, v, w, x);
+    case GIR_CLASS_VIEW: return low_view_value(L, v, w, x);
     case GIR_CLASS_RANDOM: return random_value(L, v, w, x);
     case GIR_CLASS_MAP:
         if (low_supposed(L, v)) return low_value(L, gir_in(L->p, v, 1), w, x);
@@ -587,7 +457,7 @@ static kir_id value_now(lower *L, gir_id v, const where *w, low_ix *x)
     if (!here) {
         if (L->value_buffer[v] < 0 && L->f->place[v] == FU_REAL && !L->f->stored[v])
             low_fail(L, v, "is read by another loop but is not stored");
-        note_far_read(L, v, w, fu_elems(L->p, v));
+        low_note_far_read(L, v, w, fu_elems(L->p, v));
         int buffer = low_buffer_of_value(L, v);
         return low_load(L, buffer, row_offset(L, v, w, low_ix_lin(L, x)));
     }
