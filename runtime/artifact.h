@@ -178,7 +178,7 @@ typedef struct gn_graph_slot {
     gn_counted_rows rows;   /* INDEX: those that are counted */
     const char *mask_of;    /* SUBSET: the input of this name, bool, one a row */
     const char *pattern_of; /* not NULL: the pattern of the input of this name, bound as CSR */
-    unsigned arrays;        /* bit set of gn_graph_array that launches use */
+    gn_graph_arrays arrays; /* that launches use */
 } gn_graph_slot;
 
 /* A size that must hold for the code to be right: that two graphs meet in one space, that a pattern

@@ -117,11 +117,11 @@ gn_status *gn_graph_blank(int64_t n_src, int64_t n_dst, int64_t n_edge, gn_elem 
     return NULL;
 }
 
-void gn_graph_trim(gn_graph *g, unsigned arrays)
+void gn_graph_trim(gn_graph *g, gn_graph_arrays arrays)
 {
     for (int k = 0; k < GN_GRAPH_ARRAY_COUNT; k++)
         if (arrays >> k & 1 && is_shared(g, k))
-            arrays |= 1u << gn_graph_array_by_dst((gn_graph_array)k);
+            arrays |= GN_ARRAY(gn_graph_array_by_dst((gn_graph_array)k));
     for (int k = 0; k < GN_GRAPH_ARRAY_COUNT; k++) {
         if (arrays >> k & 1) continue;
         if (!is_shared(g, k)) gn_block_free(g->array[k]);

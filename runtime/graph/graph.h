@@ -123,11 +123,11 @@ GN_NODISCARD gn_status *gn_graph_refill(gn_graph *g, gn_graph *now);
  * one graph; an array once made stays where it is.  GN_ERR_DATA for VALUE, ROW_VALUE and CELL of
  * what is no pattern, MATRIX_ROW of what is no pattern of picked rows, FROM and IMAGE of what is
  * not derived. */
-GN_NODISCARD gn_status *gn_graph_require(gn_graph *g, unsigned arrays);
+GN_NODISCARD gn_status *gn_graph_require(gn_graph *g, gn_graph_arrays arrays);
 GN_NODISCARD gn_status *gn_graph_find_facts(gn_graph *g, gn_graph_facts *out); /* likewise safe */
 /* Frees the arrays that are not in the bit set, nor shared with one that is.  Nothing but those may
  * be asked of the graph afterwards. */
-void gn_graph_trim(gn_graph *g, unsigned arrays);
+void gn_graph_trim(gn_graph *g, gn_graph_arrays arrays);
 void gn_graph_free(gn_graph *g); /* NULL is fine */
 
 /* elements of an array, made or not */

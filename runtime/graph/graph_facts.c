@@ -185,7 +185,7 @@ static gn_status *make_parts(gn_graph *g, gn_graph_array ptr)
 }
 
 /* Those of `arrays` that are of parts; the arrays that they come from are there. */
-static gn_status *require_parts(gn_graph *g, unsigned arrays)
+static gn_status *require_parts(gn_graph *g, gn_graph_arrays arrays)
 {
     for (int k = GN_GRAPH_PARTS; k < GN_GRAPH_ARRAY_COUNT; k += 2) {
         if (!(arrays >> k & 3) || g->array[k]) continue;
@@ -205,48 +205,51 @@ int64_t gn_graph_part_groups(const gn_graph *g, gn_graph_array ptr, int64_t n)
     return any ? parts / n + (parts % n != 0) : 0;
 }
 
-static unsigned made(const gn_graph *g)
+static gn_graph_arrays made(const gn_graph *g)
 {
-    unsigned arrays = 0;
-    for (int k = 0; k < GN_GRAPH_ARRAY_COUNT; k++) arrays |= (unsigned)(g->array[k] != NULL) << k;
+    gn_graph_arrays arrays = 0;
+    for (int k = 0; k < GN_GRAPH_ARRAY_COUNT; k++)
+        arrays |= (gn_graph_arrays)(g->array[k] != NULL) << k;
     return arrays;
 }
 
-static gn_status *require(gn_graph *g, unsigned arrays)
+static gn_status *require(gn_graph *g, gn_graph_arrays arrays)
 {
-    unsigned csc_parts = 0;
+    gn_graph_arrays csc_parts = 0;
     for (int k = (int)GN_GRAPH_PARTS + (int)GN_CSC_PART_PTR; k < GN_GRAPH_ARRAY_COUNT;
          k += GN_PART_ARRAYS)
-        csc_parts |= 3u << k;
-    unsigned cells = 1u << GN_GRAPH_CELL | 1u << GN_GRAPH_CSC_CELL;
-    unsigned values = 1u << GN_GRAPH_VALUE | 1u << GN_GRAPH_CSC_VALUE | 1u << GN_GRAPH_ROW_VALUE |
-                      cells;
-    if (!g->derived && arrays & (1u << GN_GRAPH_FROM | 1u << GN_GRAPH_IMAGE))
+        csc_parts |= (gn_graph_arrays)3 << k;
+    gn_graph_arrays cells = GN_ARRAY(GN_GRAPH_CELL) | GN_ARRAY(GN_GRAPH_CSC_CELL);
+    gn_graph_arrays values = GN_ARRAY(GN_GRAPH_VALUE) | GN_ARRAY(GN_GRAPH_CSC_VALUE) |
+                             GN_ARRAY(GN_GRAPH_ROW_VALUE) | cells;
+    if (!g->derived && arrays & (GN_ARRAY(GN_GRAPH_FROM) | GN_ARRAY(GN_GRAPH_IMAGE)))
         GN_FAIL(GN_ERR_DATA, "the graph is not derived from another: its edges have no origin");
     if (arrays & values && !g->array[GN_GRAPH_VALUE])
         GN_FAIL(GN_ERR_DATA, "the graph is not the pattern of a matrix: its edges have no values");
-    if (arrays & 1u << GN_GRAPH_MATRIX_ROW && !g->array[GN_GRAPH_MATRIX_ROW])
+    if (arrays & GN_ARRAY(GN_GRAPH_MATRIX_ROW) && !g->array[GN_GRAPH_MATRIX_ROW])
         GN_FAIL(
             GN_ERR_DATA,
             "the graph is not the pattern of picked rows: there are no others that they stand for");
-    unsigned of_edges = 1u << GN_GRAPH_CSC_EDGE | 1u << GN_GRAPH_CSC_VALUE |
-                        1u << GN_GRAPH_CSC_CELL;
+    gn_graph_arrays of_edges = GN_ARRAY(GN_GRAPH_CSC_EDGE) | GN_ARRAY(GN_GRAPH_CSC_VALUE) |
+                               GN_ARRAY(GN_GRAPH_CSC_CELL);
     bool passing = !(arrays >> GN_GRAPH_CSC_EDGE & 1) && !g->array[GN_GRAPH_CSC_EDGE];
-    unsigned csc = of_edges | 1u << GN_GRAPH_COL_PTR | 1u << GN_GRAPH_CSC_ROW | csc_parts;
+    gn_graph_arrays csc = of_edges | GN_ARRAY(GN_GRAPH_COL_PTR) | GN_ARRAY(GN_GRAPH_CSC_ROW) |
+                          csc_parts;
     if (arrays & csc) GN_TRY(require_csc(g, (arrays & of_edges & ~made(g)) != 0));
-    if (arrays & 1u << GN_GRAPH_CSC_VALUE && !g->array[GN_GRAPH_CSC_VALUE])
+    if (arrays & GN_ARRAY(GN_GRAPH_CSC_VALUE) && !g->array[GN_GRAPH_CSC_VALUE])
         GN_TRY(make_csc_value(g));
-    if (arrays & 1u << GN_GRAPH_ROW_VALUE && !g->array[GN_GRAPH_ROW_VALUE])
+    if (arrays & GN_ARRAY(GN_GRAPH_ROW_VALUE) && !g->array[GN_GRAPH_ROW_VALUE])
         GN_TRY(make_row_value(g));
     if (arrays & cells && !g->array[GN_GRAPH_CELL]) GN_TRY(make_cell(g));
-    if (arrays & 1u << GN_GRAPH_CSC_CELL && !g->array[GN_GRAPH_CSC_CELL]) GN_TRY(make_csc_cell(g));
+    if (arrays & GN_ARRAY(GN_GRAPH_CSC_CELL) && !g->array[GN_GRAPH_CSC_CELL])
+        GN_TRY(make_csc_cell(g));
     if (passing) drop(g, GN_GRAPH_CSC_EDGE);
-    if (arrays & 1u << GN_GRAPH_ROW && !g->array[GN_GRAPH_ROW]) GN_TRY(make_row(g));
-    if (arrays & 1u << GN_GRAPH_IMAGE && !g->array[GN_GRAPH_IMAGE]) GN_TRY(make_image(g));
+    if (arrays & GN_ARRAY(GN_GRAPH_ROW) && !g->array[GN_GRAPH_ROW]) GN_TRY(make_row(g));
+    if (arrays & GN_ARRAY(GN_GRAPH_IMAGE) && !g->array[GN_GRAPH_IMAGE]) GN_TRY(make_image(g));
     return require_parts(g, arrays);
 }
 
-gn_status *gn_graph_require(gn_graph *g, unsigned arrays)
+gn_status *gn_graph_require(gn_graph *g, gn_graph_arrays arrays)
 {
     gn_graph_box *box = (gn_graph_box *)(void *)g;
     gn_mutex_take(&box->lock);

@@ -270,7 +270,7 @@ gn_status *gn_graph_order(gn_graph *g, gn_order how, int64_t *to)
                 (long long)g->n_src, (long long)g->n_dst);
     for (int64_t v = 0; v < z.n; v++) to[v] = v;
     if (how == GN_ORDER_NONE) return NULL;
-    GN_TRY(gn_graph_require(g, 1u << GN_GRAPH_COL_PTR));
+    GN_TRY(gn_graph_require(g, GN_ARRAY(GN_GRAPH_COL_PTR)));
     void *degree, *nodes;
     GN_TRY(gn_block_new(z.n, sizeof(int64_t), "degrees", &degree));
     gn_status *s = gn_block_new(z.n, sizeof(int32_t), "degrees", &nodes);

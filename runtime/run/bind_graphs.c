@@ -155,7 +155,7 @@ static gn_status *find_origin(const gn_instance *in, const gn_graph_slot *slot, 
         if (slot->with[k] >= 0) d->parent[k + 1] = in->graph[slot->with[k]];
     if (gn_is_drawn(slot->how)) GN_TRY(find_key_data(in, slot, n, tensors, d));
     if (slot->how == GN_SAMPLE)
-        GN_TRY(gn_graph_require(in->graph[slot->parent], 1u << GN_GRAPH_ROW));
+        GN_TRY(gn_graph_require(in->graph[slot->parent], GN_ARRAY(GN_GRAPH_ROW)));
     if (slot->how == GN_INDEX) GN_TRY(gn_bind_row_count(in, &slot->rows, n, tensors, &d->rows));
     if (!of_column && slot->how != GN_SUBSET) return NULL;
     const gn_data_column *c = of_column ? &in->artifact->columns[slot->column] : NULL;
@@ -241,11 +241,11 @@ static gn_status *find_symbols(gn_instance *in, int n, const gn_binding *tensors
 }
 
 /* Arrays of graph number k that the launch is balanced by. */
-static unsigned balanced_by(const gn_launch *l, int k)
+static gn_graph_arrays balanced_by(const gn_launch *l, int k)
 {
-    unsigned arrays = 0;
+    gn_graph_arrays arrays = 0;
     for (int b = 0; b < l->n_balance; b++)
-        if (l->balance[b].graph == k) arrays |= 1u << l->balance[b].array;
+        if (l->balance[b].graph == k) arrays |= GN_ARRAY(l->balance[b].array);
     return arrays;
 }
 
@@ -257,12 +257,12 @@ gn_status *gn_bind_graphs(gn_instance *in, int n, const gn_graph_binding *graphs
         bool bound = a->graphs[k].name || a->graphs[k].pattern_of;
         GN_TRY(bound ? find_graph(in, k, n, graphs, &in->graph[k])
                      : derive(in, k, n_tensors, tensors, like));
-        unsigned arrays = a->graphs[k].arrays;
+        gn_graph_arrays arrays = a->graphs[k].arrays;
         for (int s = 0; s < a->n_syms; s++)
             if (a->syms[s].kind == GN_SYM_PARTS && a->syms[s].graph == k)
-                arrays |= 1u << a->syms[s].array;
+                arrays |= GN_ARRAY(a->syms[s].array);
         for (int s = 0; s < a->n_slots; s++)
-            if (gn_slot_reads_graph(&a->slots[s], k)) arrays |= 1u << a->slots[s].array;
+            if (gn_slot_reads_graph(&a->slots[s], k)) arrays |= GN_ARRAY(a->slots[s].array);
         for (int l = 0; l < a->n_launches; l++)
             if (a->launches[l].parallel) arrays |= balanced_by(&a->launches[l], k);
         gn_status *s = gn_graph_require(in->graph[k], arrays);
@@ -276,18 +276,18 @@ gn_status *gn_bind_graphs(gn_instance *in, int n, const gn_graph_binding *graphs
 
 /* Arrays of graph number k that launches read, and those that tell which edge a row of a result is
  * of. */
-static unsigned arrays_read(const gn_artifact *a, int k)
+static gn_graph_arrays arrays_read(const gn_artifact *a, int k)
 {
-    unsigned arrays = 0;
+    gn_graph_arrays arrays = 0;
     for (int g = 0; g < a->n_graphs; g++) /* drawn anew of these */
         if (a->graphs[g].drawn)
-            arrays |= 1u << GN_GRAPH_ROW_PTR | 1u << GN_GRAPH_COL | 1u << GN_GRAPH_POS |
-                      1u << GN_GRAPH_FROM | 1u << GN_GRAPH_ROW;
+            arrays |= GN_ARRAY(GN_GRAPH_ROW_PTR) | GN_ARRAY(GN_GRAPH_COL) | GN_ARRAY(GN_GRAPH_POS) |
+                      GN_ARRAY(GN_GRAPH_FROM) | GN_ARRAY(GN_GRAPH_ROW);
     for (int s = 0; s < a->n_slots; s++) {
         const gn_slot *slot = &a->slots[s];
-        if (gn_slot_reads_graph(slot, k)) arrays |= 1u << slot->array;
+        if (gn_slot_reads_graph(slot, k)) arrays |= GN_ARRAY(slot->array);
         if (slot->kind == GN_SLOT_OUTPUT && slot->edge_graph == k)
-            arrays |= 1u << GN_GRAPH_ROW_PTR | 1u << GN_GRAPH_COL | 1u << GN_GRAPH_POS;
+            arrays |= GN_ARRAY(GN_GRAPH_ROW_PTR) | GN_ARRAY(GN_GRAPH_COL) | GN_ARRAY(GN_GRAPH_POS);
     }
     return arrays;
 }
@@ -297,7 +297,7 @@ void gn_instances_trim_graphs(int n, gn_instance *const *in)
     for (int i = 0; i < n; i++)
         for (int k = 0; in[i] && k < in[i]->artifact->n_graphs; k++) {
             gn_graph *g = in[i]->graph[k];
-            unsigned arrays = 0;
+            gn_graph_arrays arrays = 0;
             for (int j = 0; j < n; j++)
                 for (int m = 0; in[j] && m < in[j]->artifact->n_graphs; m++)
                     if (in[j]->graph[m] == g) arrays |= arrays_read(in[j]->artifact, m);

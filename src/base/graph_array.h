@@ -50,7 +50,10 @@ enum {
     GN_PART_MOST = GN_PART_LEAST << (GN_PART_CLASSES - 1),
     GN_GRAPH_ARRAY_COUNT = GN_GRAPH_PARTS + GN_PART_CLASSES * GN_PART_ARRAYS,
 };
-_Static_assert(GN_GRAPH_ARRAY_COUNT < 32, "a set of arrays is the bits of an unsigned");
+
+typedef uint64_t gn_graph_arrays; /* bit set of gn_graph_array */
+_Static_assert(GN_GRAPH_ARRAY_COUNT < 64, "a set of arrays is the bits of a gn_graph_arrays");
+#define GN_ARRAY(array) ((gn_graph_arrays)1 << (array))
 
 /* A row of 2^k edges or more, and fewer than twice that, is of degree class k; the last has all
  * beyond, none those without. */

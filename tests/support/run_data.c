@@ -151,7 +151,7 @@ static gn_status *data_of(run_world *w, gir_id v, double **out)
     const run_tensor *t = n->op == GIR_INPUT ? run_table_find(w->tensors, n->attr.name) : NULL;
     if (n->op == GIR_INPUT && (!t || t->rows != rows))
         GN_FAIL(GN_ERR_DATA, "'%s' is not bound, or to other rows", n->attr.name);
-    if (g) GN_TRY(gn_graph_require(g, 1u << GN_GRAPH_ROW));
+    if (g) GN_TRY(gn_graph_require(g, GN_ARRAY(GN_GRAPH_ROW)));
     gn_elem from = (gn_elem)(n->n_in ? gir_type_of(w->p, gir_in(w->p, v, n->n_in - 1)) : &n->type)
                        ->elem;
     for (int64_t i = 0; i < rows; i++) {

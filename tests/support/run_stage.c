@@ -25,7 +25,7 @@ static gn_status *graph_buffer(desk *d, const low_buffer *b, kir_bound_buffer *o
 {
     gn_graph *g;
     GN_TRY(run_world_graph(&d->world, b->graph, &g));
-    GN_TRY(gn_graph_require(g, 1u << b->array));
+    GN_TRY(gn_graph_require(g, GN_ARRAY(b->array)));
     if (gn_graph_array_count(g, b->array) < out->elems ||
         gn_graph_array_elem(g, b->array) != b->elem)
         GN_FAIL(GN_ERR_INTERNAL, "array %d of graph %%%u has %lld elements, not %lld",
@@ -83,7 +83,7 @@ static gn_status *count_parts(desk *d, const low_sym *s, int64_t *out)
 {
     gn_graph *g;
     GN_TRY(run_world_graph(&d->world, s->graph, &g));
-    GN_TRY(gn_graph_require(g, 1u << s->array));
+    GN_TRY(gn_graph_require(g, GN_ARRAY(s->array)));
     *out = gn_graph_part_groups(g, s->array, s->per);
     return NULL;
 }

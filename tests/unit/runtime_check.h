@@ -183,8 +183,8 @@ static inline void check_large_graph(const gn_graph *g, const edge_list *l)
 }
 
 enum {
-    ALL_CSC = 1 << GN_GRAPH_ROW | 1 << GN_GRAPH_COL_PTR | 1 << GN_GRAPH_CSC_ROW |
-              1 << GN_GRAPH_CSC_EDGE,
+    ALL_CSC = GN_ARRAY(GN_GRAPH_ROW) | GN_ARRAY(GN_GRAPH_COL_PTR) | GN_ARRAY(GN_GRAPH_CSC_ROW) |
+              GN_ARRAY(GN_GRAPH_CSC_EDGE),
 };
 
 /* Sanitizers abort where malloc would give NULL, unless told. */

@@ -5,8 +5,8 @@
 #include "runtime_check.h"
 
 enum {
-    POINTERS = 1 << GN_GRAPH_COL_PTR | 1 << GN_GRAPH_CSC_ROW,
-    EDGES = 1 << GN_GRAPH_CSC_EDGE,
+    POINTERS = GN_ARRAY(GN_GRAPH_COL_PTR) | GN_ARRAY(GN_GRAPH_CSC_ROW),
+    EDGES = GN_ARRAY(GN_GRAPH_CSC_EDGE),
 };
 
 static int by_ends(const void *a, const void *b)
@@ -268,22 +268,23 @@ END_TEST
 START_TEST(trimmed)
 {
     edge_list l = both_ways(9, 30);
-    static const unsigned keep[] = {0,
-                                    POINTERS,
-                                    1 << GN_GRAPH_COL_PTR,
-                                    1 << GN_GRAPH_CSC_ROW,
-                                    EDGES,
-                                    1 << GN_GRAPH_ROW_PTR | 1 << GN_GRAPH_COL};
+    static const gn_graph_arrays keep[] = {0,
+                                           POINTERS,
+                                           GN_ARRAY(GN_GRAPH_COL_PTR),
+                                           GN_ARRAY(GN_GRAPH_CSC_ROW),
+                                           EDGES,
+                                           GN_ARRAY(GN_GRAPH_ROW_PTR) | GN_ARRAY(GN_GRAPH_COL)};
     for (size_t k = 0; k < sizeof keep / sizeof *keep; k++) {
         gn_graph *g = expect(&l, GN_I32, true, true), *whole = graph_of(GN_I32, &l);
         gn_graph_trim(g, keep[k]);
-        unsigned pointers = keep[k] & (1 << GN_GRAPH_COL_PTR | 1 << GN_GRAPH_ROW_PTR);
-        unsigned ends = keep[k] & (1 << GN_GRAPH_CSC_ROW | 1 << GN_GRAPH_COL);
+        gn_graph_arrays pointers = keep[k] &
+                                   (GN_ARRAY(GN_GRAPH_COL_PTR) | GN_ARRAY(GN_GRAPH_ROW_PTR));
+        gn_graph_arrays ends = keep[k] & (GN_ARRAY(GN_GRAPH_CSC_ROW) | GN_ARRAY(GN_GRAPH_COL));
         int64_t indices = (pointers ? 10 : 0) + (ends ? l.n : 0) + (keep[k] & EDGES ? l.n : 0);
         ck_assert_int_eq(gn_graph_bytes(g), indices * 4);
-        if (keep[k] & 1 << GN_GRAPH_COL_PTR)
+        if (keep[k] & GN_ARRAY(GN_GRAPH_COL_PTR))
             ck_assert_mem_eq(g->array[GN_GRAPH_COL_PTR], whole->array[GN_GRAPH_ROW_PTR], 40);
-        if (keep[k] & 1 << GN_GRAPH_CSC_ROW)
+        if (keep[k] & GN_ARRAY(GN_GRAPH_CSC_ROW))
             ck_assert_mem_eq(g->array[GN_GRAPH_CSC_ROW], whole->array[GN_GRAPH_COL],
                              (size_t)l.n * 4);
         gn_graph_free(g);
@@ -301,8 +302,8 @@ START_TEST(parts)
                    by_src = gn_part_array_of(16, GN_CSC_PART_PTR);
     for (int first = 0; first < 2; first++) {
         gn_graph *g = graph_of(GN_I32, &l);
-        ok(gn_graph_require(g, 1u << (first ? by_dst : by_src)));
-        ok(gn_graph_require(g, 1u << by_src | 2u << by_dst));
+        ok(gn_graph_require(g, GN_ARRAY(first ? by_dst : by_src)));
+        ok(gn_graph_require(g, GN_ARRAY(by_src) | GN_ARRAY(by_dst + 1)));
         ck_assert(g->symmetric);
         for (int k = 0; k < 2; k++) ck_assert_ptr_eq(g->array[by_src + k], g->array[by_dst + k]);
         SAME(at(g, by_src, 3), gn_graph_array_count(g, by_src + 1));
@@ -325,11 +326,11 @@ START_TEST(values_of_a_symmetric_pattern)
     static const float val[] = {1, 2, 3, 4}, by_source[] = {3, 4, 1, 2};
     gn_graph *g;
     ok(gn_graph_from_csr(GN_I32, 3, 3, ptr, col, val, &g));
-    ok(gn_graph_require(g, 1 << GN_GRAPH_CSC_VALUE));
+    ok(gn_graph_require(g, GN_ARRAY(GN_GRAPH_CSC_VALUE)));
     ck_assert(g->symmetric);
     ck_assert_mem_eq(g->array[GN_GRAPH_CSC_VALUE], by_source, sizeof by_source);
     ck_assert_ptr_null(g->array[GN_GRAPH_CSC_EDGE]);
-    ok(gn_graph_require(g, 1 << GN_GRAPH_CSC_CELL | EDGES));
+    ok(gn_graph_require(g, GN_ARRAY(GN_GRAPH_CSC_CELL) | EDGES));
     static const int64_t cell[] = {3, 6, 1, 2};
     static const int32_t edge[] = {2, 3, 0, 1};
     ck_assert_mem_eq(g->array[GN_GRAPH_CSC_CELL], cell, sizeof cell);

@@ -181,14 +181,14 @@ static void bind(const gn_compiled *c, gn_graph *g, const low_launch *l, void **
         const low_buffer *f = &c->low->buffers.p[l->buffers.p[b]];
         bytes[b] = INT64_C(1) << 40;
         if (f->kind != LOW_GRAPH) continue;
-        expect_ok(gn_graph_require(g, 1u << f->array));
+        expect_ok(gn_graph_require(g, GN_ARRAY(f->array)));
         buf[b] = g->array[f->array];
         bytes[b] = gn_graph_array_count(g, f->array) * 4;
     }
     for (uint32_t s = 0; s < l->syms.n; s++) {
         const low_sym *y = &c->low->syms.p[l->syms.p[s]];
         bool edges = y->space && c->low->p->spaces.p[y->space].kind == GIR_EDGE;
-        if (y->graph) expect_ok(gn_graph_require(g, 1u << y->array));
+        if (y->graph) expect_ok(gn_graph_require(g, GN_ARRAY(y->array)));
         sym[s] = y->graph    ? gn_graph_part_groups(g, y->array, y->per)
                  : !y->space ? y->per
                  : edges     ? g->n_edge

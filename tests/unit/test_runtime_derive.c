@@ -69,7 +69,7 @@ static void check_derived(const edge_list *l, gn_graph_derive how)
         gn_graph *g = graph_of(width ? GN_I64 : GN_I32, l), *d;
         ok(gn_graph_derived(g, how, &d));
         ck_assert_int_eq(d->index, g->index);
-        ok(gn_graph_require(d, ALL_CSC | 1 << GN_GRAPH_FROM | 1 << GN_GRAPH_IMAGE));
+        ok(gn_graph_require(d, ALL_CSC | GN_ARRAY(GN_GRAPH_FROM) | GN_ARRAY(GN_GRAPH_IMAGE)));
         check_graph(d, &w.list);
         check_maps(g, d, &w);
         gn_graph_free(g);
@@ -144,7 +144,7 @@ START_TEST(the_last_dropped_loop_gives_its_value)
     /* CSR: 1->0; 1->1 (0), 0->1 (1), 1->1 (2) */
     ok(gn_graph_from_coo(GN_I32, 2, 2, 4, GN_I64, src, dst, &g));
     ok(gn_graph_derived(g, GN_REMAINING_LOOPS, &d));
-    ok(gn_graph_require(d, 1 << GN_GRAPH_IMAGE));
+    ok(gn_graph_require(d, GN_ARRAY(GN_GRAPH_IMAGE)));
     static const int32_t col[] = {1, 0, 0, 1}, pos[] = {1, 2, 0, 3}, from[] = {0, -1, 2, 3},
                          image[] = {0, -1, 2, 3};
     ck_assert_int_eq(d->n_edge, 4);
@@ -173,7 +173,7 @@ START_TEST(chains)
         check_graph(a, &one.list);
         check_graph(b, &two.list);
         check_graph(c, &three.list);
-        ok(gn_graph_require(b, 1 << GN_GRAPH_IMAGE));
+        ok(gn_graph_require(b, GN_ARRAY(GN_GRAPH_IMAGE)));
         check_maps(a, b, &two);
         gn_graph_free(a);
         gn_graph_free(b);
@@ -210,7 +210,7 @@ static void check_restricted(const gn_graph *g, const edge_list *l, const gn_gra
 {
     gn_graph *d;
     ok(gn_graph_restrict(g, src, dst, &d));
-    ok(gn_graph_require(d, ALL_CSC | 1 << GN_GRAPH_FROM | 1 << GN_GRAPH_IMAGE));
+    ok(gn_graph_require(d, ALL_CSC | GN_ARRAY(GN_GRAPH_FROM) | GN_ARRAY(GN_GRAPH_IMAGE)));
     ck_assert_int_eq(d->index, g->index);
     ck_assert_int_eq(d->n_src, src ? src->n_dst : l->n_src);
     ck_assert_int_eq(d->n_dst, dst ? dst->n_dst : l->n_dst);
@@ -300,7 +300,7 @@ static void check_parts(int p, int by_source)
     ok(gn_graph_from_coo(GN_I32, N, N, n, GN_I64, src, dst, &g));
     ck_assert_int_ge(gn_graph_array_count(g, of), 5); /* before it is made: at most */
     int64_t before = gn_graph_bytes(g);
-    ok(gn_graph_require(g, 1u << of));
+    ok(gn_graph_require(g, GN_ARRAY(of)));
     ck_assert_int_ge(gn_graph_bytes(g), before + (N + 1 + 5) * 4);
     ck_assert_int_eq(gn_graph_array_count(g, first), N + 1);
     ck_assert_int_eq(gn_graph_array_count(g, of), 5);
@@ -330,7 +330,7 @@ START_TEST(groups_of_parts)
     gn_graph_array ptr = gn_part_array_of(P, GN_PART_PTR);
     gn_graph *g;
     ok(gn_graph_from_coo(GN_I32, N, N, EDGES, GN_I64, src, dst, &g));
-    ok(gn_graph_require(g, 1u << ptr));
+    ok(gn_graph_require(g, GN_ARRAY(ptr)));
     static const int64_t groups[] = {0, 13, 7, 5, 0, 0};
     for (int k = 1; k < 6; k++) ck_assert_int_eq(gn_graph_part_groups(g, ptr, k), groups[k]);
     ck_assert_int_eq(gn_graph_part_groups(g, ptr, INT64_MAX), 0);
@@ -349,8 +349,8 @@ START_TEST(picks_of_patterns)
                        few_by_source[] = {3, 7, 5, 4, 6};
     static const int64_t cell[] = {2, 1, 6, 8, 7, 11, 9, 13}, few_cell[] = {6, 8, 7, 11, 9},
                          few_cell_by_source[] = {6, 9, 7, 8, 11};
-    const unsigned all = 1u << GN_GRAPH_VALUE | 1u << GN_GRAPH_CELL | 1u << GN_GRAPH_CSC_VALUE |
-                         1u << GN_GRAPH_CSC_CELL;
+    const gn_graph_arrays all = GN_ARRAY(GN_GRAPH_VALUE) | GN_ARRAY(GN_GRAPH_CELL) |
+                                GN_ARRAY(GN_GRAPH_CSC_VALUE) | GN_ARRAY(GN_GRAPH_CSC_CELL);
     gn_graph *g, *r, *q, *c, *d, *e, *f;
     ok(gn_graph_from_csr(GN_I32, 5, 3, ptr, col, val, &g));
     ok(gn_graph_require(g, all));
@@ -371,9 +371,11 @@ START_TEST(picks_of_patterns)
     ck_assert_mem_eq(e->array[GN_GRAPH_CSC_CELL], few_cell_by_source, sizeof few_cell_by_source);
     ok(gn_graph_subset(3, features, g->index, &c));
     ok(gn_graph_restrict(g, c, r, &f));
-    refused(gn_graph_require(f, 1u << GN_GRAPH_VALUE), GN_ERR_DATA, "not the pattern of a matrix");
-    refused(gn_graph_require(f, 1u << GN_GRAPH_CELL), GN_ERR_DATA, "not the pattern of a matrix");
-    refused(gn_graph_require(r, 1u << GN_GRAPH_CSC_CELL), GN_ERR_DATA,
+    refused(gn_graph_require(f, GN_ARRAY(GN_GRAPH_VALUE)), GN_ERR_DATA,
+            "not the pattern of a matrix");
+    refused(gn_graph_require(f, GN_ARRAY(GN_GRAPH_CELL)), GN_ERR_DATA,
+            "not the pattern of a matrix");
+    refused(gn_graph_require(r, GN_ARRAY(GN_GRAPH_CSC_CELL)), GN_ERR_DATA,
             "not the pattern of a matrix");
     gn_graph_free(f);
     OUT_OF_MEMORY_SWEEP(gn_graph_restrict(g, NULL, r, &f));
@@ -433,7 +435,7 @@ START_TEST(out_of_memory)
     gn_graph *g = graph_of(GN_I32, &l), *d = NULL;
     for (int how = GN_SELF_LOOPS; how <= GN_REVERSE; how++) {
         OUT_OF_MEMORY_SWEEP(gn_graph_derived(g, (gn_graph_derive)how, &d));
-        OUT_OF_MEMORY_SWEEP(gn_graph_require(d, ALL_CSC | 1 << GN_GRAPH_IMAGE));
+        OUT_OF_MEMORY_SWEEP(gn_graph_require(d, ALL_CSC | GN_ARRAY(GN_GRAPH_IMAGE)));
         gn_graph_free(d);
     }
     gn_graph_free(g);

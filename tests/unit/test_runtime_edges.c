@@ -10,7 +10,7 @@ enum { MOST_NODES = 20, MOST_EDGES = 80, TIMES = 3 };
 /* Each edge comes of the one that stands at from[k] in the parent's list. */
 static void check_origins(const gn_graph *g, gn_graph *d, const int64_t *from)
 {
-    ok(gn_graph_require(d, 1u << GN_GRAPH_FROM));
+    ok(gn_graph_require(d, GN_ARRAY(GN_GRAPH_FROM)));
     SAME(d->n_parent_edge, g->n_edge);
     HOLDS(d->derived && !d->picks);
     for (int64_t e = 0; e < d->n_edge; e++)
@@ -36,7 +36,7 @@ static void check_filtered(const edge_list *l, gn_elem index)
     ck_assert_int_eq(d->index, index);
     check_graph(d, &want);
     check_origins(g, d, from);
-    ok(gn_graph_require(d, 1u << GN_GRAPH_IMAGE));
+    ok(gn_graph_require(d, GN_ARRAY(GN_GRAPH_IMAGE)));
     for (int64_t e = 0; e < l->n; e++) {
         int64_t image = at(d, GN_GRAPH_IMAGE, e);
         SAME(image >= 0, mask[e] != 0);
@@ -100,7 +100,7 @@ static void check_corrupted(const edge_list *l, gn_elem index, int end)
     HOLDS(d->changes && d->copies == TIMES);
     check_graph(d, &want);
     check_origins(g, d, from);
-    ok(gn_graph_require(d, 1u << GN_GRAPH_IMAGE));
+    ok(gn_graph_require(d, GN_ARRAY(GN_GRAPH_IMAGE)));
     SAME(gn_graph_array_count(d, GN_GRAPH_IMAGE), l->n * TIMES);
     for (int64_t k = 0; k < l->n * TIMES; k++) {
         int64_t image = at(d, GN_GRAPH_IMAGE, k); /* of copy k % TIMES of edge k / TIMES */
@@ -145,8 +145,8 @@ static void check_ends(const edge_list *l, gn_elem index, int ends, int64_t adde
     for (k = 0; k < n; k++) SAME(at(more, GN_GRAPH_COL, k), at(r, GN_GRAPH_COL, k));
     ok(gn_graph_restrict(g, ends & 1 ? r : NULL, ends & 2 ? r : NULL, &h));
     SAME(h->n_edge, g->n_edge);
-    ok(gn_graph_require(g, 1u << GN_GRAPH_ROW));
-    ok(gn_graph_require(h, 1u << GN_GRAPH_ROW));
+    ok(gn_graph_require(g, GN_ARRAY(GN_GRAPH_ROW)));
+    ok(gn_graph_require(h, GN_ARRAY(GN_GRAPH_ROW)));
     for (int64_t e = 0; e < h->n_edge; e++) {
         int64_t src = at(h, GN_GRAPH_COL, e), dst = at(h, GN_GRAPH_ROW, e);
         SAME(ends & 1 ? at(r, GN_GRAPH_COL, src) : src, at(g, GN_GRAPH_COL, e));
@@ -183,7 +183,8 @@ START_TEST(drawn_anew)
     edge_list l = edges_random(9, 9, 40);
     gn_graph *g = graph_of(GN_I32, &l), *d, *e;
     gn_corruption c = {.key = 1, .times = 2, .end = 2};
-    unsigned arrays = ALL_CSC | 1u << GN_GRAPH_IMAGE | 1u << GN_GRAPH_FROM | 1u << GN_GRAPH_ROW;
+    gn_graph_arrays arrays = ALL_CSC | GN_ARRAY(GN_GRAPH_IMAGE) | GN_ARRAY(GN_GRAPH_FROM) |
+                             GN_ARRAY(GN_GRAPH_ROW);
     ok(gn_graph_corrupt(g, &c, &d));
     ok(gn_graph_require(d, arrays));
     void *col = d->array[GN_GRAPH_COL], *csc = d->array[GN_GRAPH_CSC_EDGE];

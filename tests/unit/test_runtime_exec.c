@@ -524,7 +524,7 @@ START_TEST(bindings_that_do_not_fit)
     refuse(GN_ERR_DATA, "nothing is bound for graph 'g'");
     graph_slots[0].pattern_of = "x";
     refuse(GN_ERR_DATA, "no sparse matrix is bound for input 'x'");
-    graph_slots[0].arrays = 1u << GN_GRAPH_VALUE;
+    graph_slots[0].arrays = GN_ARRAY(GN_GRAPH_VALUE);
     refuse(GN_ERR_DATA, "test: graph 0: the graph is not the pattern");
     operands[3][1] = S_POS;
     refuse(GN_ERR_INTERNAL, "launch 3 copies");

@@ -265,7 +265,7 @@ static void *ask(void *arg)
     gn_graph *g = arg;
     gn_graph_facts f;
     ck_assert_int_gt(gn_graph_bytes(g), 0);
-    ok(gn_graph_require(g, 1 << GN_GRAPH_ROW));
+    ok(gn_graph_require(g, GN_ARRAY(GN_GRAPH_ROW)));
     ok(gn_graph_find_facts(g, &f));
     ok(gn_graph_require(g, ALL_CSC));
     return g->array[GN_GRAPH_COL_PTR];
@@ -301,19 +301,20 @@ START_TEST(patterns)
     edge_list l = {4, 3, 4, (int64_t *)src, (int64_t *)dst};
     gn_graph *g;
     ok(gn_graph_from_csr(GN_I32, 3, 4, ptr, col, val, &g));
-    ok(gn_graph_require(g, ALL_CSC | 1 << GN_GRAPH_VALUE));
+    ok(gn_graph_require(g, ALL_CSC | GN_ARRAY(GN_GRAPH_VALUE)));
     check_graph(g, &l);
     static const float once[] = {1.5f, 0, -2, 7};
     ck_assert_mem_eq(g->array[GN_GRAPH_VALUE], once, sizeof once);
     static const float by_source[] = {-2, 0, 7, 1.5f};
-    ok(gn_graph_require(g, 1 << GN_GRAPH_CSC_VALUE));
+    ok(gn_graph_require(g, GN_ARRAY(GN_GRAPH_CSC_VALUE)));
     ck_assert_mem_eq(g->array[GN_GRAPH_CSC_VALUE], by_source, sizeof by_source);
     gn_graph_free(g);
     ok(gn_graph_from_csr(GN_I32, 3, 4, ptr, col, val, &g));
-    ok(gn_graph_require(g, 1 << GN_GRAPH_CSC_VALUE)); /* with the arrays that it is made from */
+    ok(gn_graph_require(g, GN_ARRAY(GN_GRAPH_CSC_VALUE))); /* with the arrays that it is made from
+                                                            */
     ck_assert_mem_eq(g->array[GN_GRAPH_CSC_VALUE], by_source, sizeof by_source);
     static const float of_row[] = {1.5f, 0, -2};
-    ok(gn_graph_require(g, 1 << GN_GRAPH_ROW_VALUE));
+    ok(gn_graph_require(g, GN_ARRAY(GN_GRAPH_ROW_VALUE)));
     ck_assert_mem_eq(g->array[GN_GRAPH_ROW_VALUE], of_row, sizeof of_row);
     gn_graph_free(g);
     ok(gn_graph_from_csr(GN_I32, 3, 4, ptr, col, NULL, &g));
@@ -395,18 +396,19 @@ START_TEST(arrays_that_cannot_be)
 {
     gn_graph *g;
     ok(gn_graph_from_coo(GN_I32, 2, 2, 0, GN_I64, NULL, NULL, &g));
-    refused(gn_graph_require(g, 1 << GN_GRAPH_VALUE), GN_ERR_DATA, "not the pattern of a matrix");
-    refused(gn_graph_require(g, 1 << GN_GRAPH_CSC_VALUE), GN_ERR_DATA,
+    refused(gn_graph_require(g, GN_ARRAY(GN_GRAPH_VALUE)), GN_ERR_DATA,
             "not the pattern of a matrix");
-    refused(gn_graph_require(g, 1 << GN_GRAPH_ROW_VALUE), GN_ERR_DATA,
+    refused(gn_graph_require(g, GN_ARRAY(GN_GRAPH_CSC_VALUE)), GN_ERR_DATA,
             "not the pattern of a matrix");
-    refused(gn_graph_require(g, 1 << GN_GRAPH_FROM), GN_ERR_DATA, "not derived");
-    refused(gn_graph_require(g, 1 << GN_GRAPH_IMAGE), GN_ERR_DATA, "not derived");
-    refused(gn_graph_require(g, 1 << GN_GRAPH_MATRIX_ROW), GN_ERR_DATA,
+    refused(gn_graph_require(g, GN_ARRAY(GN_GRAPH_ROW_VALUE)), GN_ERR_DATA,
+            "not the pattern of a matrix");
+    refused(gn_graph_require(g, GN_ARRAY(GN_GRAPH_FROM)), GN_ERR_DATA, "not derived");
+    refused(gn_graph_require(g, GN_ARRAY(GN_GRAPH_IMAGE)), GN_ERR_DATA, "not derived");
+    refused(gn_graph_require(g, GN_ARRAY(GN_GRAPH_MATRIX_ROW)), GN_ERR_DATA,
             "not the pattern of picked rows");
     gn_graph_free(g);
     ok(gn_graph_from_dense(GN_I32, 0, 2, NULL, &g));
-    refused(gn_graph_require(g, 1 << GN_GRAPH_MATRIX_ROW), GN_ERR_DATA,
+    refused(gn_graph_require(g, GN_ARRAY(GN_GRAPH_MATRIX_ROW)), GN_ERR_DATA,
             "not the pattern of picked rows");
     gn_graph_free(g);
 }

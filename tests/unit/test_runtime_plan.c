@@ -293,7 +293,7 @@ START_TEST(malformed_artifacts)
     BROKEN((graphs[1].how = GN_GROW, graphs[1].with[0] = 1), "graph 1 comes from graph 1");
     BROKEN((graphs[1].how = GN_GROW, graphs[1].with[0] = -2), "graph 1 comes from graph -2");
     BROKEN((graphs[1].how = GN_RESTRICT, graphs[1].with[1] = 2), "graph 1 comes from graph 2");
-    BROKEN(graphs[1].arrays = 1u << GN_GRAPH_ARRAY_COUNT, "unknown arrays");
+    BROKEN(graphs[1].arrays = GN_ARRAY(GN_GRAPH_ARRAY_COUNT), "unknown arrays");
     BROKEN(operands[0][0] = 2, "launch 0 has slot 2 of 2");
     BROKEN(launches[1].kernel = 1, "launch 1 runs kernel 1 of 1");
     BROKEN(launches[1].kind = GN_LAUNCH_COPY, "launch 1 copies between 0 slots");
