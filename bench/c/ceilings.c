@@ -49,7 +49,7 @@ static double fma_wide(job *j)
 {
     v16 s[12], x = splat16(1.0f + (float)j->thread * 1e-7f), y = splat16(1e-9f);
     for (int k = 0; k < 12; k++) s[k] = splat16((float)k);
-    __asm__ volatile("" : "+v"(x), "+v"(y));
+    __asm__ volatile("" : "+m"(x), "+m"(y)); /* a register has 16 of them with AVX-512 alone */
     for (int i = 0; i < 100000; i++)
         for (int k = 0; k < 12; k++) s[k] = fma16(s[k], x, y);
     float all = 0;
