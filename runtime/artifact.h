@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/elem.h"
+#include "base/dense_product.h"
 #include "base/status.h"
 #include "runtime/graph/graph.h"
 #include "runtime/kernel.h"
@@ -61,16 +62,6 @@ enum { GN_CHAIN_BUFFERS = 64 }; /* the most that a launch of a chain has */
 typedef enum gn_access { GN_READS = 1, GN_WRITES = 2 } gn_access;
 
 typedef enum gn_launch_kind { GN_LAUNCH_KERNEL, GN_LAUNCH_COPY } gn_launch_kind;
-
-/* What a launch makes, where that is what libraries of matrix products have too: buf[out] has at i
- * * cols + j the sum over s < depth of a(i, s) b(s, j), plus bias[j], and with `relu` at least 0,
- * for every i below the value of the launch's trip. f32. */
-typedef struct gn_product {
-    int out, a, b, bias; /* numbers of the launch's buffers; bias -1: none */
-    bool relu;
-    int64_t cols, depth;
-    int64_t a_row, a_term, b_term, b_col; /* a(i, s) lies at i * a_row + s * a_term */
-} gn_product;
 
 enum { GN_MOST_BALANCE = 8 };
 typedef struct gn_balance {

@@ -336,12 +336,11 @@ static const uint8_t *access_of(gn_arena *a, const low_launch *l)
     return access;
 }
 
-static const gn_product *product_of(gn_arena *a, const low_product *p)
+static const gn_product *product_of(gn_arena *a, const gn_product *p)
 {
-    gn_product *out = GN_NEW(a, gn_product);
     if (!p) return NULL;
-    *out = (gn_product){p->out,   p->a,     p->b,      p->bias,   p->relu, p->cols,
-                        p->depth, p->a_row, p->a_term, p->b_term, p->b_col};
+    gn_product *out = GN_NEW(a, gn_product);
+    *out = *p;
     return out;
 }
 

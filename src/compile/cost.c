@@ -160,17 +160,9 @@ static void count(walker *w, const kir_inst *n, double times)
     }
     case KIR_FDIV:
     case KIR_FPOW:
-    case KIR_SQRT:
-    case KIR_EXP:
-    case KIR_EXPM1:
-    case KIR_LOG:
-    case KIR_LOG1P:
-    case KIR_SIN:
-    case KIR_COS:
-    case KIR_TANH:
-    case KIR_ERF: c->functions += times; break;
+    case KIR_SQRT: c->functions += times; break;
     case KIR_RANDOM: c->draws += times; break;
-    default: break;
+    default: c->functions += kir_is_function((kir_op)n->op) ? times : 0; break;
     }
 }
 

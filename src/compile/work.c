@@ -24,19 +24,9 @@ static uint32_t times(const kir_kernel *k, const kir_inst *loop, uint32_t body, 
 
 static uint32_t of_inst(const kir_inst *in)
 {
-    switch (in->op) {
-    case KIR_RANDOM: return RANDOM;
-    case KIR_FPOW: return POWER;
-    case KIR_EXP:
-    case KIR_EXPM1:
-    case KIR_LOG:
-    case KIR_LOG1P:
-    case KIR_SIN:
-    case KIR_COS:
-    case KIR_TANH:
-    case KIR_ERF: return FUNCTION;
-    default: return 0;
-    }
+    if (in->op == KIR_RANDOM) return RANDOM;
+    if (in->op == KIR_FPOW) return POWER;
+    return kir_is_function((kir_op)in->op) ? FUNCTION : 0;
 }
 
 static uint32_t work_of(const kir_kernel *k, kir_id first, bool block)

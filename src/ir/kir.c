@@ -14,6 +14,21 @@ const kir_op_info kir_ops[KIR_OP_COUNT] = {
 #include "ir/kir.def"
 #undef KOP
 
+bool kir_is_function(kir_op op)
+{
+    switch (op) {
+    case KIR_EXP:
+    case KIR_EXPM1:
+    case KIR_LOG:
+    case KIR_LOG1P:
+    case KIR_SIN:
+    case KIR_COS:
+    case KIR_TANH:
+    case KIR_ERF: return true;
+    default: return false;
+    }
+}
+
 const char *const kir_unit_name[KIR_UNIT_COUNT] = {"serial", "unroll", "vector", "thread",
                                                    "block",  "warp",   "lane"};
 const char *const kir_race_name[KIR_RACE_COUNT] = {"none", "private", "reduce", "ordered"};

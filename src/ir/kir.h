@@ -37,6 +37,8 @@ typedef struct kir_op_info {
     const char *doc;
 } kir_op_info;
 extern const kir_op_info kir_ops[KIR_OP_COUNT];
+/* Is it one that takes a polynomial, and so many times what a sum does? */
+bool kir_is_function(kir_op op);
 
 typedef enum kir_red {
     KIR_SUM,

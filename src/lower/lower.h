@@ -8,6 +8,7 @@
 #define GN_LOWER_LOWER_H
 
 #include "base/graph_array.h"
+#include "base/dense_product.h"
 #include "ir/gir.h"
 #include "ir/kir.h"
 #include "ir/limits.h"
@@ -101,16 +102,6 @@ typedef struct low_pair {
     int in, out;
 } low_pair;
 
-/* What a launch makes, where that is what libraries of matrix products have too: buffer `out` has
- * at i * cols + j the sum over s < depth of a(i, s) b(s, j), plus bias[j], and with `relu` at least
- * 0, for every i below the launch's trip. */
-typedef struct low_product {
-    int out, a, b, bias; /* numbers of the kernel's buffers; bias -1: none */
-    bool relu;
-    int64_t cols, depth;
-    int64_t a_row, a_term, b_term, b_col; /* a(i, s) lies at i * a_row + s * a_term */
-} low_product;
-
 typedef struct low_launch {
     kir_kernel *kernel;  /* NULL: a copy from buffers[1] to buffers[0] */
     GN_VEC(int) buffers; /* low_buffer of each buffer of the kernel */
@@ -125,7 +116,7 @@ typedef struct low_launch {
     const char *rounded, *why_exact;
     const char *edges; /* of rows of edges, where lanes share memory: whether they are split, and
                           how; else NULL */
-    const low_product *product; /* NULL: a kernel alone makes it; of a product of blocks of rows
+    const gn_product *product; /* NULL: a kernel alone makes it; of a product of blocks of rows
                                    `why_kernel` says why */
     const char *why_kernel;
     GN_VEC(low_pair) pairs; /* compile/reuse.c */

@@ -51,7 +51,7 @@ static gir_id result_of(const lower *L, gir_id product)
 
 /* What is done with the product's elements: NULL, or that it is more than an epilogue of a library
  * does. */
-static const char *find_epilogue(lower *L, gir_id product, gir_id v, low_product *out, gir_id *bias)
+static const char *find_epilogue(lower *L, gir_id product, gir_id v, gn_product *out, gir_id *bias)
 {
     const gir_program *p = L->p;
     gir_id x = rectified(p, v);
@@ -68,7 +68,7 @@ static const char *find_epilogue(lower *L, gir_id product, gir_id v, low_product
 }
 
 static const char *describe(lower *L, gir_id product, int products, const factors *f,
-                            low_product *out)
+                            gn_product *out)
 {
     gir_id v = result_of(L, product), bias;
     const low_launch *l = &L->out->launches.p[L->out->launches.n - 1];
@@ -95,9 +95,9 @@ static const char *describe(lower *L, gir_id product, int products, const factor
 
 void low_note_product(lower *L, gir_id product, int products, const factors *f, int64_t n)
 {
-    low_product *out = GN_NEW(L->arena, low_product);
+    gn_product *out = GN_NEW(L->arena, gn_product);
     if (L->error) return;
-    *out = (low_product){.cols = n, .depth = f->depth, .bias = -1};
+    *out = (gn_product){.cols = n, .depth = f->depth, .bias = -1};
     out->a_row = f->a.si;
     out->a_term = f->a.sj;
     out->b_term = f->b.si;
