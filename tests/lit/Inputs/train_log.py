@@ -140,7 +140,7 @@ for how in (signal.SIGKILL, signal.SIGINT):
                           r.path(name), "--plot", r.path(f"end{how}.svg")], stdout=subprocess.PIPE,
                          stderr=subprocess.PIPE,
                          preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
-    while not os.path.exists(r.path(name)) or os.path.getsize(r.path(name)) < 2000:
+    while not os.path.exists(r.path(name)) or open(r.path(name), "rb").read().count(b"\n") <= 5:
         assert p.poll() is None, p.communicate()
         time.sleep(0.01)
     p.send_signal(how)
