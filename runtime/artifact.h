@@ -8,8 +8,8 @@
 #define GN_RUNTIME_ARTIFACT_H
 
 #include "base/arena.h"
-#include "base/elem.h"
 #include "base/dense_product.h"
+#include "base/elem.h"
 #include "base/status.h"
 #include "runtime/graph/graph.h"
 #include "runtime/kernel.h"

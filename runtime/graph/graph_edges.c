@@ -240,10 +240,7 @@ gn_status *gn_graph_sample(const gn_graph *g, uint64_t key, int64_t most, uint32
 
 gn_status *gn_graph_refill(gn_graph *g, gn_graph *now)
 {
-    gn_graph_arrays arrays = 0;
-    for (int k = 0; k < GN_GRAPH_ARRAY_COUNT; k++)
-        arrays |= (gn_graph_arrays)(g->array[k] != NULL) << k;
-    GN_TRY(gn_graph_require(now, arrays));
+    GN_TRY(gn_graph_require(now, gn_graph_made(g)));
     bool same = g->index == now->index && !g->symmetric && !now->symmetric;
     for (int k = 0; k < GN_GRAPH_ARRAY_COUNT; k++) {
         gn_graph_array a = (gn_graph_array)k;

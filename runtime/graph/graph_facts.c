@@ -205,7 +205,7 @@ int64_t gn_graph_part_groups(const gn_graph *g, gn_graph_array ptr, int64_t n)
     return any ? parts / n + (parts % n != 0) : 0;
 }
 
-static gn_graph_arrays made(const gn_graph *g)
+gn_graph_arrays gn_graph_made(const gn_graph *g)
 {
     gn_graph_arrays arrays = 0;
     for (int k = 0; k < GN_GRAPH_ARRAY_COUNT; k++)
@@ -235,7 +235,7 @@ static gn_status *require(gn_graph *g, gn_graph_arrays arrays)
     bool passing = !(arrays >> GN_GRAPH_CSC_EDGE & 1) && !g->array[GN_GRAPH_CSC_EDGE];
     gn_graph_arrays csc = of_edges | GN_ARRAY(GN_GRAPH_COL_PTR) | GN_ARRAY(GN_GRAPH_CSC_ROW) |
                           csc_parts;
-    if (arrays & csc) GN_TRY(require_csc(g, (arrays & of_edges & ~made(g)) != 0));
+    if (arrays & csc) GN_TRY(require_csc(g, (arrays & of_edges & ~gn_graph_made(g)) != 0));
     if (arrays & GN_ARRAY(GN_GRAPH_CSC_VALUE) && !g->array[GN_GRAPH_CSC_VALUE])
         GN_TRY(make_csc_value(g));
     if (arrays & GN_ARRAY(GN_GRAPH_ROW_VALUE) && !g->array[GN_GRAPH_ROW_VALUE])

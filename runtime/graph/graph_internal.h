@@ -35,6 +35,7 @@ typedef struct gn_graph_box {
 GN_NODISCARD gn_status *gn_graph_blank(int64_t n_src, int64_t n_dst, int64_t n_edge, gn_elem index,
                                        gn_graph **out);
 GN_NODISCARD gn_status *gn_graph_array_new(gn_graph *g, gn_graph_array k); /* not initialised */
+gn_graph_arrays gn_graph_made(const gn_graph *g);                          /* those that exist */
 
 /* The same with FROM, for edges that come from those of g. */
 GN_NODISCARD gn_status *gn_graph_derived_blank(const gn_graph *g, int64_t n_src, int64_t n_dst,

@@ -162,7 +162,9 @@ static void count(walker *w, const kir_inst *n, double times)
     case KIR_FPOW:
     case KIR_SQRT: c->functions += times; break;
     case KIR_RANDOM: c->draws += times; break;
-    default: c->functions += kir_is_function((kir_op)n->op) ? times : 0; break;
+    default:
+        if (kir_is_function((kir_op)n->op)) c->functions += times;
+        break;
     }
 }
 

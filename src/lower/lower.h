@@ -7,8 +7,8 @@
 #ifndef GN_LOWER_LOWER_H
 #define GN_LOWER_LOWER_H
 
-#include "base/graph_array.h"
 #include "base/dense_product.h"
+#include "base/graph_array.h"
 #include "ir/gir.h"
 #include "ir/kir.h"
 #include "ir/limits.h"

@@ -310,8 +310,8 @@ START_TEST(patterns)
     ck_assert_mem_eq(g->array[GN_GRAPH_CSC_VALUE], by_source, sizeof by_source);
     gn_graph_free(g);
     ok(gn_graph_from_csr(GN_I32, 3, 4, ptr, col, val, &g));
-    ok(gn_graph_require(g, GN_ARRAY(GN_GRAPH_CSC_VALUE))); /* with the arrays that it is made from
-                                                            */
+    /* with the arrays that it is made from */
+    ok(gn_graph_require(g, GN_ARRAY(GN_GRAPH_CSC_VALUE)));
     ck_assert_mem_eq(g->array[GN_GRAPH_CSC_VALUE], by_source, sizeof by_source);
     static const float of_row[] = {1.5f, 0, -2};
     ok(gn_graph_require(g, GN_ARRAY(GN_GRAPH_ROW_VALUE)));
