@@ -40,6 +40,7 @@ static gn_status *loss_to_train(gn_arena *a, const gn_model *m, const gn_pass_op
     if (opt->eager) return NULL;
     GN_TRY(gn_pass_cse(a, loss, &loss)); /* not simplify, which drops `detach` */
     GN_TRY(gn_pass_dce(a, loss, &loss));
+    if (gn_pass_is_on(&opt->without, "unreverse")) GN_TRY(gn_run_unreverse(a, loss, opt, &loss));
     if (gn_pass_is_on(&opt->without, "edge_products"))
         GN_TRY(gn_run_edge_products(a, loss, opt, &loss));
     if (gn_pass_is_on(&opt->without, "reassociate"))

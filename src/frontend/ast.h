@@ -70,7 +70,7 @@ struct ast_expr {
     gn_span span;
     gn_span mark; /* where a diagnostic about it points: the operator, the name called */
     int height;
-    const char *name;      /* NAME, FIELD, STRING's text, EACH's variable, MESSAGE's reduction */
+    const char *name;      /* NAME, FIELD, STRING's text, EACH's variable, MESSAGE's function */
     const char *from, *to; /* MESSAGE's ends */
     ast_expr *a, *b, *c;
     ast_args args;
@@ -99,6 +99,7 @@ typedef struct ast_rows {
 
 typedef struct ast_type {
     gn_span span;
+    bool is_list;  /* a list of whatever is in it */
     bool each;     /* one for every type of node, or for every relation */
     bool is_graph; /* a graph itself: `graph` without dims, or a relation, A -> B */
     bool any_dims; /* [...], before what `dims` has: [..., in] */
@@ -145,7 +146,8 @@ struct ast_stmt {
     gn_span span; /* of its first word */
     int height;
     bool trainable, transposed, has_shape;
-    ast_names names, files;
+    ast_names names;
+    GN_VEC(ast_expr *) files;
     ast_type type;
     GN_VEC(ast_expr *) shape;
     ast_expr *a, *b;

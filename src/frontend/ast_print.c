@@ -54,6 +54,8 @@ static void print_compound(const ast_expr *e, gn_buf *b)
         print_expr(e->a, b);
         gn_buf_add(b, ": ");
         print_expr(e->b, b);
+        gn_buf_add(b, e->args.n ? ", " : "");
+        print_args(&e->args, b);
         gn_buf_add(b, ")");
         return;
     default: return;
@@ -108,6 +110,8 @@ static void print_rows(const ast_rows *r, gn_buf *b)
 
 static void print_type(const ast_type *t, gn_buf *b)
 {
+    if (t->is_list) gn_buf_add(b, "list");
+    if (t->is_list) return;
     if (t->each) gn_buf_add(b, "each ");
     print_rows(&t->rows, b);
     if (t->is_relation) {
@@ -153,7 +157,7 @@ static void print_files(const ast_stmt *s, gn_buf *b)
 {
     for (uint32_t i = 0; i < s->files.n; i++) {
         gn_buf_add(b, i ? ", " : " as ");
-        print_string(s->files.p[i].text, b);
+        print_expr(s->files.p[i], b);
     }
 }
 

@@ -124,6 +124,15 @@ value builtin_len(elab *E, const builtin_call *c)
     return el_error(E, c->span[0], "`len` takes a list, not %s", val_text(E, &c->arg[0]));
 }
 
+/* What is known at compile time as text. */
+value builtin_str(elab *E, const builtin_call *c)
+{
+    const value *v = &c->arg[0];
+    if (v->kind == VAL_STRING) return *v;
+    if (val_is_number(v) || v->kind == VAL_BOOL) return val_string(val_literal(E, v));
+    return el_error(E, c->span[0], "`str` takes a number, not %s", val_text(E, v));
+}
+
 /* Has a family one of this key? */
 value builtin_has_key(elab *E, const builtin_call *c)
 {

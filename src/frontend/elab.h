@@ -212,6 +212,8 @@ void el_bind(elab *E, frame *f, const char *name, value v);
 value el_eval(elab *E, const ast_expr *e);
 const gn_map *el_visible(const elab *E); /* declarations that the code which runs sees: name ->
                                             index into decls */
+/* A name in weight files. */
+bool el_eval_name(elab *E, const ast_expr *e, const char **out);
 bool el_eval_int(elab *E, const ast_expr *e, const char *what, int64_t *out);
 const char *el_suggest_name(elab *E, const char *name);
 value el_lookup(elab *E, const char *name, gn_span at); /* UNSET for a name that nothing has */
@@ -223,6 +225,8 @@ typedef struct el_arg {
     gn_span span, at; /* of the value, and of the name where there is one */
 } el_arg;
 value el_call(elab *E, const ast_expr *e);
+/* `f(u -> v in g: m, more)`: the message is its first argument */
+value el_call_with_message(elab *E, value f, const ast_expr *e, value m);
 value el_call_value(elab *E, value f, uint32_t n, const el_arg *args, gn_span mark);
 value el_apply(elab *E, instance *it, uint32_t n, const el_arg *args, gn_span mark);
 instance *el_instance(elab *E, const ast_decl *d, value *hyper, gn_span at);

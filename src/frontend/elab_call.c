@@ -429,6 +429,18 @@ static bool hides_function(elab *E, const ast_expr *callee, const value *f)
            (gn_map_find(el_visible(E), callee->name) || gn_builtin_find(callee->name));
 }
 
+static void arguments(elab *E, const ast_args *from, el_arg *args)
+{
+    for (uint32_t i = 0; i < from->n; i++) {
+        const ast_arg *a = &from->p[i];
+        bool axis = a->name && strcmp(a->name, "axis") == 0 && a->value->kind == EXPR_NAME;
+        args[i].name = a->name;
+        args[i].span = a->value->span;
+        args[i].at = a->at;
+        args[i].v = axis ? axis_argument(E, a->value) : el_eval(E, a->value);
+    }
+}
+
 value el_call(elab *E, const ast_expr *e)
 {
     value f = el_eval(E, e->a);
@@ -438,14 +450,16 @@ value el_call(elab *E, const ast_expr *e)
             "`%s` is %s here, which cannot be called, and hides the function of that name",
             e->a->name, val_text(E, &f));
     el_arg *args = GN_NEW_N(E->arena, el_arg, e->args.n + 1);
-    for (uint32_t i = 0; i < e->args.n; i++) {
-        const ast_arg *a = &e->args.p[i];
-        bool axis = a->name && strcmp(a->name, "axis") == 0 && a->value->kind == EXPR_NAME;
-        args[i].name = a->name;
-        args[i].span = a->value->span;
-        args[i].at = a->at;
-        args[i].v = axis ? axis_argument(E, a->value) : el_eval(E, a->value);
-    }
+    arguments(E, &e->args, args);
     el_locate(E, e->mark);
     return el_call_value(E, f, e->args.n, args, e->mark);
+}
+
+value el_call_with_message(elab *E, value f, const ast_expr *e, value m)
+{
+    el_arg *args = GN_NEW_N(E->arena, el_arg, e->args.n + 1);
+    args[0] = (el_arg){.v = m, .span = e->b->span};
+    arguments(E, &e->args, args + 1);
+    el_locate(E, e->mark);
+    return el_call_value(E, f, e->args.n + 1, args, e->mark);
 }

@@ -199,6 +199,14 @@ static value compare_ends(elab *E, const ast_expr *e, value a, value b)
     return el_binary(E, e->mark, e->op == BIN_EQ ? GIR_EQ : GIR_NE, ast_binary_text[e->op], a, b);
 }
 
+static value join_text(elab *E, gn_span at, const char *a, const char *b)
+{
+    enum { MOST = 1000 };
+    if (strlen(a) + strlen(b) > MOST)
+        return el_error(E, at, "a string has at most %d characters", (int)MOST);
+    return val_string(gn_arena_printf(E->arena, "%s%s", a, b));
+}
+
 static bool is_attr(const ast_expr *e)
 {
     return e->kind == EXPR_FIELD && strcmp(e->name, GN_WORD_ATTR) == 0;
@@ -217,6 +225,8 @@ static value eval_binary(elab *E, const ast_expr *e)
     if (e->op == BIN_RANGE) return range(E, e, a, b);
     if (val_is_number(&a) && val_is_number(&b)) return el_number_binary(E, e->mark, e->op, a, b);
     if (a.kind == VAL_LIST && b.kind == VAL_LIST && e->op == BIN_ADD) return join(E, e->mark, a, b);
+    if (a.kind == VAL_STRING && b.kind == VAL_STRING && e->op == BIN_ADD)
+        return join_text(E, e->mark, a.u.s, b.u.s);
     bool tensors = a.kind == VAL_TENSOR || b.kind == VAL_TENSOR;
     bool absent = a.kind == VAL_NONE || b.kind == VAL_NONE;
     if (equality && (!tensors || absent)) return compare_equal(E, e, a, b);
@@ -386,6 +396,15 @@ value el_eval(elab *E, const ast_expr *e)
     value v = eval(E, e);
     E->nesting--;
     return v;
+}
+
+bool el_eval_name(elab *E, const ast_expr *e, const char **out)
+{
+    value v = el_eval(E, e);
+    if (v.kind == VAL_STRING) *out = v.u.s;
+    if (v.kind != VAL_STRING && v.kind != VAL_POISON)
+        el_error(E, e->span, "a name in weight files is a string, not %s", val_text(E, &v));
+    return v.kind == VAL_STRING;
 }
 
 bool el_eval_int(elab *E, const ast_expr *e, const char *what, int64_t *out)

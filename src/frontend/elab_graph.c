@@ -259,17 +259,24 @@ static value rebind(elab *E, const char *name, value v)
     return saved;
 }
 
-/* name(u -> v in graph: body) */
+/* name(u -> v in graph: body): one of those that are built in, or a function of the edges' values
+ */
 value el_message(elab *E, const ast_expr *e)
 {
-    static const char *const names[] = {"sum", "mean", "max", "min", "edge"};
-    static const int red[] = {GIR_SUM, GIR_SUM, GIR_RED_MAX, GIR_RED_MIN, -1};
+    enum { KINDS = 5, EDGE = 4 };
+    static const char *const names[KINDS + 1] = {"sum", "mean", "max", "min", "edge"};
+    static const int red[] = {GIR_SUM, GIR_SUM, GIR_RED_MAX, GIR_RED_MIN};
     int which = 0;
-    while (which < 5 && strcmp(e->name, names[which]) != 0) which++;
-    if (which == 5)
+    while (which < KINDS && strcmp(e->name, names[which]) != 0) which++;
+    value f = which == KINDS ? el_lookup(E, e->name, e->mark) : NONE;
+    if (which == KINDS && f.kind != VAL_DECL && f.kind != VAL_BUILTIN && f.kind != VAL_INSTANCE)
         return el_error(E, e->mark,
-                        "messages go into `sum`, `mean`, `max`, `min` or `edge`, not into `%s`%s",
-                        e->name, gn_diag_suggest(E->arena, e->name, names, 5));
+                        "messages go into `sum`, `mean`, `max`, `min`, `edge` or a function of "
+                        "values of edges, and `%s` is none%s",
+                        e->name, gn_diag_suggest(E->arena, e->name, names, KINDS));
+    if (which < KINDS && e->args.n)
+        return el_error(E, e->args.p[0].value->span, "`%s` takes a message and nothing else",
+                        e->name);
     value g = el_eval(E, e->a);
     if (g.kind == VAL_POISON) return g;
     if (g.kind != VAL_GRAPH)
@@ -284,6 +291,7 @@ value el_message(elab *E, const ast_expr *e)
     el_bind(E, E->frame, e->from, u);
     el_locate(E, e->mark);
     m = on_edges(E, e->b, g.graph, m);
-    if (m.kind == VAL_POISON || red[which] < 0) return m;
+    if (m.kind == VAL_POISON || which == EDGE) return m;
+    if (which == KINDS) return el_call_with_message(E, f, e, m);
     return aggregate(E, e, g.graph, m, red[which], which == 1);
 }

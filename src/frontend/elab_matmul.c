@@ -1,6 +1,6 @@
 /* a @ b.  The last axis of a meets the first of b; what remains of b comes last: node[in] @ [in,
  * heads, out] is node[heads, out], and node[in] @ [in] is node.  The tensor IR has matrices only,
- * so everything goes through them. */
+ * so everything goes through them, but for a b with rows, which has a matrix for each. */
 #include "frontend/elab.h"
 
 #include <string.h>
@@ -38,13 +38,24 @@ static gir_id product_slices(elab *E, gn_span at, gir_id a, gir_id b, int64_t l,
     return el_make(E, at, GIR_CONCAT, (int)l, parts, &(gir_attr){.i = {0}}, NULL);
 }
 
+/* rows[l, k] @ rows[k, n], a matrix for each row: the sum along k of what they are one by one. */
+static gir_id product_by_row(elab *E, gn_span at, value a, value b, int64_t l, int64_t k, int64_t n)
+{
+    int64_t left[3] = {l, k, 1}, right[3] = {1, k, n};
+    a = val_tensor(gir_reshape(E->prog, a.id, 3, left), NULL);
+    b = val_tensor(gir_reshape(E->prog, b.id, 3, right), NULL);
+    value all = el_binary(E, at, GIR_MUL, "@", a, b);
+    return all.kind == VAL_TENSOR ? el_reduce(E, at, GIR_SUM, all, 1 << 1, false).id : 0;
+}
+
 value el_matmul(elab *E, gn_span at, value a, value b)
 {
     if (a.kind == VAL_POISON || b.kind == VAL_POISON) return POISON;
     if (a.kind != VAL_TENSOR || b.kind != VAL_TENSOR)
         return el_error(E, at, "`@` does not take %s and %s", val_text(E, &a), val_text(E, &b));
     gir_type ta = *val_type(E, &a), tb = *val_type(E, &b);
-    if (tb.space || tb.rank < 1 || ta.rank < 1 || ta.dim[ta.rank - 1] != tb.dim[0] ||
+    bool by_row = tb.space && (ta.space == tb.space || !ta.space);
+    if ((tb.space && !by_row) || tb.rank < 1 || ta.rank < 1 || ta.dim[ta.rank - 1] != tb.dim[0] ||
         ta.rank + tb.rank - 2 > GIR_MAX_RANK || !gn_elem_is_float((gn_elem)ta.elem) ||
         ta.elem != tb.elem)
         return mismatch(E, at, &a, &b);
@@ -65,7 +76,9 @@ value el_matmul(elab *E, gn_span at, value a, value b)
     flat[0] = k, flat[1] = n;
     gir_id w = gir_reshape(E->prog, b.id, 2, flat), r;
     flat[0] = l, flat[1] = k;
-    if (!ta.space)
+    if (by_row)
+        r = product_by_row(E, at, a, b, l, k, n);
+    else if (!ta.space)
         r = product(E, at, gir_reshape(E->prog, a.id, 2, flat), w);
     else if (l == 1)
         r = product(E, at, gir_reshape(E->prog, a.id, 1, &k), w);

@@ -176,10 +176,11 @@ static value one_param(elab *E, const ast_stmt *s, uint32_t k, gn_param p, const
 {
     instance *self = E->frame->self;
     const ast_name *name = &s->names.p[k];
-    if (s->files.n && !*s->files.p[k].text)
-        return el_error(E, s->files.p[k].span, "the name in weight files is empty");
+    const char *file = name->text;
+    if (s->files.n && !el_eval_name(E, s->files.p[k], &file)) return POISON;
+    if (!*file) return el_error(E, s->files.p[k]->span, "the name in weight files is empty");
     p.name = under(E, self->path, name->text);
-    p.file_name = under(E, self->file_path, s->files.n ? s->files.p[k].text : name->text);
+    p.file_name = under(E, self->file_path, file);
     if (!declare(E, name->span, name->text, &p)) return POISON;
     el_locate(E, name->span);
     gir_id id = state_of(E, &p);
@@ -226,7 +227,7 @@ void el_param(elab *E, const ast_stmt *s)
                  d->name.text);
         ok = false;
     }
-    bool typed = s->type.is_graph || s->type.each || s->type.has_elem;
+    bool typed = s->type.is_graph || s->type.each || s->type.has_elem || s->type.is_list;
     if (ok && (typed || (s->type.rows.space != SPACE_NONE &&
                          !el_rows_of(E, &s->type.rows, &p.over, &p.rows)))) {
         if (typed)

@@ -8,11 +8,12 @@
 static void assign_one(elab *E, const ast_stmt *s, uint32_t k, value v)
 {
     const ast_name *name = &s->names.p[k];
-    const char *file = k < s->files.n ? s->files.p[k].text : name->text;
+    const char *file = name->text;
+    if (k < s->files.n && !el_eval_name(E, s->files.p[k], &file)) v = POISON;
     if (v.kind == VAL_INSTANCE || v.kind == VAL_LIST)
         v = el_name_instances(E, v, name->text, file, name->span);
     else if (k < s->files.n && v.kind != VAL_POISON)
-        el_error(E, s->files.p[k].span, "`as` names a layer or a list of layers, not %s",
+        el_error(E, s->files.p[k]->span, "`as` names a layer or a list of layers, not %s",
                  val_text(E, &v));
     el_bind(E, E->frame, name->text, v);
 }

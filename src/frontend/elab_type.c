@@ -156,6 +156,11 @@ bool el_match(elab *E, const ast_type *t, value *v, const char *what, frame *rep
               instance *remember)
 {
     if (v->kind == VAL_POISON) return false;
+    if (t->is_list && v->kind == VAL_LIST) return true;
+    if (t->is_list) {
+        mismatch(E, t, v, what, report, at);
+        return false;
+    }
     if (t->each) return match_each(E, t, v, what, report, at, remember);
     bool rows = v->kind == VAL_ROWS && !t->is_graph && !t->any_dims && !t->dims.n && !t->has_elem;
     if (rows && el_rows_fit(E, &t->rows, (gir_space_id)v->id)) return true;

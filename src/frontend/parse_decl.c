@@ -70,6 +70,11 @@ bool parse_type(parser *p, ast_type *t)
 {
     t->span = p->tok->span;
     t->elem = GN_F32;
+    if (parse_at_word(p, "list")) {
+        t->is_list = true;
+        parse_next(p);
+        return true;
+    }
     if (parse_at_word(p, "each")) {
         t->each = true;
         parse_next(p);
@@ -161,6 +166,13 @@ static void check_variable(parser *p, const ast_decl *d, const ast_type *t)
                           : "");
 }
 
+/* Lists go between layers: data are none, nor what a model gives. */
+static void check_list(parser *p, const ast_type *t, const char *what)
+{
+    if (t->is_list)
+        gn_diag_error(p->diags, p->src, t->span, "%s is a tensor or a graph, and no list", what);
+}
+
 /* type, or (type, type) */
 static bool parse_results(parser *p, ast_decl *d)
 {
@@ -185,8 +197,15 @@ static bool parse_layer(parser *p, ast_decl *d)
     if (!parse_open(p, TOK_LPAREN, "and inputs, such as `(g: graph, x: node[in])`")) return false;
     if (!parse_formals(p, &d->inputs, INPUTS)) return false;
     if (parse_accept(p, TOK_ARROW) && !parse_results(p, d)) return false;
-    for (uint32_t k = 0; k < d->inputs.n; k++) check_variable(p, d, &d->inputs.p[k].type);
-    for (uint32_t k = 0; k < d->results.n; k++) check_variable(p, d, &d->results.p[k]);
+    bool model = d->kind == DECL_MODEL;
+    for (uint32_t k = 0; k < d->inputs.n; k++) {
+        check_variable(p, d, &d->inputs.p[k].type);
+        if (model) check_list(p, &d->inputs.p[k].type, "an input of a model");
+    }
+    for (uint32_t k = 0; k < d->results.n; k++) {
+        check_variable(p, d, &d->results.p[k]);
+        if (model) check_list(p, &d->results.p[k], "a result of a model");
+    }
     int height = 0;
     return parse_block(p, &d->body, &height);
 }
@@ -212,6 +231,7 @@ static bool parse_item(parser *p, ast_decl *d)
         parse_name(p, &item.name, "a name");
         if (!parse_expect(p, TOK_COLON, "and the type of the input") || !parse_type(p, &item.type))
             return false;
+        check_list(p, &item.type, "an input of a train block");
     } else {
         if (!parse_expect(p, TOK_ASSIGN, "after the name of a setting")) return false;
         if (!(item.a = parse_expr(p))) return false;

@@ -79,7 +79,7 @@ bool parse_args(parser *p, ast_args *out, int *height)
     return false;
 }
 
-/* name(u -> v in graph: body), from the opening parenthesis */
+/* name(u -> v in graph: body, more), from the opening parenthesis */
 static ast_expr *parse_message(parser *p, const ast_expr *name)
 {
     parse_next(p);
@@ -103,8 +103,13 @@ static ast_expr *parse_message(parser *p, const ast_expr *name)
     e->a = parse_binary(p, MESSAGE_GRAPH_PRECEDENCE);
     if (!e->a || !parse_expect(p, TOK_COLON, "between the graph and the message")) return NULL;
     e->b = parse_expr(p);
-    if (!e->b || !parse_close(p, TOK_RPAREN, "after the message")) return NULL;
-    e->height = 1 + (e->a->height > e->b->height ? e->a->height : e->b->height);
+    if (!e->b) return NULL;
+    int height = e->a->height > e->b->height ? e->a->height : e->b->height;
+    if (!parse_accept(p, TOK_COMMA)) {
+        if (!parse_close(p, TOK_RPAREN, "after the message")) return NULL;
+    } else if (!parse_args(p, &e->args, &height))
+        return NULL;
+    e->height = height + 1;
     e->span = parse_span(p, name->span);
     return parse_height(p, e->mark, e->height) ? e : NULL;
 }

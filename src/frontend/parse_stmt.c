@@ -37,16 +37,14 @@ bool parse_block(parser *p, ast_block *out, int *height)
     return closed;
 }
 
-static bool parse_files(parser *p, ast_names *out)
+/* Strings, or what makes one. */
+static bool parse_files(parser *p, ast_stmt *s)
 {
     do {
-        if (!parse_at(p, TOK_STRING)) {
-            parse_fail(p, "a string after `as`: the name in weight files");
-            return false;
-        }
-        ast_name name = {p->tok->u.s, p->tok->span};
-        parse_next(p);
-        GN_PUSH(p->arena, *out, name);
+        ast_expr *e = parse_expr(p);
+        if (!e) return false;
+        raise_height(&s->height, e);
+        GN_PUSH(p->arena, s->files, e);
     } while (parse_accept(p, TOK_COMMA));
     return true;
 }
@@ -55,7 +53,7 @@ static bool parse_files(parser *p, ast_names *out)
 static void check_files(parser *p, ast_stmt *s, const char *what)
 {
     if (s->files.n == s->names.n) return;
-    gn_diag_error(p->diags, p->src, s->files.p[0].span, "%u names in files for %u %s", s->files.n,
+    gn_diag_error(p->diags, p->src, s->files.p[0]->span, "%u names in files for %u %s", s->files.n,
                   s->names.n, what);
     s->files.n = 0;
 }
@@ -76,7 +74,7 @@ static bool parse_param(parser *p, ast_stmt *s)
     if (!s->a) return false;
     raise_height(&s->height, s->a);
     if (parse_accept(p, TOK_AS)) {
-        if (!parse_files(p, &s->files)) return false;
+        if (!parse_files(p, s)) return false;
         check_files(p, s, "parameters");
     }
     if (parse_at_word(p, "transposed")) {
@@ -151,7 +149,7 @@ static bool parse_assign(parser *p, ast_stmt *s)
     raise_height(&s->height, s->a);
     if (!s->a) return false;
     if (s->kind != STMT_ASSIGN || !parse_accept(p, TOK_AS)) return true;
-    if (!parse_files(p, &s->files)) return false;
+    if (!parse_files(p, s)) return false;
     if (s->names.n > 1) check_files(p, s, "variables");
     return true;
 }

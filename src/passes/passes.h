@@ -84,6 +84,7 @@ typedef struct gn_pass_options {
  * left out.
  *      name        always  what it does */
 #define GN_PASSES(X)                                                                               \
+    X(unreverse, 0, "sends messages along a reversed graph along the graph itself")                \
     X(edge_products, 0,                                                                            \
       "takes products of rows of edges in front of gathers or behind sums, once a row of nodes")   \
     X(reassociate, 0, "moves products in front of aggregations where fewer columns travel")        \

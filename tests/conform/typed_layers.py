@@ -2,6 +2,7 @@
 import torch
 from torch import nn
 from torch_geometric import nn as pyg
+from torch_geometric.utils import softmax
 
 from typed_case import EDGES, KINDS, ROWS, WIDTH, Case
 
@@ -326,7 +327,39 @@ def among(name, how, score, complex_numbers):
                 lambda m, i: m(i["g"][0], i["g.kind"], i["g"][1]), helper=layer)
 
 
+class OutSoftmax(nn.Module):
+    """Attention among the edges out of a node."""
+
+    def __init__(self):
+        super().__init__()
+        self.lin = nn.Linear(6, 5)
+
+    def forward(self, x, edges):
+        h = self.lin(x)
+        score = (h[edges[0]] * h[edges[1]]).sum(-1)
+        weight = softmax(score, edges[0], num_nodes=len(x))
+        return torch.zeros_like(h).index_add(0, edges[1], weight[:, None] * h[edges[0]])
+
+
+class RowMatrix(nn.Module):
+    """A matrix for each row."""
+
+    def __init__(self):
+        super().__init__()
+        self.lin = nn.Linear(6, 18)
+
+    def forward(self, x):
+        return (x.view(-1, 1, 6) @ self.lin(x).view(-1, 6, 3)).squeeze(1)
+
+
 CASES = [
+    Case("softmax_src", "g: graph, x: node[f]", "node[5]", "h = Linear(5)(x)\n"
+         "  e = edge(u -> v in g: sum(h[u] * h[v], axis = -1))\n"
+         "  a = softmax(e, over = src)\n  return sum(u -> v in g: a * h[u])", OutSoftmax,
+         lambda m, i: m(i["node.x"], i["g"]),
+         lambda name, value: {name.replace("lin", "Linear"): value}),
+    Case("row_matrix", "g: graph, x: node[f]", "node[3]", "lin = Linear(18)\n"
+         "  return x @ reshape(lin(x), [6, 3])", RowMatrix, lambda m, i: m(i["node.x"])),
     called(bipartite("sage", "SAGEConv(5)", lambda: pyg.SAGEConv(BOTH, 5)), FROM_TO),
     called(bipartite("sage_max", "SAGEConv(5, aggr = \"max\")",
                      lambda: pyg.SAGEConv(BOTH, 5, aggr="max")), FROM_TO),

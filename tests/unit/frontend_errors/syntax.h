@@ -275,7 +275,7 @@
          "  y = Linear(3) as lin\n"
          "  return x\n"
          "}\n",
-     "m.gnn:2:20: error: expected a string after `as`: the name in weight files, found `lin`\n"
+     "m.gnn:2:20: error: nothing is named `lin` here; did you mean `sin`?\n"
          "    2 |   y = Linear(3) as lin\n"
          "      |                    ^~~"},
     {"no_type",

@@ -226,16 +226,15 @@
     {"softmax_over",
      "model M() (g: graph, x: node[F]) -> node[F] {\n"
          "  e = edge(u -> v in g: 1)\n"
-         "  y = softmax(e, over = src)\n"
+         "  y = softmax(e, over = node)\n"
          "  return x\n"
          "}\n",
-     "stdlib/functions.gnn:32:10: error: `softmax` goes along an axis, or over `dst`: the edges "
-     "into a node; here `over` is src\n"
-         "   32 |   assert over == dst, \"`softmax` goes along an axis, or over `dst`: the edges "
-         "into a node\"\n"
-         "      |          ^~~~~~~~~~~\n"
+     "stdlib/functions.gnn:33:10: error: `softmax` goes along an axis, or over `dst` or `src`: the "
+     "edges into or out of a node; here `over` is node\n"
+         "   33 |   assert over == dst or over == src,\n"
+         "      |          ^~~~~~~~~~~~~~~~~~~~~~~~~~\n"
          "m.gnn:3:7: note: in `softmax`, called here\n"
-         "    3 |   y = softmax(e, over = src)\n"
+         "    3 |   y = softmax(e, over = node)\n"
          "      |       ^~~~~~~"},
     {"no_edge_features",
      "model M() (g: graph, x: node[F], e: edge[D]) -> node[F] { return x }\n",

@@ -353,10 +353,34 @@
          "  y = median(u -> v in g: x[u])\n"
          "  return x\n"
          "}\n",
-     "m.gnn:2:7: error: messages go into `sum`, `mean`, `max`, `min` or `edge`, not into "
-     "`median`; did you mean `mean`?\n"
+     "m.gnn:2:7: error: messages go into `sum`, `mean`, `max`, `min`, `edge` or a function "
+     "of values of edges, and `median` is none; did you mean `mean`?\n"
          "    2 |   y = median(u -> v in g: x[u])\n"
          "      |       ^~~~~~"},
+    {"message_more",
+     "model M() (g: graph, x: node[F]) -> node[F] { return mean(u -> v in g: x[u], 3) }\n",
+     "m.gnn:1:78: error: `mean` takes a message and nothing else\n"
+         "    1 | model M() (g: graph, x: node[F]) -> node[F] { return mean(u -> v in g: x[u], 3) }\n"
+         "      |                                                                              ^"},
+    {"name_of_number",
+     "model M() (g: graph, x: node[F]) -> node[3] {\n"
+         "  l = Linear(3) as 1 + 2\n"
+         "  return l(x)\n"
+         "}\n",
+     "m.gnn:2:20: error: a name in weight files is a string, not 3\n"
+         "    2 |   l = Linear(3) as 1 + 2\n"
+         "      |                    ^~~~~"},
+    {"list_of_model",
+     "model M() (g: graph, x: list) -> node[3] { return x[0] }\n",
+     "m.gnn:1:25: error: an input of a model is a tensor or a graph, and no list\n"
+         "    1 | model M() (g: graph, x: list) -> node[3] { return x[0] }\n"
+         "      |                         ^~~~"},
+    {"list_wanted",
+     "layer L() (x: list) -> node[3] { return x[0] }\n"
+         "model M() (g: graph, x: node[F]) -> node[3] { return L()(x) }\n",
+     "m.gnn:2:58: error: input `x` of `L` is `list`, this is node[1433]\n"
+         "    2 | model M() (g: graph, x: node[F]) -> node[3] { return L()(x) }\n"
+         "      |                                                          ^"},
     {"message_mask",
      "model M() (g: graph, x: node[F]) -> node[F] {\n"
          "  y = sum(u -> v in g: x[u] > 0)\n"
