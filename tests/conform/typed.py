@@ -19,7 +19,7 @@ import store
 import typed_case
 
 # Files of cases, each with a list `CASES`.
-MODULES = ("typed_layers",)
+MODULES = ("typed_layers", "layers_conv")
 
 
 def cases():

@@ -68,7 +68,8 @@ def inputs_of(case, rng):
     arrays = {name: rng.standard_normal((ROWS[name.split(".")[0]], width)).astype(np.float32)
               for name, width in WIDTH.items() if name.endswith(".x")}
     edges, writes = len(pairs_of(case, "g")), len(pairs_of(case, "writes"))
-    arrays["g.kind"] = np.array([k % (KINDS - 1) for k in range(edges)], np.int64)
+    if "kind: edge of int" in case.inputs:
+        arrays["g.kind"] = np.array([k % (KINDS - 1) for k in range(edges)], np.int64)
     if case.name == "hgt":
         arrays = {f"{t}.x": rng.standard_normal((ROWS[t], 8)).astype(np.float32)
                   for t in ("author", "paper")}
