@@ -282,7 +282,7 @@ value el_name_instances(elab *E, value v, const char *name, const char *file, gn
                                        : gn_arena_printf(E->arena, "%u", i);
         named.u.list->p[i] = el_name_instances(E, v.u.list->p[i],
                                                gn_arena_printf(E->arena, "%s.%s", name, of),
-                                               gn_arena_printf(E->arena, "%s.%s", file, of), at);
+                                               join_path(E, file, of), at);
     }
     E->nesting--;
     return named;

@@ -8,6 +8,7 @@ README.md for the format.
 """
 import argparse
 import importlib
+import pathlib
 import sys
 import warnings
 
@@ -19,7 +20,7 @@ import store
 import typed_case
 
 # Files of cases, each with a list `CASES`.
-MODULES = ("typed_layers", "layers_conv")
+MODULES = ["typed_layers", *sorted(p.stem for p in pathlib.Path(__file__).parent.glob("layers_*.py"))]
 
 
 def cases():

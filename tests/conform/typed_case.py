@@ -88,11 +88,13 @@ def inputs_of(case, rng):
 
 
 def compute(case, arrays, state, cot, dtype):
-    module = record.load(case.build(), state, dtype).train()
+    module = record.load(case.build(), state, dtype)
     inputs = record.tensors_of(arrays, dtype)
     inputs |= {name: torch.from_numpy(edge_index(case, name)) for name in EDGES}
-    out = case.run(module, inputs)
-    (out * torch.from_numpy(np.array(cot)).to(dtype)).sum().backward()
+    with torch.no_grad():
+        out = case.run(module.eval(), inputs)
+    trained = case.run(module.train(), inputs)
+    (trained * torch.from_numpy(np.array(cot)).to(dtype)).sum().backward()
     grads = {}
     for name, parameter in module.named_parameters():
         value = parameter.grad if parameter.grad is not None else torch.zeros_like(parameter)
