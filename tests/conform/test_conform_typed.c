@@ -1,7 +1,7 @@
 /* timeout: 300 */
 /* Layers over several types of rows and kinds of edges through the public API: outputs to 1e-5 and
  * gradients of weights to 1e-4 of what PyTorch Geometric computed (typed.py).  A gradient is what a
- * step of plain descent takes off a weight. */
+ * step of plain descent takes off a weight; what it leaves in buffers is compared like outputs. */
 #include "unit/api_world.h"
 
 #include "base/arena.h"
@@ -93,7 +93,8 @@ static void read_columns(typed_case *c)
 {
     for (int k = 0; k < c->file->n; k++) {
         const gn_named_tensor *t = &c->file->tensors[k];
-        bool param = !strncmp(t->name, "param.", 6) || !strncmp(t->name, "grad.", 5);
+        bool param = !strncmp(t->name, "param.", 6) || !strncmp(t->name, "grad.", 5) ||
+                     !strncmp(t->name, "after.", 6);
         if (!strchr(t->name, '.') || param || !strncmp(t->name, "edges.", 6)) continue;
         if (!strcmp(t->name, "node.x")) /* these two have names of their own */
             c->x = t;
@@ -253,7 +254,7 @@ static void check_out(typed_case *c, gnnc_run *r, const char *path)
                     OUT_TOLERANCE);
 }
 
-static void check_gradients(typed_case *c, gnnc_run *r, gnnc_state *s, int n)
+static void check_step(typed_case *c, gnnc_run *r, gnnc_state *s, int n)
 {
     ok(gnnc_run_step(r, NULL));
     for (int k = 0; k < n; k++) {
@@ -262,13 +263,13 @@ static void check_gradients(typed_case *c, gnnc_run *r, gnnc_state *s, int n)
         const char *name;
         ok(gnnc_state_weight(s, k, &name, &v, room));
         const char *grad = gn_arena_printf(&c->arena, "grad.%s", name);
-        if (!gn_tensor_file_find(c->file, grad)) continue; /* a buffer */
+        bool buffer = !gn_tensor_file_find(c->file, grad);
         int64_t m = size_of(&v);
-        const double *want = recorded(c, "grad", name, m)->data;
+        const double *want = recorded(c, buffer ? "after" : "grad", name, m)->data;
         const float *was = recorded(c, "param", name, m)->data;
         for (int64_t i = 0; i < m; i++)
-            expect_near(grad, (double)was[i] - at(&v, i), want[i], largest_of(want, m),
-                        GRAD_TOLERANCE);
+            expect_near(buffer ? name : grad, buffer ? at(&v, i) : (double)was[i] - at(&v, i),
+                        want[i], largest_of(want, m), buffer ? OUT_TOLERANCE : GRAD_TOLERANCE);
     }
 }
 
@@ -295,7 +296,7 @@ static void run_case(const char *path, const char *mode)
     set_weights(&c, b.state, info.parameters);
     bind_all(&c, b.run);
     check_out(&c, b.run, path);
-    check_gradients(&c, b.run, b.state, info.parameters);
+    check_step(&c, b.run, b.state, info.parameters);
     tear_down(&b);
     gn_tensor_file_free(c.file);
     gn_arena_free(&c.arena);

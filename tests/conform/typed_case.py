@@ -87,20 +87,24 @@ def inputs_of(case, rng):
     return arrays
 
 
+def named(case, prefix, tensors):
+    return {f"{prefix}.{n}": np.ascontiguousarray(v) for name, value in tensors
+            for n, v in case.names(name, record.numpy(value)).items()}
+
+
 def compute(case, arrays, state, cot, dtype):
-    module = record.load(case.build(), state, dtype)
+    """The output as evaluation has it; gradients, and then buffers, of a step of training."""
+    module = record.load(case.build(), state, dtype).eval()
     inputs = record.tensors_of(arrays, dtype)
     inputs |= {name: torch.from_numpy(edge_index(case, name)) for name in EDGES}
-    with torch.no_grad():
-        out = case.run(module.eval(), inputs)
+    out = case.run(module, inputs)
     trained = case.run(module.train(), inputs)
     (trained * torch.from_numpy(np.array(cot)).to(dtype)).sum().backward()
-    grads = {}
-    for name, parameter in module.named_parameters():
-        value = parameter.grad if parameter.grad is not None else torch.zeros_like(parameter)
-        grads |= {f"grad.{n}": np.ascontiguousarray(v)
-                  for n, v in case.names(name, record.numpy(value)).items()}
-    return {"out": record.numpy(out)} | grads
+    grads = [(name, p.grad if p.grad is not None else torch.zeros_like(p))
+             for name, p in module.named_parameters()]
+    buffers = [(name, b) for name, b in module.named_buffers() if b.is_floating_point()]
+    return ({"out": record.numpy(out)} | named(case, "grad", grads) |
+            named(case, "after", buffers))
 
 
 def model_text(case):
@@ -123,11 +127,11 @@ def record_case(case):
     for name, value in state.items():
         params |= {f"param.{n}": np.ascontiguousarray(v)
                    for n, v in case.names(name, value).items()}
-    named = relations_of(case)
-    edges = {f"edges.{name}": edge_index(case, name) for name in named}
-    spaces = [t for t in ROWS if any(t in EDGES[name][:2] for name in named)]
+    relations = relations_of(case)
+    edges = {f"edges.{name}": edge_index(case, name) for name in relations}
+    spaces = [t for t in ROWS if any(t in EDGES[name][:2] for name in relations)]
     about = record.metadata(model=model_text(case), single=f"{far:.1e}", kinds=KINDS,
-                            relations=";".join(" ".join((n, *EDGES[n][:2])) for n in named),
+                            relations=";".join(" ".join((n, *EDGES[n][:2])) for n in relations),
                             spaces=";".join(f"{t} {ROWS[t]}" for t in spaces))
-    arrays = {name: value for name, value in arrays.items() if name.split(".")[0] in spaces + named}
+    arrays = {name: value for name, value in arrays.items() if name.split(".")[0] in spaces + relations}
     return wide | arrays | params | edges | {"cot": cot}, about
