@@ -133,6 +133,40 @@ value builtin_str(elab *E, const builtin_call *c)
     return el_error(E, c->span[0], "`str` takes a number, not %s", val_text(E, v));
 }
 
+/* Layers in v, also as hyperparameters of others, made anew: without names, and so with weights of
+ * their own. */
+static value anew(elab *E, value v, gn_span at)
+{
+    if (v.kind != VAL_LIST && v.kind != VAL_INSTANCE) return v;
+    if (E->nesting >= EL_MAX_NESTING) return el_error(E, at, "layers in each other without end");
+    if (v.kind == VAL_INSTANCE) {
+        const ast_decl *d = v.u.instance->decl;
+        value *hyper = GN_NEW_N(E->arena, value, d->hyper.n + 1);
+        if (!el_step(E, at, d->hyper.n + 1)) return POISON;
+        E->nesting++;
+        for (uint32_t k = 0; k < d->hyper.n; k++) hyper[k] = anew(E, v.u.instance->hyper[k], at);
+        E->nesting--;
+        v.u.instance = el_instance(E, d, hyper, at);
+        return v;
+    }
+    value list = val_list(E, v.u.list->n);
+    if (!el_step(E, at, v.u.list->n + 1)) return POISON;
+    list.u.list->depth = v.u.list->depth;
+    list.u.list->key = v.u.list->key;
+    E->nesting++;
+    for (uint32_t k = 0; k < v.u.list->n; k++) list.u.list->p[k] = anew(E, v.u.list->p[k], at);
+    E->nesting--;
+    return list;
+}
+
+value builtin_copy(elab *E, const builtin_call *c)
+{
+    if (c->arg[0].kind != VAL_INSTANCE)
+        return el_error(E, c->span[0], "`copy` takes a layer with its hyperparameters, not %s",
+                        val_text(E, &c->arg[0]));
+    return anew(E, c->arg[0], c->mark);
+}
+
 /* Has a family one of this key? */
 value builtin_has_key(elab *E, const builtin_call *c)
 {
