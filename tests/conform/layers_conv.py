@@ -1,10 +1,12 @@
 """Cases of convolutions over one relation."""
 from dataclasses import replace
 
+import torch
+import torch.nn.functional as F
 from torch import nn
 from torch_geometric import nn as pyg
 
-from typed_case import Case, and_edgeless
+from typed_case import KINDS, ROWS, WIDTH, Case, and_edgeless
 
 BOTH = (6, 4)
 
@@ -52,7 +54,7 @@ def even(name, layer, build, width=5, call="writes, z, side(x)"):
     return Case(name, "writes: node.author -> node.paper, z: node.author[a], x: node.paper[b]",
                 f"node.paper[{width}]", "side = Linear(6, bias = false)\n"
                 f"  conv = {layer}\n  return conv({call})", lambda: Even(build()),
-                lambda m, i: m(i["author.x"], i["paper.x"], i["writes"]))
+                lambda m, i: m(i["author.x"], i["paper.x"], *[i["writes"]] * call.count("writes")))
 
 
 def first(name, layer, build, call="g, x, 2 * x"):
@@ -70,6 +72,116 @@ def antisymmetric(**options):
     conv = pyg.AntiSymmetricConv(6, **options)
     conv.register_buffer("eye", conv.eye, persistent=False)
     return conv
+
+
+def split_edges(i):
+    """Edges of kind 0, and others."""
+    return i["g"][:, i["g.kind"] == 0], i["g"][:, i["g.kind"] > 0]
+
+
+def signed(name, layer, build):
+    """Along two relations: good and bad edges."""
+    return Case(name, "g: graph, x: node[f], kind: edge of int", "node[10]",
+                f"conv = {layer} as \"\"\n"
+                "  return conv(only(g, kind == 0), only(g, kind > 0), x)", build,
+                lambda m, i: m(i["node.x"], *split_edges(i)))
+
+
+def film(name, args, **options):
+    return Case(name, "g: graph, x: node[f], kind: edge of int", "node[5]",
+                f"conv = FiLMConv(5{args}) as \"\"\n  return conv(g, x, kind)",
+                lambda: pyg.FiLMConv(6, 5, KINDS, **options),
+                lambda m, i: m(i["node.x"], i["g"], i["g.kind"]))
+
+
+class Layered(nn.Module):
+    """Nodes with what three layers gave."""
+
+    def __init__(self, weighted=False, **options):
+        super().__init__()
+        self.side, self.conv, self.weighted = nn.Linear(6, 12), pyg.DNAConv(4, **options), weighted
+
+    def forward(self, i):
+        edges = (i["g"], weights(i)) if self.weighted else (i["g"],)
+        return self.conv(self.side(i["node.x"]).view(-1, 3, 4), *edges)
+
+
+def layered(name, args, weighted=False, **options):
+    make = "\n  a = weighted(g, 0.2 + sum(attr * attr, axis = -1))" if weighted else ""
+    return Case(name, "g: graph, x: node[f]" + (", attr: edge[d]" if weighted else ""), "node[4]",
+                f"side = Linear(12)\n  conv = DNAConv({args}){make}\n"
+                f"  return conv({'a' if weighted else 'g'}, reshape(side(x), [3, 4]))",
+                lambda: Layered(weighted, **options), lambda m, i: m(i))
+
+
+class Held(nn.Module):
+    """Nodes in hyperedges, which papers are."""
+
+    def __init__(self, weight, attr, **options):
+        super().__init__()
+        self.conv = pyg.HypergraphConv(6, 5, **options)
+        self.weight = nn.Linear(4, 1) if weight else None
+        self.side = nn.Linear(4, 6, bias=False) if attr else None
+
+    def forward(self, x, y, edges):
+        return self.conv(x, edges, self.weight(y).abs().squeeze(-1) if self.weight else None,
+                         self.side(y) if self.side else None, num_edges=len(y))
+
+
+def hypergraph(name, args, width=5, weight=False, attr=False, **options):
+    lines = ["weight = Linear(1)"] * weight + ["side = Linear(6, bias = false)"] * attr
+    given = [", weight = abs(weight(x)[0])"] * weight + [", attr = side(x)"] * attr
+    return Case(name, "writes: node.author -> node.paper, z: node.author[a], x: node.paper[b]",
+                f"node.author[{width}]",
+                "\n  ".join(lines + [f"conv = HypergraphConv(5{args})",
+                                     f"return conv(writes, z{''.join(given)})"]),
+                lambda: Held(weight, attr, **options),
+                lambda m, i: m(i["author.x"], i["paper.x"], i["writes"]))
+
+
+class Attending(pyg.SuperGATConv):
+    """With the loss of attention, for edges turned round as negatives."""
+
+    def forward(self, x, edges):
+        out = super().forward(x, edges, edges.flip(0))
+        if not len(self.att_x):
+            return out
+        return out + self.get_attention_loss()
+
+
+def supergat(name, args, width, **options):
+    return Case(name, "g: graph, x: node[f]", f"node[{width}]",
+                f"conv = SuperGATConv({args}) as \"\"\n"
+                "  h, loss = conv(g, x, reverse(g))\n  return h + loss",
+                lambda: Attending(6, 5, **options), lambda m, i: m(i["node.x"], i["g"]))
+
+
+class Pan(nn.Module):
+    """PANConv with dense matrices, as PyTorch Geometric needs torch-sparse for its own."""
+
+    def __init__(self, width, filter_size):
+        super().__init__()
+        self.lin, self.weight = pyg.Linear(6, width), nn.Parameter(torch.empty(filter_size + 1))
+
+    def forward(self, x, edges):
+        n = len(x)
+        adj = torch.zeros(n, n, dtype=x.dtype)
+        adj.index_put_((edges[1], edges[0]), torch.ones(edges.shape[1], dtype=x.dtype), True)
+        walks, step, there = 0, torch.eye(n, dtype=x.dtype), torch.zeros(n, n, dtype=torch.bool)
+        weight = 1
+        for k in range(len(self.weight)):
+            weight = weight * self.weight[k]
+            walks, there, step = walks + weight * step, there | (step > 0), step @ adj
+        norm = there.sum(1).to(x.dtype).rsqrt()
+        return self.lin(norm[:, None] * walks * norm @ x)
+
+
+def pan(name, filter_size):
+    numbers = lambda rng: rng.permutation(ROWS["node"])
+    return Case(name, "g: graph, x: node[f], id: node of int", "node[5]",
+                f"conv = PANConv(5, {filter_size}) as \"\"\n  return conv(g, x, id)",
+                lambda: Pan(5, filter_size), lambda m, i: m(i["node.x"], i["g"]),
+                columns={"node.id": numbers})
 
 
 EDGELESS = [
@@ -119,6 +231,25 @@ EDGELESS = [
                 lambda: pyg.MixHopConv(6, 5, [3, 1], add_self_loops=False, bias=False), 10),
     homogeneous("wl_continuous", "WLConvContinuous()", lambda: pyg.WLConvContinuous(), 6),
     homogeneous("feast", "FeaStConv(5, 3)", lambda: pyg.FeaStConv(6, 5, 3)),
+    signed("signed", "SignedConv(5, true)", lambda: pyg.SignedConv(6, 5, True)),
+    signed("signed_next", "SignedConv(5, false, bias = false)",
+           lambda: pyg.SignedConv(3, 5, False, bias=False)),
+    layered("dna", ""),
+    layered("dna_groups", "heads = 2, groups = 4", heads=2, groups=4),
+    layered("dna_loopless", "heads = 4, groups = 2, loops = false, bias = false", heads=4,
+            groups=2, add_self_loops=False, bias=False),
+    homogeneous("dir_gnn", "DirGNNConv(SAGEConv(5, root = false))",
+                lambda: pyg.DirGNNConv(pyg.SAGEConv(6, 5))),
+    homogeneous("dir_gnn_bare", "DirGNNConv(GATConv(5, loops = false), 0.3, root = false)",
+                lambda: pyg.DirGNNConv(pyg.GATConv(6, 5), 0.3, False)),
+    film("film", ", act = tanh", act=nn.Tanh()),
+    homogeneous("film_one", "FiLMConv(5)", lambda: pyg.FiLMConv(6, 5)),
+    supergat("supergat", "5, heads = 2", 10, heads=2),
+    supergat("supergat_scaled", "5, heads = 2, concat = false, slope = 0.1, loops = false, "
+             "bias = false, attention_type = \"SD\"", 5, heads=2, concat=False,
+             negative_slope=0.1, add_self_loops=False, bias=False, attention_type="SD"),
+    pan("pan", 3),
+    pan("pan_one", 1),
 ]
 
 CASES = and_edgeless(EDGELESS) + [
@@ -151,4 +282,17 @@ CASES = and_edgeless(EDGELESS) + [
                 lambda: pyg.FeaStConv(6, 5, 3, add_self_loops=False, bias=False)),
     even("feast_between", "FeaStConv(5, 2, loops = false)",
          lambda: pyg.FeaStConv(6, 5, 2, add_self_loops=False)),
+    bipartite("film_between", "FiLMConv(5, nn = MLP([8, 10], norm = false), aggr = \"max\")",
+              lambda: pyg.FiLMConv(BOTH, 5, nn=pyg.MLP([4, 8, 10], norm=None), aggr="max")),
+    layered("dna_weighed", "heads = 2", True, heads=2),
+    layered("dna_bare", "normalize = false", True, normalize=False),
+    even("signed_between", "SignedConv(5, true)", lambda: pyg.SignedConv(6, 5, True), 10,
+         "writes, writes, z, side(x)"),
+    hypergraph("hypergraph", ""),
+    hypergraph("hypergraph_weighed", ", bias = false", weight=True, bias=False),
+    hypergraph("hypergraph_node", ", use_attention = true, heads = 2", 10, attr=True,
+               use_attention=True, heads=2),
+    hypergraph("hypergraph_edge", ", use_attention = true, attention_mode = \"edge\", heads = 2, "
+               "concat = false, slope = 0.1", 5, True, True, use_attention=True,
+               attention_mode="edge", heads=2, concat=False, negative_slope=0.1),
 ]
