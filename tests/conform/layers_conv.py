@@ -31,6 +31,13 @@ def weighed(name, layer, build, width=5, call="a, x", run=None):
                 f"  return conv({call})", build, run)
 
 
+def filled(name, layer, build, width=5):
+    """With features of edges."""
+    return Case(name, "g: graph, x: node[f], attr: edge[d]", f"node[{width}]",
+                f"conv = {layer} as \"\"\n  return conv(g, x, attr = attr)", build,
+                lambda m, i: m(i["node.x"], i["g"], i["g.attr"]))
+
+
 def bipartite(name, layer, build, width=5, call="writes, z, y = x"):
     """From authors to papers."""
     return Case(name, "writes: node.author -> node.paper, z: node.author[a], x: node.paper[b]",
@@ -250,6 +257,41 @@ EDGELESS = [
              negative_slope=0.1, add_self_loops=False, bias=False, attention_type="SD"),
     pan("pan", 3),
     pan("pan_one", 1),
+    homogeneous("gcn_bare", "GCNConv(5, loops = false, bias = false)",
+                lambda: pyg.GCNConv(6, 5, add_self_loops=False, bias=False)),
+    homogeneous("gcn_plain", "GCNConv(5, normalize = false)",
+                lambda: pyg.GCNConv(6, 5, normalize=False)),
+    homogeneous("sage_project", "SAGEConv(5, project = true)",
+                lambda: pyg.SAGEConv(6, 5, project=True)),
+    homogeneous("gat_residual", "GATConv(5, heads = 2, concat = false, residual = true)",
+                lambda: pyg.GATConv(6, 5, 2, concat=False, residual=True)),
+    homogeneous("gatv2_residual", "GATv2Conv(5, heads = 2, residual = true)",
+                lambda: pyg.GATv2Conv(6, 5, 2, residual=True), 10),
+    homogeneous("sg_bare", "SGConv(5, K = 2, loops = false)",
+                lambda: pyg.SGConv(6, 5, 2, add_self_loops=False)),
+    homogeneous("appnp_bare", "APPNP(3, 0.1, loops = false)",
+                lambda: pyg.APPNP(3, 0.1, add_self_loops=False), 6),
+    homogeneous("appnp_plain", "APPNP(3, 0.1, normalize = false)",
+                lambda: pyg.APPNP(3, 0.1, normalize=False), 6),
+    homogeneous("cheb_rw", "ChebConv(5, K = 3, normalization = \"rw\", lambda_max = 1.5)",
+                lambda: pyg.ChebConv(6, 5, 3, "rw"),
+                run=lambda m, i: m(i["node.x"], i["g"], lambda_max=1.5)),
+    homogeneous("cheb_sym", "ChebConv(5, K = 4, lambda_max = 1.5)",
+                lambda: pyg.ChebConv(6, 5, 4),
+                run=lambda m, i: m(i["node.x"], i["g"], lambda_max=1.5)),
+    homogeneous("cheb_none", "ChebConv(5, K = 3, normalization = \"none\", lambda_max = 3)",
+                lambda: pyg.ChebConv(6, 5, 3, None),
+                run=lambda m, i: m(i["node.x"], i["g"], lambda_max=3.0)),
+    homogeneous("resgated_act", "ResGatedGraphConv(5, root = false, act = tanh)",
+                lambda: pyg.ResGatedGraphConv(6, 5, nn.Tanh(), root_weight=False)),
+    filled("gat_fill", "GATConv(5, heads = 2, fill_value = \"max\")",
+           lambda: pyg.GATConv(6, 5, 2, edge_dim=3, fill_value="max"), 10),
+    filled("gat_fill_number", "GATConv(5, fill_value = 0.5)",
+           lambda: pyg.GATConv(6, 5, edge_dim=3, fill_value=0.5)),
+    filled("gatv2_fill", "GATv2Conv(5, fill_value = \"add\")",
+           lambda: pyg.GATv2Conv(6, 5, edge_dim=3, fill_value="add")),
+    filled("resgated_edge", "ResGatedGraphConv(5)",
+           lambda: pyg.ResGatedGraphConv(6, 5, edge_dim=3)),
 ]
 
 CASES = and_edgeless(EDGELESS) + [
@@ -295,4 +337,22 @@ CASES = and_edgeless(EDGELESS) + [
     hypergraph("hypergraph_edge", ", use_attention = true, attention_mode = \"edge\", heads = 2, "
                "concat = false, slope = 0.1", 5, True, True, use_attention=True,
                attention_mode="edge", heads=2, concat=False, negative_slope=0.1),
+    # which has no effect in PyTorch Geometric where edges have no weights
+    homogeneous("gcn_improved", "GCNConv(5, improved = true)",
+                lambda: pyg.GCNConv(6, 5, improved=True),
+                run=lambda m, i: m(i["node.x"], i["g"], torch.ones_like(i["g"][0] + 0.0))),
+    weighed("gcn_improved_weighed", "GCNConv(5, improved = true)",
+            lambda: pyg.GCNConv(6, 5, improved=True)),
+    weighed("gcn_plain_weighed", "GCNConv(5, normalize = false)",
+            lambda: pyg.GCNConv(6, 5, normalize=False)),
+    weighed("cheb_none_weighed", "ChebConv(5, K = 3, normalization = \"none\")",
+            lambda: pyg.ChebConv(6, 5, 3, None)),
+    weighed("cheb_rw_weighed", "ChebConv(5, K = 2, normalization = \"rw\")",
+            lambda: pyg.ChebConv(6, 5, 2, "rw")),
+    bipartite("sage_project_between", "SAGEConv(5, project = true)",
+              lambda: pyg.SAGEConv(BOTH, 5, project=True)),
+    bipartite("gat_residual_between", "GATConv(5, loops = false, residual = true)",
+              lambda: pyg.GATConv(BOTH, 5, add_self_loops=False, residual=True)),
+    bipartite("gatv2_residual_between", "GATv2Conv(5, loops = false, residual = true)",
+              lambda: pyg.GATv2Conv(BOTH, 5, add_self_loops=False, residual=True)),
 ]
