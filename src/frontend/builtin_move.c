@@ -251,9 +251,21 @@ value builtin_fill(elab *E, const builtin_call *c)
     return val_tensor(gir_const(E->prog, val_type(E, &c->arg[0]), f), c->arg[0].u.axes);
 }
 
+/* The numbers of the rows of x. */
+static value row_numbers(elab *E, const builtin_call *c)
+{
+    const gir_type *x = val_type(E, &c->arg[0]);
+    if (!x->space || E->prog->spaces.p[x->space].kind == GIR_EDGE)
+        return el_error(E, c->span[0], "`iota` numbers nodes, and this is %s",
+                        val_text(E, &c->arg[0]));
+    gir_type t = gir_tensor(GN_I32, x->space, 0, NULL);
+    return val_tensor(el_make(E, c->mark, GIR_IOTA, 0, NULL, &(gir_attr){.i = {-1}}, &t), NULL);
+}
+
 value builtin_iota(elab *E, const builtin_call *c)
 {
     int64_t n;
+    if (c->arg[0].kind == VAL_TENSOR) return row_numbers(E, c);
     if (!builtin_int(E, c, 0, 0, &n)) return POISON;
     if (n < 1 || n > EL_MAX_DIM)
         return el_error(E, c->span[0], "a dimension is between 1 and 2^31, not %lld", (long long)n);

@@ -6,7 +6,7 @@ import torch.nn.functional as F
 from torch import nn
 from torch_geometric import nn as pyg
 
-from typed_case import KINDS, ROWS, WIDTH, Case, and_edgeless
+from typed_case import KINDS, Case, and_edgeless
 
 BOTH = (6, 4)
 
@@ -184,11 +184,7 @@ class Pan(nn.Module):
 
 
 def pan(name, filter_size):
-    numbers = lambda rng: rng.permutation(ROWS["node"])
-    return Case(name, "g: graph, x: node[f], id: node of int", "node[5]",
-                f"conv = PANConv(5, {filter_size}) as \"\"\n  return conv(g, x, id)",
-                lambda: Pan(5, filter_size), lambda m, i: m(i["node.x"], i["g"]),
-                columns={"node.id": numbers})
+    return homogeneous(name, f"PANConv(5, {filter_size})", lambda: Pan(5, filter_size))
 
 
 EDGELESS = [
