@@ -151,9 +151,7 @@ class Attending(pyg.SuperGATConv):
 
     def forward(self, x, edges):
         out = super().forward(x, edges, edges.flip(0))
-        if not len(self.att_x):
-            return out
-        return out + self.get_attention_loss()
+        return out + self.get_attention_loss() if self.training and len(self.att_x) else out
 
 
 def supergat(name, args, width, **options):
