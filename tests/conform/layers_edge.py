@@ -1,4 +1,8 @@
 """Cases of layers whose messages take features of edges, or are made by networks."""
+import itertools
+import math
+from dataclasses import replace
+
 import torch
 from torch import nn
 from torch_geometric import nn as pyg
@@ -103,5 +107,72 @@ PDN = [
     on_nodes("pdn_plain", "PDNConv(5, 8, normalize = false)", 5,
              lambda: pyg.PDNConv(6, 5, D, 8, normalize=False)),
 ]
-CASES = and_edgeless([c for c in GINE + NN + CG + EDGE + GMM + PDN if "g: graph" in c.inputs]) + [
-    c for c in GINE + NN + CG + EDGE + GMM + PDN if "g: graph" not in c.inputs]
+
+
+class SplineConv(nn.Module):
+    """PyTorch Geometric's, whose basis pyg-lib computes, edge by edge and knot by knot."""
+
+    def __init__(self, inputs, outputs, dim, kernel_size, is_open_spline=True, degree=1,
+                 aggr="mean", root_weight=True, bias=True):
+        super().__init__()
+        inputs = inputs if isinstance(inputs, tuple) else (inputs, inputs)
+        each = lambda v: v if isinstance(v, list) else [v] * dim
+        self.sizes, self.open, self.degree = each(kernel_size), each(is_open_spline), degree
+        self.weight = nn.Parameter(torch.zeros(math.prod(self.sizes), inputs[0], outputs))
+        self.together = pyg.aggr.MultiAggregation([aggr])
+        self.lin = nn.Linear(inputs[1], outputs, bias=False) if root_weight else None
+        self.bias = nn.Parameter(torch.zeros(outputs)) if bias else None
+
+    def basis(self, t, k):
+        return [lambda: [1 - t, t],
+                lambda: [0.5 * t * t - t + 0.5, -t * t + t + 0.5, 0.5 * t * t],
+                lambda: [(1 - t) * (1 - t) * (1 - t) / 6, (3 * t * t * t - 6 * t * t + 4) / 6,
+                         (-3 * t * t * t + 3 * t * t + 3 * t + 1) / 6, t * t * t / 6],
+                ][self.degree - 1]()[k]
+
+    def matrix(self, at):
+        """The sum over all knots that are near, for one edge."""
+        total = 0
+        for knots in itertools.product(range(self.degree + 1), repeat=len(self.sizes)):
+            weighs, row, stride = 1, 0, 1
+            for v, k, size, is_open in zip(at, knots, self.sizes, self.open):
+                v = v * (size - self.degree * is_open)
+                row += (int(v) + k) % size * stride
+                stride *= size
+                weighs = weighs * self.basis(v - v.floor(), k)
+            total = total + weighs * self.weight[row]
+        return total
+
+    def forward(self, x, edges, attr):
+        x = x if isinstance(x, tuple) else (x, x)
+        m = [x[0][u] @ self.matrix(at) for u, at in zip(edges[0], attr)]
+        m = torch.stack(m) if m else x[0].new_zeros(0, self.weight.shape[2])
+        out = self.together(m, edges[1], dim_size=len(x[1]))
+        out = out if self.lin is None else out + self.lin(x[1])
+        return out if self.bias is None else out + self.bias
+
+
+def spline(name, args, ends=6, **kwargs):
+    """Pseudo-coordinates are in [0, 1]."""
+    build = lambda: SplineConv(ends, 5, D, **kwargs)
+    of = between if ends == BOTH else on_nodes
+    case = of(name, f"SplineConv(5, {args})", 5, build)
+    attr = "writes.attr" if ends == BOTH else "g.attr"
+    return replace(case, body=case.body.replace(", attr)", ", sigmoid(attr))").replace(
+        ", writes.attr", ", sigmoid(writes.attr)"),
+                   run=lambda m, i: case.run(m, {**i, attr: i[attr].sigmoid()}))
+
+
+SPLINE = [
+    spline("spline", "4", kernel_size=4),
+    spline("spline_closed", "3, is_open_spline = false", kernel_size=3, is_open_spline=False),
+    spline("spline_two", "4, degree = 2, aggr = \"max\"", kernel_size=4, degree=2, aggr="max"),
+    spline("spline_three", "[4, 5, 2], is_open_spline = [true, true, false], degree = 3, "
+           "root = false, aggr = \"sum\"", kernel_size=[4, 5, 2],
+           is_open_spline=[True, True, False], degree=3, aggr="sum", root_weight=False),
+    spline("spline_lists", "[3, 2, 4], bias = false", kernel_size=[3, 2, 4], bias=False),
+    spline("spline_between", "3", BOTH, kernel_size=3),
+]
+ALL = GINE + NN + CG + EDGE + GMM + PDN + SPLINE
+CASES = and_edgeless([c for c in ALL if "g: graph" in c.inputs]) + [
+    c for c in ALL if "g: graph" not in c.inputs]

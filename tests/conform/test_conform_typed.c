@@ -123,6 +123,15 @@ static void add_call(gn_buf *b, const char *model)
     gn_buf_add(b, ")");
 }
 
+/* What the only nodes have besides `x`, which a train block does not know by itself. */
+static void declare_column(gn_buf *b, const gnnc_column *column)
+{
+    const char *name = column->name + strlen("node.");
+    bool own = !strncmp(column->name, "node.", strlen("node.")) && column->type.code == kDLFloat;
+    if (own && strcmp(name, "cot") != 0)
+        gn_buf_printf(b, "  input %s: node[%lld]\n", name, (long long)column->shape[0]);
+}
+
 static void open_case(typed_case *c, const char *path)
 {
     memset(c, 0, sizeof *c);
@@ -141,7 +150,9 @@ static void open_case(typed_case *c, const char *path)
                           : "node.",
                   over);
     if (cot->rank > 1) gn_buf_printf(&b, "[%lld]", (long long)cot->dim[1]);
-    gn_buf_add(&b, "\n  loss = sum(");
+    gn_buf_add(&b, "\n");
+    for (int k = 0; k < c->n_columns; k++) declare_column(&b, &c->columns[k]);
+    gn_buf_add(&b, "  loss = sum(");
     add_call(&b, model_of(c));
     gn_buf_add(&b, " * cot)\n  optimizer = sgd(lr = 1.0)\n}\n");
     c->text = b.p;
