@@ -173,6 +173,88 @@ SPLINE = [
     spline("spline_lists", "[3, 2, 4], bias = false", kernel_size=[3, 2, 4], bias=False),
     spline("spline_between", "3", BOTH, kernel_size=3),
 ]
-ALL = GINE + NN + CG + EDGE + GMM + PDN + SPLINE
+GEN = [
+    on_nodes("gen", "GENConv(5)", 5, lambda: pyg.GENConv(6, 5, edge_dim=D)),
+    on_nodes("gen_same", "GENConv(6, num_layers = 1)", 6, lambda: pyg.GENConv(6, 6, num_layers=1),
+             attr=False),
+    on_nodes("gen_edges", "GENConv(3, num_layers = 3, norm = \"layer\", bias = true)", 3,
+             lambda: pyg.GENConv(6, 3, num_layers=3, norm="layer", bias=True, edge_dim=D)),
+    on_nodes("gen_learnt", "GENConv(5, t = 0.5, learn_t = true, msg_norm = true, "
+             "learn_msg_scale = true, norm = \"instance\", num_layers = 3)", 5,
+             lambda: pyg.GENConv(6, 5, t=0.5, learn_t=True, msg_norm=True, learn_msg_scale=True,
+                                 norm="instance", num_layers=3), attr=False),
+    on_nodes("gen_sg", "GENConv(5, \"softmax_sg\", msg_norm = true, norm = \"none\", expansion = 3, "
+             "eps = 1e-3)", 5,
+             lambda: pyg.GENConv(6, 5, "softmax_sg", msg_norm=True, norm=None, expansion=3,
+                                 eps=1e-3), attr=False),
+    on_nodes("gen_power", "GENConv(5, \"power\", p = 2.0)", 5,
+             lambda: pyg.GENConv(6, 5, "power", p=2.0), attr=False),
+    on_nodes("gen_power_one", "GENConv(5, \"power\")", 5, lambda: pyg.GENConv(6, 5, "power"),
+             attr=False),
+    on_nodes("gen_power_learnt", "GENConv(5, \"power\", learn_p = true)", 5,
+             lambda: pyg.GENConv(6, 5, "power", learn_p=True), attr=False),
+    *[on_nodes(f"gen_{aggr}", f"GENConv(5, \"{aggr}\")", 5,
+               lambda aggr=aggr: pyg.GENConv(6, 5, aggr), attr=False)
+      for aggr in ("sum", "mean", "max", "min", "var", "std")],
+    between("gen_between", "GENConv(5, msg_norm = true)", 5,
+            lambda: pyg.GENConv(BOTH, 5, msg_norm=True, edge_dim=D)),
+]
+
+
+def pna(name, args, build, aggregators="mean max std", scalers="identity amplification",
+        attr=False):
+    listed = lambda names: "[" + ", ".join(f"\"{n}\"" for n in names.split()) + "]"
+    return on_nodes(name, f"PNAConv(6, {listed(aggregators)}, {listed(scalers)}, [2, 3, 1, 5]"
+                    f"{args})", 6,
+                    lambda: build(6, 6, aggregators.split(), scalers.split(),
+                                  torch.tensor([2, 3, 1, 5])), attr)
+
+
+PNA = [
+    pna("pna", "", pyg.PNAConv, "mean min max std", "identity amplification attenuation"),
+    pna("pna_edges", ", pre_layers = 2, post_layers = 3, act = tanh",
+        lambda *a: pyg.PNAConv(*a, edge_dim=D, pre_layers=2, post_layers=3, act="tanh"),
+        attr=True),
+    pna("pna_towers", ", towers = 3, divide_input = true",
+        lambda *a: pyg.PNAConv(*a, towers=3, divide_input=True), "sum var",
+        "linear inverse_linear identity"),
+    pna("pna_learnt", ", towers = 2, train_norm = true",
+        lambda *a: pyg.PNAConv(*a, towers=2, train_norm=True), "mean max",
+        "linear inverse_linear amplification attenuation"),
+]
+EG = [
+    on_nodes("eg", "EGConv(8)", 8, lambda: pyg.EGConv(6, 8), attr=False),
+    on_nodes("eg_all", "EGConv(8, [\"symnorm\", \"sum\", \"mean\", \"max\", \"min\", \"var\", "
+             "\"std\"], heads = 4, bases = 3)", 8,
+             lambda: pyg.EGConv(6, 8, ["symnorm", "sum", "mean", "max", "min", "var", "std"], 4, 3),
+             attr=False),
+    on_nodes("eg_loopless", "EGConv(6, heads = 2, loops = false, bias = false)", 6,
+             lambda: pyg.EGConv(6, 6, num_heads=2, add_self_loops=False, bias=False), attr=False),
+    on_nodes("eg_bare", "EGConv(6, [\"mean\", \"max\"], heads = 3, loops = false)", 6,
+             lambda: pyg.EGConv(6, 6, ["mean", "max"], 3, add_self_loops=False), attr=False),
+]
+GENERAL = [
+    on_nodes("general", "GeneralConv(5)", 5, lambda: pyg.GeneralConv(6, 5, D)),
+    on_nodes("general_same", "GeneralConv(6, aggr = \"mean\", l2_normalize = true, bias = false)", 6,
+             lambda: pyg.GeneralConv(6, 6, aggr="mean", l2_normalize=True, bias=False),
+             attr=False),
+    on_nodes("general_attention", "GeneralConv(6, heads = 2, attention = true, skip_linear = true)",
+             6, lambda: pyg.GeneralConv(6, 6, D, heads=2, attention=True, skip_linear=True)),
+    on_nodes("general_dot", "GeneralConv(5, heads = 2, attention = true, "
+             "attention_type = \"dot_product\", aggr = \"max\")", 5,
+             lambda: pyg.GeneralConv(6, 5, D, aggr="max", heads=2, attention=True,
+                                     attention_type="dot_product")),
+    on_nodes("general_both", "GeneralConv(5, directed_msg = false)", 5,
+             lambda: pyg.GeneralConv(6, 5, D, directed_msg=False)),
+    on_nodes("general_both_dot", "GeneralConv(5, directed_msg = false, heads = 2, "
+             "attention = true, attention_type = \"dot_product\")", 5,
+             lambda: pyg.GeneralConv(6, 5, directed_msg=False, heads=2, attention=True,
+                                     attention_type="dot_product"), attr=False),
+    between("general_between", "GeneralConv(5, heads = 2, attention = true)", 5,
+            lambda: pyg.GeneralConv(BOTH, 5, D, heads=2, attention=True)),
+    even(between("general_both_between", "GeneralConv(4, directed_msg = false)", 4,
+                 lambda: pyg.GeneralConv((4, 4), 4, D, directed_msg=False))),
+]
+ALL = GINE + NN + CG + EDGE + GMM + PDN + SPLINE + GEN + PNA + EG + GENERAL
 CASES = and_edgeless([c for c in ALL if "g: graph" in c.inputs]) + [
     c for c in ALL if "g: graph" not in c.inputs]
