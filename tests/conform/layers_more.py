@@ -9,15 +9,10 @@ ALONE = "g: graph, x: node[f]"
 MANY = "x: node[f], member: node -> graph"
 
 
-def plain_norm(name, value):
-    """PyTorch's BatchNorm1d, which has the names of PyTorch Geometric's here."""
-    return {name.replace("norm.", "norm.module."): value}
-
-
-def norm(name, layer, build, **kwargs):
+def norm(name, layer, build):
     """Over all rows."""
     return Case(name, ALONE, "node[6]", f"norm = {layer} as \"\"\n  return norm(x)", build,
-                lambda m, i: m(i["node.x"]), **kwargs)
+                lambda m, i: m(i["node.x"]))
 
 
 def norm_of_graphs(name, layer, build):
@@ -59,7 +54,7 @@ NORMS = [
     *both("layer_norm_plain", "LayerNorm(affine = false)",
           lambda: pyg.LayerNorm(6, affine=False)),
     *both("layer_norm_node", "LayerNorm(mode = \"node\")", lambda: pyg.LayerNorm(6, mode="node")),
-    norm("diff_group_norm", "DiffGroupNorm(3)", lambda: pyg.DiffGroupNorm(6, 3), names=plain_norm),
+    norm("diff_group_norm", "DiffGroupNorm(3)", lambda: pyg.DiffGroupNorm(6, 3)),
     norm("diff_group_norm_plain", "DiffGroupNorm(2, 0.1, affine = false, track = false)",
          lambda: pyg.DiffGroupNorm(6, 2, 0.1, affine=False, track_running_stats=False)),
     *and_edgeless([
@@ -74,4 +69,103 @@ NORMS = [
     norm_of_types("hetero_batch_norm_bare", "HeteroBatchNorm(affine = false, track = false)",
                   lambda: pyg.HeteroBatchNorm(6, KINDS, affine=False, track_running_stats=False)),
 ]
-CASES = NORMS
+
+
+class Behind(nn.Module):
+    """A linear layer, and an aggregator of what its outputs send."""
+
+    def __init__(self, aggr, act=lambda x: x):
+        super().__init__()
+        self.lin, self.aggr, self.act = nn.Linear(6, 6), aggr, act
+
+    def forward(self, x, source, target, rows):
+        return self.aggr(self.act(self.lin(x))[source], target, dim_size=rows)
+
+
+def aggregator(name, layer, build, width=6, act=None, more=""):
+    """Of messages, and as a pool."""
+    lin = "lin = Linear(6)\n  " + (f"h = {act}(lin(x))" if act else "h = lin(x)")
+    aggr, made = ("aggr", f"aggr = {layer}\n  ") if "(" in layer else (layer, "")
+    function = {None: lambda x: x, "relu": torch.relu}[act]
+    every = torch.arange(ROWS["node"])
+    return and_edgeless([
+        Case(name, ALONE, f"node[{width}]", f"{lin}\n  {made}return {aggr}(u -> v in g: h[u]{more})",
+             lambda: Behind(build(), function),
+             lambda m, i: m(i["node.x"], i["g"][0], i["g"][1], ROWS["node"]))]) + [
+        Case(f"{name}_pool", MANY, f"graph[{width}]",
+             f"{lin}\n  {made}return {aggr}(v -> m in member: h[v]{more})",
+             lambda: Behind(build(), function),
+             lambda m, i: m(i["node.x"], every, i["member"][1], ROWS["graph"]))]
+
+
+def several(names):
+    return ", ".join(f"Aggregation(\"{n}\")" for n in names)
+
+
+DEGREES = [2, 3, 1, 0, 1]
+SCALERS = ["identity", "amplification", "attenuation", "linear", "inverse_linear"]
+ALL_SCALERS = "[" + ", ".join(f"\"{s}\"" for s in SCALERS) + "]"
+
+
+def scaled(aggrs, scalers=SCALERS, **kwargs):
+    return lambda: pyg.DegreeScalerAggregation(aggrs, scalers, torch.tensor(DEGREES), **kwargs)
+
+
+AGGREGATORS = [
+    *[case for aggr in ("sum", "mean", "max", "min", "mul", "var", "std")
+      for case in aggregator(f"aggr_{aggr}", f"Aggregation(\"{aggr}\")",
+                             lambda aggr=aggr: pyg.aggr.MultiAggregation([aggr]))],
+    *aggregator("aggr_mul_zeros", "mul", pyg.aggr.MulAggregation, act="relu"),
+    *[case for aggr, make in (("var", pyg.aggr.VarAggregation), ("std", pyg.aggr.StdAggregation))
+      for case in aggregator(f"aggr_{aggr}_half", aggr, lambda make=make: make(semi_grad=True),
+                             more=", semi_grad = true")],
+    *aggregator("aggr_vpa", "vpa", pyg.aggr.VariancePreservingAggregation),
+    *aggregator("aggr_softmax", "SoftmaxAggregation()", pyg.aggr.SoftmaxAggregation),
+    *aggregator("aggr_softmax_semi", "SoftmaxAggregation(0.5, semi_grad = true)",
+                lambda: pyg.aggr.SoftmaxAggregation(0.5, semi_grad=True)),
+    *aggregator("aggr_softmax_learn", "SoftmaxAggregation(learn = true, channels = 6)",
+                lambda: pyg.aggr.SoftmaxAggregation(learn=True, channels=6)),
+    *aggregator("aggr_powermean", "PowerMeanAggregation()", pyg.aggr.PowerMeanAggregation),
+    *aggregator("aggr_powermean_two", "PowerMeanAggregation(2.0, clamp_min = 0.01, clamp_max = 1.0)",
+                lambda: pyg.aggr.PowerMeanAggregation(2.0, clamp_min=0.01, clamp_max=1.0)),
+    *aggregator("aggr_powermean_learn", "PowerMeanAggregation(learn = true)",
+                lambda: pyg.aggr.PowerMeanAggregation(learn=True)),
+    *aggregator("aggr_deep_sets", "DeepSetsAggregation(Linear(5), Linear(4))",
+                lambda: pyg.DeepSetsAggregation(nn.Linear(6, 5), nn.Linear(5, 4)), 4),
+    *aggregator("aggr_cat", f"MultiAggregation([{several(('sum', 'std'))}, "
+                "SoftmaxAggregation(learn = true)])", lambda: pyg.MultiAggregation(
+                    ["sum", "std", pyg.SoftmaxAggregation(learn=True)]), 18),
+    *[case for mode in ("sum", "mean", "max", "min")
+      for case in aggregator(f"aggr_multi_{mode}", f"MultiAggregation([{several(('add', 'var'))}], "
+                             f"\"{mode}\")", lambda mode=mode: pyg.MultiAggregation(
+                                 ["add", "var"], mode=mode))],
+    *aggregator("aggr_proj", f"MultiAggregation([{several(('mean', 'max'))}], \"proj\", 5)",
+                lambda: pyg.MultiAggregation(["mean", "max"], mode="proj", mode_kwargs={
+                    "in_channels": 6, "out_channels": 5}), 5),
+    *aggregator("aggr_attn", f"MultiAggregation([{several(('mean', 'max', 'min'))}], \"attn\", 4, "
+                "heads = 2)", lambda: pyg.MultiAggregation(
+                    ["mean", "max", "min"], mode="attn", mode_kwargs={
+                        "in_channels": 6, "out_channels": 4, "num_heads": 2}), 4),
+    *aggregator("aggr_scaled", f"DegreeScalerAggregation(MultiAggregation([{several(('mean', 'std'))}"
+                f"]), {ALL_SCALERS}, {DEGREES})", scaled(["mean", "std"]), 60),
+    *aggregator("aggr_scaled_train", f"DegreeScalerAggregation(Aggregation(\"max\"), "
+                f"{ALL_SCALERS}, {DEGREES}, train_norm = true)",
+                lambda: pyg.DegreeScalerAggregation(pyg.MaxAggregation(), SCALERS,
+                                                    torch.tensor(DEGREES), train_norm=True), 30),
+]
+
+def multiset(name, args, **kwargs):
+    """In graphs that all have nodes."""
+    member = [(0, 0), (1, 0), (2, 1), (3, 2), (4, 2), (5, 3), (6, 3)]
+    return Case(name, MANY, "graph[6]", f"pool = GraphMultisetTransformer({args}) as \"\"\n"
+                "  return pool(member, x)", lambda: pyg.GraphMultisetTransformer(6, **kwargs),
+                lambda m, i: m(i["node.x"], i["member"][1], dim_size=ROWS["graph"]),
+                edges={"member": member})
+
+
+POOLS = [
+    multiset("multiset", "3", k=3),
+    multiset("multiset_heads", "2, blocks = 2, heads = 3, layer_norm = true", k=2,
+             num_encoder_blocks=2, heads=3, layer_norm=True),
+]
+CASES = NORMS + AGGREGATORS + POOLS

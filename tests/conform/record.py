@@ -72,7 +72,7 @@ def draw_state(module, rng):
         if leaf == "num_batches_tracked":
             state[name] = np.int64(3) * np.ones(shape, np.int64)
             continue
-        if leaf == "running_var" or (leaf == "weight" and len(shape) == 1):
+        if leaf in ("running_var", "p") or (leaf == "weight" and len(shape) == 1):
             low, high = 0.5, 1.5
         elif leaf == "weight":
             low, high = -(6 / sum(shape)) ** 0.5, (6 / sum(shape)) ** 0.5
