@@ -163,7 +163,44 @@ def multiset(name, args, **kwargs):
                 edges={"member": member})
 
 
+
+class Chosen(nn.Module):
+    """A convolution of what a pool leaves, and 0 where it leaves nothing."""
+
+    def __init__(self, pool):
+        super().__init__()
+        self.pool, self.conv = pool, pyg.GraphConv(6, 5)
+
+    def forward(self, x, edges, batch=None, attn=None):
+        y, left, _, _, chosen, _ = self.pool(x, edges, batch=batch, attn=attn)
+        return x.new_zeros(len(x), 5).index_copy(0, chosen, self.conv(y, left))
+
+
+def choosing(name, layer, build, attn=False):
+    """Among all nodes, and among those of each graph."""
+    body = (f"pool = {layer}\n  conv = GraphConv(5)\n  "
+            f"y, h, kept = pool(g, x%s{', attn = attn' if attn else ''})\n"
+            "  return unsqueeze(kept, -1) ? conv(h, y) : 0")
+    more = {"inputs": ", attn: node[a] of float", "columns": {
+        "node.attn": lambda rng: rng.standard_normal((ROWS["node"], 3))}} if attn else {}
+    inputs, columns = more.get("inputs", ""), more.get("columns", {})
+    of = lambda i: i["node.attn"] if attn else None
+    return and_edgeless([
+        Case(name, ALONE + inputs, "node[5]", body % "", lambda: Chosen(build()),
+             lambda m, i: m(i["node.x"], i["g"], None, of(i)), columns=columns),
+        Case(f"{name}_graphs", f"g: graph, {MANY}" + inputs, "node[5]", body % ", member",
+             lambda: Chosen(build()),
+             lambda m, i: m(i["node.x"], i["g"], i["member"][1], of(i)), columns=columns)])
+
+
 POOLS = [
+    *choosing("topk", "TopKPooling(0.12)", lambda: pyg.TopKPooling(6, min_score=0.12)),
+    *choosing("topk_best", "TopKPooling(0.99, multiplier = 2.0)",
+              lambda: pyg.TopKPooling(6, min_score=0.99, multiplier=2.0)),
+    *choosing("topk_attn", "TopKPooling(0.12)", lambda: pyg.TopKPooling(3, min_score=0.12), True),
+    *choosing("sag", "SAGPooling(0.12)", lambda: pyg.SAGPooling(6, min_score=0.12)),
+    *choosing("sag_gcn", "SAGPooling(0.12, 0.5, GNN = GCNConv)",
+              lambda: pyg.SAGPooling(6, min_score=0.12, multiplier=0.5, GNN=pyg.GCNConv)),
     multiset("multiset", "3", k=3),
     multiset("multiset_heads", "2, blocks = 2, heads = 3, layer_norm = true", k=2,
              num_encoder_blocks=2, heads=3, layer_norm=True),
