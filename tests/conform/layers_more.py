@@ -1,9 +1,12 @@
 """Cases of norms, aggregators, pools that choose, and models."""
+import numpy as np
 import torch
 from torch import nn
 from torch_geometric import nn as pyg
+from torch_geometric.data import Data
+from torch_geometric.transforms import SIGN
 
-from typed_case import KINDS, ROWS, Case, and_edgeless
+from typed_case import EDGES, KINDS, ROWS, Case, and_edgeless
 
 ALONE = "g: graph, x: node[f]"
 MANY = "x: node[f], member: node -> graph"
@@ -89,7 +92,8 @@ def aggregator(name, layer, build, width=6, act=None, more=""):
     function = {None: lambda x: x, "relu": torch.relu}[act]
     every = torch.arange(ROWS["node"])
     return and_edgeless([
-        Case(name, ALONE, f"node[{width}]", f"{lin}\n  {made}return {aggr}(u -> v in g: h[u]{more})",
+        Case(name, ALONE, f"node[{width}]",
+             f"{lin}\n  {made}return {aggr}(u -> v in g: h[u]{more})",
              lambda: Behind(build(), function),
              lambda m, i: m(i["node.x"], i["g"][0], i["g"][1], ROWS["node"]))]) + [
         Case(f"{name}_pool", MANY, f"graph[{width}]",
@@ -107,8 +111,14 @@ SCALERS = ["identity", "amplification", "attenuation", "linear", "inverse_linear
 ALL_SCALERS = "[" + ", ".join(f"\"{s}\"" for s in SCALERS) + "]"
 
 
-def scaled(aggrs, scalers=SCALERS, **kwargs):
-    return lambda: pyg.DegreeScalerAggregation(aggrs, scalers, torch.tensor(DEGREES), **kwargs)
+def scaled(aggrs, degrees=DEGREES, **kwargs):
+    return lambda: pyg.DegreeScalerAggregation(aggrs, SCALERS, torch.tensor(degrees), **kwargs)
+
+
+def in_degrees():
+    """How many nodes so many edges of g go into."""
+    target = torch.tensor([v for _, v in EDGES["g"][2]])
+    return torch.bincount(torch.bincount(target, minlength=ROWS["node"])).tolist()
 
 
 AGGREGATORS = [
@@ -126,12 +136,14 @@ AGGREGATORS = [
     *aggregator("aggr_softmax_learn", "SoftmaxAggregation(learn = true, channels = 6)",
                 lambda: pyg.aggr.SoftmaxAggregation(learn=True, channels=6)),
     *aggregator("aggr_powermean", "PowerMeanAggregation()", pyg.aggr.PowerMeanAggregation),
-    *aggregator("aggr_powermean_two", "PowerMeanAggregation(2.0, clamp_min = 0.01, clamp_max = 1.0)",
-                lambda: pyg.aggr.PowerMeanAggregation(2.0, clamp_min=0.01, clamp_max=1.0)),
+    *aggregator("aggr_powermean_two",
+                "PowerMeanAggregation(2.0, clamp_min = 0.01, clamp_max = 1.0)", lambda: pyg.aggr.PowerMeanAggregation(2.0, clamp_min=0.01, clamp_max=1.0)),
     *aggregator("aggr_powermean_learn", "PowerMeanAggregation(learn = true)",
                 lambda: pyg.aggr.PowerMeanAggregation(learn=True)),
     *aggregator("aggr_deep_sets", "DeepSetsAggregation(Linear(5), Linear(4))",
                 lambda: pyg.DeepSetsAggregation(nn.Linear(6, 5), nn.Linear(5, 4)), 4),
+    *aggregator("aggr_deep_sets_local", "DeepSetsAggregation(Linear(5))",
+                lambda: pyg.DeepSetsAggregation(nn.Linear(6, 5)), 5),
     *aggregator("aggr_cat", f"MultiAggregation([{several(('sum', 'std'))}, "
                 "SoftmaxAggregation(learn = true)])", lambda: pyg.MultiAggregation(
                     ["sum", "std", pyg.SoftmaxAggregation(learn=True)]), 18),
@@ -146,12 +158,14 @@ AGGREGATORS = [
                 "heads = 2)", lambda: pyg.MultiAggregation(
                     ["mean", "max", "min"], mode="attn", mode_kwargs={
                         "in_channels": 6, "out_channels": 4, "num_heads": 2}), 4),
-    *aggregator("aggr_scaled", f"DegreeScalerAggregation(MultiAggregation([{several(('mean', 'std'))}"
-                f"]), {ALL_SCALERS}, {DEGREES})", scaled(["mean", "std"]), 60),
+    *aggregator("aggr_scaled", "DegreeScalerAggregation(MultiAggregation(["
+                f"{several(('mean', 'std'))}]), {ALL_SCALERS}, {DEGREES})",
+                scaled(["mean", "std"]), 60),
     *aggregator("aggr_scaled_train", f"DegreeScalerAggregation(Aggregation(\"max\"), "
                 f"{ALL_SCALERS}, {DEGREES}, train_norm = true)",
-                lambda: pyg.DegreeScalerAggregation(pyg.MaxAggregation(), SCALERS,
-                                                    torch.tensor(DEGREES), train_norm=True), 30),
+                scaled(pyg.MaxAggregation(), train_norm=True), 30),
+    aggregator("aggr_scaled_own", f"DegreeScalerAggregation(Aggregation(\"sum\"), {ALL_SCALERS})",
+               scaled(pyg.SumAggregation(), in_degrees()), 30)[0],
 ]
 
 def multiset(name, args, **kwargs):
@@ -205,4 +219,168 @@ POOLS = [
     multiset("multiset_heads", "2, blocks = 2, heads = 3, layer_norm = true", k=2,
              num_encoder_blocks=2, heads=3, layer_norm=True),
 ]
-CASES = NORMS + AGGREGATORS + POOLS
+
+
+def basic(name, model, build, width=5, attr=False):
+    """A model of several convolutions."""
+    inputs = ALONE + (", attr: edge[d]" if attr else "")
+    return Case(name, inputs, f"node[{width}]",
+                f"net = {model} as \"\"\n  return net(g, x{', attr' if attr else ''})", build,
+                lambda m, i: m(i["node.x"], i["g"], edge_attr=i["g.attr"] if attr else None))
+
+
+class Jumping(nn.Module):
+    """Three layers, and what all of them say."""
+
+    def __init__(self, mode):
+        super().__init__()
+        self.lins = nn.ModuleList([nn.Linear(6, 4), nn.Linear(4, 4), nn.Linear(4, 4)])
+        self.jk = pyg.JumpingKnowledge(mode, 4, 3)
+
+    def forward(self, x):
+        xs = []
+        for lin in self.lins:
+            x = lin(x).tanh()
+            xs.append(x)
+        return self.jk(xs)
+
+
+def jumping(mode, width=4):
+    return Case(f"jk_{mode}", ALONE, f"node[{width}]",
+                "lins = [Linear(4) for i in 0..3]\n  h = x\n  hs = []\n"
+                "  for lin in lins {\n    h = tanh(lin(h))\n    hs = hs + [h]\n  }\n"
+                f"  jk = JumpingKnowledge(\"{mode}\")\n  return jk(hs)", lambda: Jumping(mode),
+                lambda m, i: m(i["node.x"]))
+
+
+def deep(name, args, build, width=6, attr=False):
+    inputs = ALONE + (", attr: edge[d]" if attr else "")
+    return Case(name, inputs, f"node[{width}]",
+                f"block = DeepGCNLayer({args}) as \"\"\n"
+                f"  return block(g, x{', attr' if attr else ''})", build,
+                lambda m, i: m(i["node.x"], i["g"], *([i["g.attr"]] if attr else [])))
+
+
+class Sign(nn.Module):
+    """PyTorch Geometric's examples/sign.py behind its transform."""
+
+    def __init__(self, hops):
+        super().__init__()
+        self.transform = SIGN(hops)
+        self.lins = nn.ModuleList([nn.Linear(6, 4) for _ in range(hops + 1)])
+        self.lin = nn.Linear(4 * (hops + 1), 5)
+
+    def forward(self, x, edges):
+        data = self.transform(Data(x=x, edge_index=edges, edge_weight=x.new_ones(edges.size(1))))
+        xs = [x] + [data[f"x{k}"] for k in range(1, len(self.lins))]
+        return self.lin(torch.cat([lin(y).relu() for lin, y in zip(self.lins, xs)], dim=-1))
+
+
+def linkx(name, args, **kwargs):
+    return Case(name, ALONE, "node[5]", f"net = LINKX(4, 5, {args}) as \"\"\n  return net(g, x)",
+                lambda: pyg.LINKX(ROWS["node"], 6, 4, 5, **kwargs),
+                lambda m, i: m(i["node.x"], i["g"]))
+
+
+class Spread(nn.Module):
+    """What learns nothing, and a linear layer of it."""
+
+    def __init__(self, spread, width):
+        super().__init__()
+        self.spread, self.lin = spread, nn.Linear(width, 5)
+
+    def forward(self, *args):
+        return self.lin(self.spread(*args))
+
+
+LABELS = "type: node of int, seen: node of int"
+SEEN = {"node.seen": lambda rng: np.array([1, 0, 1, 1, 0, 0, 1], np.int64)}
+
+
+def one_hot(i):
+    return nn.functional.one_hot(i["node.type"], KINDS).to(i["node.x"].dtype)
+
+
+def spread(name, layer, call, build, run, inputs=f"g: graph, {LABELS}", width=KINDS, columns=SEEN):
+    return Case(name, inputs, "node[5]", f"spread = {layer}\n  lin = Linear(5)\n"
+                f"  return lin(spread({call}))", lambda: Spread(build(), width), run,
+                columns=columns)
+
+
+def correct(name, args, **kwargs):
+    """Of the softmax of a column."""
+    return spread(name, f"CorrectAndSmooth(3, 0.5, 2, 0.4{args})",
+                  "g, soft, type, seen == 1",
+                  lambda: pyg.CorrectAndSmooth(3, 0.5, 2, 0.4, **kwargs),
+                  lambda m, i: m(i["node.soft"], i["node.type"][i["node.seen"] == 1],
+                                 i["node.seen"] == 1, i["g"]),
+                  f"g: graph, soft: node[c] of float, {LABELS}",
+                  columns=SEEN | {"node.soft": lambda rng: rng.dirichlet(
+                      [1.0] * KINDS, ROWS["node"]).astype(np.float32)})
+
+
+def masked(name, args, width, **kwargs):
+    return Case(name, f"g: graph, x: node[f], {LABELS}", f"node[{width}]",
+                f"label = MaskLabel({KINDS}, {args}) as \"\"\n  return label(x, type, seen == 1)",
+                lambda: pyg.MaskLabel(KINDS, **kwargs),
+                lambda m, i: m(i["node.x"], i["node.type"], i["node.seen"] == 1), columns=SEEN)
+
+
+ELU = nn.ELU()
+MODELS = and_edgeless([
+    basic("gcn_model", "GCN(4, 3, 5)", lambda: pyg.GCN(6, 4, 3, 5)),
+    basic("gcn_model_one", "GCN(4, 1)", lambda: pyg.GCN(6, 4, 1), 4),
+    basic("gcn_model_norm", "GCN(4, 2, 5, act = elu, norm = GraphNorm)",
+          lambda: pyg.GCN(6, 4, 2, 5, act="elu", norm="graph_norm")),
+    basic("gcn_model_first", "GCN(4, 2, 5, act_first = true, norm = LayerNorm, jk = \"last\")",
+          lambda: pyg.GCN(6, 4, 2, 5, act_first=True, norm="layer_norm", jk="last")),
+    basic("sage_model", "GraphSAGE(4, 2, 5, act = tanh, jk = \"cat\", aggr = \"max\")",
+          lambda: pyg.GraphSAGE(6, 4, 2, 5, act="tanh", jk="cat", aggr="max")),
+    basic("sage_model_max", "GraphSAGE(4, 2, act = silu, jk = \"max\", bias = false)",
+          lambda: pyg.GraphSAGE(6, 4, 2, act="silu", jk="max", bias=False), 4),
+    basic("gin_model", "GIN(4, 2, 5, act = elu)", lambda: pyg.GIN(6, 4, 2, 5, act="elu")),
+    basic("gin_model_norm", "GIN(4, 2, 5, act = elu, norm = InstanceNorm, jk = \"lstm\", "
+          "train_eps = true)", lambda: pyg.GIN(6, 4, 2, 5, act="elu", norm="instance_norm",
+                                               jk="lstm", train_eps=True)),
+    basic("gat_model", "GAT(4, 3, 5, act = elu, heads = 2)",
+          lambda: pyg.GAT(6, 4, 3, 5, act="elu", heads=2)),
+    basic("gat_model_edge", "GAT(4, 2, 5, act = elu, heads = 2, v2 = true, jk = \"cat\")",
+          lambda: pyg.GAT(6, 4, 2, 5, act="elu", heads=2, v2=True, jk="cat", edge_dim=3),
+          attr=True),
+    basic("edge_cnn", "EdgeCNN(4, 2, 5, act = elu)",
+          lambda: pyg.EdgeCNN(6, 4, 2, 5, act="elu")),
+    deep("deepgcn", "GraphConv(6), LayerNorm(), elu",
+         lambda: pyg.DeepGCNLayer(pyg.GraphConv(6, 6), pyg.LayerNorm(6), ELU)),
+    deep("deepgcn_res", "GCNConv(6), norm = LayerNorm(), act = elu, block = \"res\"",
+         lambda: pyg.DeepGCNLayer(pyg.GCNConv(6, 6), pyg.LayerNorm(6), ELU, "res")),
+    deep("deepgcn_dense", "GCNConv(4), act = elu, block = \"dense\"",
+         lambda: pyg.DeepGCNLayer(pyg.GCNConv(6, 4), None, ELU, "dense"), 10),
+    deep("deepgcn_plain", "GATConv(4), norm = LayerNorm(), block = \"plain\"",
+         lambda: pyg.DeepGCNLayer(pyg.GATConv(6, 4, edge_dim=3), pyg.LayerNorm(4), None, "plain"),
+         4, True),
+    Case("group_add", ALONE, "node[6]", "block = GroupAddRev([GraphConv(2) for i in 0..3]) as "
+         "\"\"\n  return block(g, x)", lambda: pyg.GroupAddRev(
+             nn.ModuleList([pyg.GraphConv(2, 2) for _ in range(3)]), disable=True),
+         lambda m, i: m(i["node.x"], i["g"])),
+    Case("sign", ALONE, "node[5]", "net = SIGN(4, 5, p = 0.0) as \"\"\n  return net(g, x)",
+         lambda: Sign(2), lambda m, i: m(i["node.x"], i["g"])),
+    linkx("linkx", "2", num_layers=2),
+    linkx("linkx_deep", "3, edge_layers = 3, node_layers = 2", num_layers=3, num_edge_layers=3,
+          num_node_layers=2),
+    spread("label_propagation", "LabelPropagation(3, 0.7)", f"g, one_hot(type, {KINDS})",
+           lambda: pyg.LabelPropagation(3, 0.7), lambda m, i: m(one_hot(i), i["g"]),
+           f"g: graph, type: node of int", columns={}),
+    spread("label_propagation_mask", "LabelPropagation(3, 0.7)",
+           f"g, one_hot(type, {KINDS}), seen == 1", lambda: pyg.LabelPropagation(3, 0.7),
+           lambda m, i: m(one_hot(i), i["g"], i["node.seen"] == 1)),
+    correct("correct_and_smooth", ""),
+    correct("correct_and_smooth_scale", ", autoscale = false, scale = 0.8", autoscale=False,
+            scale=0.8),
+]) + [
+    jumping("cat", 12),
+    jumping("max"),
+    jumping("lstm"),
+    masked("mask_label", "6", 6, out_channels=6),
+    masked("mask_label_concat", "3, \"concat\"", 9, out_channels=3, method="concat"),
+]
+CASES = NORMS + AGGREGATORS + POOLS + MODELS
