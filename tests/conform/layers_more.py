@@ -111,14 +111,18 @@ SCALERS = ["identity", "amplification", "attenuation", "linear", "inverse_linear
 ALL_SCALERS = "[" + ", ".join(f"\"{s}\"" for s in SCALERS) + "]"
 
 
-def scaled(aggrs, degrees=DEGREES, **kwargs):
-    return lambda: pyg.DegreeScalerAggregation(aggrs, SCALERS, torch.tensor(degrees), **kwargs)
+def scaled(aggrs, **kwargs):
+    return lambda: pyg.DegreeScalerAggregation(aggrs, SCALERS, torch.tensor(DEGREES), **kwargs)
 
 
-def in_degrees():
-    """How many nodes so many edges of g go into."""
+def scaled_by_itself(aggr):
+    """By what the degrees of g are, which are no weights then."""
     target = torch.tensor([v for _, v in EDGES["g"][2]])
-    return torch.bincount(torch.bincount(target, minlength=ROWS["node"])).tolist()
+    degrees = torch.bincount(torch.bincount(target, minlength=ROWS["node"]))
+    module = pyg.DegreeScalerAggregation(aggr, SCALERS, degrees)
+    for name in ("avg_deg_lin", "avg_deg_log"):
+        module.register_buffer(name, getattr(module, name), persistent=False)
+    return module
 
 
 AGGREGATORS = [
@@ -165,7 +169,7 @@ AGGREGATORS = [
                 f"{ALL_SCALERS}, {DEGREES}, train_norm = true)",
                 scaled(pyg.MaxAggregation(), train_norm=True), 30),
     aggregator("aggr_scaled_own", f"DegreeScalerAggregation(Aggregation(\"sum\"), {ALL_SCALERS})",
-               scaled(pyg.SumAggregation(), in_degrees()), 30)[0],
+               lambda: scaled_by_itself(pyg.SumAggregation()), 30)[0],
 ]
 
 def multiset(name, args, **kwargs):
