@@ -63,11 +63,9 @@ static const char *const table[][2] = {
     {"num_nodes", "; the number of rows is `rows(x)`"},
     /* layers */
     {"nn", "; layers are called by themselves: `Linear(16)`, `BatchNorm()`"},
-    {"Sequential", "; layers are applied one after another: `h = second(relu(first(h)))`"},
     {"ModuleList", "; a list of layers is `[GCNConv(hidden) for i in 0..layers]`"},
     {"ModuleDict", "; a list of layers is `[GCNConv(hidden) for i in 0..layers]`"},
     {"Parameter", "; a parameter is `param w: [in, out] = glorot_uniform`"},
-    {"BatchNorm1d", "; did you mean `BatchNorm`?  It takes no width"},
     {"Dropout", "; did you mean `dropout(x, p)`?"},
     {"ReLU", "; did you mean `relu(x)`?"},
     {"LeakyReLU", "; did you mean `leaky_relu(x)`?"},
@@ -103,8 +101,9 @@ static const char *const table[][2] = {
     {"attn_drop", "; did you mean `p`?"},
     {"aggregator_type", "; did you mean `aggr`?"},
     {"root_weight", "; did you mean `root`?"},
-    {"track_running_stats",
-     "; a norm keeps running statistics in training, and uses them after it"},
+    {"track_running_stats", "; did you mean `track`?"},
+    {"ratio", "; rows have no order, so that a share of them cannot be chosen: what has at least "
+              "`min_score` is"},
     /* functions */
     {"torch", "; functions are called by themselves: `relu(x)`, `concat(a, b)`"},
     {"np", "; functions are called by themselves: `exp(x)`, `concat(a, b)`"},

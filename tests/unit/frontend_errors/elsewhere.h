@@ -276,34 +276,30 @@
      "for i in 0..layers]`\n"
          "    3 |   h = ModuleList([conv])\n"
          "      |       ^~~~~~~~~~"},
-    {"sequential",
-     "model M(hidden = 16) (g: graph, x: node[F]) -> node[C] {\n"
-         "  conv = GCNConv(C)\n"
-         "  h = Sequential(conv)\n"
-         "  return conv(g, x)\n"
-         "}\n",
-     "m.gnn:3:7: error: nothing is named `Sequential` here; layers are applied one after another: "
-     "`h = second(relu(first(h)))`\n"
-         "    3 |   h = Sequential(conv)\n"
-         "      |       ^~~~~~~~~~"},
     {"batch_norm_1d",
      "model M(hidden = 16) (g: graph, x: node[F]) -> node[C] {\n"
-         "  conv = GCNConv(C)\n"
-         "  h = BatchNorm1d(16)\n"
-         "  return conv(g, x)\n"
+         "  return GCNConv(C)(g, BatchNorm1d(track_running_stats = false)(x))\n"
          "}\n",
-     "m.gnn:3:7: error: nothing is named `BatchNorm1d` here; did you mean `BatchNorm`?  It takes "
-     "no width\n"
-         "    3 |   h = BatchNorm1d(16)\n"
-         "      |       ^~~~~~~~~~~"},
+     "m.gnn:2:36: error: `BatchNorm1d` takes no `track_running_stats`; did you mean `track`?\n"
+         "    2 |   return GCNConv(C)(g, BatchNorm1d(track_running_stats = false)(x))\n"
+         "      |                                    ^~~~~~~~~~~~~~~~~~~"},
+    {"pool_ratio",
+     "model M(hidden = 16) (g: graph, x: node[F]) -> node[C] {\n"
+         "  y, h, chosen = TopKPooling(ratio = 0.5)(g, x)\n"
+         "  return GCNConv(C)(h, y)\n"
+         "}\n",
+     "m.gnn:2:30: error: `TopKPooling` takes no `ratio`; rows have no order, so that a share of "
+     "them cannot be chosen: what has at least `min_score` is\n"
+         "    2 |   y, h, chosen = TopKPooling(ratio = 0.5)(g, x)\n"
+         "      |                              ^~~~~"},
     {"layer_elsewhere",
      "model M(hidden = 16) (g: graph, x: node[F]) -> node[C] {\n"
          "  conv = GCNConv(C)\n"
-         "  h = PNAConv(16)\n"
+         "  h = DimeNet(16)\n"
          "  return conv(g, x)\n"
          "}\n",
-     "m.gnn:3:7: error: nothing is named `PNAConv` here\n"
-         "    3 |   h = PNAConv(16)\n"
+     "m.gnn:3:7: error: nothing is named `DimeNet` here\n"
+         "    3 |   h = DimeNet(16)\n"
          "      |       ^~~~~~~"},
     {"lambda",
      "model M(hidden = 16) (g: graph, x: node[F]) -> node[C] {\n"
