@@ -368,6 +368,14 @@ typedef struct train_plan {
 } train_plan;
 value el_train_loss(elab *E, const train_plan *t);
 void el_train_spec(elab *E, const train_plan *t, gn_train_spec *out);
+/* elab_optimizer.c */
+extern const char *const el_optimizer_names[GN_OPTIMIZERS];
+/* Sets all of *s: what is not the optimizer's is 0.  Item NULL: as a block without one has it. */
+void el_optimizer(elab *E, const ast_item *item, gn_train_spec *s, double *decay);
+void el_schedule(elab *E, const ast_item *item, gn_train_spec *s);
+/* Which of `names` the expression names or calls; -1 (reported) for none. */
+int el_choice(elab *E, const ast_expr *e, const char *const *names, size_t n, const char *what);
+
 const char *el_optimizer_text(gn_arena *a, const gn_model *m); /* elab_words.c */
 
 #endif

@@ -125,156 +125,6 @@ static void int_setting(elab *E, const ast_decl *d, const char *name, int64_t le
         *out = v.u.i;
 }
 
-/* A field of the specification that an argument of `adam(...)` or `step(...)` sets. */
-typedef struct knob {
-    const char *name;
-    double *number;
-    bool *truth;
-    int64_t *whole;
-    double low, high;    /* of numbers: low <= x < high */
-    const char *word[2]; /* of what is false and true, where it is said so */
-} knob;
-
-static void set_knob(elab *E, const knob *k, const ast_arg *arg)
-{
-    value v = el_eval(E, arg->value);
-    if (v.kind == VAL_POISON) return;
-    if (k->word[0]) {
-        bool is = v.kind == VAL_STRING, second = is && strcmp(v.u.s, k->word[1]) == 0;
-        if (!second && !(is && strcmp(v.u.s, k->word[0]) == 0))
-            el_error(E, arg->value->span, "`%s` is \"%s\" or \"%s\", not %s", k->name, k->word[0],
-                     k->word[1], val_text(E, &v));
-        else
-            *k->truth = second;
-    } else if (k->truth) {
-        if (v.kind != VAL_BOOL)
-            el_error(E, arg->value->span, "`%s` is true or false, not %s", k->name,
-                     val_text(E, &v));
-        else
-            *k->truth = v.u.truth;
-    } else if (k->whole) {
-        if (v.kind != VAL_INT || v.u.i < 1)
-            el_error(E, arg->value->span, "`%s` is an integer of at least 1, not %s", k->name,
-                     val_text(E, &v));
-        else
-            *k->whole = v.u.i;
-    } else if (!val_is_number(&v) || !(val_number(&v) >= k->low && val_number(&v) < k->high)) {
-        if (isinf(k->high))
-            el_error(E, arg->value->span, "`%s` is a number of at least %g, not %s", k->name,
-                     k->low, val_text(E, &v));
-        else
-            el_error(E, arg->value->span, "`%s` is a number from %g to below %g, not %s", k->name,
-                     k->low, k->high, val_text(E, &v));
-    } else
-        *k->number = val_number(&v);
-}
-
-static void set_knobs(elab *E, const ast_expr *call, const knob *knobs, size_t n)
-{
-    for (uint32_t i = 0; call->kind == EXPR_CALL && i < call->args.n; i++) {
-        const ast_arg *arg = &call->args.p[i];
-        const char *names[12];
-        size_t k = 0;
-        for (size_t j = 0; j < n; j++) names[j] = knobs[j].name;
-        if (!arg->name) {
-            el_error(E, arg->value->span, "arguments have names here, such as `%s = ...`",
-                     knobs[0].name);
-            continue;
-        }
-        while (k < n && strcmp(knobs[k].name, arg->name) != 0) k++;
-        if (k < n) {
-            set_knob(E, &knobs[k], arg);
-            continue;
-        }
-        el_error(E, arg->at, "`%s` takes no `%s`%s", call->a->name, arg->name,
-                 gn_diag_taken(E->arena, arg->name, names, n));
-    }
-}
-
-/* Which of `names` the expression names or calls; -1 (reported) for none. */
-static int choice(elab *E, const ast_expr *e, const char *const *names, size_t n, const char *what)
-{
-    const ast_expr *f = e->kind == EXPR_CALL ? e->a : e;
-    if (f->kind == EXPR_NAME)
-        for (size_t k = 0; k < n; k++)
-            if (strcmp(f->name, names[k]) == 0) return (int)k;
-    const char *hint = f->kind == EXPR_NAME ? gn_diag_suggest(E->arena, f->name, names, n) : "";
-    gn_buf b = {.arena = E->arena};
-    for (size_t k = 0; k < n; k++)
-        gn_buf_printf(&b, "%s`%s`", k == 0 ? "" : k + 1 == n ? " or " : ", ", names[k]);
-    el_error(E, f->span, "%s is %s%s", what, b.p, hint);
-    return -1;
-}
-
-static void optimizer(elab *E, const ast_decl *d, gn_train_spec *s, double *decay)
-{
-    static const char *const names[] = {"sgd", "adam", "adamw", "adagrad"};
-    const ast_item *item = item_named(d, "optimizer");
-    double inf = (double)INFINITY;
-    if (!item) return;
-    int which = choice(E, item->a, names, 4, "the optimizer");
-    if (which < 0) return;
-    s->optimizer = (gn_optimizer)which;
-    if (s->optimizer == GN_ADAMW) *decay = 0.01;
-    if (s->optimizer == GN_ADAGRAD) { /* as torch has them */
-        s->lr = 0.01;
-        s->eps = 1e-10;
-    }
-    const knob rows = {"rows", NULL, &s->touched, NULL, 0, 0, {"all", "touched"}};
-    const knob sgd[] = {
-        {"lr", &s->lr, NULL, NULL, 0, inf},
-        {"momentum", &s->momentum, NULL, NULL, 0, inf},
-        {"dampening", &s->dampening, NULL, NULL, -inf, inf},
-        {"nesterov", NULL, &s->nesterov, NULL, 0, 0},
-        {"weight_decay", decay, NULL, NULL, 0, inf},
-        rows,
-    };
-    const knob adam[] = {
-        {"lr", &s->lr, NULL, NULL, 0, inf},          {"beta1", &s->beta1, NULL, NULL, 0, 1},
-        {"beta2", &s->beta2, NULL, NULL, 0, 1},      {"eps", &s->eps, NULL, NULL, 0, inf},
-        {"weight_decay", decay, NULL, NULL, 0, inf}, rows,
-    };
-    const knob adagrad[] = {
-        {"lr", &s->lr, NULL, NULL, 0, inf},
-        {"lr_decay", &s->lr_decay, NULL, NULL, 0, inf},
-        {"eps", &s->eps, NULL, NULL, 0, inf},
-        {"weight_decay", decay, NULL, NULL, 0, inf},
-        rows,
-    };
-    if (s->optimizer == GN_ADAGRAD)
-        set_knobs(E, item->a, adagrad, 5);
-    else
-        set_knobs(E, item->a, s->optimizer == GN_SGD ? sgd : adam, 6);
-    if (s->nesterov && (s->momentum <= 0 || s->dampening != 0))
-        el_error(E, item->a->mark, "`nesterov` needs a momentum and no dampening");
-    if (s->touched && s->optimizer == GN_SGD && s->momentum != 0)
-        el_error(
-            E, item->a->mark,
-            "a momentum moves all rows: `rows = \"touched\"` goes without one, or with `adam`");
-}
-
-static void schedule(elab *E, const ast_decl *d, gn_train_spec *s)
-{
-    static const char *const names[] = {"constant", "step", "exponential", "cosine", "linear"};
-    const ast_item *item = item_named(d, "schedule");
-    if (!item) return;
-    int which = choice(E, item->a, names, 5, "the schedule");
-    if (which < 0) return;
-    s->schedule = (gn_schedule)which;
-    s->period = 0;
-    s->gamma = s->schedule == GN_LR_LINEAR ? 0 : 0.1;
-    double inf = (double)INFINITY;
-    const knob knobs[] = {
-        {"period", NULL, NULL, &s->period, 0, 0},
-        {"gamma", &s->gamma, NULL, NULL, 0, inf},
-        {"eta_min", &s->eta_min, NULL, NULL, 0, inf},
-    };
-    set_knobs(E, item->a, knobs, 3);
-    if (s->schedule == GN_LR_STEP && s->period == 0)
-        el_error(E, item->a->mark, "`step` needs its `period`");
-    if (s->period == 0) s->period = s->epochs > 0 ? s->epochs : 1;
-}
-
 /* Is the setting, where it is a bare name, one of the two that it may be? */
 static bool known_word(elab *E, const ast_decl *d, const char *name, const char *first,
                        const char *second)
@@ -282,7 +132,7 @@ static bool known_word(elab *E, const ast_decl *d, const char *name, const char 
     const ast_item *item = item_named(d, name);
     const char *const names[] = {first, second};
     if (!item || item->a->kind != EXPR_NAME || el_local(E->frame, item->a->name)) return true;
-    return choice(E, item->a, names, 2, gn_arena_printf(E->arena, "`%s`", name)) >= 0;
+    return el_choice(E, item->a, names, 2, gn_arena_printf(E->arena, "`%s`", name)) >= 0;
 }
 
 static void selection(elab *E, const ast_decl *d, gn_train_spec *s)
@@ -403,19 +253,13 @@ static void check_items(elab *E, const ast_decl *d)
 void el_train_spec(elab *E, const train_plan *t, gn_train_spec *s)
 {
     const ast_decl *d = t->decl;
-    *s = (gn_train_spec){.optimizer = GN_ADAM,
-                         .lr = 0,
-                         .beta1 = 0.9,
-                         .beta2 = 0.999,
-                         .eps = 1e-8,
-                         .epochs = 200,
-                         .gamma = 1};
     bool complete = E->diags->errors == 0;
     push_train_frame(E, t);
     check_items(E, d);
     double decay = 0;
-    s->lr = 1e-3;
-    optimizer(E, d, s, &decay);
+    el_optimizer(E, item_named(d, "optimizer"), s, &decay);
+    s->epochs = 200;
+    s->gamma = 1;
     for (uint32_t i = 0; i < E->params.n; i++) E->params.p[i].weight_decay = decay;
     for (uint32_t i = 0; i < d->items.n; i++)
         if (d->items.p[i].a && strcmp(d->items.p[i].name.text, "weight_decay") == 0)
@@ -426,7 +270,7 @@ void el_train_spec(elab *E, const train_plan *t, gn_train_spec *s)
     int_setting(E, d, "patience", 0, &s->patience);
     number_setting(E, d, "clip_norm", 0, &s->clip_norm);
     number_setting(E, d, "clip_value", 0, &s->clip_value);
-    schedule(E, d, s);
+    el_schedule(E, item_named(d, "schedule"), s);
     selection(E, d, s);
     el_pop_frame(E);
 }

@@ -6,15 +6,22 @@
 
 static void add_optimizer(const gn_train_spec *t, gn_buf *b)
 {
-    static const char *const names[] = {"sgd", "adam", "adamw", "adagrad"};
-    gn_buf_printf(b, "%s(lr = %.9g", names[t->optimizer], t->lr);
-    if (t->optimizer == GN_SGD)
+    gn_buf_printf(b, "%s(lr = %.9g", el_optimizer_names[t->optimizer], t->lr);
+    switch (t->optimizer) {
+    case GN_SGD:
         gn_buf_printf(b, ", momentum = %.9g, dampening = %.9g, nesterov = %s", t->momentum,
                       t->dampening, t->nesterov ? "true" : "false");
-    else if (t->optimizer == GN_ADAGRAD)
-        gn_buf_printf(b, ", lr_decay = %.9g, eps = %.9g", t->lr_decay, t->eps);
-    else
+        break;
+    case GN_ADAGRAD: gn_buf_printf(b, ", lr_decay = %.9g, eps = %.9g", t->lr_decay, t->eps); break;
+    case GN_RMSPROP:
+        gn_buf_printf(b, ", alpha = %.9g, eps = %.9g, momentum = %.9g, centered = %s", t->alpha,
+                      t->eps, t->momentum, t->centered ? "true" : "false");
+        break;
+    case GN_LION: gn_buf_printf(b, ", beta1 = %.9g, beta2 = %.9g", t->beta1, t->beta2); break;
+    default:
         gn_buf_printf(b, ", beta1 = %.9g, beta2 = %.9g, eps = %.9g", t->beta1, t->beta2, t->eps);
+    }
+    if (t->amsgrad) gn_buf_add(b, ", amsgrad = true");
     gn_buf_add(b, t->touched ? ", rows = \"touched\")" : ")");
 }
 

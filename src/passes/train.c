@@ -1,10 +1,11 @@
-/* The training step.  Formulas are those of torch.optim.{SGD,Adam,AdamW,Adagrad} (the single-tensor
- * loops of PyTorch 2) and of torch.nn.utils.clip_grad_norm_ and clip_grad_value_, in their order:
- * clip, decay, moments, update.  What depends on the step alone (learning rate, bias corrections)
- * is a scalar in f64, as it is a Python float there.
+/* The training step.  Formulas are those of torch.optim (the single-tensor loops of PyTorch 2) and
+ * of torch.nn.utils.clip_grad_norm_ and clip_grad_value_, in their order: clip, decay, moments,
+ * update.  What depends on the step alone (learning rate, bias corrections) is a scalar in f64, as
+ * it is a Python float there.
  *
  * Of a table whose rows are touched (touch_rows.c) all of that is done with the picked rows, which
- * are put back: as torch.optim.SparseAdam, and SGD and Adagrad with sparse gradients. */
+ * are put back: as torch.optim.SparseAdam, and SGD and Adagrad with sparse gradients.  Others keep
+ * their moments, too. */
 #include "passes/train.h"
 #include "passes/touch_rows.h"
 
@@ -16,7 +17,8 @@ typedef struct trainer {
     const gn_train_spec *spec;
     gir_id t;         /* the step, i64[], from 0 */
     gir_id lr;        /* f64[] */
-    gir_id size, eps; /* f64[]: with r = sqrt(1 - beta2^(t+1)): lr r / (1 - beta1^(t+1)), eps r */
+    gir_id size, eps; /* f64[]: with r = sqrt(1 - beta2^(t+1)): lr r / (1 - beta1^(t+1)), eps r;
+                         ADAMAX: lr / (1 - beta1^(t+1)) */
 } trainer;
 
 typedef struct trained {
@@ -142,7 +144,9 @@ static void begin_step(trainer *t)
         gir_id by = op2(t, GIR_ADD, one, scale(t, step, t->spec->lr_decay));
         t->lr = op2(t, GIR_DIV, t->lr, by);
     }
-    if (t->spec->optimizer == GN_SGD || t->spec->optimizer == GN_ADAGRAD) return;
+    if (t->spec->optimizer == GN_ADAMAX)
+        t->size = op2(t, GIR_DIV, t->lr, bias_correction(t, t->spec->beta1));
+    if (t->spec->optimizer != GN_ADAM && t->spec->optimizer != GN_ADAMW) return;
     gir_id root = gir_op1(t->p, GIR_SQRT, bias_correction(t, t->spec->beta2));
     t->size = op2(t, GIR_MUL, t->lr, root);
     t->size = op2(t, GIR_DIV, t->size, bias_correction(t, t->spec->beta1));
@@ -226,6 +230,27 @@ static gir_id sgd(trainer *t, const trained *x)
     return op2(t, GIR_SUB, x->w, op2(t, GIR_MUL, spread(t, t->lr, x->w), g));
 }
 
+/* a + k (b - a) */
+static gir_id towards(trainer *t, gir_id a, gir_id b, double k)
+{
+    return op2(t, GIR_ADD, a, scale(t, op2(t, GIR_SUB, b, a), k));
+}
+
+/* k a + (1 - k) g^2 */
+static gir_id mean_of_squares(trainer *t, gir_id a, gir_id g, double k)
+{
+    a = scale(t, a, k);
+    return op2(t, GIR_ADD, a, scale(t, op2(t, GIR_MUL, g, g), 1 - k));
+}
+
+/* w (1 - lr * decay) */
+static gir_id shrunk(trainer *t, const trained *x)
+{
+    if (x->param->weight_decay == 0) return x->w;
+    gir_id one = f64(t, 1), keep = op2(t, GIR_SUB, one, scale(t, t->lr, x->param->weight_decay));
+    return op2(t, GIR_MUL, x->w, spread(t, keep, x->w));
+}
+
 /* m += (1 - beta1) (g - m);  v = beta2 v + (1 - beta2) g^2;  w -= lr / bc1 * m / (sqrt(v) / r +
  * eps), where r = sqrt(bc2) is taken to the scalars: w -= lr r / bc1 * m / (sqrt(v) + eps r), one
  * division an element */
@@ -233,19 +258,18 @@ static gir_id adam(trainer *t, const trained *x)
 {
     const gn_train_spec *s = t->spec;
     const char *m_name, *v_name;
-    gir_id g = x->grad, w = x->w;
-    if (s->optimizer == GN_ADAM) g = decayed(t, x);
-    if (s->optimizer == GN_ADAMW && x->param->weight_decay != 0) {
-        gir_id one = f64(t, 1),
-               keep = op2(t, GIR_SUB, one, scale(t, t->lr, x->param->weight_decay));
-        w = op2(t, GIR_MUL, w, spread(t, keep, w));
-    }
+    bool apart = s->optimizer == GN_ADAMW; /* decay is no part of the gradient */
+    gir_id g = apart ? x->grad : decayed(t, x), w = apart ? shrunk(t, x) : x->w;
     gir_id m = moment(t, 'm', x, &m_name), v = moment(t, 'v', x, &v_name);
-    m = op2(t, GIR_ADD, m, scale(t, op2(t, GIR_SUB, g, m), 1 - s->beta1));
-    v = scale(t, v, s->beta2);
-    v = op2(t, GIR_ADD, v, scale(t, op2(t, GIR_MUL, g, g), 1 - s->beta2));
+    m = towards(t, m, g, 1 - s->beta1);
+    v = mean_of_squares(t, v, g, s->beta2);
     update_of(t, x, m_name, m);
     update_of(t, x, v_name, v);
+    if (s->amsgrad) {
+        gir_id most = moment(t, 'x', x, &v_name);
+        v = op2(t, GIR_MAX, most, v);
+        update_of(t, x, v_name, v);
+    }
     gir_id root = gir_op1(t->p, GIR_SQRT, v);
     /* SparseAdam leaves r out of eps */
     gir_id eps = x->pick ? like(t, v, s->eps) : spread(t, t->eps, w);
@@ -267,11 +291,63 @@ static gir_id adagrad(trainer *t, const trained *x)
     return op2(t, GIR_SUB, x->w, op2(t, GIR_DIV, size, denominator));
 }
 
+/* v = alpha v + (1 - alpha) g^2;  step = g / (sqrt(v) + eps), where v is less the square of the
+ * mean of g if it is centered;  m = momentum m + step;  w -= lr (step, or m) */
+static gir_id rmsprop(trainer *t, const trained *x)
+{
+    const gn_train_spec *s = t->spec;
+    const char *name;
+    gir_id g = decayed(t, x), v = mean_of_squares(t, moment(t, 'v', x, &name), g, s->alpha);
+    update_of(t, x, name, v);
+    if (s->centered) {
+        gir_id mean = towards(t, moment(t, 'g', x, &name), g, 1 - s->alpha);
+        update_of(t, x, name, mean);
+        v = op2(t, GIR_SUB, v, op2(t, GIR_MUL, mean, mean));
+    }
+    gir_id root = gir_op1(t->p, GIR_SQRT, v);
+    gir_id step = op2(t, GIR_DIV, g, op2(t, GIR_ADD, root, like(t, v, s->eps)));
+    if (s->momentum != 0) {
+        gir_id m = scale(t, moment(t, 'm', x, &name), s->momentum);
+        step = op2(t, GIR_ADD, m, step);
+        update_of(t, x, name, step);
+    }
+    return op2(t, GIR_SUB, x->w, op2(t, GIR_MUL, spread(t, t->lr, x->w), step));
+}
+
+/* m += (1 - beta1) (g - m);  v = max(beta2 v, |g| + eps);  w -= lr / bc1 * m / v */
+static gir_id adamax(trainer *t, const trained *x)
+{
+    const gn_train_spec *s = t->spec;
+    const char *m_name, *v_name;
+    gir_id g = decayed(t, x), m = moment(t, 'm', x, &m_name), v = moment(t, 'v', x, &v_name);
+    m = towards(t, m, g, 1 - s->beta1);
+    gir_id size = gir_op1(t->p, GIR_ABS, g);
+    size = op2(t, GIR_ADD, size, like(t, size, s->eps));
+    v = op2(t, GIR_MAX, scale(t, v, s->beta2), size);
+    update_of(t, x, m_name, m);
+    update_of(t, x, v_name, v);
+    return op2(t, GIR_SUB, x->w, op2(t, GIR_DIV, op2(t, GIR_MUL, spread(t, t->size, x->w), m), v));
+}
+
+/* w -= lr (sign(beta1 m + (1 - beta1) g) + decay w);  m = beta2 m + (1 - beta2) g */
+static gir_id lion(trainer *t, const trained *x)
+{
+    const gn_train_spec *s = t->spec;
+    const char *name;
+    gir_id w = shrunk(t, x), m = moment(t, 'm', x, &name);
+    gir_id way = gir_op1(t->p, GIR_SIGN, towards(t, m, x->grad, 1 - s->beta1));
+    update_of(t, x, name, towards(t, m, x->grad, 1 - s->beta2));
+    return op2(t, GIR_SUB, w, op2(t, GIR_MUL, spread(t, t->lr, w), way));
+}
+
 static gir_id updated(trainer *t, const trained *x)
 {
     switch (t->spec->optimizer) {
     case GN_SGD: return sgd(t, x);
     case GN_ADAGRAD: return adagrad(t, x);
+    case GN_RMSPROP: return rmsprop(t, x);
+    case GN_ADAMAX: return adamax(t, x);
+    case GN_LION: return lion(t, x);
     default: return adam(t, x);
     }
 }
@@ -288,15 +364,11 @@ static gn_status *check_spec(const gn_train_spec *s)
     if (!(s->lr >= 0)) GN_FAIL(GN_ERR_MODEL, "the learning rate is %g", s->lr);
     if (!(s->clip_norm >= 0) || !(s->clip_value >= 0))
         GN_FAIL(GN_ERR_MODEL, "gradients are clipped to less than 0");
-    if (s->optimizer == GN_SGD) {
-        if (s->nesterov && (s->momentum <= 0 || s->dampening != 0))
-            GN_FAIL(GN_ERR_MODEL, "nesterov needs a momentum and no dampening");
-        if (s->touched && s->momentum != 0)
-            GN_FAIL(GN_ERR_MODEL, "a momentum moves all rows of a table, not those alone that a "
-                                  "step touches");
-        return NULL;
-    }
-    if (s->optimizer == GN_ADAGRAD) return NULL;
+    if (s->nesterov && (s->momentum <= 0 || s->dampening != 0))
+        GN_FAIL(GN_ERR_MODEL, "nesterov needs a momentum and no dampening");
+    if (s->touched && s->momentum != 0)
+        GN_FAIL(GN_ERR_MODEL, "a momentum moves all rows of a table, not those alone that a "
+                              "step touches");
     if (!(s->beta1 >= 0 && s->beta1 < 1) || !(s->beta2 >= 0 && s->beta2 < 1))
         GN_FAIL(GN_ERR_MODEL, "betas are %g and %g; they must be in [0, 1)", s->beta1, s->beta2);
     return NULL;

@@ -12,7 +12,7 @@ typedef struct gn_train_param {
 
 /* needs: `loss` verifies, has an output "loss" (a float scalar), and reads trained parameters as
  * states gives: *step: all of `loss`, its outputs and updates, and updates of every parameter
- * that the loss depends on, of the optimizer's states "opt.m.<param>" and "opt.v.<param>" (of
+ * that the loss depends on, of the optimizer's states "opt.m.<param>", "opt.v.<param>", ... (of
  * the parameter's type, 0 at first), and of the step counter "rng.step" (i64[], 0 at first),
  * which the step advances by one and learning rate and bias corrections are computed from.
  * Parameters that the loss does not depend on are left alone, as torch does, and so are rows that

@@ -159,7 +159,7 @@ class Train:
     layer: str
     args: dict
     build: Callable[[], nn.Module]
-    optimizer: str  # adam, adamw or sgd
+    optimizer: str  # as gnnc has it
     options: dict = field(default_factory=dict)
     steps: int = 3
     graphs: tuple = ("random",)
@@ -181,6 +181,14 @@ TRAINS = [
           {"lr": 0.1, "momentum": 0.9, "weight_decay": 5e-4}),
     Train("train_gcn_sgd3_nesterov", "GCN", GCN_ARGS, gcn, "sgd",
           {"lr": 0.1, "momentum": 0.9, "nesterov": True}),
+    Train("train_gcn_amsgrad3", "GCN", GCN_ARGS, gcn, "adam",
+          {"lr": 0.01, "beta2": 0.6, "weight_decay": 5e-4, "amsgrad": True}),
+    Train("train_gcn_rmsprop3", "GCN", GCN_ARGS, gcn, "rmsprop",
+          {"lr": 0.01, "weight_decay": 5e-4}),
+    Train("train_gcn_rmsprop3_centered", "GCN", GCN_ARGS, gcn, "rmsprop",
+          {"lr": 0.01, "alpha": 0.9, "momentum": 0.9, "centered": True}),
+    Train("train_gcn_adamax3", "GCN", GCN_ARGS, gcn, "adamax", {"lr": 0.01, "weight_decay": 5e-4}),
+    Train("train_gcn_lion3", "GCN", GCN_ARGS, gcn, "lion", {"lr": 1e-3, "weight_decay": 0.1}),
     Train("train_gcn_adam3_clip", "GCN", GCN_ARGS, gcn, "adam", ADAM, clip=0.1),
     Train("train_gat_adam1", "GAT", GAT_ARGS, gat_model, "adam",
           {"lr": 0.005, "weight_decay": 5e-4}, steps=1),

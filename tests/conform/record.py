@@ -21,12 +21,17 @@ import cases
 import graphs
 import store
 
+sys.path.append(str(pathlib.Path(__file__).parents[1] / "support"))
+from lion import Lion
+
 DATA = pathlib.Path(__file__).parent / "data"
 # no input of a kink nearer to it than this: single precision must not fall on the other side
 MARGIN = 2e-4
 # how far PyTorch Geometric's own single-precision run may be from the reference, scaled
 SINGLE = 2e-5
 EDGE_INPUTS = ("edge_weight", "edge_attr")
+OPTIMIZERS = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW, "sgd": torch.optim.SGD,
+              "rmsprop": torch.optim.RMSprop, "adamax": torch.optim.Adamax, "lion": Lion}
 
 
 class Kinks:
@@ -176,9 +181,10 @@ def optimizer_of(case, module):
         first = list(module.convs[0].parameters())
         rest = list(module.convs[1].parameters())
         params = [{"params": first}, {"params": rest, "weight_decay": 0.0}]
-    kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW,
-            "sgd": torch.optim.SGD}[case.optimizer]
-    return kind(params, **case.options)
+    options = dict(case.options)
+    if "beta1" in options or "beta2" in options:
+        options["betas"] = options.pop("beta1", 0.9), options.pop("beta2", 0.999)
+    return OPTIMIZERS[case.optimizer](params, **options)
 
 
 def run_train(case, arrays, state, dtype):

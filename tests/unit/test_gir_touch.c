@@ -93,6 +93,21 @@ static const recorded torch[] = {
         -0.19771769449679258, -0.31602961326757306, -0.17442984745349271, 0.4610479722712089,
         0.4946791233116909, 0.2060592426208783, -0.2305152444237099, -0.5232659667119641,
         -0.26828645900021747, 0.21008351841332046, 0.1080201929362064, -0.2715892877756423}},
+    {"rmsprop", {
+        -0.09358865236979595, 0.25673591170950044, 0.14107694845194646, -0.11554799903872684,
+        -0.05374447400026399, -0.17764548373973726, -0.052760554351552885, 0.6133401813444155,
+        0.4946791233116909, 0.2060592426208783, -0.1261858887524968, -0.501869725804138,
+        -0.26828645900021747, 0.21008351841332046, -0.06084724831717048, -0.0539030841180505}},
+    {"adamax", {
+        0.006220159024841344, 0.2184794488052474, 0.1474636967466261, -0.24596199122733564,
+        -0.06110235294594918, -0.14813917792549003, -0.21557114666894736, 0.5704065897955841,
+        0.4946791233116909, 0.2060592426208783, -0.16509542510641007, -0.42701557167494864,
+        -0.26828645900021747, 0.21008351841332046, -0.12854422156968345, -0.17439570122409623}},
+    {"lion", {
+        0.050002481281250004, 0.26230929557981864, 0.29366614412876607, -0.12780541826662883,
+        -0.12152287617304035, -0.22008238282051218, -0.184759776891965, 0.4678751493903904,
+        0.4946791233116909, 0.2060592426208783, -0.2682007639033535, -0.4922826138595792,
+        -0.26828645900021747, 0.21008351841332046, 1.3877787807814457e-17, -0.20000000000000007}},
 };
 /* clang-format on */
 
@@ -113,6 +128,11 @@ static const setting settings[] = {
     {"adamw", 0.1, {.optimizer = GN_ADAMW, .lr = 0.1, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8}},
     {"adagrad", 0, {.optimizer = GN_ADAGRAD, .lr = 0.1, .eps = 1e-10}},
     {"adagrad, slower", 0, {.optimizer = GN_ADAGRAD, .lr = 0.1, .lr_decay = 0.5, .eps = 1e-3}},
+    {"rmsprop",
+     0,
+     {.optimizer = GN_RMSPROP, .lr = 0.05, .alpha = 0.9, .eps = 1e-8, .centered = true}},
+    {"adamax", 0.1, {.optimizer = GN_ADAMAX, .lr = 0.1, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8}},
+    {"lion", 0.1, {.optimizer = GN_LION, .lr = 0.05, .beta1 = 0.9, .beta2 = 0.99}},
 };
 
 static gir_program *touched(const gir_program *loss)
@@ -125,7 +145,7 @@ static gir_program *touched(const gir_program *loss)
 }
 
 typedef struct world {
-    gir_value emb, b, m[2], v[2];
+    gir_value emb, b, m[2], v[2], g[2];
 } world;
 
 static gir_value filled(int64_t rows, int64_t cols)
@@ -139,6 +159,7 @@ static world begin(void)
     for (int k = 0; k < 2; k++) {
         w.m[k] = k ? filled(1, 2) : filled(ROWS, 2);
         w.v[k] = k ? filled(1, 2) : filled(ROWS, 2);
+        w.g[k] = k ? filled(1, 2) : filled(ROWS, 2);
     }
     for (int i = 0; i < 2 * ROWS; i++) w.emb.v[i] = sin(i) / 2;
     w.b.v[0] = 0.3;
@@ -153,21 +174,26 @@ static gir_value graph(int n, const int64_t *src, const int64_t *dst)
 
 static gir_value *run_step(const gir_program *p, world *w, int t)
 {
-    static const char *name[] = {"emb",     "b",        "opt.m.emb", "opt.m.b", "opt.v.emb",
-                                 "opt.v.b", "rng.step", "g",         "h",       "weight"};
+    enum { STATES = 8, ALL = STATES + 4 };
+    static const char *name[] = {"emb",       "b",       "opt.m.emb", "opt.m.b",
+                                 "opt.v.emb", "opt.v.b", "opt.g.emb", "opt.g.b",
+                                 "rng.step",  "g",       "h",         "weight"};
     static const double weight[] = {1, 0, -0.5}; /* by place in the list */
-    gir_value *state[] = {&w->emb, &w->b, &w->m[0], &w->m[1], &w->v[0], &w->v[1]}, value[10], *v;
-    for (int k = 0; k < 6; k++) value[k] = *state[k];
-    value[6] = filled(1, 1);
-    value[6].v[0] = t;
-    value[7] = graph(3, edges[t][0], edges[t][1]);
-    value[8] = graph(2, others[t][0], others[t][1]);
-    value[9] = filled(3, 1);
-    for (int e = 0; e < 3; e++) value[9].v[e] = weight[value[7].graph->pos[e]];
-    gir_env env = {.arena = &arena, .n = 10, .name = name, .value = value};
+    gir_value *state[] = {&w->emb,  &w->b,    &w->m[0], &w->m[1],
+                          &w->v[0], &w->v[1], &w->g[0], &w->g[1]};
+    gir_value value[ALL], *v;
+    for (int k = 0; k < STATES; k++) value[k] = *state[k];
+    gir_value *more = value + STATES;
+    more[0] = filled(1, 1);
+    more[0].v[0] = t;
+    more[1] = graph(3, edges[t][0], edges[t][1]);
+    more[2] = graph(2, others[t][0], others[t][1]);
+    more[3] = filled(3, 1);
+    for (int e = 0; e < 3; e++) more[3].v[e] = weight[more[1].graph->pos[e]];
+    gir_env env = {.arena = &arena, .n = ALL, .name = name, .value = value};
     expect_ok(gir_eval(p, &env, &v));
     for (uint32_t k = 0; k < p->outputs.n; k++)
-        for (int j = 0; j < 6; j++)
+        for (int j = 0; j < STATES; j++)
             if (p->outputs.p[k].kind == GIR_UPDATE && !strcmp(name[j], p->outputs.p[k].name))
                 *state[j] = v[p->outputs.p[k].value];
     return v;

@@ -4,7 +4,13 @@ beside a parameter without rows, in float64 for six steps. What torch refuses fo
 
     python3 tests/unit/test_gir_touch.py        (PyTorch 2)
 """
+import pathlib
+import sys
+
 import torch
+
+sys.path.append(str(pathlib.Path(__file__).parents[1] / "support"))
+from lion import Lion
 
 torch.set_default_dtype(torch.float64)
 ROWS = 7
@@ -63,6 +69,37 @@ def clipped(values, b, most=0.5):
     return values * by
 
 
+class OfRows:
+    """A dense optimizer of the rows that a sparse gradient has, with what it keeps of those rows:
+    what torch has no sparse form of."""
+
+    def __init__(self, params, make):
+        (self.table,), self.make, self.kept, self.steps = params, make, {}, 0
+
+    def zero_grad(self):
+        self.table.grad = None
+
+    def step(self):
+        grad = self.table.grad.coalesce()
+        rows, self.steps = grad.indices()[0], self.steps + 1
+        part = self.table.detach()[rows].clone().requires_grad_()
+        part.grad = grad.values()
+        opt = self.make([part])
+        if self.kept:
+            opt.state[part] = {n: k[rows].clone() for n, k in self.kept.items()}
+            opt.state[part]["step"] = torch.tensor(self.steps - 1.0)
+        opt.step()
+        with torch.no_grad():
+            self.table[rows] = part
+        for name, value in opt.state[part].items():
+            if name != "step":
+                self.kept.setdefault(name, torch.zeros_like(self.table))[rows] = value
+
+
+def of_rows(make):
+    return (lambda p: OfRows(p, make)), make
+
+
 SGD, Adam, AdamW, Adagrad, Sparse = (
     getattr(torch.optim, n) for n in ["SGD", "Adam", "AdamW", "Adagrad", "SparseAdam"])
 sgd = lambda p: SGD(p, lr=0.1)
@@ -78,6 +115,9 @@ CASES = {
     "adagrad": run(lambda p: Adagrad(p, lr=0.1), lambda p: Adagrad(p, lr=0.1)),
     "adagrad, slower": run(lambda p: Adagrad(p, lr=0.1, lr_decay=0.5, eps=1e-3),
                            lambda p: Adagrad(p, lr=0.1, lr_decay=0.5, eps=1e-3)),
+    "rmsprop": run(*of_rows(lambda p: torch.optim.RMSprop(p, lr=0.05, alpha=0.9, centered=True))),
+    "adamax": run(*of_rows(lambda p: torch.optim.Adamax(p, lr=0.1)), decay=0.1),
+    "lion": run(*of_rows(lambda p: Lion(p, lr=0.05)), decoupled=0.1, lr=0.05),
 }
 for name, values in CASES.items():
     print(f'    {{"{name}", {{' + ", ".join(repr(v) for v in values) + "}},")

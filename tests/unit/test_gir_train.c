@@ -72,6 +72,36 @@ static const recorded torch[] = {
         -0.06440194457139896, -0.3996473209583915, 0.4927977418297352, 0.2615838693816389,
         0.29361432794776177, -0.4114414648431115, -0.058349173772802, -0.0022111526460636445,
         0.18227737923368212}},
+    {"rmsprop", {
+        -0.33031460446179167, -0.3579336104857081, 0.8033377208882195, 0.14760611523513595,
+        -0.35415789374643125, -0.3392853382751173, -0.05891557501937711, 0.5472005672009987,
+        0.08003764900399589}},
+    {"rmsprop, momentum", {
+        -0.19934769540805192, -0.47067334978869096, 0.7421374737267, 0.2573658805210646,
+        -0.17711338548569636, -0.2642434681461174, 0.03142030835978228, 0.4408562866997624,
+        0.22324759327755458}},
+    {"rmsprop, centered", {
+        -0.17335888600007163, -0.5014912981441896, 0.6350156489173882, 0.2468218784657996,
+        -0.022940976004502164, -0.33740127680237264, -0.01923389743521786, 0.314441642565616,
+        0.20543462827485243}},
+    {"adamax", {
+        -0.1407838714897257, -0.5714714049486608, 0.6736504425816978, 0.22441215421625843,
+        0.06960944928802608, -0.24876054483338378, -0.06465321422919698, 0.01514907877785978,
+        0.3271450242872086}},
+    {"adamax, decay", {
+        -0.12823940794713237, -0.5739342050672958, 0.6829690083584761, 0.24502692636856194,
+        0.0391627613911886, -0.24229115032336887, -0.03933859229822184, 0.035862796933059896,
+        0.32645694758734145}},
+    {"lion", {
+        -0.15000000000000002, -0.44999999999999996, 0.5499999999999999, 0.25000000000000006,
+        0.25000000000000006, -0.35, 0.0, -1.3877787807814457e-17, 0.25}},
+    {"lion, decay", {
+        -0.1499875934690625, -0.44256221940562496, 0.5400870947178125, 0.24258703246750002,
+        0.2401119077796875, -0.33763678309187495, 0.0, -1.3877787807814457e-17, 0.25}},
+    {"amsgrad", {
+        -0.11802275436831164, -0.5397376522253939, 0.6417143282947195, 0.27958456807378473,
+        0.0406428799262665, -0.2887352498600691, 0.025758661453923318, 0.18373225321850806,
+        0.2793939092109135}},
     {"clip norm", {
         0.054187679818145075, -0.25429647247808795, 0.37677479058373625, 0.33334047162856095,
         0.31394088540764387, -0.4634018149911267, 0.022960259882079944, -0.05073750342050346,
@@ -122,6 +152,22 @@ static const setting settings[] = {
     {"adamw", 0.1, {.optimizer = GN_ADAMW, .lr = 0.1, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8}},
     {"adagrad", 0.1, {.optimizer = GN_ADAGRAD, .lr = 0.1, .eps = 1e-10}},
     {"adagrad, slower", 0, {.optimizer = GN_ADAGRAD, .lr = 0.1, .lr_decay = 0.5, .eps = 1e-3}},
+    {"rmsprop", 0, {.optimizer = GN_RMSPROP, .lr = 0.05, .alpha = 0.99, .eps = 1e-8}},
+    {"rmsprop, momentum",
+     0.1,
+     {.optimizer = GN_RMSPROP, .lr = 0.05, .alpha = 0.9, .eps = 1e-3, .momentum = 0.5}},
+    {"rmsprop, centered",
+     0,
+     {.optimizer = GN_RMSPROP, .lr = 0.05, .alpha = 0.9, .eps = 1e-8, .centered = true}},
+    {"adamax", 0, {.optimizer = GN_ADAMAX, .lr = 0.1, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8}},
+    {"adamax, decay",
+     0.1,
+     {.optimizer = GN_ADAMAX, .lr = 0.1, .beta1 = 0.8, .beta2 = 0.95, .eps = 1e-3}},
+    {"lion", 0, {.optimizer = GN_LION, .lr = 0.05, .beta1 = 0.9, .beta2 = 0.99}},
+    {"lion, decay", 0.1, {.optimizer = GN_LION, .lr = 0.05, .beta1 = 0.5, .beta2 = 0.8}},
+    {"amsgrad",
+     0.1,
+     {.optimizer = GN_ADAM, .lr = 0.1, .beta1 = 0.5, .beta2 = 0.6, .eps = 1e-8, .amsgrad = true}},
     {"clip norm", 0.1, {.optimizer = GN_SGD, .lr = 0.1, .clip_norm = 0.5}},
     {"clip norm, far", 0, {.optimizer = GN_SGD, .lr = 0.1, .clip_norm = 100}},
     {"clip value", 0, {.optimizer = GN_SGD, .lr = 0.1, .clip_value = 0.2}},
@@ -146,10 +192,12 @@ static gn_status *train(const gir_program *loss, const gn_train_spec *spec, doub
     return gn_pass_train(&arena, loss, 4, params, spec, step);
 }
 
+enum { STATES = 12 }; /* data, parameters, and what optimizers keep of those */
+
 typedef struct world {
     int n;
-    const char *name[8];
-    gir_value value[8];
+    const char *name[STATES];
+    gir_value value[STATES];
 } world;
 
 static gir_value tensor(int64_t cols, const double *v)
@@ -165,9 +213,12 @@ static world begin(void)
     static const double x[] = {0.5, -1.0, 1.5, 2.0, -0.25, 0.75, 1.0, 1.0};
     static const double t[] = {0, 1, 0.5, 1, -1, 0.25, 0.5, 0.5, -0.5, -1, 0, 1};
     static const double w[] = {0.1, -0.2, 0.3, 0.4, 0.5, -0.6}, b[] = {0.05, -0.05, 0};
-    world e = {8, {"x", "t", "w", "b", "opt.m.w", "opt.m.b", "opt.v.w", "opt.v.b"}, {{0}}};
-    const double *data[] = {x, t, w, b, NULL, NULL, NULL, NULL};
-    const int64_t cols[] = {8, 12, 6, 3, 6, 3, 6, 3};
+    world e = {STATES,
+               {"x", "t", "w", "b", "opt.m.w", "opt.m.b", "opt.v.w", "opt.v.b", "opt.x.w",
+                "opt.x.b", "opt.g.w", "opt.g.b"},
+               {{0}}};
+    const double *data[STATES] = {x, t, w, b};
+    const int64_t cols[STATES] = {8, 12, 6, 3, 6, 3, 6, 3, 6, 3, 6, 3};
     for (int k = 0; k < e.n; k++) e.value[k] = tensor(cols[k], data[k]);
     return e;
 }
@@ -175,8 +226,8 @@ static world begin(void)
 /* One step; the counter is `t` before it, and t + 1 after. */
 static gir_value *run_step(const gir_program *p, world *e, double t)
 {
-    const char *name[9];
-    gir_value value[9], *v = NULL;
+    const char *name[STATES + 1];
+    gir_value value[STATES + 1], *v = NULL;
     for (int k = 0; k < e->n; k++) name[k] = e->name[k], value[k] = e->value[k];
     name[e->n] = "rng.step";
     value[e->n] = tensor(1, &t);
@@ -311,6 +362,9 @@ START_TEST(errors)
     refused((gn_train_spec){.clip_norm = -1}, "gradients are clipped to less than 0");
     refused((gn_train_spec){.nesterov = true}, "nesterov needs a momentum and no dampening");
     refused((gn_train_spec){.optimizer = GN_ADAM, .beta1 = 1}, "betas are 1 and 0");
+    refused((gn_train_spec){.optimizer = GN_LION, .beta2 = 1}, "betas are 0 and 1");
+    refused((gn_train_spec){.optimizer = GN_RMSPROP, .touched = true, .momentum = 0.5},
+            "a momentum moves all rows of a table");
     gir_program *step = NULL,
                 *none = read_program(
                     "program @m { %1 = const {value = 1} : f32[] output \"out\" %1 }");

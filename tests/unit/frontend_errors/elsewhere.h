@@ -134,8 +134,8 @@
          "  loss = cross_entropy(M(g, x), y) over train_mask\n"
          "  optimizer = Adam(lr = 0.01)\n"
          "}\n",
-     "m.gnn:7:15: error: the optimizer is `sgd`, `adam`, `adamw` or `adagrad`; did you mean "
-     "`adam`?\n"
+     "m.gnn:7:15: error: the optimizer is `sgd`, `adam`, `adamw`, `adagrad`, `rmsprop`, "
+     "`adamax` or `lion`; did you mean `adam`?\n"
          "    7 |   optimizer = Adam(lr = 0.01)\n"
          "      |               ^~~~"},
     {"learning_rate",

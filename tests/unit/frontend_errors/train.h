@@ -62,8 +62,8 @@
          "  loss = cross_entropy(M(g, x), y) over train_mask\n"
          "  optimizer = adamm(lr = 0.1)\n"
          "}\n",
-     "m.gnn:7:15: error: the optimizer is `sgd`, `adam`, `adamw` or `adagrad`; did you mean "
-     "`adam`?\n"
+     "m.gnn:7:15: error: the optimizer is `sgd`, `adam`, `adamw`, `adagrad`, `rmsprop`, "
+     "`adamax` or `lion`; did you mean `adam`?\n"
          "    7 |   optimizer = adamm(lr = 0.1)\n"
          "      |               ^~~~~"},
     {"train_optimizer_argument",
@@ -88,7 +88,7 @@
          "  optimizer = adam(rate = 0.1)\n"
          "}\n",
      "m.gnn:7:20: error: `adam` takes no `rate`; it takes `lr`, `beta1`, `beta2`, `eps`, "
-     "`weight_decay`, `rows`\n"
+     "`amsgrad`, `weight_decay`, `rows`\n"
          "    7 |   optimizer = adam(rate = 0.1)\n"
          "      |                    ^~~~"},
     {"train_over_too_much",
@@ -165,6 +165,42 @@
      "with `adam`\n"
          "    7 |   optimizer = sgd(momentum = 0.9, rows = \"touched\")\n"
          "      |               ^~~"},
+    {"train_rmsprop_argument",
+     "model M() (g: graph, x: node[F]) -> node[C] { return Linear(C)(x) }\n"
+         "train M {\n"
+         "  loss = cross_entropy(M(g, x), y) over train_mask\n"
+         "  optimizer = rmsprop(beta1 = 0.9)\n"
+         "}\n",
+     "m.gnn:4:23: error: `rmsprop` takes no `beta1`; it takes `lr`, `momentum`, `alpha`, `eps`, `centered`, `weight_decay`, `rows`\n"
+         "    4 |   optimizer = rmsprop(beta1 = 0.9)\n"
+         "      |                       ^~~~~"},
+    {"train_rmsprop_rows",
+     "model M() (g: graph, x: node[F]) -> node[C] { return Linear(C)(x) }\n"
+         "train M {\n"
+         "  loss = cross_entropy(M(g, x), y) over train_mask\n"
+         "  optimizer = rmsprop(momentum = 0.9, rows = \"touched\")\n"
+         "}\n",
+     "m.gnn:4:15: error: a momentum moves all rows: `rows = \"touched\"` goes without one, or with `adam`\n"
+         "    4 |   optimizer = rmsprop(momentum = 0.9, rows = \"touched\")\n"
+         "      |               ^~~~~~~"},
+    {"train_lion_eps",
+     "model M() (g: graph, x: node[F]) -> node[C] { return Linear(C)(x) }\n"
+         "train M {\n"
+         "  loss = cross_entropy(M(g, x), y) over train_mask\n"
+         "  optimizer = lion(eps = 0)\n"
+         "}\n",
+     "m.gnn:4:20: error: `lion` takes no `eps`; it takes `lr`, `beta1`, `beta2`, `weight_decay`, `rows`\n"
+         "    4 |   optimizer = lion(eps = 0)\n"
+         "      |                    ^~~"},
+    {"train_adamax_beta",
+     "model M() (g: graph, x: node[F]) -> node[C] { return Linear(C)(x) }\n"
+         "train M {\n"
+         "  loss = cross_entropy(M(g, x), y) over train_mask\n"
+         "  optimizer = adamax(beta2 = 1)\n"
+         "}\n",
+     "m.gnn:4:30: error: `beta2` is a number from 0 to below 1, not 1\n"
+         "    4 |   optimizer = adamax(beta2 = 1)\n"
+         "      |                              ^"},
     {"train_nesterov",
      "model M() (g: graph, x: node[F]) -> node[C] {\n"
          "  conv = GCNConv(C)\n"
