@@ -549,6 +549,12 @@ GNNC_API GNNC_NODISCARD gnnc_status *gnnc_state_save_weights(const gnnc_state *s
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_state_load(gnnc_state *s, const char *path);
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_state_save(const gnnc_state *s, const char *path);
 
+/* A result on validation data, which `schedule = plateau(...)` goes by: the loss, or the accuracy
+ * where it has `monitor = val_accuracy`; once an epoch, behind its last step.  What it makes of it
+ * is part of the state.  GNNC_ERROR_USAGE: the schedule is another, or the executable was compiled
+ * without `train`. */
+GNNC_API GNNC_NODISCARD gnnc_status *gnnc_state_validated(gnnc_state *s, double result);
+
 /* Parameter `k` (or by name): a view of the weights as they lie in the state, with strides, alive
  * as long as the state; writing through it changes them. *name (may be NULL) is alive as long.
  * `shape_and_strides` holds what the view points to: room for 16 numbers.  GNNC_ERROR_USAGE: there

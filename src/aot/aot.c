@@ -281,6 +281,12 @@ gn_status *gn_aot_make(gn_arena *a, const gn_model *m, const gn_build *b, const 
                            .normalized = opt->normalized,
                            .prefix = opt->prefix ? opt->prefix : gn_aot_prefix_of(a, m->name)};
     out->bytes.arena = a;
+    if (b->step.code && m->train.schedule == GN_LR_PLATEAU)
+        GN_FAIL(GN_ERR_MODEL,
+                "the schedule of %s goes by validation results, which code that is compiled ahead "
+                "of time does not see: `plateau` is for `gnnc train` and the C API (--inference "
+                "leaves the training step out)",
+                m->name);
     if (!gn_aot_is_prefix(out->prefix))
         GN_FAIL(GN_ERR_USAGE, "--prefix %s: expected a letter, and up to 63 letters, digits and _",
                 out->prefix);

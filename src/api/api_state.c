@@ -180,6 +180,20 @@ gnnc_status *gnnc_state_load(gnnc_state *s, const char *path)
     return api_out(load_state(s, path));
 }
 
+/* What a device holds is as old as the host's, or newer there; or all of it will be sent. */
+static gn_status *validated(gnnc_state *s, double result)
+{
+    API_DEVICE(api_context(s->exe));
+    return gn_plateau_result(s->exe->model, &s->state, s->newer_here ? NULL : remote_of(s), result);
+}
+
+gnnc_status *gnnc_state_validated(gnnc_state *s, double result)
+{
+    API_NEEDS(s);
+    API_MEMORY(api_context(s->exe));
+    return api_out(validated(s, result));
+}
+
 /* Views ---------------------------------------------------------------------------------------- */
 
 /* In files a matrix may lie transposed; the view has the shape that it has there. */

@@ -219,6 +219,15 @@ GN_NODISCARD gn_status *gn_model_add_state(const gn_model *m, const gn_build *b,
 /* Fresh weights and counters. */
 GN_NODISCARD gn_status *gn_model_reset(const gn_model *m, gn_state *s, uint64_t seed);
 
+/* plateau.c: a result on validation data after the last step, for a schedule that goes by those
+ * (PLATEAU): a loss or an accuracy, as it says.  `r`: where states lie, too; NULL: nowhere.
+ * GN_ERR_USAGE: the schedule is another, or there is no training step. */
+GN_NODISCARD gn_status *gn_plateau_result(const gn_model *m, gn_state *s, gn_remote *r,
+                                          double result);
+int64_t gn_plateau_drops(const gn_state *s); /* how often it has lowered the rate */
+/* What it keeps besides what its program reads. */
+GN_NODISCARD gn_status *gn_plateau_add_state(const gn_model *m, const gn_build *b, gn_state *s);
+
 /* GN_ERR_MODEL where a trained weight is not finite or a buffer has a NaN (it may hold an infinity
  * on purpose), with its name. */
 GN_NODISCARD gn_status *gn_weights_check(const gn_model *m, const gn_state *s);

@@ -449,7 +449,7 @@ static gn_status *elaborate(elab *E, plan *p, gn_model *m)
         m->loss = make_loss(E, p);
         el_train_spec(E, &p->train, &m->train);
         if (m->loss) el_warn_loss(E, p->train.decl, m->loss);
-        if (m->train.monitor_loss) m->validate = make_validate(E, p);
+        if (gn_watches_loss(&m->train)) m->validate = make_validate(E, p);
     }
     el_warn_hyper(E, p->model, p->train.decl);
     if (p->train.decl) el_warn_hyper(E, p->train.decl, NULL);

@@ -12,7 +12,7 @@ typedef struct knob {
     double *number;
     bool *truth;
     int64_t *whole;
-    double low, high;    /* of numbers: low <= x < high */
+    double low, high;    /* of numbers: low <= x < high; of whole ones: low <= x */
     const char *word[2]; /* of what is false and true, where it is said so */
 } knob;
 
@@ -34,9 +34,9 @@ static void set_knob(elab *E, const knob *k, const ast_arg *arg)
         else
             *k->truth = v.u.truth;
     } else if (k->whole) {
-        if (v.kind != VAL_INT || v.u.i < 1)
-            el_error(E, arg->value->span, "`%s` is an integer of at least 1, not %s", k->name,
-                     val_text(E, &v));
+        if (v.kind != VAL_INT || v.u.i < (int64_t)k->low)
+            el_error(E, arg->value->span, "`%s` is an integer of at least %g, not %s", k->name,
+                     k->low, val_text(E, &v));
         else
             *k->whole = v.u.i;
     } else if (!val_is_number(&v) || !(val_number(&v) >= k->low && val_number(&v) < k->high)) {
@@ -57,6 +57,10 @@ static void set_knobs(elab *E, const ast_expr *call, const knob *knobs, size_t n
         const char *names[12];
         size_t k = 0;
         for (size_t j = 0; j < n; j++) names[j] = knobs[j].name;
+        if (n == 0) {
+            el_error(E, arg->value->span, "`%s` takes no arguments", call->a->name);
+            return;
+        }
         if (!arg->name) {
             el_error(E, arg->value->span, "arguments have names here, such as `%s = ...`",
                      knobs[0].name);
@@ -70,6 +74,22 @@ static void set_knobs(elab *E, const ast_expr *call, const knob *knobs, size_t n
         el_error(E, arg->at, "`%s` takes no `%s`%s", call->a->name, arg->name,
                  gn_diag_taken(E->arena, arg->name, names, n));
     }
+}
+
+/* A knob of several optimizers or schedules: bits. */
+typedef struct owned_knob {
+    int of;
+    knob k;
+} owned_knob;
+
+static void set_own(elab *E, const ast_expr *call, const owned_knob *all, size_t n, int which)
+{
+    enum { MOST = 16 };
+    knob own[MOST];
+    size_t k = 0;
+    for (size_t j = 0; j < n && k < MOST; j++)
+        if (all[j].of >> which & 1) own[k++] = all[j].k;
+    set_knobs(E, call, own, k);
 }
 
 /* Which of `names` the expression names or calls; -1 (reported) for none. */
@@ -135,10 +155,7 @@ void el_optimizer(elab *E, const ast_item *item, gn_train_spec *s, double *decay
     *s = begins_with((gn_optimizer)which);
     *decay = which == GN_ADAMW ? 0.01 : 0;
     if (!item) return;
-    const struct {
-        int of; /* those that take it */
-        knob k;
-    } all[] = {
+    const owned_knob all[] = {
         {EACH, {"lr", &s->lr, NULL, NULL, 0, INF}},
         {SGD | RMSPROP, {"momentum", &s->momentum, NULL, NULL, 0, INF}},
         {SGD, {"dampening", &s->dampening, NULL, NULL, -INF, INF}},
@@ -153,32 +170,65 @@ void el_optimizer(elab *E, const ast_item *item, gn_train_spec *s, double *decay
         {EACH, {"weight_decay", decay, NULL, NULL, 0, INF}},
         {EACH, {"rows", NULL, &s->touched, NULL, 0, 0, {"all", "touched"}}},
     };
-    knob own[sizeof all / sizeof *all];
-    size_t n = 0;
-    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
-        if (all[k].of >> which & 1) own[n++] = all[k].k;
-    set_knobs(E, item->a, own, n);
+    set_own(E, item->a, all, sizeof all / sizeof *all, which);
     check_optimizer(E, item->a->mark, s);
 }
 
 /* schedules ------------------------------------------------------------------------------------ */
 
+static const char *const schedules[GN_SCHEDULES] = {
+    "constant", "step", "exponential", "cosine", "linear", "one_cycle", "plateau"};
+
+static gn_train_spec schedule_begins_with(const gn_train_spec *before, gn_schedule which)
+{
+    gn_train_spec s = *before;
+    s.schedule = which;
+    s.gamma = which == GN_LR_LINEAR ? 0 : 0.1;
+    s.rise = 0.3;
+    s.div_factor = 25;
+    s.final_div_factor = 1e4;
+    s.wait = 10;
+    s.threshold = 1e-4;
+    return s;
+}
+
+static void check_schedule(elab *E, gn_span at, const gn_train_spec *s)
+{
+    if (s->schedule == GN_LR_STEP && s->period == 0) el_error(E, at, "`step` needs its `period`");
+    if (s->div_factor == 0 || s->final_div_factor == 0)
+        el_error(E, at, "rates are divided by `div_factor` and `final_div_factor`: not by 0");
+}
+
 void el_schedule(elab *E, const ast_item *item, gn_train_spec *s)
 {
-    static const char *const names[] = {"constant", "step", "exponential", "cosine", "linear"};
-    if (!item) return;
-    int which = el_choice(E, item->a, names, 5, "the schedule");
-    if (which < 0) return;
-    s->schedule = (gn_schedule)which;
-    s->period = 0;
-    s->gamma = s->schedule == GN_LR_LINEAR ? 0 : 0.1;
-    const knob knobs[] = {
-        {"period", NULL, NULL, &s->period, 0, 0},
-        {"gamma", &s->gamma, NULL, NULL, 0, INF},
-        {"eta_min", &s->eta_min, NULL, NULL, 0, INF},
+    int which = item ? el_choice(E, item->a, schedules, GN_SCHEDULES, "the schedule") : 0;
+    if (which < 0 || !item) return;
+    enum {
+        STEP = 1 << GN_LR_STEP,
+        COSINE = 1 << GN_LR_COSINE,
+        LINEAR = 1 << GN_LR_LINEAR,
+        CYCLE = 1 << GN_LR_ONE_CYCLE,
+        PLATEAU = 1 << GN_LR_PLATEAU,
+        WITH_GAMMA = STEP | 1 << GN_LR_EXPONENTIAL | LINEAR
     };
-    set_knobs(E, item->a, knobs, 3);
-    if (s->schedule == GN_LR_STEP && s->period == 0)
-        el_error(E, item->a->mark, "`step` needs its `period`");
-    if (s->period == 0) s->period = s->epochs > 0 ? s->epochs : 1;
+    *s = schedule_begins_with(s, (gn_schedule)which);
+    const owned_knob all[] = {
+        {CYCLE, {"max_lr", &s->lr, NULL, NULL, 0, INF}},
+        {STEP | COSINE | LINEAR | CYCLE, {"period", NULL, NULL, &s->period, 1, 0}},
+        {WITH_GAMMA, {"gamma", &s->gamma, NULL, NULL, 0, INF}},
+        {COSINE, {"eta_min", &s->eta_min, NULL, NULL, 0, INF}},
+        {CYCLE, {"pct_start", &s->rise, NULL, NULL, 0, 1}},
+        {CYCLE, {"div_factor", &s->div_factor, NULL, NULL, 0, INF}},
+        {CYCLE, {"final_div_factor", &s->final_div_factor, NULL, NULL, 0, INF}},
+        {PLATEAU, {"factor", &s->gamma, NULL, NULL, 0, 1}},
+        {PLATEAU, {"patience", NULL, NULL, &s->wait, 0, 0}},
+        {PLATEAU, {"threshold", &s->threshold, NULL, NULL, 0, INF}},
+        {PLATEAU, {"cooldown", NULL, NULL, &s->cooldown, 0, 0}},
+        {PLATEAU, {"min_lr", &s->eta_min, NULL, NULL, 0, INF}},
+        {PLATEAU, {"monitor", NULL, &s->by_accuracy, NULL, 0, 0, {"val_loss", "val_accuracy"}}},
+    };
+    set_own(E, item->a, all, sizeof all / sizeof *all, which);
+    check_schedule(E, item->a->mark, s);
+    int64_t left = s->epochs - s->warmup;
+    if (s->period == 0) s->period = left > 0 ? left : 1;
 }

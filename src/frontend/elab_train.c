@@ -6,8 +6,8 @@
 #include <string.h>
 
 static const char *const items[] = {"loss",      "optimizer",  "epochs",   "weight_decay",
-                                    "clip_norm", "clip_value", "schedule", "patience",
-                                    "monitor",   "select"};
+                                    "clip_norm", "clip_value", "schedule", "warmup",
+                                    "patience",  "monitor",    "select"};
 enum { N_ITEMS = sizeof items / sizeof *items };
 
 static const ast_item *item_named(const ast_decl *d, const char *name)
@@ -270,6 +270,7 @@ void el_train_spec(elab *E, const train_plan *t, gn_train_spec *s)
     int_setting(E, d, "patience", 0, &s->patience);
     number_setting(E, d, "clip_norm", 0, &s->clip_norm);
     number_setting(E, d, "clip_value", 0, &s->clip_value);
+    int_setting(E, d, "warmup", 0, &s->warmup);
     el_schedule(E, item_named(d, "schedule"), s);
     selection(E, d, s);
     el_pop_frame(E);

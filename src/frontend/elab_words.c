@@ -43,7 +43,22 @@ static void add_schedule(const gn_train_spec *t, gn_buf *b)
         gn_buf_printf(b, ", schedule = linear(period = %" PRId64 ", gamma = %.9g)", t->period,
                       t->gamma);
         break;
+    case GN_LR_ONE_CYCLE:
+        gn_buf_printf(b,
+                      ", schedule = one_cycle(period = %" PRId64
+                      ", pct_start = %.9g, div_factor = %.9g, final_div_factor = %.9g)",
+                      t->period, t->rise, t->div_factor, t->final_div_factor);
+        break;
+    case GN_LR_PLATEAU:
+        gn_buf_printf(b,
+                      ", schedule = plateau(factor = %.9g, patience = %" PRId64
+                      ", threshold = %.9g, cooldown = %" PRId64 ", min_lr = %.9g, monitor = %s)",
+                      t->gamma, t->wait, t->threshold, t->cooldown, t->eta_min,
+                      t->by_accuracy ? "val_accuracy" : "val_loss");
+        break;
+    default: break;
     }
+    if (t->warmup > 0) gn_buf_printf(b, ", warmup = %" PRId64, t->warmup);
     if (t->clip_norm > 0) gn_buf_printf(b, ", clip_norm = %.9g", t->clip_norm);
     if (t->clip_value > 0) gn_buf_printf(b, ", clip_value = %.9g", t->clip_value);
 }

@@ -107,7 +107,7 @@ typedef struct gn_model {
      *       loss. */
     gir_program *eval, *loss;
     gir_program *validate; /* eval, and as output "loss" the loss of it over val_mask; NULL unless
-                              monitor_loss */
+                              gn_watches_loss */
     gn_train_spec train;
     const char *const *defaults_used; /* hyperparameters and their values, "hidden = 16", for the
                                          report */

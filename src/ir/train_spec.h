@@ -23,7 +23,10 @@ typedef enum gn_schedule {
     GN_LR_STEP,
     GN_LR_EXPONENTIAL,
     GN_LR_COSINE,
-    GN_LR_LINEAR
+    GN_LR_LINEAR,
+    GN_LR_ONE_CYCLE,
+    GN_LR_PLATEAU,
+    GN_SCHEDULES
 } gn_schedule;
 
 typedef struct gn_train_spec {
@@ -38,10 +41,20 @@ typedef struct gn_train_spec {
     double clip_norm, clip_value; /* 0: none; torch.nn.utils.clip_grad_norm_ / clip_grad_value_ */
     /* lr at 0-based step t: STEP lr * gamma^floor(t / period); EXPONENTIAL lr * gamma^t; COSINE
      * eta_min + (lr - eta_min) * (1 + cos(pi * t / period)) / 2; LINEAR from lr to lr * gamma over
-     * period steps. */
+     * period steps; ONE_CYCLE from lr / div_factor to lr in the part `rise` of period steps, and on
+     * to lr / (div_factor * final_div_factor), both along half a cosine; PLATEAU lr * gamma^n, not
+     * below eta_min, after the n-th time that a validation result did not get better
+     * (gn_plateau). */
     gn_schedule schedule;
     double gamma, eta_min;
     int64_t period;
+    double rise, div_factor, final_div_factor;
+    int64_t wait, cooldown; /* PLATEAU: results without a better one before the rate is lowered, and
+                               how many do not count after that */
+    double threshold;       /* PLATEAU: the part by which one has to be better */
+    bool by_accuracy;       /* PLATEAU: validation accuracy rather than loss */
+    /* Steps before the schedule begins, in which the rate rises to what that begins with. */
+    int64_t warmup;
     int64_t epochs;
     int64_t patience;  /* early stopping on validation: 0 off */
     bool select_best;  /* report and keep the weights of the best validation epoch */
@@ -51,5 +64,11 @@ typedef struct gn_train_spec {
      * best. */
     bool monitor_accuracy;
 } gn_train_spec;
+
+/* Is a validation loss computed after an epoch? */
+static inline bool gn_watches_loss(const gn_train_spec *t)
+{
+    return t->monitor_loss || (t->schedule == GN_LR_PLATEAU && !t->by_accuracy);
+}
 
 #endif

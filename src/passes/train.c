@@ -7,9 +7,9 @@
  * are put back: as torch.optim.SparseAdam, and SGD and Adagrad with sparse gradients.  Others keep
  * their moments, too. */
 #include "passes/train.h"
+#include "passes/rate.h"
 #include "passes/touch_rows.h"
 
-#include <math.h>
 #include <string.h>
 
 typedef struct trainer {
@@ -86,47 +86,6 @@ static void update_of(trainer *t, const trained *x, const char *name, gir_id v)
 
 /* what depends on the step --------------------------------------------------------------------- */
 
-static gir_id learning_rate(trainer *t)
-{
-    const gn_train_spec *s = t->spec;
-    gir_id step = gir_cast(t->p, t->t, GN_F64), lr = f64(t, s->lr),
-           period = f64(t, (double)s->period);
-    switch (s->schedule) {
-    case GN_LR_STEP: {
-        gir_id done = gir_op1(t->p, GIR_FLOOR, op2(t, GIR_DIV, step, period));
-        return op2(t, GIR_MUL, lr, op2(t, GIR_POW, f64(t, s->gamma), done));
-    }
-    case GN_LR_EXPONENTIAL: return op2(t, GIR_MUL, lr, op2(t, GIR_POW, f64(t, s->gamma), step));
-    case GN_LR_COSINE: {
-        gir_id turn = gir_op1(
-            t->p, GIR_COS,
-            op2(t, GIR_MUL, step, f64(t, 3.14159265358979323846 / (double)s->period)));
-        gir_id half = scale(t, op2(t, GIR_ADD, turn, f64(t, 1)), (s->lr - s->eta_min) / 2);
-        return op2(t, GIR_ADD, half, f64(t, s->eta_min));
-    }
-    case GN_LR_LINEAR: {
-        gir_id part = op2(t, GIR_DIV, op2(t, GIR_MIN, step, period), period);
-        part = scale(t, part, s->gamma - 1);
-        return op2(t, GIR_MUL, lr, op2(t, GIR_ADD, part, f64(t, 1)));
-    }
-    default: return lr;
-    }
-}
-
-double gn_train_rate(const gn_train_spec *s, int64_t step)
-{
-    double t = (double)step, period = (double)s->period;
-    switch (s->schedule) {
-    case GN_LR_STEP: return s->lr * pow(s->gamma, floor(t / period));
-    case GN_LR_EXPONENTIAL: return s->lr * pow(s->gamma, t);
-    case GN_LR_COSINE:
-        return s->eta_min +
-               (s->lr - s->eta_min) * (1 + cos(t * 3.14159265358979323846 / period)) / 2;
-    case GN_LR_LINEAR: return s->lr * (1 + (s->gamma - 1) * fmin(t, period) / period);
-    default: return s->lr;
-    }
-}
-
 /* 1 - beta^(t+1) */
 static gir_id bias_correction(trainer *t, double beta)
 {
@@ -138,7 +97,7 @@ static void begin_step(trainer *t)
 {
     gir_type counter = gir_tensor(GN_I64, 0, 0, NULL);
     t->t = state(t, "rng.step", &counter);
-    t->lr = learning_rate(t);
+    t->lr = gn_train_rate_value(t->p, t->spec, t->t);
     if (t->spec->optimizer == GN_ADAGRAD && t->spec->lr_decay != 0) {
         gir_id step = gir_cast(t->p, t->t, GN_F64), one = f64(t, 1);
         gir_id by = op2(t, GIR_ADD, one, scale(t, step, t->spec->lr_decay));
@@ -357,10 +316,12 @@ static gir_id updated(trainer *t, const trained *x)
 static gn_status *check_spec(const gn_train_spec *s)
 {
     bool periodic = s->schedule == GN_LR_STEP || s->schedule == GN_LR_COSINE ||
-                    s->schedule == GN_LR_LINEAR;
+                    s->schedule == GN_LR_LINEAR || s->schedule == GN_LR_ONE_CYCLE;
     if (periodic && s->period < 1)
         GN_FAIL(GN_ERR_MODEL, "the schedule's period is %lld steps; it must be 1 or more",
                 (long long)s->period);
+    if (s->schedule == GN_LR_ONE_CYCLE && !(s->div_factor > 0 && s->final_div_factor > 0))
+        GN_FAIL(GN_ERR_MODEL, "rates are divided by %g and %g", s->div_factor, s->final_div_factor);
     if (!(s->lr >= 0)) GN_FAIL(GN_ERR_MODEL, "the learning rate is %g", s->lr);
     if (!(s->clip_norm >= 0) || !(s->clip_value >= 0))
         GN_FAIL(GN_ERR_MODEL, "gradients are clipped to less than 0");

@@ -1,7 +1,7 @@
 /* fit: the training loop over a bound session. */
 #include "session/session_impl.h"
 
-#include "passes/train.h"
+#include "passes/rate.h"
 
 #include <math.h>
 #include <string.h>
@@ -82,15 +82,12 @@ static void judge(const gn_train_spec *t, const gn_best *b, double accuracy, dou
 static gn_status *select_best(gn_session *s, gn_epoch *e, gn_best *b, bool *stop)
 {
     const gn_train_spec *t = &s->model->train;
-    double loss = INFINITY;
+    double loss = t->monitor_loss ? e->val_loss : INFINITY;
     bool chosen, improved;
-    if (t->monitor_loss)
-        GN_TRY(fetch_loss(&s->build.eval, &loss)); /* of the weights that `measure` has just run */
     judge(t, b, e->val_acc, loss, &chosen, &improved);
     if (e->val_acc > b->accuracy) b->accuracy = e->val_acc;
     if (loss < b->loss) b->loss = loss;
     b->misses = improved ? 0 : b->misses + 1;
-    if (t->monitor_loss) e->val_loss = loss;
     e->misses = b->misses;
     e->patience = t->patience;
     *stop = t->patience > 0 && b->misses >= t->patience;
@@ -183,15 +180,22 @@ static gn_status *step(gn_session *s, bool asked, pending *p, gn_fit *out, doubl
     return NULL;
 }
 
+/* Is an epoch chosen by validation figures, be it to end with? */
+static bool chooses(const gn_train_spec *t) { return t->select_best || t->patience > 0; }
+
 /* What is done after an epoch whose loss is known. */
 static gn_status *end_epoch(gn_session *s, void (*each)(void *, const gn_epoch *), void *ctx,
                             double begun_ms, gn_epoch *e, gn_best *b, bool *stop)
 {
     const gn_train_spec *t = &s->model->train;
-    bool choose = t->select_best || t->patience > 0;
+    bool choose = chooses(t), plateau = t->schedule == GN_LR_PLATEAU, asked = choose || plateau;
     if (!isfinite(e->loss)) return not_finite(e->loss, e->epoch);
-    if (choose || each) GN_TRY(measure(s, each != NULL, e));
+    if (asked || each) GN_TRY(measure(s, each != NULL, e));
+    if (asked && gn_watches_loss(t)) GN_TRY(fetch_loss(&s->build.eval, &e->val_loss));
     if (choose) GN_TRY(select_best(s, e, b, stop));
+    gn_remote *remote = s->opt.target ? s->opt.target->remote : NULL;
+    double result = t->by_accuracy ? e->val_acc : e->val_loss;
+    if (plateau) GN_TRY(gn_plateau_result(s->model, &s->state, remote, result));
     e->seconds = (gn_now_ms() - begun_ms) * 1e-3;
     if (each) each(ctx, e);
     return NULL;
@@ -204,7 +208,7 @@ static gn_status *epochs(gn_session *s, void (*each)(void *, const gn_epoch *), 
     int64_t n = s->opt.epochs >= 0 ? s->opt.epochs : t->epochs;
     /* it went on from a checkpoint that is done */
     bool stop = t->patience > 0 && b->misses >= t->patience;
-    bool asked = t->select_best || t->patience > 0 || each, written = false;
+    bool asked = chooses(t) || t->schedule == GN_LR_PLATEAU || each, written = false;
     double *step_us = GN_NEW_N(s->arena, double, n < MAX_STEPS ? n + 1 : MAX_STEPS),
            last_ms = gn_now_ms();
     double begun_ms = last_ms;
@@ -228,7 +232,7 @@ static gn_status *epochs(gn_session *s, void (*each)(void *, const gn_epoch *), 
                       .val_links = gn_metrics_none(),
                       .test_links = gn_metrics_none(),
                       .val_loss = NAN,
-                      .rate = gn_train_rate(t, out->epochs - 1)};
+                      .rate = gn_train_rate(t, out->epochs - 1, gn_plateau_drops(&s->state))};
         GN_TRY(end_epoch(s, each, ctx, begun_ms, &e, b, &stop));
         out->stop = stop               ? GN_STOP_PATIENCE
                     : out->interrupted ? GN_STOP_INTERRUPTED
@@ -242,29 +246,30 @@ static gn_status *epochs(gn_session *s, void (*each)(void *, const gn_epoch *), 
     return s->opt.checkpoint && !written ? write_checkpoint(s, out, b) : NULL;
 }
 
-/* What `select` and `patience` go by has to be there, else every epoch would be as good as any. */
+/* What `select`, `patience` and `plateau` go by has to be there, else every epoch would be as good
+ * as any. */
 static gn_status *check_monitor(const gn_session *s)
 {
     const gn_train_spec *t = &s->model->train;
-    if (!(t->select_best || t->patience > 0) || (t->monitor_loss && !t->monitor_accuracy))
-        return NULL;
+    const char *model = s->model->name, *data = s->data->name ? s->data->name : "the data";
+    bool choose = chooses(t) && (!t->monitor_loss || t->monitor_accuracy);
+    const char *does = choose ? "chooses epochs" : "lowers the learning rate";
+    if (!choose && !(t->schedule == GN_LR_PLATEAU && t->by_accuracy)) return NULL;
     if (s->data->n_classes == 1)
         GN_FAIL(GN_ERR_DATA,
-                "the train block of %s chooses epochs by the accuracy on validation nodes, and %s "
-                "has one class alone; "
-                "--classes N says how many there are",
-                s->model->name, s->data->name ? s->data->name : "the data");
+                "the train block of %s %s by the accuracy on validation nodes, and %s has one "
+                "class alone; --classes N says how many there are",
+                model, does, data);
     if (!gn_session_classes(s))
         GN_FAIL(GN_ERR_MODEL,
-                "the train block of %s chooses epochs by the accuracy on validation nodes, and it "
-                "gives no node[C]: "
-                "write `monitor = val_loss`",
-                s->model->name);
+                "the train block of %s %s by the accuracy on validation nodes, and it gives no "
+                "node[C]: write `monitor = val_loss`",
+                model, does);
     if (!s->data->y || !s->data->val_mask)
         GN_FAIL(GN_ERR_DATA,
-                "the train block of %s chooses epochs by the accuracy on validation nodes, and %s "
-                "has no labels",
-                s->model->name, s->data->name ? s->data->name : "the data");
+                "the train block of %s %s by the accuracy on validation nodes, and %s has no "
+                "labels",
+                model, does, data);
     return NULL;
 }
 

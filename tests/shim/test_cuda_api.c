@@ -4,6 +4,7 @@
 /* timeout: 900 */
 /* The public API on a device: the fake driver, with kernels that the host runs. */
 #include "shim/api_device.h"
+#include "unit/api_plateau.h"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -235,6 +236,14 @@ START_TEST(ways_to_compile)
     gnnc_context_free(c);
 #endif
     close_to(&other, &want);
+}
+END_TEST
+
+START_TEST(plateau)
+{
+    gnnc_context *c = device_context();
+    plateau_story(c);
+    gnnc_context_free(c);
 }
 END_TEST
 
@@ -587,6 +596,7 @@ int main(void)
     tcase_add_loop_test(t, one_call_a_step, 0, 2);
     tcase_add_loop_test(t, ways_to_compile, 0, sizeof ways / sizeof *ways);
     tcase_add_test(t, weights);
+    tcase_add_test(t, plateau);
     tcase_add_test(t, data_is_copied);
     tcase_add_loop_test(t, nothing_stays, 0, 2);
     tcase_add_loop_test(t, no_nodes, 0, sizeof forms / sizeof *forms);

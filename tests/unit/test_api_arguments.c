@@ -117,6 +117,7 @@ START_TEST(users)
     NEEDS(gnnc_run_bind(b.run, "x", NO_TENSOR), "gnnc_run_bind: `data` is NULL");
     NEEDS(gnnc_run_bind_csr(NULL, 1, row, NULL, NULL), "gnnc_run_bind_csr: `r` is NULL");
     NEEDS(gnnc_run_bind_csr(b.run, 1, NULL, NULL, NULL), "gnnc_run_bind_csr: `row` is NULL");
+    NEEDS(gnnc_state_validated(NULL, 0), "gnnc_state_validated: `s` is NULL");
     NEEDS(gnnc_run_infer(NULL), "gnnc_run_infer: `r` is NULL");
     NEEDS(gnnc_run_step(NULL, NULL), "gnnc_run_step: `r` is NULL");
     NEEDS(gnnc_run_output(NULL, "out", &view), "gnnc_run_output: `r` is NULL");

@@ -1,7 +1,7 @@
 /* The public API: states, what they learn, and their weights in files. */
 /* timeout: 240 */
 #include "runtime/data/tensorfile.h"
-#include "unit/api_world.h"
+#include "unit/api_plateau.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -261,6 +261,9 @@ START_TEST(weights_of_torch)
 }
 END_TEST
 
+START_TEST(plateau) { plateau_story(NULL); }
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("all");
@@ -270,6 +273,7 @@ int main(void)
         tcase_add_test(t, weights);
         tcase_add_test(t, weights_of_more);
         tcase_add_test(t, weights_of_torch);
+        tcase_add_test(t, plateau);
     }
     tcase_set_timeout(t, 200);
     return RUN_CASES("api_state", t);

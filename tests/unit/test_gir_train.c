@@ -3,6 +3,7 @@
 /* links: ir lower passes base */
 #include "gir_test.h"
 #include "passes/simplify.h"
+#include "passes/rate.h"
 #include "passes/train.h"
 
 static const char model[] = "program @model {\n"
@@ -316,7 +317,7 @@ START_TEST(rates)
             gir_program *step[2];
             world e[2] = {begin(), begin()};
             constant.schedule = GN_LR_CONSTANT;
-            constant.lr = gn_train_rate(spec, t);
+            constant.lr = gn_train_rate(spec, t, 0);
             expect_ok(train(read_program(model), spec, 0, &step[0]));
             expect_ok(train(read_program(model), &constant, 0, &step[1]));
             for (int i = 0; i < 2; i++) run_step(step[i], &e[i], t);

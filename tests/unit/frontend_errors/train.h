@@ -271,8 +271,8 @@
          "  loss = cross_entropy(M(g, x), y) over train_mask\n"
          "  schedule = steps(period = 2)\n"
          "}\n",
-     "m.gnn:7:14: error: the schedule is `constant`, `step`, `exponential`, `cosine` or `linear`; "
-     "did you mean `step`?\n"
+     "m.gnn:7:14: error: the schedule is `constant`, `step`, `exponential`, `cosine`, `linear`, "
+     "`one_cycle` or `plateau`; did you mean `step`?\n"
          "    7 |   schedule = steps(period = 2)\n"
          "      |              ^~~~~"},
     {"train_schedule_period",
@@ -287,6 +287,78 @@
      "m.gnn:7:14: error: `step` needs its `period`\n"
          "    7 |   schedule = step(gamma = 0.5)\n"
          "      |              ^~~~"},
+    {"train_schedule_other_argument",
+     "model M() (g: graph, x: node[F]) -> node[C] { return Linear(C)(x) }\n"
+         "train M {\n"
+         "  loss = cross_entropy(M(g, x), y) over train_mask\n"
+         "  schedule = exponential(period = 3)\n"
+         "}\n",
+     "m.gnn:4:26: error: `exponential` takes no `period`; it takes `gamma`\n"
+         "    4 |   schedule = exponential(period = 3)\n"
+         "      |                          ^~~~~~"},
+    {"train_schedule_constant",
+     "model M() (g: graph, x: node[F]) -> node[C] { return Linear(C)(x) }\n"
+         "train M {\n"
+         "  loss = cross_entropy(M(g, x), y) over train_mask\n"
+         "  schedule = constant(gamma = 3)\n"
+         "}\n",
+     "m.gnn:4:31: error: `constant` takes no arguments\n"
+         "    4 |   schedule = constant(gamma = 3)\n"
+         "      |                               ^"},
+    {"train_one_cycle_part",
+     "model M() (g: graph, x: node[F]) -> node[C] { return Linear(C)(x) }\n"
+         "train M {\n"
+         "  loss = cross_entropy(M(g, x), y) over train_mask\n"
+         "  schedule = one_cycle(pct_start = 2)\n"
+         "}\n",
+     "m.gnn:4:36: error: `pct_start` is a number from 0 to below 1, not 2\n"
+         "    4 |   schedule = one_cycle(pct_start = 2)\n"
+         "      |                                    ^"},
+    {"train_one_cycle_division",
+     "model M() (g: graph, x: node[F]) -> node[C] { return Linear(C)(x) }\n"
+         "train M {\n"
+         "  loss = cross_entropy(M(g, x), y) over train_mask\n"
+         "  schedule = one_cycle(div_factor = 0)\n"
+         "}\n",
+     "m.gnn:4:14: error: rates are divided by `div_factor` and `final_div_factor`: not by 0\n"
+         "    4 |   schedule = one_cycle(div_factor = 0)\n"
+         "      |              ^~~~~~~~~"},
+    {"train_plateau_factor",
+     "model M() (g: graph, x: node[F]) -> node[C] { return Linear(C)(x) }\n"
+         "train M {\n"
+         "  loss = cross_entropy(M(g, x), y) over train_mask\n"
+         "  schedule = plateau(factor = 1)\n"
+         "}\n",
+     "m.gnn:4:31: error: `factor` is a number from 0 to below 1, not 1\n"
+         "    4 |   schedule = plateau(factor = 1)\n"
+         "      |                               ^"},
+    {"train_plateau_patience",
+     "model M() (g: graph, x: node[F]) -> node[C] { return Linear(C)(x) }\n"
+         "train M {\n"
+         "  loss = cross_entropy(M(g, x), y) over train_mask\n"
+         "  schedule = plateau(patience = -1)\n"
+         "}\n",
+     "m.gnn:4:33: error: `patience` is an integer of at least 0, not -1\n"
+         "    4 |   schedule = plateau(patience = -1)\n"
+         "      |                                 ^~"},
+    {"train_plateau_monitor",
+     "model M() (g: graph, x: node[F]) -> node[C] { return Linear(C)(x) }\n"
+         "train M {\n"
+         "  loss = cross_entropy(M(g, x), y) over train_mask\n"
+         "  schedule = plateau(monitor = best)\n"
+         "}\n",
+     "m.gnn:4:32: error: `monitor` is \"val_loss\" or \"val_accuracy\", not \"best\"\n"
+         "    4 |   schedule = plateau(monitor = best)\n"
+         "      |                                ^~~~"},
+    {"train_warmup",
+     "model M() (g: graph, x: node[F]) -> node[C] { return Linear(C)(x) }\n"
+         "train M {\n"
+         "  loss = cross_entropy(M(g, x), y) over train_mask\n"
+         "  warmup = 0.5\n"
+         "}\n",
+     "m.gnn:4:12: error: `warmup` is an integer of at least 0, not 0.5\n"
+         "    4 |   warmup = 0.5\n"
+         "      |            ^~~"},
     {"train_select",
      "model M() (g: graph, x: node[F]) -> node[C] {\n"
          "  conv = GCNConv(C)\n"
