@@ -1,6 +1,6 @@
 /* plateau: what a schedule that goes by validation results keeps, among a model's states. */
 #include "build/build.h"
-#include "passes/rate.h"
+#include "passes/learning_rate.h"
 
 static const char judged[] = "opt.plateau"; /* f64[4]: the best result, how many there were, how
                                                many in a row were no better, and are not to count */

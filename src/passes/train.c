@@ -7,7 +7,7 @@
  * are put back: as torch.optim.SparseAdam, and SGD and Adagrad with sparse gradients.  Others keep
  * their moments, too. */
 #include "passes/train.h"
-#include "passes/rate.h"
+#include "passes/learning_rate.h"
 #include "passes/touch_rows.h"
 
 #include <string.h>

@@ -14,10 +14,11 @@ typedef struct gn_train_param {
  * states gives: *step: all of `loss`, its outputs and updates, and updates of every parameter
  * that the loss depends on, of the optimizer's states "opt.m.<param>", "opt.v.<param>", ... (of
  * the parameter's type, 0 at first), and of the step counter "rng.step" (i64[], 0 at first),
- * which the step advances by one and learning rate (rate.h) and bias corrections are computed
- * from.  Parameters that the loss does not depend on are left alone, as torch does, and so are rows
- * that are not touched of those that gn_pass_touch_rows has prepared.  errors: GN_ERR_MODEL where
- * the loss has no gradient, or the options make no sense (as torch.optim refuses them) */
+ * which the step advances by one and learning rate (learning_rate.h) and bias corrections are
+ * computed from.  Parameters that the loss does not depend on are left alone, as torch does, and so
+ * are rows that are not touched of those that gn_pass_touch_rows has prepared.  errors:
+ * GN_ERR_MODEL where the loss has no gradient, or the options make no sense (as torch.optim refuses
+ * them) */
 GN_NODISCARD gn_status *gn_pass_train(gn_arena *a, const gir_program *loss, int n_params,
                                       const gn_train_param *params, const gn_train_spec *spec,
                                       gir_program **step);

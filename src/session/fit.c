@@ -1,7 +1,7 @@
 /* fit: the training loop over a bound session. */
 #include "session/session_impl.h"
 
-#include "passes/rate.h"
+#include "passes/learning_rate.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * tests/unit/test_gir_rate.py` (PyTorch 2.15). */
 /* links: ir lower passes base */
 #include "gir_test.h"
-#include "passes/rate.h"
+#include "passes/learning_rate.h"
 #include "passes/simplify.h"
 
 enum { STEPS = 16 };

@@ -3,7 +3,7 @@
 /* links: ir lower passes base */
 #include "gir_test.h"
 #include "passes/simplify.h"
-#include "passes/rate.h"
+#include "passes/learning_rate.h"
 #include "passes/train.h"
 
 static const char model[] = "program @model {\n"

@@ -1,6 +1,6 @@
 /* The learning rate of a step: in the program that trains, and for whoever reports it. */
-#ifndef GN_PASSES_RATE_H
-#define GN_PASSES_RATE_H
+#ifndef GN_PASSES_LEARNING_RATE_H
+#define GN_PASSES_LEARNING_RATE_H
 
 #include "ir/gir.h"
 #include "ir/train_spec.h"

@@ -1,6 +1,6 @@
 /* Learning rates.  Formulas are those of torch.optim.lr_scheduler, in f64, as Python has them: each
  * is written twice, as numbers and as values of a program. */
-#include "passes/rate.h"
+#include "passes/learning_rate.h"
 
 #include <math.h>
 
