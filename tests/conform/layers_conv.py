@@ -185,6 +185,31 @@ def pan(name, filter_size):
     return homogeneous(name, f"PANConv(5, {filter_size})", lambda: Pan(5, filter_size))
 
 
+class Unpadded(pyg.attention.PerformerAttention):
+    """Each graph by itself, so that no padding counts among the keys."""
+
+    def forward(self, x, mask):
+        out = torch.zeros_like(x)
+        for k in range(len(x)):
+            if mask[k].any():
+                out[k, mask[k]] = super().forward(x[k:k + 1, mask[k]])[0]
+        return out
+
+
+def gps(name, args, build=None, member=False, heads=2, **options):
+    """A case and another where there are many graphs."""
+    def make():
+        conv = pyg.GPSConv(6, build() if build else None, heads, **options)
+        if options.get("attn_type") == "performer":
+            conv.attn = Unpadded(6, heads, **options["attn_kwargs"])
+        return conv
+    return Case(name, "g: graph, x: node[f]" + ", member: node -> graph" * member, "node[6]",
+                f"conv = GPSConv({args}) as \"\"\n"
+                f"  return conv(g, x{', member' * member})", make,
+                lambda m, i: m(i["node.x"], i["g"], i["member"][1] if member else None),
+                edges={"member": [(0, 0), (1, 0), (2, 1), (3, 2), (4, 2), (5, 2), (6, 3)]})
+
+
 EDGELESS = [
     homogeneous("simple", "SimpleConv()", lambda: pyg.SimpleConv(), 6),
     homogeneous("simple_max", "SimpleConv(\"max\", \"cat\")",
@@ -286,6 +311,10 @@ EDGELESS = [
            lambda: pyg.GATv2Conv(6, 5, edge_dim=3, fill_value="add")),
     filled("resgated_edge", "ResGatedGraphConv(5)",
            lambda: pyg.ResGatedGraphConv(6, 5, edge_dim=3)),
+    gps("gps", "GCNConv(6), heads = 2", lambda: pyg.GCNConv(6, 6)),
+    gps("gps_normless", "heads = 3, norm = none, act = tanh", heads=3, norm=None, act="tanh"),
+    gps("gps_performer", "SAGEConv(6), attn = PerformerAttention(2, head_channels = 8)",
+        lambda: pyg.SAGEConv(6, 6), attn_type="performer", attn_kwargs={"head_channels": 8}),
 ]
 
 CASES = and_edgeless(EDGELESS) + [
@@ -349,4 +378,11 @@ CASES = and_edgeless(EDGELESS) + [
               lambda: pyg.GATConv(BOTH, 5, add_self_loops=False, residual=True)),
     bipartite("gatv2_residual_between", "GATv2Conv(5, loops = false, residual = true)",
               lambda: pyg.GATv2Conv(BOTH, 5, add_self_loops=False, residual=True)),
+    gps("gps_graphs", "GATConv(6, loops = false), heads = 2",
+        lambda: pyg.GATConv(6, 6, add_self_loops=False), True),
+    gps("gps_graphs_norm", "heads = 2, norm = GraphNorm(), by_graph = true", None, True,
+        norm="graph_norm"),
+    gps("gps_graphs_performer", "attn = PerformerAttention(2, head_channels = 8, qkv_bias = true, "
+        "attn_out_bias = false)", None, True, attn_type="performer",
+        attn_kwargs={"head_channels": 8, "qkv_bias": True, "attn_out_bias": False}),
 ]
