@@ -63,6 +63,7 @@ typedef enum init_rule {
     INIT_GLOROT_NORMAL,
     INIT_KAIMING_UNIFORM,
     INIT_KAIMING_NORMAL,
+    INIT_BY_ROWS,
 } init_rule;
 
 typedef struct el_init {

@@ -75,12 +75,6 @@ def first_weighed(name, layer, build):
                    lambda m, i: m(i["node.x"], 2 * i["node.x"], i["g"], weights(i)))
 
 
-def antisymmetric(**options):
-    conv = pyg.AntiSymmetricConv(6, **options)
-    conv.register_buffer("eye", conv.eye, persistent=False)
-    return conv
-
-
 def split_edges(i):
     """Edges of kind 0, and others."""
     return i["g"][:, i["g.kind"] == 0], i["g"][:, i["g.kind"] > 0]
@@ -247,11 +241,11 @@ EDGELESS = [
     first("fa", "FAConv()", lambda: pyg.FAConv(6)),
     first("fa_loopless", "FAConv(0.3, loops = false)",
           lambda: pyg.FAConv(6, 0.3, add_self_loops=False)),
-    homogeneous("antisymmetric", "AntiSymmetricConv()", antisymmetric, 6),
+    homogeneous("antisymmetric", "AntiSymmetricConv()", lambda: pyg.AntiSymmetricConv(6), 6),
     homogeneous("antisymmetric_phi", "AntiSymmetricConv(SAGEConv(6), num_iters = 2, epsilon = 0.2, "
                 "gamma = 0.3, act = relu, bias = false)",
-                lambda: antisymmetric(phi=pyg.SAGEConv(6, 6), num_iters=2, epsilon=0.2, gamma=0.3,
-                                      act="relu", bias=False), 6),
+                lambda: pyg.AntiSymmetricConv(6, pyg.SAGEConv(6, 6), 2, 0.2, 0.3, "relu",
+                                              bias=False), 6),
     homogeneous("mixhop", "MixHopConv(5)", lambda: pyg.MixHopConv(6, 5), 15),
     homogeneous("mixhop_gap", "MixHopConv(5, [3, 1], loops = false, bias = false)",
                 lambda: pyg.MixHopConv(6, 5, [3, 1], add_self_loops=False, bias=False), 10),

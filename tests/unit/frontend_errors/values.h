@@ -457,3 +457,42 @@
      "m.gnn:2:11: error: \"a\" and 1 cannot be compared\n"
          "    2 |   y = \"a\" == 1\n"
          "      |           ^~"},
+    {"iota_of_edges",
+     "model M() (g: graph, x: node[F]) -> node[F] {\n"
+         "  y = iota(edge(u -> v in g: x[u]))\n"
+         "  z = iota(tensor([1, 2]))\n"
+         "  return x\n"
+         "}\n",
+     "m.gnn:2:12: error: `iota` numbers nodes, and this is edge[1433]\n"
+         "    2 |   y = iota(edge(u -> v in g: x[u]))\n"
+         "      |            ^~~~~~~~~~~~~~~~~~~~~~~\n"
+         "m.gnn:3:12: error: `iota` numbers nodes, and this is [2]\n"
+         "    3 |   z = iota(tensor([1, 2]))\n"
+         "      |            ^~~~~~~~~~~~~~"},
+    {"copy_of_no_layer",
+     "model M() (g: graph, x: node[F]) -> node[F] {\n"
+         "  a = copy(Linear)\n"
+         "  b = copy(x)\n"
+         "  return x\n"
+         "}\n",
+     "m.gnn:2:12: error: `copy` takes a layer with its hyperparameters, not layer "
+         "`Linear`\n"
+         "    2 |   a = copy(Linear)\n"
+         "      |            ^~~~~~\n"
+         "m.gnn:3:12: error: `copy` takes a layer with its hyperparameters, not node[1433]\n"
+         "    3 |   b = copy(x)\n"
+         "      |            ^"},
+    {"eye_of_a_vector",
+     "model M() (x: node[F]) -> node[F] {\n"
+         "  param a: [F] = eye\n"
+         "  param b: [2] = orthogonal\n"
+         "  return x + a\n"
+         "}\n",
+     "m.gnn:2:18: error: `eye` and `orthogonal` are of matrices, and this has one "
+         "dimension\n"
+         "    2 |   param a: [F] = eye\n"
+         "      |                  ^~~\n"
+         "m.gnn:3:18: error: `eye` and `orthogonal` are of matrices, and this has one "
+         "dimension\n"
+         "    3 |   param b: [2] = orthogonal\n"
+         "      |                  ^~~~~~~~~~"},
