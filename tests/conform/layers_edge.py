@@ -195,7 +195,7 @@ GEN = [
              lambda: pyg.GENConv(6, 5, "power", learn_p=True), attr=False),
     *[on_nodes(f"gen_{aggr}", f"GENConv(5, \"{aggr}\")", 5,
                lambda aggr=aggr: pyg.GENConv(6, 5, aggr), attr=False)
-      for aggr in ("sum", "mean", "max", "min", "var", "std")],
+      for aggr in ("sum", "mean", "max", "min", "var", "std", "mul")],
     between("gen_between", "GENConv(5, msg_norm = true)", 5,
             lambda: pyg.GENConv(BOTH, 5, msg_norm=True, edge_dim=D)),
 ]
