@@ -56,6 +56,18 @@ static size_t alias_length(const char *choice, const char **canonical)
     return eq ? (size_t)(eq - choice) : strlen(choice);
 }
 
+/* "svd:64", of the choice "svd:". */
+static gn_status *find_number(parser *p, const gn_option *o, const char *value, size_t len,
+                              const char **out)
+{
+    int64_t v;
+    if (!gn_args_int(value + len, &v) || v < 1)
+        GN_FAIL(GN_ERR_USAGE, "%s: '%s': behind %.*s stands a whole number from 1",
+                spelled(o, p->arena), value, (int)len, value);
+    *out = value;
+    return NULL;
+}
+
 static gn_status *find_choice(parser *p, const gn_option *o, const char *value, const char **out)
 {
     const char *names[32];
@@ -64,6 +76,8 @@ static gn_status *find_choice(parser *p, const gn_option *o, const char *value, 
     for (const char *const *c = o->choices; *c; c++) {
         const char *canonical;
         size_t len = alias_length(*c, &canonical);
+        if (len && (*c)[len - 1] == ':' && !strncmp(value, *c, len))
+            return find_number(p, o, value, len, out);
         if (strlen(value) == len && !strncmp(value, *c, len)) {
             *out = canonical;
             return NULL;

@@ -40,7 +40,7 @@ typedef struct gn_option {
     const char *value;          /* placeholder in the help: "FILE" */
     const char *help;           /* one line or several, without a full stop */
     const char *const *choices; /* CHOICE, CHOICES: ends with NULL; "alias=canonical" accepts alias
-                                   for canonical */
+                                   for canonical, and "word:" a number from 1 behind it */
     int64_t min, max;           /* INT, REAL */
 } gn_option;
 

@@ -80,6 +80,9 @@ static void describe_graph(const gn_session *s)
             s->opt.data.features ? " (made up)"
             : d->normalized      ? " (rows divided by their sums)"
                                  : "");
+    if (d->reduced)
+        fprintf(stderr, " (%s of %lld)", gn_reduction_name[d->reduced],
+                (long long)d->n_features_read);
 }
 
 /* What was read, and what was made of it on the way. */

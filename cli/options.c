@@ -67,7 +67,8 @@ static const char *const features[] = {
 #define X(id, name) name,
     GN_FEATURES(X)
 #undef X
-        NULL};
+        "svd:",
+    "pca:", NULL};
 static const char *const auto_on_off[] = {"auto", "on", "off", NULL};
 
 static const char *const programs[] = {"eval",         "loss",         "step", "validate",
@@ -99,9 +100,8 @@ static const gn_option options[] = {
      "how many classes there are (default: as the labels say, or the\nweights that are loaded)",
      NULL, 1, 1 << 24},
     {"features", 0, GN_OPTION_CHOICE, AT(features), MODEL | BENCH, "WHAT",
-     "features of nodes: data (the default), or made up: identity\n(which node it is), degree (how "
-     "many edges come in) "
-     "or ones",
+     "features of nodes: data (the default); svd:K or pca:K, K components\nof them; or made up: "
+     "identity (which node it is), degree (how\nmany edges come in) or ones",
      features},
     {"normalize-features", 0, GN_OPTION_CHOICE, AT(normalize), MODEL | BENCH, "WHEN",
      "make the rows of the features sum to one: auto, on or off", auto_on_off},

@@ -16,6 +16,17 @@
 
 static int tri(const char *s) { return !s || !strcmp(s, "auto") ? -1 : !strcmp(s, "on"); }
 
+/* "svd:64": fewer features of those of the data. */
+static void reduction_of(const char *text, gn_data_options *out)
+{
+    for (int k = 1; text && k < GN_REDUCTION_COUNT; k++) {
+        size_t n = strlen(gn_reduction_name[k]);
+        if (strncmp(text, gn_reduction_name[k], n) || text[n] != ':') continue;
+        out->reduce = (gn_reduction)k;
+        out->components = atoll(text + n + 1);
+    }
+}
+
 static gn_status *defines_of(const gn_cli *cli, gn_session_options *out)
 {
     gn_define *d = GN_NEW_N(cli->arena, gn_define, cli->opt.defines.n + 1);
@@ -82,6 +93,7 @@ gn_status *gn_cli_session_options(gn_cli *cli, gn_session_options *out)
                                   .undirected = tri(o->undirected)};
     for (int k = 0; o->features && k < GN_FEATURES_COUNT; k++)
         if (!strcmp(o->features, gn_features_name[k])) out->data.features = (gn_features)k;
+    reduction_of(o->features, &out->data);
     out->weights = o->weights;
     out->seed = o->seed < 0 ? 0 : (uint64_t)o->seed;
     out->data.seed = out->seed;
@@ -276,6 +288,7 @@ void gn_cli_json_head(gn_json *j, const gn_session *s)
     gn_json_int(j, "edge_features", s->data->edge_dim);
     gn_json_int(j, "features", s->data->n_features);
     gn_json_bool(j, "features_normalized", s->data->normalized);
+    if (s->data->reduced) gn_json_int(j, "features_read", s->data->n_features_read);
     gn_json_int(j, "classes", s->data->n_classes);
     gn_json_string(j, "reorder", gn_order_name[s->opt.reorder]);
     gn_json_double(j, "reorder_ms", s->reorder_ms);

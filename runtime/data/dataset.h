@@ -63,6 +63,8 @@ struct gn_dataset {
     bool synthetic_features; /* features were made up (identity/degree/one-hot) because the data has
                                 none */
     bool normalized;         /* rows of features were divided by their sums */
+    int reduced;             /* a gn_reduction: what made the features of those that were read */
+    int64_t n_features_read; /* how many those were; 0 where there is no reduction */
     bool embedded;           /* the default graph of the program */
 
     int n_more;
@@ -98,10 +100,26 @@ typedef enum gn_features {
 } gn_features;
 extern const char *const gn_features_name[GN_FEATURES_COUNT];
 
+/* Fewer features, made of those of the data (svd.h). */
+#define GN_REDUCTIONS(X)                                                                           \
+    X(NONE, "none")                                                                                \
+    X(SVD, "svd") /* along singular vectors */                                                     \
+    X(PCA, "pca") /* of what is left without the mean */
+
+typedef enum gn_reduction {
+#define X(id, name) GN_REDUCTION_##id,
+    GN_REDUCTIONS(X)
+#undef X
+        GN_REDUCTION_COUNT
+} gn_reduction;
+extern const char *const gn_reduction_name[GN_REDUCTION_COUNT];
+
 typedef struct gn_data_options {
     const char *path; /* file, folder, "synthetic:..." or NULL for the embedded karate club */
     uint64_t seed;    /* for drawn splits and synthetic graphs */
     gn_features features;
+    gn_reduction reduce; /* of the features that are read, behind their normalisation */
+    int64_t components;  /* so many, if any */
     int64_t classes; /* how many there are; 0: as labels say.  GN_ERR_USAGE where there is a label
                         above */
     int split; /* which of several splits (heterophilous, ten folds of TU: 0..9); 0 where there is

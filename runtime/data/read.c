@@ -5,6 +5,7 @@
 #include "runtime/data/folder.h"
 #include "runtime/data/mem.h"
 #include "runtime/data/readers.h"
+#include "runtime/data/svd.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -229,11 +230,15 @@ static gn_status *finish(gn_dataset *d, const gn_data_options *opt, const gn_rea
     if (opt->features && d->typed)
         GN_FAIL(GN_ERR_USAGE, "%s: --features %s makes those of nodes, and these data have types",
                 r->origin, gn_features_name[opt->features]);
+    if (opt->reduce && d->typed)
+        GN_FAIL(GN_ERR_USAGE, "%s: --features %s is of those of nodes, and these data have types",
+                r->origin, gn_reduction_name[opt->reduce]);
     if (opt->features) GN_TRY(gn_features_make(d, opt->features));
     bool normalize = opt->normalize_rows < 0 ? r->normalize_default && !opt->features
                                              : opt->normalize_rows == 1;
     if (normalize && d->n_features > 0) GN_TRY(gn_features_normalize(d));
     d->normalized = normalize && d->n_features > 0;
+    if (opt->reduce) GN_TRY(gn_features_reduce(d, opt->reduce, opt->components));
     if (opt->classes > 0 && opt->classes < d->n_classes)
         GN_FAIL(GN_ERR_USAGE, "%s: %lld classes are asked for, but the labels have %lld", r->origin,
                 (long long)opt->classes, (long long)d->n_classes);

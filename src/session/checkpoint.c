@@ -23,10 +23,11 @@ static void data_words(const gn_session *s, char out[WORDS])
 {
     const gn_dataset *d = s->data;
     snprintf(out, WORDS,
-             "%" PRId64 " nodes, %" PRId64 " edges, %" PRId64 " features, %" PRId64
+             "%" PRId64 " nodes, %" PRId64 " edges, %" PRId64 " features%s%s, %" PRId64
              " features of edges, %" PRId64 " classes; %" PRId64 " nodes to train on, %" PRId64
              " for validation, %" PRId64 " for test",
-             d->n_nodes, d->n_edges, d->n_features, d->edge_dim, d->n_classes,
+             d->n_nodes, d->n_edges, d->n_features, d->reduced ? " by " : "",
+             d->reduced ? gn_reduction_name[d->reduced] : "", d->edge_dim, d->n_classes,
              marked(d->train_mask, gn_dataset_labelled(d)),
              marked(d->val_mask, gn_dataset_labelled(d)),
              marked(d->test_mask, gn_dataset_labelled(d)));

@@ -132,6 +132,14 @@ START_TEST(suggestions)
     refuse(GN_COMMAND_compile, "-O 4", "it is one of eager, default");
     refuse(GN_COMMAND_compile, "--emit=llmv", "did you mean 'llvm'?");
     refuse(GN_COMMAND_compile, "-O eager=eager", "unknown value");
+    accept(GN_COMMAND_train, "--features svd:64");
+    ck_assert_str_eq(opt.features, "svd:64");
+    static const char *const bad[] = {"svd:", "svd:0", "pca:-1", "pca:x", "svd:8x"};
+    for (int k = 0; k < 5; k++)
+        refuse(GN_COMMAND_train, gn_arena_printf(&arena, "--features %s", bad[k]),
+               gn_arena_printf(&arena, "'%s': behind %.4s stands a whole number from 1", bad[k],
+                               bad[k]));
+    refuse(GN_COMMAND_train, "--features svd", "it is one of data, identity, degree, ones, svd:");
     refuse(GN_COMMAND_train, "--zzzzzzzzzz", "unknown option '--zzzzzzzzzz'");
     ck_assert_ptr_null(
         strstr(gn_args_suggest(&arena, "", "zzzzzz", (const char *const[]){"train"}, 1), "mean"));

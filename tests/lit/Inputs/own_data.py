@@ -407,6 +407,23 @@ assert "1 features (made up)" in said("run", model, "--data", star, "--features"
 r.works("train", GCN, "--data", "synthetic:nodes=40,edges=200,classes=2", "-q", "--features",
         "identity", "--epochs", 2)
 
+# Fewer of them: the same data have the same, which weights go with, whatever the order and seed.
+many = "synthetic:nodes=60,edges=300,classes=3,features=40,seed=5"
+assert "8 features (svd of 40)" in said("train", GCN, "--data", many, "--features", "svd:8",
+                                        "--epochs", 3, "--save", W)
+r.works("run", GCN, "--data", many, "-q", "--features", "svd:8", "--weights", W, "--predictions",
+        r.path("want.npz"))
+r.works("run", GCN, "--data", many, "-q", "--features", "svd:8", "--weights", W, "--predictions",
+        r.path("got.npz"), "--seed", 3, "--reorder", "degree")
+want, got = (files.read_npz(r.path(f"{name}.npz"))["logits"][2] for name in ("want", "got"))
+assert all(abs(p - q) < 1e-4 for p, q in zip(want, got)), (want, got)
+r.fails(3, "f32 [16, 8], expected f32 [16, 9]", "run", GCN, "--data", many, "--features", "svd:9",
+        "--weights", W)
+r.fails(2, "svd:41 of 60 nodes with 40 features: there are 40 components at most", "run", GCN,
+        "--data", many, "--features", "svd:41")
+r.fails(2, "--features pca is of features, and these data have none", "train", GCN, "--data", lists,
+        "--features", "pca:2")
+
 # A loss that names no labels needs none: edges are told from all pairs by products of what their
 # ends became.
 model = r.write("link.gnn", """model L() (g: graph, x: node[F]) -> edge {
