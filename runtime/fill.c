@@ -83,37 +83,9 @@ static double normal(uint32_t key, uint32_t site, uint64_t i)
     return sqrt(-2 * log(u)) * (i & 1 ? sin(turn) : cos(turn));
 }
 
-/* Row `at / width` of normal numbers, without its parts along those before it since the last full
- * square. Twice, as the first time rounds off much where little is left. */
-static void orthogonal_row(uint32_t key, uint32_t site, gn_elem elem, int64_t at, int64_t width,
-                           void *data)
+static gn_status *check(const gn_fill *f, gn_elem elem)
 {
-    int64_t square = width * width;
-    for (int64_t i = at; i < at + width; i++)
-        gn_fill_store(data, elem, i, normal(key, site, (uint64_t)i));
-    for (int pass = 0; pass < 2; pass++) {
-        double norm = 0;
-        for (int64_t row = at - at % square; row < at; row += width) {
-            double dot = 0;
-            for (int64_t i = 0; i < width; i++)
-                dot += gn_fill_load(data, elem, at + i) * gn_fill_load(data, elem, row + i);
-            for (int64_t i = 0; i < width; i++)
-                gn_fill_store(data, elem, at + i,
-                              gn_fill_load(data, elem, at + i) -
-                                  dot * gn_fill_load(data, elem, row + i));
-        }
-        for (int64_t i = at; i < at + width; i++)
-            norm += gn_fill_load(data, elem, i) * gn_fill_load(data, elem, i);
-        for (int64_t i = at; i < at + width && norm > 0; i++)
-            gn_fill_store(data, elem, i, gn_fill_load(data, elem, i) / sqrt(norm));
-    }
-}
-
-static gn_status *check(const gn_fill *f, gn_elem elem, int64_t n)
-{
-    bool by_rows = f->kind == GN_FILL_EYE || f->kind == GN_FILL_ORTHOGONAL;
-    bool random = f->kind == GN_FILL_UNIFORM || f->kind == GN_FILL_NORMAL ||
-                  f->kind == GN_FILL_ORTHOGONAL;
+    bool random = f->kind == GN_FILL_UNIFORM || f->kind == GN_FILL_NORMAL;
     if (random && !gn_elem_is_float(elem))
         GN_FAIL(GN_ERR_USAGE, "random numbers are asked for in %s, which is no float",
                 gn_elem_name(elem));
@@ -123,25 +95,19 @@ static gn_status *check(const gn_fill *f, gn_elem elem, int64_t n)
         GN_FAIL(GN_ERR_USAGE, "uniform numbers are asked for from %g up to %g", f->a, f->b);
     if (f->kind == GN_FILL_NORMAL && f->b < 0)
         GN_FAIL(GN_ERR_USAGE, "normal numbers are asked for with deviation %g", f->b);
-    if (by_rows && !(f->a >= 1 && f->a <= 0x1p31 && n % (int64_t)f->a == 0))
-        GN_FAIL(GN_ERR_USAGE, "%lld elements are no rows of %g", (long long)n, f->a);
     return NULL;
 }
 
 gn_status *gn_fill_tensor(gn_fill f, uint64_t seed, const char *name, gn_elem elem, int64_t n,
                           void *data)
 {
-    GN_TRY(check(&f, elem, n));
+    GN_TRY(check(&f, elem));
     uint64_t hash = gn_hash_bytes(name, strlen(name), 0);
     uint32_t key = gn_rng_key(seed, fill_step), site = (uint32_t)(hash ^ hash >> 32);
-    int64_t width = (int64_t)f.a;
-    for (int64_t i = 0; i < n && f.kind == GN_FILL_ORTHOGONAL; i += width)
-        orthogonal_row(key, site, elem, i, width, data);
-    for (int64_t i = 0; i < n && f.kind != GN_FILL_ORTHOGONAL; i++) {
+    for (int64_t i = 0; i < n; i++) {
         double v = f.kind == GN_FILL_ONES ? 1 : f.kind == GN_FILL_CONSTANT ? f.a : 0;
         if (f.kind == GN_FILL_UNIFORM) v = uniform(&f, elem, key, site, (uint64_t)i);
         if (f.kind == GN_FILL_NORMAL) v = f.a + f.b * normal(key, site, (uint64_t)i);
-        if (f.kind == GN_FILL_EYE) v = i / width % width == i % width;
         gn_fill_store(data, elem, i, v);
     }
     return NULL;

@@ -10,11 +10,9 @@
 typedef enum gn_fill_kind {
     GN_FILL_ZEROS,
     GN_FILL_ONES,
-    GN_FILL_CONSTANT,   /* a */
-    GN_FILL_UNIFORM,    /* [a, b) */
-    GN_FILL_NORMAL,     /* mean a, deviation b */
-    GN_FILL_EYE,        /* matrices of a columns: 1 where row and column are one */
-    GN_FILL_ORTHOGONAL, /* rows of a elements, orthogonal as far as there can be such */
+    GN_FILL_CONSTANT, /* a */
+    GN_FILL_UNIFORM,  /* [a, b) */
+    GN_FILL_NORMAL,   /* mean a, deviation b */
 } gn_fill_kind;
 
 typedef struct gn_fill {
@@ -22,9 +20,8 @@ typedef struct gn_fill {
     double a, b;
 } gn_fill;
 
-/* Element i depends on seed, name, kind, a, b and i alone; element types differ by rounding only,
- * orthogonal rows by that of each row before them. GN_ERR_USAGE: random integers, or no number to
- * fill with (a NaN, b < a, a negative deviation, a row that ends between others). */
+/* Element i depends on seed, name, kind, a, b and i alone; element types differ by rounding only.
+ * GN_ERR_USAGE: random integers, or no number to fill with (a NaN, b < a, a negative deviation). */
 GN_NODISCARD gn_status *gn_fill_tensor(gn_fill fill, uint64_t seed, const char *name, gn_elem elem,
                                        int64_t n, void *data);
 

@@ -106,9 +106,8 @@ static void add_outputs(gn_arena *a, const gn_model *m, tensors *to)
 static gn_status *describe_weights(gn_arena *a, const gn_model *m, const gn_state *s, bool embed,
                                    gn_aot_image *g)
 {
-    static const gn_fill_kind kinds[] = {GN_FILL_ZEROS,     GN_FILL_ONES,   GN_FILL_CONSTANT,
-                                         GN_FILL_UNIFORM,   GN_FILL_NORMAL, GN_FILL_EYE,
-                                         GN_FILL_ORTHOGONAL};
+    static const gn_fill_kind kinds[] = {GN_FILL_ZEROS, GN_FILL_ONES, GN_FILL_CONSTANT,
+                                         GN_FILL_UNIFORM, GN_FILL_NORMAL};
     gn_aot_weight *w = GN_NEW_N(a, gn_aot_weight, m->n_params + 1);
     gn_aot_state *states = GN_NEW_N(a, gn_aot_state, s->n + 1);
     for (int k = 0; k < m->n_params; k++) {

@@ -214,9 +214,8 @@ gn_status *gn_model_reset(const gn_model *m, gn_state *s, uint64_t seed)
     gn_fill zeros = {.kind = GN_FILL_ZEROS};
     for (int k = 0; k < s->n; k++) GN_TRY(gn_state_fill(s, s->tensors[k].name, zeros, seed));
     for (int k = 0; k < m->n_params; k++) {
-        static const gn_fill_kind kinds[] = {GN_FILL_ZEROS,     GN_FILL_ONES,   GN_FILL_CONSTANT,
-                                             GN_FILL_UNIFORM,   GN_FILL_NORMAL, GN_FILL_EYE,
-                                             GN_FILL_ORTHOGONAL};
+        static const gn_fill_kind kinds[] = {GN_FILL_ZEROS, GN_FILL_ONES, GN_FILL_CONSTANT,
+                                             GN_FILL_UNIFORM, GN_FILL_NORMAL};
         const gn_param *p = &m->params[k];
         gn_fill f = {.kind = kinds[p->init], .a = p->a, .b = p->b};
         GN_TRY(gn_state_fill(s, p->name, f, seed));

@@ -301,11 +301,6 @@ value builtin_init_normal(elab *E, const builtin_call *c)
     return init(E, (el_init){.kind = GN_INIT_NORMAL, .a = mean, .b = std});
 }
 
-value builtin_init_by_rows(elab *E, const builtin_call *c)
-{
-    return init(E, (el_init){.rule = INIT_BY_ROWS, .kind = (gn_init_kind)c->b->op});
-}
-
 value builtin_init_scaled(elab *E, const builtin_call *c)
 {
     bool glorot = c->b->op == INIT_GLOROT_UNIFORM || c->b->op == INIT_GLOROT_NORMAL;

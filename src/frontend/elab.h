@@ -63,7 +63,6 @@ typedef enum init_rule {
     INIT_GLOROT_NORMAL,
     INIT_KAIMING_UNIFORM,
     INIT_KAIMING_NORMAL,
-    INIT_BY_ROWS,
 } init_rule;
 
 typedef struct el_init {

@@ -76,7 +76,6 @@ static void reduce_init(const el_init *in, gn_param *p)
         p->a = -bound;
         p->b = bound;
         return;
-    case INIT_BY_ROWS: p->a = (double)p->type.dim[p->type.rank - 1]; return;
     case INIT_KAIMING_NORMAL:
         p->init = GN_INIT_NORMAL;
         p->a = 0;
@@ -94,11 +93,6 @@ static bool initialiser(elab *E, const ast_stmt *s, gn_param *p)
         p->init = GN_INIT_CONSTANT;
         p->a = val_number(&v);
         return true;
-    }
-    if (v.kind == VAL_INIT && v.u.init->rule == INIT_BY_ROWS && p->type.rank < 2) {
-        el_error(E, s->a->span, "`eye` and `orthogonal` are of matrices, and this has %s",
-                 p->type.rank ? "one dimension" : "none");
-        return false;
     }
     if (v.kind == VAL_INIT) {
         reduce_init(v.u.init, p);

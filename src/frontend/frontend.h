@@ -63,9 +63,7 @@ typedef enum gn_init_kind {
     GN_INIT_CONSTANT, /* a */
     GN_INIT_UNIFORM,  /* [a, b) */
     GN_INIT_NORMAL,   /* mean a, deviation b */
-    GN_INIT_EYE,      /* both of rows of a elements */
-    GN_INIT_ORTHOGONAL,
-} gn_init_kind; /* glorot, kaiming, ...: reduced to these with their fans worked out */
+} gn_init_kind;       /* glorot, kaiming, ...: reduced to these with their fans worked out */
 
 typedef struct gn_param {
     const char *name;      /* name of the STATE in the programs: "convs.0.weight" */

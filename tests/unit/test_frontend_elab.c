@@ -141,8 +141,6 @@ static const struct init_case {
     {"glorot_normal", GN_INIT_NORMAL, 0, 0.53452248382484875},
     {"kaiming_uniform", GN_INIT_UNIFORM, -1.0954451150103321, 1.0954451150103321},
     {"kaiming_normal", GN_INIT_NORMAL, 0, 0.63245553203367588},
-    {"eye", GN_INIT_EYE, 2, 0},
-    {"orthogonal", GN_INIT_ORTHOGONAL, 2, 0},
 };
 
 START_TEST(initial_value)

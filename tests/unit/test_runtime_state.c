@@ -116,28 +116,6 @@ START_TEST(normal_numbers)
 }
 END_TEST
 
-/* Squares of 40 rows, and a part of one. */
-START_TEST(orthogonal_rows)
-{
-    enum { WIDTH = 40, ROWS = 100 };
-    gn_state_init(&s);
-    add("w", GN_F32, ROWS, WIDTH);
-    ok(gn_state_fill(&s, "w", (gn_fill){GN_FILL_ORTHOGONAL, WIDTH, 0}, 11));
-    for (int a = 0; a < ROWS; a++)
-        for (int b = a - a % WIDTH; b <= a; b++) {
-            double dot = 0;
-            for (int i = 0; i < WIDTH; i++)
-                dot += value("w", a * WIDTH + i) * value("w", b * WIDTH + i);
-            ck_assert_msg(fabs(dot - (a == b)) < 1e-6, "%d, %d: %g", a, b, dot);
-        }
-    ck_assert(fabs(value("w", 0) - value("w", WIDTH * WIDTH)) > 1e-6);
-    ok(gn_state_fill(&s, "w", (gn_fill){GN_FILL_EYE, WIDTH, 0}, 11));
-    for (int i = 0; i < ROWS * WIDTH; i++)
-        ck_assert(value("w", i) == (i / WIDTH % WIDTH == i % WIDTH));
-    gn_state_free(&s);
-}
-END_TEST
-
 START_TEST(draws_depend_on_seed_and_name_alone)
 {
     static const gn_fill fills[] = {{GN_FILL_UNIFORM, -1, 1}, {GN_FILL_NORMAL, 0, 1}};
@@ -183,10 +161,6 @@ START_TEST(fills_that_make_no_sense)
             "deviation -1");
     refused(gn_state_fill(&s, "f", (gn_fill){GN_FILL_NORMAL, (double)NAN, 1}, 0), GN_ERR_USAGE,
             "nan");
-    refused(gn_state_fill(&s, "f", (gn_fill){GN_FILL_ORTHOGONAL, 2, 0}, 0), GN_ERR_USAGE,
-            "1 elements are no rows of 2");
-    refused(gn_state_fill(&s, "i", (gn_fill){GN_FILL_ORTHOGONAL, 1, 0}, 0), GN_ERR_USAGE,
-            "no float");
     gn_state_free(&s);
 }
 END_TEST
@@ -312,5 +286,5 @@ START_TEST(integers_are_held_to_their_range)
 END_TEST
 
 RUN_SUITE("runtime state", names_and_shapes, constants, uniform_numbers, normal_numbers,
-          orthogonal_rows, draws_depend_on_seed_and_name_alone, fills_that_make_no_sense, scalars,
-          snapshots, half_precision, integers_are_held_to_their_range)
+          draws_depend_on_seed_and_name_alone, fills_that_make_no_sense, scalars, snapshots,
+          half_precision, integers_are_held_to_their_range)
