@@ -106,8 +106,6 @@ static void add_outputs(gn_arena *a, const gn_model *m, tensors *to)
 static gn_status *describe_weights(gn_arena *a, const gn_model *m, const gn_state *s, bool embed,
                                    gn_aot_image *g)
 {
-    static const gn_fill_kind kinds[] = {GN_FILL_ZEROS, GN_FILL_ONES, GN_FILL_CONSTANT,
-                                         GN_FILL_UNIFORM, GN_FILL_NORMAL};
     gn_aot_weight *w = GN_NEW_N(a, gn_aot_weight, m->n_params + 1);
     gn_aot_state *states = GN_NEW_N(a, gn_aot_state, s->n + 1);
     for (int k = 0; k < m->n_params; k++) {
@@ -122,8 +120,9 @@ static gn_status *describe_weights(gn_arena *a, const gn_model *m, const gn_stat
                                .state = p->name,
                                .elems = p->rows * gir_row_elems(&p->type),
                                .turned = p->transposed ? p->type.dim[0] : 0,
-                               .init = {.kind = kinds[p->init], .a = p->a, .b = p->b},
+                               .init = gn_param_fill(p),
                                .data = embed ? t->data : NULL};
+        if (embed) w[k].init.list = NULL;
         for (int d = 0; d < p->file_rank; d++) w[k].dim[d] = p->file_dim[d];
     }
     for (int k = 0; k < s->n; k++)

@@ -18,7 +18,7 @@ SIZE(gn_artifact, 120);
 SIZE(gn_aot_space, 16);
 SIZE(gn_aot_relation, 24);
 SIZE(gn_aot_tensor, 32);
-SIZE(gn_aot_weight, 136);
+SIZE(gn_aot_weight, 176);
 SIZE(gn_aot_state, 32);
 SIZE(gn_aot_image, 152);
 
@@ -319,12 +319,19 @@ static uint64_t lay_weights(aot_layout *l, const gn_aot_image *g)
         to.init.kind = w->init.kind;
         to.init.a = w->init.a;
         to.init.b = w->init.b;
+        to.init.low = w->init.low;
+        to.init.high = w->init.high;
+        to.init.rows = w->init.rows;
+        to.init.turned = w->init.turned;
         STORE(l, at, to);
         point_to_string(l, at + offsetof(gn_aot_weight, name), w->name);
         point_to_string(l, at + offsetof(gn_aot_weight, state), w->state);
-        if (!w->data) continue;
         uint64_t bytes = (uint64_t)w->elems * sizeof(float);
-        point(l, at + offsetof(gn_aot_weight, data), put(l, w->data, bytes, AOT_LAYOUT_ALIGN));
+        if (w->data)
+            point(l, at + offsetof(gn_aot_weight, data), put(l, w->data, bytes, AOT_LAYOUT_ALIGN));
+        if (w->init.list)
+            point(l, at + offsetof(gn_aot_weight, init.list),
+                  put(l, w->init.list, bytes, AOT_LAYOUT_ALIGN));
     }
     return room;
 }

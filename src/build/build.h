@@ -216,6 +216,7 @@ const char *gn_program_digest(gn_arena *a, const gir_program *p);
 
 /* Adds the tensors that the model's programs keep: weights, moments, counters. */
 GN_NODISCARD gn_status *gn_model_add_state(const gn_model *m, const gn_build *b, gn_state *s);
+gn_fill gn_param_fill(const gn_param *p); /* how it begins */
 /* Fresh weights and counters. */
 GN_NODISCARD gn_status *gn_model_reset(const gn_model *m, gn_state *s, uint64_t seed);
 

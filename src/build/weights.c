@@ -209,17 +209,34 @@ gn_status *gn_model_add_state(const gn_model *m, const gn_build *b, gn_state *s)
     return add_program(m, m->validate, s);
 }
 
+gn_fill gn_param_fill(const gn_param *p)
+{
+    static const gn_fill_kind kinds[] = {[GN_INIT_ZEROS] = GN_FILL_ZEROS,
+                                         [GN_INIT_ONES] = GN_FILL_ONES,
+                                         [GN_INIT_CONSTANT] = GN_FILL_CONSTANT,
+                                         [GN_INIT_UNIFORM] = GN_FILL_UNIFORM,
+                                         [GN_INIT_NORMAL] = GN_FILL_NORMAL,
+                                         [GN_INIT_TRUNC_NORMAL] = GN_FILL_TRUNC_NORMAL,
+                                         [GN_INIT_LIST] = GN_FILL_LIST,
+                                         [GN_INIT_EYE] = GN_FILL_EYE,
+                                         [GN_INIT_ORTHOGONAL] = GN_FILL_ORTHOGONAL,
+                                         [GN_INIT_SPARSE] = GN_FILL_SPARSE};
+    return (gn_fill){.kind = kinds[p->init],
+                     .a = p->a,
+                     .b = p->b,
+                     .low = p->low,
+                     .high = p->high,
+                     .rows = p->file_rank ? p->file_dim[0] : 1,
+                     .turned = p->transposed ? p->type.dim[0] : 0,
+                     .list = p->list};
+}
+
 gn_status *gn_model_reset(const gn_model *m, gn_state *s, uint64_t seed)
 {
     gn_fill zeros = {.kind = GN_FILL_ZEROS};
     for (int k = 0; k < s->n; k++) GN_TRY(gn_state_fill(s, s->tensors[k].name, zeros, seed));
-    for (int k = 0; k < m->n_params; k++) {
-        static const gn_fill_kind kinds[] = {GN_FILL_ZEROS, GN_FILL_ONES, GN_FILL_CONSTANT,
-                                             GN_FILL_UNIFORM, GN_FILL_NORMAL};
-        const gn_param *p = &m->params[k];
-        gn_fill f = {.kind = kinds[p->init], .a = p->a, .b = p->b};
-        GN_TRY(gn_state_fill(s, p->name, f, seed));
-    }
+    for (int k = 0; k < m->n_params; k++)
+        GN_TRY(gn_state_fill(s, m->params[k].name, gn_param_fill(&m->params[k]), seed));
     return gn_state_find(s, "rng.seed") ? gn_state_set_int(s, "rng.seed", (int64_t)seed) : NULL;
 }
 

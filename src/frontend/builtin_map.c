@@ -1,4 +1,4 @@
-/* Built-in functions: elementwise, reductions, initialisers, what is known at compile time. */
+/* Built-in functions: elementwise, reductions, what is known at compile time. */
 #include "frontend/builtin.h"
 
 #include <math.h>
@@ -263,48 +263,4 @@ value builtin_repeats(elab *E, const builtin_call *c)
                         "`train_mask` and of `train_mask "
                         "and ...`, not of a mask that is made of it otherwise");
     return times ? val_tensor(times, NULL) : NONE;
-}
-
-/* initialisers --------------------------------------------------------------------------------- */
-
-static value init(elab *E, el_init i)
-{
-    el_init *p = GN_NEW(E->arena, el_init);
-    *p = i;
-    return (value){.kind = VAL_INIT, .u.init = p};
-}
-
-value builtin_init_constant(elab *E, const builtin_call *c)
-{
-    static const gn_init_kind kinds[] = {GN_INIT_ZEROS, GN_INIT_ONES, GN_INIT_CONSTANT};
-    double a = 0;
-    if (c->b->op == 2 && !builtin_number(E, c, 0, 0, &a)) return POISON;
-    return init(E, (el_init){.kind = kinds[c->b->op], .a = c->b->op == 1 ? 1 : a});
-}
-
-/* uniform(bound) is uniform(-bound, bound) */
-value builtin_init_uniform(elab *E, const builtin_call *c)
-{
-    double a, b;
-    if (!builtin_number(E, c, 0, 0, &a) || !builtin_number(E, c, 1, a, &b)) return POISON;
-    if (!builtin_has(c, 1)) a = -a;
-    if (!(a <= b) || !isfinite(a) || !isfinite(b))
-        return el_error(E, c->mark, "`uniform` goes from a lower to a higher bound");
-    return init(E, (el_init){.kind = GN_INIT_UNIFORM, .a = a, .b = b});
-}
-
-value builtin_init_normal(elab *E, const builtin_call *c)
-{
-    double mean, std;
-    if (!builtin_number(E, c, 0, 0, &mean) || !builtin_number(E, c, 1, 1, &std)) return POISON;
-    if (!(std >= 0)) return el_error(E, c->mark, "`normal` takes a deviation of at least 0");
-    return init(E, (el_init){.kind = GN_INIT_NORMAL, .a = mean, .b = std});
-}
-
-value builtin_init_scaled(elab *E, const builtin_call *c)
-{
-    bool glorot = c->b->op == INIT_GLOROT_UNIFORM || c->b->op == INIT_GLOROT_NORMAL;
-    double a;
-    if (!builtin_number(E, c, 0, glorot ? 1 : 0, &a)) return POISON;
-    return init(E, (el_init){.rule = (init_rule)c->b->op, .a = a});
 }

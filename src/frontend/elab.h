@@ -61,6 +61,8 @@ typedef enum init_rule {
     INIT_PLAIN,
     INIT_GLOROT_UNIFORM,
     INIT_GLOROT_NORMAL,
+    INIT_XAVIER_UNIFORM,
+    INIT_XAVIER_NORMAL,
     INIT_KAIMING_UNIFORM,
     INIT_KAIMING_NORMAL,
 } init_rule;
@@ -68,7 +70,8 @@ typedef enum init_rule {
 typedef struct el_init {
     init_rule rule;
     gn_init_kind kind;
-    double a, b;
+    double a, b, low, high; /* a of a rule: the gain */
+    bool fan_out;           /* KAIMING */
 } el_init;
 
 typedef struct el_axis {
@@ -250,6 +253,10 @@ void el_param(elab *E, const ast_stmt *s);
 /* `conv.weight`: a parameter, or a layer under its name, of one that was applied. */
 value el_weight_field(elab *E, const ast_expr *e, const instance *it);
 void el_update(elab *E, const ast_stmt *s);
+
+/* elab_init.c: how a parameter begins, whose shape is known where `shaped`; false: reported. */
+bool el_initialiser(elab *E, const ast_expr *e, bool shaped, gn_param *p);
+bool el_same_init(const gn_param *a, const gn_param *b);
 
 /* elab_tensor.c */
 gir_id el_make(elab *E, gn_span at, gir_op op, int n, const gir_id *in, const gir_attr *attr,

@@ -1,7 +1,6 @@
-/* Parameters and buffers: shapes, layouts in weight files, initialisers. */
+/* Parameters and buffers: shapes, layouts in weight files. */
 #include "frontend/elab.h"
 
-#include <math.h>
 #include <string.h>
 
 /* Shape in files: as declared by `shape`, or transposed to [product of dims 1.., dim 0], or as it
@@ -45,72 +44,10 @@ static bool file_shape(elab *E, const ast_stmt *s, gn_param *p)
     return false;
 }
 
-/* Fans as PyTorch Geometric and torch count them: over the shape in files. */
-static void reduce_init(const el_init *in, gn_param *p)
-{
-    double last = p->file_rank ? (double)p->file_dim[p->file_rank - 1] : 1;
-    double before = p->file_rank > 1 ? (double)p->file_dim[p->file_rank - 2] : 1;
-    double receptive = 1; /* torch: fan_in = size(1) times what follows */
-    for (int k = 2; k < p->file_rank; k++) receptive *= (double)p->file_dim[k];
-    double fan_in = p->file_rank > 1 ? (double)p->file_dim[1] * receptive : last;
-    p->init = in->kind;
-    p->a = in->a;
-    p->b = in->b;
-    double bound;
-    switch (in->rule) {
-    case INIT_PLAIN: return;
-    case INIT_GLOROT_UNIFORM:
-        bound = in->a * sqrt(6 / (last + before));
-        p->init = GN_INIT_UNIFORM;
-        p->a = -bound;
-        p->b = bound;
-        return;
-    case INIT_GLOROT_NORMAL:
-        p->init = GN_INIT_NORMAL;
-        p->a = 0;
-        p->b = in->a * sqrt(2 / (last + before));
-        return;
-    case INIT_KAIMING_UNIFORM:
-        bound = sqrt(2 / (1 + in->a * in->a)) * sqrt(3 / fan_in);
-        p->init = GN_INIT_UNIFORM;
-        p->a = -bound;
-        p->b = bound;
-        return;
-    case INIT_KAIMING_NORMAL:
-        p->init = GN_INIT_NORMAL;
-        p->a = 0;
-        p->b = sqrt(2 / (1 + in->a * in->a)) / sqrt(fan_in);
-        return;
-    }
-}
-
-static bool initialiser(elab *E, const ast_stmt *s, gn_param *p)
-{
-    value v = el_eval(E, s->a);
-    if (v.kind == VAL_BUILTIN)
-        v = gn_builtin_call(E, v.u.builtin, 0, NULL, s->a->mark); /* `glorot_uniform` by itself */
-    if (val_is_number(&v)) {
-        p->init = GN_INIT_CONSTANT;
-        p->a = val_number(&v);
-        return true;
-    }
-    if (v.kind == VAL_INIT) {
-        reduce_init(v.u.init, p);
-        return true;
-    }
-    if (v.kind != VAL_POISON)
-        el_error(E, s->a->span,
-                 "a parameter begins with a number or an initialiser such as `glorot_uniform`, not "
-                 "with %s",
-                 val_text(E, &v));
-    return false;
-}
-
 static bool same_param(const gn_param *a, const gn_param *b)
 {
     return gir_type_eq(&a->type, &b->type) && strcmp(a->file_name, b->file_name) == 0 &&
-           a->trainable == b->trainable && a->rows == b->rows && a->init == b->init &&
-           a->a == b->a && a->b == b->b;
+           a->trainable == b->trainable && a->rows == b->rows && el_same_init(a, b);
 }
 
 /* Notes the parameter for the model; the same one again is fine, in another application or
@@ -241,7 +178,7 @@ void el_param(elab *E, const ast_stmt *s)
         p.type = gir_tensor(GN_F32, 0, (int)s->type.dims.n, dim);
         ok = file_shape(E, s, &p);
     }
-    ok = initialiser(E, s, &p) && ok;
+    ok = el_initialiser(E, s->a, ok, &p) && ok;
     for (uint32_t k = 0; k < s->names.n; k++)
         el_bind(E, E->frame, s->names.p[k].text, ok ? one_param(E, s, k, p, axes) : POISON);
 }

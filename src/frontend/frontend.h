@@ -60,10 +60,16 @@ typedef struct gn_define {
 typedef enum gn_init_kind {
     GN_INIT_ZEROS,
     GN_INIT_ONES,
-    GN_INIT_CONSTANT, /* a */
-    GN_INIT_UNIFORM,  /* [a, b) */
-    GN_INIT_NORMAL,   /* mean a, deviation b */
-} gn_init_kind;       /* glorot, kaiming, ...: reduced to these with their fans worked out */
+    GN_INIT_CONSTANT,     /* a */
+    GN_INIT_UNIFORM,      /* [a, b) */
+    GN_INIT_NORMAL,       /* mean a, deviation b */
+    GN_INIT_TRUNC_NORMAL, /* the same, of what lies in [low, high] */
+    GN_INIT_LIST,         /* `list` */
+    /* of the shape in files, [first dim, the others]: */
+    GN_INIT_EYE,        /* 1 on the diagonal */
+    GN_INIT_ORTHOGONAL, /* a times orthonormal rows or columns */
+    GN_INIT_SPARSE,     /* normal with deviation b; of each column the part a is 0 */
+} gn_init_kind;         /* glorot, kaiming, ...: reduced to these with their fans worked out */
 
 typedef struct gn_param {
     const char *name;      /* name of the STATE in the programs: "convs.0.weight" */
@@ -75,7 +81,8 @@ typedef struct gn_param {
     int file_rank;         /* shape in files */
     int64_t file_dim[8];
     gn_init_kind init;
-    double a, b;
+    double a, b, low, high;
+    const float *list;   /* as it lies in the state */
     bool trainable;      /* false: buffers such as running statistics */
     double weight_decay; /* resolved for this parameter from the train block */
 } gn_param;

@@ -36,7 +36,11 @@ GAT = """model Looks(heads = 2) (g: graph, x: node[F]) -> node[C] {
   a = GATConv(3, heads = heads)
   n = BatchNorm()
   b = GATConv(C)
-  return b(g, elu(n(a(g, x))))
+  param turn: [6, 6] = orthogonal(gain = 1.2) transposed
+  param shift, cut: [6] = [0.1, -0.2, 0.3, 0, 0.5, 1e-3]
+  param gap: [6, 6] = sparse(0.5, std = 0.1)
+  param near: [6] = trunc_normal(std = 0.1)
+  return b(g, elu(n(a(g, x)) @ (turn + gap) + shift - cut + near))
 }
 train Looks {
   loss = cross_entropy(Looks(g, x), y) over train_mask

@@ -116,6 +116,7 @@ static void make_image(whole *w)
         w->weights[k].state = "a";
         w->weights[k].elems = 4;
         w->weights[k].data = k ? NULL : numbers;
+        w->weights[k].init.list = k ? numbers : NULL;
     }
 }
 
@@ -297,6 +298,7 @@ static void same_weight(const loaded *z, const gn_aot_weight *laid, const gn_aot
     TEXT(name);
     TEXT(state);
     BYTES(data, sizeof numbers);
+    BYTES(init.list, sizeof numbers);
     SAME();
 }
 

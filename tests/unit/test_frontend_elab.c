@@ -141,6 +141,23 @@ static const struct init_case {
     {"glorot_normal", GN_INIT_NORMAL, 0, 0.53452248382484875},
     {"kaiming_uniform", GN_INIT_UNIFORM, -1.0954451150103321, 1.0954451150103321},
     {"kaiming_normal", GN_INIT_NORMAL, 0, 0.63245553203367588},
+    {"uniform", GN_INIT_UNIFORM, 0, 1},
+    {"trunc_normal(1, 3)", GN_INIT_TRUNC_NORMAL, 1, 3},
+    {"eye", GN_INIT_EYE, 0, 0},
+    {"orthogonal", GN_INIT_ORTHOGONAL, 1, 0},
+    {"orthogonal(gain = 3)", GN_INIT_ORTHOGONAL, 3, 0},
+    {"sparse(0.4)", GN_INIT_SPARSE, 0.4, 0.01},
+    {"xavier_uniform", GN_INIT_UNIFORM, -0.92582009977255142, 0.92582009977255142},
+    {"xavier_normal(gain = 2)", GN_INIT_NORMAL, 0, 2 * 0.53452248382484875},
+    /* by torch.nn.init: of [2, 5], fans 5 and 2 */
+    {"kaiming_normal(mode = \"fan_out\")", GN_INIT_NORMAL, 0, 1},
+    {"kaiming_uniform(nonlinearity = \"tanh\")", GN_INIT_UNIFORM, -1.2909944487358056,
+     1.2909944487358056},
+    {"kaiming_normal(1, \"fan_out\", \"leaky_relu\")", GN_INIT_NORMAL, 0, 0.70710678118654746},
+    {"kaiming_normal(nonlinearity = \"selu\")", GN_INIT_NORMAL, 0, 0.33541019662496846},
+    {"glorot_normal(gain = gain_of(\"relu\"))", GN_INIT_NORMAL, 0, 0.7559289460184544},
+    {"constant(gain_of(\"leaky_relu\", 0.2))", GN_INIT_CONSTANT, 1.3867504905630728, 0},
+    {"constant(gain_of(\"sigmoid\"))", GN_INIT_CONSTANT, 1, 0},
 };
 
 START_TEST(initial_value)
@@ -161,6 +178,27 @@ START_TEST(initial_value)
 END_TEST
 
 /* instances ------------------------------------------------------------------------------------ */
+
+/* Fans of torch's and of PyTorch Geometric's differ where a shape in files has more dimensions. */
+START_TEST(initial_values_of_more)
+{
+    static const char text
+        [] = "model M() (x: node[F]) -> node[F] {\n  param a: [2, 3, 4] = xavier_normal\n"
+             "  param b: [2, 3, 4] = glorot_normal\n  param c: [2, 3, 4] = kaiming_normal(mode = "
+             "\"fan_out\", nonlinearity = \"linear\")\n"
+             "  param d: [2, 3] = [[1, 2, 3], [4.5, -5, 6]] transposed\n"
+             "  param e: [2] = trunc_normal(low = -1, high = 3)\n  param f: [2] = trunc_normal\n"
+             "  return x\n}\n";
+    gn_model *m = frontend_model(&arena, text, NULL, 0, NULL);
+    ck_assert_double_eq_tol(frontend_param(m, "a")->b, sqrt(2.0 / (3 * 4 + 2 * 4)), 1e-15);
+    ck_assert_double_eq_tol(frontend_param(m, "b")->b, sqrt(2.0 / (3 + 4)), 1e-15);
+    ck_assert_double_eq_tol(frontend_param(m, "c")->b, 1 / sqrt(2 * 4), 1e-15);
+    static const float numbers[] = {1, 2, 3, 4.5F, -5, 6};
+    ck_assert_mem_eq(frontend_param(m, "d")->list, numbers, sizeof numbers);
+    ck_assert(frontend_param(m, "e")->low == -1 && frontend_param(m, "e")->high == 3);
+    ck_assert(frontend_param(m, "f")->low == -2 && frontend_param(m, "f")->high == 2);
+}
+END_TEST
 
 START_TEST(applying_twice_shares)
 {
@@ -685,6 +723,7 @@ int main(void)
     tcase_add_loop_test(t, stdlib_layer, 0, COUNT(layers));
     tcase_add_test(t, fans);
     tcase_add_loop_test(t, initial_value, 0, COUNT(inits));
+    tcase_add_test(t, initial_values_of_more);
     tcase_add_test(t, applying_twice_shares);
     tcase_add_test(t, layers_within_layers_share);
     tcase_add_loop_test(t, compile_time, 0, COUNT(truths));

@@ -61,10 +61,105 @@
          "  param w: [3] = \"zeros\"\n"
          "  return x\n"
          "}\n",
-     "m.gnn:2:18: error: a parameter begins with a number or an initialiser such as "
-     "`glorot_uniform`, not with \"zeros\"\n"
+     "m.gnn:2:18: error: a parameter begins with a number, a list of numbers or an initialiser such as `glorot_uniform`, not with \"zeros\"\n"
          "    2 |   param w: [3] = \"zeros\"\n"
          "      |                  ^~~~~~~"},
+    {"param_list_length",
+     "model M() (g: graph, x: node[F]) -> node[F] {\n"
+         "  param w: [3] = [1, 2]\n"
+         "  return x\n"
+         "}\n",
+     "m.gnn:2:18: error: the list has 2 where the parameter has 3\n"
+         "    2 |   param w: [3] = [1, 2]\n"
+         "      |                  ^~~~~~"},
+    {"param_list_depth",
+     "model M() (g: graph, x: node[F]) -> node[F] {\n"
+         "  param w: [2, 2] = [1, 2]\n"
+         "  return x\n"
+         "}\n",
+     "m.gnn:2:21: error: the list has 1 where the parameter has 2\n"
+         "    2 |   param w: [2, 2] = [1, 2]\n"
+         "      |                     ^~~~~~"},
+    {"param_list_too_deep",
+     "model M() (g: graph, x: node[F]) -> node[F] {\n"
+         "  param w: [2] = [[1, 2], [3, 4]]\n"
+         "  return x\n"
+         "}\n",
+     "m.gnn:2:18: error: a parameter begins with numbers, and the list has a list of 2\n"
+         "    2 |   param w: [2] = [[1, 2], [3, 4]]\n"
+         "      |                  ^~~~~~~~~~~~~~~~"},
+    {"param_list_words",
+     "model M() (g: graph, x: node[F]) -> node[F] {\n"
+         "  param w: [1] = [\"a\"]\n"
+         "  return x\n"
+         "}\n",
+     "m.gnn:2:18: error: a parameter begins with numbers, and the list has \"a\"\n"
+         "    2 |   param w: [1] = [\"a\"]\n"
+         "      |                  ^~~~~"},
+    {"param_eye",
+     "model M() (g: graph, x: node[F]) -> node[F] {\n"
+         "  param w: [3] = eye\n"
+         "  return x\n"
+         "}\n",
+     "m.gnn:2:18: error: `eye` makes a matrix, and this has 1 dimension in files\n"
+         "    2 |   param w: [3] = eye\n"
+         "      |                  ^~~"},
+    {"param_sparse",
+     "model M() (g: graph, x: node[F]) -> node[F] {\n"
+         "  param w: [3, 4, 5] = sparse(0.5)\n"
+         "  return x\n"
+         "}\n",
+     "m.gnn:2:24: error: `sparse` makes a matrix, and this has 3 dimensions in files\n"
+         "    2 |   param w: [3, 4, 5] = sparse(0.5)\n"
+         "      |                        ^~~~~~"},
+    {"param_sparse_part",
+     "model M() (g: graph, x: node[F]) -> node[F] {\n"
+         "  param w: [3, 4] = sparse(1.5)\n"
+         "  return x\n"
+         "}\n",
+     "m.gnn:2:21: error: `sparse` takes the part of each column that is 0, of at most 1\n"
+         "    2 |   param w: [3, 4] = sparse(1.5)\n"
+         "      |                     ^~~~~~"},
+    {"param_orthogonal",
+     "model M() (g: graph, x: node[F]) -> node[F] {\n"
+         "  param w: [3] = orthogonal\n"
+         "  return x\n"
+         "}\n",
+     "m.gnn:2:18: error: `orthogonal` makes rows or columns, and this has 1 dimension in files\n"
+         "    2 |   param w: [3] = orthogonal\n"
+         "      |                  ^~~~~~~~~~"},
+    {"param_trunc_normal",
+     "model M() (g: graph, x: node[F]) -> node[F] {\n"
+         "  param w: [3] = trunc_normal(low = 2, high = 1)\n"
+         "  return x\n"
+         "}\n",
+     "m.gnn:2:18: error: `trunc_normal` goes from a lower to a higher bound\n"
+         "    2 |   param w: [3] = trunc_normal(low = 2, high = 1)\n"
+         "      |                  ^~~~~~~~~~~~"},
+    {"param_kaiming_mode",
+     "model M() (g: graph, x: node[F]) -> node[F] {\n"
+         "  param w: [3, 4] = kaiming_normal(mode = \"fan\")\n"
+         "  return x\n"
+         "}\n",
+     "m.gnn:2:43: error: `mode` is \"fan_in\" or \"fan_out\", not \"fan\"\n"
+         "    2 |   param w: [3, 4] = kaiming_normal(mode = \"fan\")\n"
+         "      |                                           ^~~~~"},
+    {"param_kaiming_function",
+     "model M() (g: graph, x: node[F]) -> node[F] {\n"
+         "  param w: [3, 4] = kaiming_normal(nonlinearity = \"gelu\")\n"
+         "  return x\n"
+         "}\n",
+     "m.gnn:2:51: error: `nonlinearity` is \"relu\", \"leaky_relu\", \"tanh\", \"sigmoid\", \"selu\" or \"linear\", not \"gelu\"\n"
+         "    2 |   param w: [3, 4] = kaiming_normal(nonlinearity = \"gelu\")\n"
+         "      |                                                   ^~~~~~"},
+    {"param_gain_of",
+     "model M() (g: graph, x: node[F]) -> node[F] {\n"
+         "  param w: [3, 4] = glorot_normal(gain = gain_of(2))\n"
+         "  return x\n"
+         "}\n",
+     "m.gnn:2:50: error: `nonlinearity` is \"relu\", \"leaky_relu\", \"tanh\", \"sigmoid\", \"selu\" or \"linear\", not 2\n"
+         "    2 |   param w: [3, 4] = glorot_normal(gain = gain_of(2))\n"
+         "      |                                                  ^"},
     {"param_init_name",
      "model M() (g: graph, x: node[F]) -> node[F] {\n"
          "  param w: [3] = glorot\n"
