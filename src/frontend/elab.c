@@ -30,6 +30,9 @@ static gn_status *read_stdlib(elab *E)
         GN_PUSH(E->arena, E->sources, ast->src);
         for (uint32_t k = 0; k < ast->decls.n; k++) {
             const ast_decl *d = ast->decls.p[k];
+            if (gn_map_find(&E->stdlib_decls, d->name.text))
+                GN_FAIL(GN_ERR_INTERNAL, "stdlib/%s: `%s` is declared in stdlib already", f->name,
+                        d->name.text);
             GN_PUSH(E->arena, E->decls, d);
             gn_map_put(&E->stdlib_decls, d->name.text, E->decls.n - 1);
             if (gn_map_find(&E->file_decls, d->name.text))
