@@ -124,11 +124,10 @@ class SplineConv(nn.Module):
         self.bias = nn.Parameter(torch.zeros(outputs)) if bias else None
 
     def basis(self, t, k):
-        return [lambda: [1 - t, t],
-                lambda: [0.5 * t * t - t + 0.5, -t * t + t + 0.5, 0.5 * t * t],
-                lambda: [(1 - t) * (1 - t) * (1 - t) / 6, (3 * t * t * t - 6 * t * t + 4) / 6,
-                         (-3 * t * t * t + 3 * t * t + 3 * t + 1) / 6, t * t * t / 6],
-                ][self.degree - 1]()[k]
+        """Truncated powers, of which the spline is a difference."""
+        p, x = self.degree, t + self.degree - k
+        return sum((-1) ** j * math.comb(p + 1, j) * (x - j).clamp(min=0) ** p
+                   for j in range(p + 1)) / math.factorial(p)
 
     def matrix(self, at):
         """The sum over all knots that are near, for one edge."""
@@ -152,20 +151,21 @@ class SplineConv(nn.Module):
         return out if self.bias is None else out + self.bias
 
 
-def spline(name, args, ends=6, **kwargs):
+def spline(name, args, ends=6, dim=D, **kwargs):
     """Pseudo-coordinates are in [0, 1]."""
-    build = lambda: SplineConv(ends, 5, D, **kwargs)
+    build = lambda: SplineConv(ends, 5, dim, **kwargs)
     of = between if ends == BOTH else on_nodes
     case = of(name, f"SplineConv(5, {args})", 5, build)
     attr = "writes.attr" if ends == BOTH else "g.attr"
-    return replace(case, body=case.body.replace(", attr)", ", sigmoid(attr))").replace(
-        ", writes.attr", ", sigmoid(writes.attr)"),
-                   run=lambda m, i: case.run(m, {**i, attr: i[attr].sigmoid()}))
+    taken = f"sigmoid(slice({attr.removeprefix('g.')}, 0, {dim}))"
+    return replace(case, body=case.body.replace(f", {attr.removeprefix('g.')}", f", {taken}"),
+                   run=lambda m, i: case.run(m, {**i, attr: i[attr][:, :dim].sigmoid()}))
 
 
 SPLINE = [
     spline("spline", "4", kernel_size=4),
     spline("spline_closed", "3, is_open_spline = false", kernel_size=3, is_open_spline=False),
+    spline("spline_five", "7, degree = 5", dim=1, kernel_size=7, degree=5),
     spline("spline_two", "4, degree = 2, aggr = \"max\"", kernel_size=4, degree=2, aggr="max"),
     spline("spline_three", "[4, 5, 2], is_open_spline = [true, true, false], degree = 3, "
            "root = false, aggr = \"sum\"", kernel_size=[4, 5, 2],
