@@ -183,8 +183,8 @@ GEN = [
              "learn_msg_scale = true, norm = \"instance\", num_layers = 3)", 5,
              lambda: pyg.GENConv(6, 5, t=0.5, learn_t=True, msg_norm=True, learn_msg_scale=True,
                                  norm="instance", num_layers=3), attr=False),
-    on_nodes("gen_sg", "GENConv(5, \"softmax_sg\", msg_norm = true, norm = \"none\", expansion = 3, "
-             "eps = 1e-3)", 5,
+    on_nodes("gen_sg", "GENConv(5, \"softmax_sg\", msg_norm = true, norm = \"none\", "
+             "expansion = 3, eps = 1e-3)", 5,
              lambda: pyg.GENConv(6, 5, "softmax_sg", msg_norm=True, norm=None, expansion=3,
                                  eps=1e-3), attr=False),
     on_nodes("gen_power", "GENConv(5, \"power\", p = 2.0)", 5,
@@ -235,7 +235,8 @@ EG = [
 ]
 GENERAL = [
     on_nodes("general", "GeneralConv(5)", 5, lambda: pyg.GeneralConv(6, 5, D)),
-    on_nodes("general_same", "GeneralConv(6, aggr = \"mean\", l2_normalize = true, bias = false)", 6,
+    on_nodes("general_same",
+             "GeneralConv(6, aggr = \"mean\", l2_normalize = true, bias = false)", 6,
              lambda: pyg.GeneralConv(6, 6, aggr="mean", l2_normalize=True, bias=False),
              attr=False),
     on_nodes("general_attention", "GeneralConv(6, heads = 2, attention = true, skip_linear = true)",
