@@ -167,14 +167,13 @@ value el_error(elab *E, gn_span at, const char *fmt, ...)
     va_start(ap, fmt);
     gn_diag_verror(E->diags, E->frame->src, at, fmt, ap);
     va_end(ap);
-    int notes = 0;
+    int notes = 0; /* the innermost calls, and last the one that the user wrote */
     const frame *last = NULL;
-    for (const frame *f = E->frame; f->decl && f->up && f->up->decl && notes < NOTES; f = f->up) {
-        bool again = last && last->up->src == f->up->src &&
-                     last->call.at == f->call.at; /* recursion
-                                                   */
+    for (const frame *f = E->frame; f->decl && f->up && f->up->decl; f = f->up) {
+        bool again = last && last->up->src == f->up->src && last->call.at == f->call.at,
+             outermost = !f->up->up || !f->up->up->decl;
         last = f;
-        if (again) continue;
+        if (again || (notes >= NOTES - 1 && !outermost)) continue;
         notes++;
         gn_diag_note(E->diags, f->up->src, f->call, "in `%s`, %s here", f->decl->name.text,
                      f->decl->kind == DECL_FN ? "called" : "applied");
