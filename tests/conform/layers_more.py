@@ -141,7 +141,8 @@ AGGREGATORS = [
                 lambda: pyg.aggr.SoftmaxAggregation(learn=True, channels=6)),
     *aggregator("aggr_powermean", "PowerMeanAggregation()", pyg.aggr.PowerMeanAggregation),
     *aggregator("aggr_powermean_two",
-                "PowerMeanAggregation(2.0, clamp_min = 0.01, clamp_max = 1.0)", lambda: pyg.aggr.PowerMeanAggregation(2.0, clamp_min=0.01, clamp_max=1.0)),
+                "PowerMeanAggregation(2.0, clamp_min = 0.01, clamp_max = 1.0)",
+                lambda: pyg.aggr.PowerMeanAggregation(2.0, clamp_min=0.01, clamp_max=1.0)),
     *aggregator("aggr_powermean_learn", "PowerMeanAggregation(learn = true)",
                 lambda: pyg.aggr.PowerMeanAggregation(learn=True)),
     *aggregator("aggr_deep_sets", "DeepSetsAggregation(Linear(5), Linear(4))",
@@ -353,6 +354,15 @@ MODELS = and_edgeless([
           attr=True),
     basic("edge_cnn", "EdgeCNN(4, 2, 5, act = elu)",
           lambda: pyg.EdgeCNN(6, 4, 2, 5, act="elu")),
+    basic("pna_model", f"PNA(4, 2, 5, aggregators = [\"mean\", \"min\"], scalers = {ALL_SCALERS}, "
+          f"deg = {DEGREES}, act = elu)", lambda: pyg.PNA(
+              6, 4, 2, 5, act="elu", aggregators=["mean", "min"], scalers=SCALERS,
+              deg=torch.tensor(DEGREES))),
+    basic("pna_model_edge", f"PNA(4, 2, 5, aggregators = [\"max\", \"sum\"], scalers = "
+          f"[\"identity\"], deg = {DEGREES}, act = elu, jk = \"max\", towers = 2, post_layers = 2)",
+          lambda: pyg.PNA(6, 4, 2, 5, act="elu", aggregators=["max", "sum"], scalers=["identity"],
+                          deg=torch.tensor(DEGREES), jk="max", towers=2, post_layers=2,
+                          edge_dim=3), attr=True),
     deep("deepgcn", "GraphConv(6), LayerNorm(), elu",
          lambda: pyg.DeepGCNLayer(pyg.GraphConv(6, 6), pyg.LayerNorm(6), ELU)),
     deep("deepgcn_res", "GCNConv(6), norm = LayerNorm(), act = elu, block = \"res\"",
@@ -381,6 +391,13 @@ MODELS = and_edgeless([
     correct("correct_and_smooth_scale", ", autoscale = false, scale = 0.8", autoscale=False,
             scale=0.8),
 ]) + [
+    Case("mlp_last", ALONE, "node[5]", "mlp = MLP([4, 5], act = elu, plain_last = false) as "
+         "\"\"\n  return mlp(x)", lambda: pyg.MLP([6, 4, 5], act="elu", plain_last=False),
+         lambda m, i: m(i["node.x"])),
+    Case("mlp_first", ALONE, "node[5]", "mlp = MLP([4, 5], act = elu, act_first = true, norm_layer "
+         "= GraphNorm, bias = false) as \"\"\n  return mlp(x)", lambda: pyg.MLP(
+             [6, 4, 5], act="elu", act_first=True, norm="graph_norm", bias=False),
+         lambda m, i: m(i["node.x"])),
     jumping("cat", 12),
     jumping("max"),
     jumping("lstm"),
