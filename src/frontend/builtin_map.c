@@ -167,6 +167,12 @@ value builtin_copy(elab *E, const builtin_call *c)
     return anew(E, c->arg[0], c->mark);
 }
 
+value builtin_is_string(elab *E, const builtin_call *c)
+{
+    (void)E;
+    return val_bool(c->arg[0].kind == VAL_STRING);
+}
+
 /* Has a family one of this key? */
 value builtin_has_key(elab *E, const builtin_call *c)
 {

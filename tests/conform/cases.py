@@ -222,6 +222,30 @@ def bce(x, target, weight):
     return F.binary_cross_entropy_with_logits(x, target, pos_weight=weight)
 
 
+def balanced(y, classes):
+    """scikit-learn's compute_class_weight("balanced"), whose classes are those that y has."""
+    count = torch.bincount(y, minlength=classes).double()
+    return torch.where(count > 0, len(y) / ((count > 0).sum() * count), 0)
+
+
+def balanced_ce(x, y, weight):
+    return F.cross_entropy(x, y, balanced(y, x.shape[1]).to(x.dtype))
+
+
+def balanced_smoothed(x, y, weight):
+    return F.cross_entropy(x, y, balanced(y, x.shape[1]).to(x.dtype), label_smoothing=0.1)
+
+
+def balanced_nll(x, y, weight):
+    return F.nll_loss(x, y, balanced(y, x.shape[1]).to(x.dtype))
+
+
+def balanced_bce(x, target, weight):
+    positive = target.sum(0)
+    weight = torch.where(positive > 0, (len(target) - positive) / positive, 1)
+    return F.binary_cross_entropy_with_logits(x, target, pos_weight=weight)
+
+
 def mse(x, target, weight):
     return F.mse_loss(x, target)
 
@@ -236,5 +260,11 @@ LOSSES = [
     Loss("loss_nll_weight", "nll", {}, F.nll_loss, weight="class_weight"),
     Loss("loss_bce", "bce_with_logits", {}, bce, target="target01"),
     Loss("loss_bce_pos_weight", "bce_with_logits", {}, bce, target="target01", weight="pos_weight"),
+    Loss("loss_ce_balanced", "cross_entropy", {"weight": "balanced"}, balanced_ce),
+    Loss("loss_ce_balanced_smooth", "cross_entropy", {"weight": "balanced", "label_smoothing": 0.1},
+         balanced_smoothed),
+    Loss("loss_nll_balanced", "nll", {"weight": "balanced"}, balanced_nll),
+    Loss("loss_bce_balanced", "bce_with_logits", {"pos_weight": "balanced"}, balanced_bce,
+         target="target01"),
     Loss("loss_mse", "mse", {}, mse, target="target"),
 ]

@@ -173,7 +173,8 @@ static void loss_text(conform_case *c, gn_buf *b)
     gn_buf_add(b, "model M() (x: node[F]) -> node[F] { return x }\n\ntrain M {\n");
     if (target) gn_buf_printf(b, "  input target: node[%lld]\n", (long long)target->dim[1]);
     gn_buf_printf(b, "  loss = %s(M(x), %s", meta(c, "layer"), target ? "target" : "y");
-    if (*meta(c, "args")) gn_buf_printf(b, ", %s", meta(c, "args"));
+    if (*meta(c, "args")) gn_buf_add(b, ", ");
+    add_args(b, meta(c, "args"));
     list_text(c, b, "weight", "class_weight");
     list_text(c, b, "pos_weight", "pos_weight");
     gn_buf_printf(b, ")%s\n}\n", gn_tensor_file_find(c->file, "mask") ? " over train_mask" : "");

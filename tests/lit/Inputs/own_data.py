@@ -481,7 +481,17 @@ def mean(rows, weight=lambda v: 1):
 
 
 TRAIN = IDX["train"]
+FEW = [v for v in TRAIN if X[2][4 * v] < 0.6]  # without node 1
+BALANCED = [len(FEW) / (2 * sum(v % 3 == c for v in FEW)) for c in range(2)]
 CLASS_WEIGHT = (1, 2, 0.5)
+
+
+def bce(v, positive, weight):
+    return math.log1p(math.exp(-logits(v)[0])) * weight if positive else math.log1p(
+        math.exp(logits(v)[0]))
+
+
+assert len(set(BALANCED)) == 2, BALANCED
 for loss, want in (
     ("sum(train_mask ? repeats(train_mask) * M(g, x)[0] : 0)", sum(logits(v)[0] for v in TRAIN)),
     ("cross_entropy(M(g, x), y, weight = [1, 2, 0.5]) over train_mask",
@@ -491,6 +501,12 @@ for loss, want in (
     ("mse(M(g, x), one_hot(y, C)) over train_mask and x[0] < 10",
      mean([(v, sum((z - (c == v % 3)) ** 2 for c, z in enumerate(logits(v))) / 3) for v in TRAIN])),
     ("cross_entropy(M(g, x), y) over train_mask", mean([(v, -logp(v)[v % 3]) for v in TRAIN])),
+    ("cross_entropy(M(g, x), y, weight = \"balanced\") over train_mask and x[0] < 0.6",
+     mean([(v, -logp(v)[v % 3]) for v in FEW], lambda v: BALANCED[v % 3])),
+    ("bce_with_logits(M(g, x)[0], float(y == 1), pos_weight = \"balanced\") over train_mask and "
+     "x[0] < 0.6",
+     mean([(v, bce(v, v % 3 == 1, sum(v % 3 != 1 for v in FEW) / sum(v % 3 == 1 for v in FEW)))
+           for v in FEW])),
 ):
     for how in ("none", "degree"):
         out = json.loads(r.works("train", r.write("again.gnn", MODEL3.replace("LOSS", loss)),
