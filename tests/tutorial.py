@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Installs into a new folder and does what docs/tutorial.md says, in an empty one: tutorial.py
-<root> <build>.
+"""Installs into a new folder and does what docs/tutorial.md and docs/examples.md say, each in an
+empty one: tutorial.py <root> <build>.
 
 Blocks of `sh` run in order; any other block is the file that the line above names.  A block of
 `text` is what the commands above it print.  Words have to be the same there, and how many nodes,
@@ -8,13 +8,14 @@ edges, features and classes there are.  Other figures may differ, but accuracies
 150`) by five points at most.  `...` is any lines, and at a line's end any words."""
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 
 from install import run
 
-PAGE = "docs/tutorial.md"
+PAGES = ("docs/tutorial.md", "docs/examples.md")
 POINTS = 5
 # A hash, or a figure and what it is a figure of, if that is a unit.
 FIGURE = re.compile(
@@ -42,9 +43,9 @@ def blocks(text):
     return found
 
 
-def fail(line, what, *parts):
+def fail(at, what, *parts):
     shown = "".join(f"\n{name}:\n" + "\n".join("  " + x for x in of) for name, of in parts)
-    sys.exit(f"{PAGE}:{line}: {what}{shown}")
+    sys.exit(f"{at}: {what}{shown}")
 
 
 def pattern(expected):
@@ -69,7 +70,7 @@ def near(expected, seen):
     return all(abs(a - b) <= POINTS for a, b in zip(scores(expected), scores(seen)))
 
 
-def compare(line, expected, printed):
+def compare(page, line, expected, printed):
     """Each line in its place; after `...` the next one may be anywhere below."""
     seen = printed.rstrip("\n").split("\n")
     at, skips = 0, False
@@ -81,15 +82,15 @@ def compare(line, expected, printed):
         fits = [wanted.fullmatch(re.sub(r"\s+", " ", x.strip())) is not None for x in seen[at:]]
         k = fits.index(True) if skips and True in fits else 0
         if not fits or not fits[k]:
-            fail(number, "no such line is printed" + (" any more" if skips else " there"),
+            fail(f"{page}:{number}", "no such line is printed" + (" any more" if skips else " there"),
                  ("expected", [text]),
                  ("seen", seen[at:] if skips else seen[at:at + 1] or ["the end"]))
         if not near(text, seen[at + k]):
-            fail(number, f"a score is off by more than {POINTS} points", ("expected", [text]),
+            fail(f"{page}:{number}", f"a score is off by more than {POINTS} points", ("expected", [text]),
                  ("seen", [seen[at + k]]))
         at, skips = at + k + 1, False
     if at < len(seen) and not skips:
-        fail(line, "more is printed than the block has", ("expected", ["the end"]),
+        fail(f"{page}:{line}", "more is printed than the block has", ("expected", ["the end"]),
              ("seen", seen[at:]))
 
 
@@ -110,7 +111,7 @@ def prepare(build, to):
             "LC_ALL": "C.UTF-8"}
 
 
-def execute(line, lines, to, env):
+def execute(at, lines, to, env):
     """What a block of commands prints, and how many calls of gnnc are in it."""
     calls = os.path.join(to, "calls")
     open(calls, "w", encoding="utf-8").close()
@@ -121,38 +122,46 @@ def execute(line, lines, to, env):
         ended = f.read().splitlines()
     bad = [x for x in ended if not x.startswith("0 ")]
     if done.returncode or bad:
-        fail(line, f"the commands end with {done.returncode}",
+        fail(at, f"the commands end with {done.returncode}",
              *([("ended with", bad)] if bad else []), ("seen", done.stdout.splitlines()))
     if len(ended) != sum(bool(re.match(r"gnnc\b", x)) for x in lines):
-        fail(line, "as many calls of gnnc are expected as lines begin with it", ("seen", ended))
+        fail(at, "as many calls of gnnc are expected as lines begin with it", ("seen", ended))
     return done.stdout, len(ended)
+
+
+def follow(page, text, to, env):
+    """Does what the page says; how many calls and comparisons there were."""
+    work = os.path.join(to, "work")
+    os.mkdir(work)
+    printed, ran, compared = None, 0, 0
+    for line, kind, name, lines in blocks(text):
+        at = f"{page}:{line}"
+        if kind == "sh":
+            printed, calls = execute(at, lines, to, env)
+            ran += calls
+        elif kind == "text":
+            if printed is None:
+                fail(at, "no commands stand above this block")
+            compare(page, line, lines, printed)
+            printed, compared = None, compared + 1
+        elif name:
+            with open(os.path.join(work, name), "w", encoding="utf-8") as f:
+                f.write("\n".join(lines) + "\n")
+        else:
+            fail(at, f"the line above this block of {kind or 'nothing'} names no file")
+    if ran < 6 or compared < 6:
+        sys.exit(f"{page}: only {ran} calls of gnnc and {compared} blocks of what is printed")
+    print(f"{page}: {ran} calls of gnnc, {compared} blocks of what is printed")
+    shutil.rmtree(work)
 
 
 def main():
     root, build = map(os.path.realpath, sys.argv[1:3])
-    with open(os.path.join(root, PAGE), encoding="utf-8") as f:
-        page = blocks(f.read())
     with tempfile.TemporaryDirectory(prefix="gnnc-tutorial-") as to:
         env = prepare(build, to)
-        os.mkdir(os.path.join(to, "work"))
-        printed, ran, compared = None, 0, 0
-        for line, kind, name, lines in page:
-            if kind == "sh":
-                printed, calls = execute(line, lines, to, env)
-                ran += calls
-            elif kind == "text":
-                if printed is None:
-                    fail(line, "no commands stand above this block")
-                compare(line, lines, printed)
-                printed, compared = None, compared + 1
-            elif name:
-                with open(os.path.join(to, "work", name), "w", encoding="utf-8") as f:
-                    f.write("\n".join(lines) + "\n")
-            else:
-                fail(line, f"the line above this block of {kind or 'nothing'} names no file")
-    if ran < 6 or compared < 6:
-        sys.exit(f"{PAGE}: only {ran} calls of gnnc and {compared} blocks of what is printed")
-    print(f"{PAGE}: {ran} calls of gnnc, {compared} blocks of what is printed")
+        for page in PAGES:
+            with open(os.path.join(root, page), encoding="utf-8") as f:
+                follow(page, f.read(), to, env)
 
 
 if __name__ == "__main__":
