@@ -146,8 +146,12 @@ r = np.random.default_rng(1)
 n, m = {NODES}, {EDGES}
 f = lambda *s: r.standard_normal(s).astype(np.float32)
 unit = lambda v: v / np.linalg.norm(v, axis=1, keepdims=True)
-np.savez({str(path)!r}, edge_index=r.integers(0, n, (2, m)), x=f(n, {WIDE}), edge_attr=f(m, {ATTR}),
-         pos=f(n, 3), normal=unit(f(n, 3)), target=f(n, 1), kind=np.arange(m) % {KINDS})
+d = dict(edge_index=r.integers(0, n, (2, m)), x=f(n, {WIDE}), edge_attr=f(m, {ATTR}), pos=f(n, 3),
+         normal=unit(f(n, 3)), target=f(n, 1), kind=np.arange(m) % {KINDS})
+np.savez({str(path)!r}, **d)
+np.savez({str(path)!r}.replace(".npz", "_kinds.npz"),
+         **{{"node__g__node.edge_index": d["edge_index"], "node.x": d["x"], "g.kind": d["kind"],
+             "node.target": d["target"][:, 0]}})
 """
     subprocess.run([python, "-c", script], check=True)
 
@@ -173,9 +177,9 @@ def gnnc(args, data, model, epochs, cache):
     return json.loads(done.stdout)
 
 
-def race(args, name, peer, data, folder):
+def race(args, name, peer, folder):
     layer, build, (here, there) = LAYERS[name]
-    model = folder / "m.gnn"
+    model, own = folder / "m.gnn", folder / ("d_kinds.npz" if "kind" in here else "d.npz")
     model.write_text(model_text(layer, here))
     row = {"name": name}
 
@@ -186,7 +190,7 @@ def race(args, name, peer, data, folder):
         return json.loads(peer.stdout.readline())
 
     with tempfile.TemporaryDirectory() as cache:
-        first = gnnc(args, data, model, 3, cache)
+        first = gnnc(args, own, model, 3, cache)
         if "error" in first:
             return row | {"error": "gnnc: " + first["error"]}
         row["compile_ms"] = first["compile_ms"]
@@ -195,7 +199,7 @@ def race(args, name, peer, data, folder):
             warm = ask(compiled, 0)
             rounds = []
             for _ in range(args.rounds if "error" not in warm else 0):
-                ours = gnnc(args, data, model, epochs, cache)["step_us"]["median"]
+                ours = gnnc(args, own, model, epochs, cache)["step_us"]["median"]
                 theirs = ask(compiled, args.block)["us"]
                 rounds.append((theirs / ours, ours, theirs))
             if rounds:
@@ -248,7 +252,7 @@ def main():
             peer = subprocess.Popen([args.python, "-c", PEER, folder / "d.npz"], text=True,
                                     stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                     stderr=subprocess.DEVNULL)
-            rows.append(race(args, name, peer, folder / "d.npz", folder))
+            rows.append(race(args, name, peer, folder))
             peer.stdin.close()
             peer.wait()
             print(json.dumps(rows[-1]), file=sys.stderr, flush=True)
