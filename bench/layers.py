@@ -89,7 +89,7 @@ LAYERS = {
     "DirGNNConv": (f"DirGNNConv(SAGEConv({W}))", f"DirGNNConv(SAGEConv({W}, {W}))", PLAIN),
     "MixHopConv": (f"MixHopConv({W})", f"MixHopConv({W}, {W})", PLAIN),
 }
-INPUTS = {"attr": f"edge[{ATTR}]", "pos": "node[3]", "normal": "node[3]", "kind": "edge of int"}
+INPUTS = {"attr": f"edge[{ATTR}]", "pos": "node[3]", "normal": "node[3]"}
 
 PEER = """
 import json, sys, time, warnings
@@ -150,13 +150,20 @@ d = dict(edge_index=r.integers(0, n, (2, m)), x=f(n, {WIDE}), edge_attr=f(m, {AT
          normal=unit(f(n, 3)), target=f(n, 1), kind=np.arange(m) % {KINDS})
 np.savez({str(path)!r}, **d)
 np.savez({str(path)!r}.replace(".npz", "_kinds.npz"),
-         **{{"node__g__node.edge_index": d["edge_index"], "node.x": d["x"], "g.kind": d["kind"],
-             "node.target": d["target"][:, 0]}})
+         **{{"n__r__n.edge_index": d["edge_index"], "n.x": d["x"], "r.kind": d["kind"],
+             "n.target": d["target"][:, 0]}})
 """
     subprocess.run([python, "-c", script], check=True)
 
 
 def model_text(layer, call):
+    if "kind" in call:
+        call = call.replace("g, ", "r, ").replace("kind", "r.kind")
+        return (f"model M() (r: node.n -> node.n, x: node.n[...]) -> node.n[...] {{\n  lin = Linear({WIDE})\n  conv = {layer}\n  h = lin(x)\n"
+                f"  return conv({call})\n}}\n"
+                "fn off(out, t) = mean((out - unsqueeze(t, -1))^2)\ntrain M {\n"
+                "  input target: node.n\n  loss = off(M(r, x), target)\n"
+                "  optimizer = sgd(lr = 1e-3)\n}\n")
     names = [n for n in INPUTS if any(n == w.strip() for w in call.split(","))]
     inputs = "".join(f", {n}: {INPUTS[n]}" for n in names)
     given = "".join(f", {n}" for n in names)

@@ -171,11 +171,17 @@ static gn_status *read_links(loader *l)
     return NULL;
 }
 
+/* By its key, or by its name where no type has that. */
 static link *link_of(const loader *l, gn_span owner)
 {
-    for (int k = 0; k < l->n_links; k++)
-        if (same(l->links[k].owner, owner)) return &l->links[k];
-    return NULL;
+    link *named = NULL;
+    for (int k = 0; k < l->n_links; k++) {
+        link *to = &l->links[k];
+        if (same(to->owner, owner)) return to;
+        if (same(span_of(to->end[0]), owner) || same(span_of(to->end[1]), owner)) return NULL;
+        if (same(span_of(to->name), owner)) named = to;
+    }
+    return named;
 }
 
 /* ---- types ---- */

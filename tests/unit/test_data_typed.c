@@ -265,6 +265,25 @@ static gn_status *read_arrays(const array *a, gn_dataset **out)
     return s;
 }
 
+/* A relation's column under its name, and a type's of that name. */
+START_TEST(npz_columns_by_the_name_of_a_relation)
+{
+    static const array by_name[] = {{"a__w__b.edge_index", 2, {2, 2}, "0 1 1 0", false},
+                                    {"w.kind", 1, {2}, "3 1", false},
+                                    {0}},
+                       of_type[] = {{"a__w__w.edge_index", 2, {2, 2}, "0 1 1 0", false},
+                                    {"w.kind", 1, {2}, "3 1", false},
+                                    {0}};
+    gn_dataset *d;
+    must(read_arrays(by_name, &d));
+    ck_assert(d->n_tables == 2 && column(d, "w.kind")->on_edges);
+    gn_dataset_free(d);
+    must(read_arrays(of_type, &d));
+    ck_assert(d->n_tables == 2 && !column(d, "w.kind")->on_edges);
+    gn_dataset_free(d);
+}
+END_TEST
+
 #define WRITES {"a__writes__b.edge_index", 2, {2, 2}, "0 1 2 1", false}
 
 START_TEST(npz_refuses_what_does_not_fit)
@@ -428,6 +447,7 @@ int main(void)
     tcase_add_test(t, npz_has_types_and_relations);
     tcase_add_test(t, dropped_edges_take_their_columns);
     tcase_add_test(t, npz_has_graphs_of_nodes);
+    tcase_add_test(t, npz_columns_by_the_name_of_a_relation);
     tcase_add_test(t, npz_refuses_what_does_not_fit);
     tcase_add_test(t, npz_weights_are_floats);
     tcase_add_test(t, npz_order_of_keys_says_nothing);
