@@ -174,12 +174,9 @@ AGGREGATORS = [
 ]
 
 def multiset(name, args, **kwargs):
-    """In graphs that all have nodes."""
-    member = [(0, 0), (1, 0), (2, 1), (3, 2), (4, 2), (5, 3), (6, 3)]
     return Case(name, MANY, "graph[6]", f"pool = GraphMultisetTransformer({args}) as \"\"\n"
                 "  return pool(member, x)", lambda: pyg.GraphMultisetTransformer(6, **kwargs),
-                lambda m, i: m(i["node.x"], i["member"][1], dim_size=ROWS["graph"]),
-                edges={"member": member})
+                lambda m, i: m(i["node.x"], i["member"][1], dim_size=ROWS["graph"]))
 
 
 
@@ -220,6 +217,16 @@ POOLS = [
     *choosing("sag", "SAGPooling(0.12)", lambda: pyg.SAGPooling(6, min_score=0.12)),
     *choosing("sag_gcn", "SAGPooling(0.12, 0.5, GNN = GCNConv)",
               lambda: pyg.SAGPooling(6, min_score=0.12, multiplier=0.5, GNN=pyg.GCNConv)),
+    *[Case(name, MANY, f"graph[{width}]", f"pool = SetTransformerAggregation({args}) as \"\"\n"
+           "  return pool(member, x)",
+           lambda kwargs=kwargs: pyg.SetTransformerAggregation(6, **kwargs),
+           lambda m, i: m(i["node.x"], i["member"][1], dim_size=ROWS["graph"]))
+      for name, width, args, kwargs in (
+          ("set_transformer", 6, "", {}),
+          ("set_transformer_many", 18, "3, heads = 2, decoder_blocks = 2, layer_norm = true",
+           {"num_seed_points": 3, "heads": 2, "num_decoder_blocks": 2, "layer_norm": True}),
+          ("set_transformer_mean", 6, "3, heads = 3, encoder_blocks = 2, concat = false",
+           {"num_seed_points": 3, "heads": 3, "num_encoder_blocks": 2, "concat": False}))],
     multiset("multiset", "3", k=3),
     multiset("multiset_heads", "2, blocks = 2, heads = 3, layer_norm = true", k=2,
              num_encoder_blocks=2, heads=3, layer_norm=True),
