@@ -292,6 +292,8 @@ gn_status *gn_cli_run_batches(gn_cli *cli, const gn_session_options *options)
     if (cli->opt.tune_lock)
         GN_FAIL(GN_ERR_USAGE, "--batches does not go with --tune-lock: choices are of one graph, "
                               "its graphs are drawn");
+    if (cli->opt.importance)
+        GN_FAIL(GN_ERR_USAGE, "--batches goes without --importance: its graphs are drawn");
     if (cli->opt.predictions || cli->opt.repeat > 0)
         GN_FAIL(GN_ERR_USAGE,
                 "--batches goes with neither --predictions nor --repeat: its graphs are drawn");

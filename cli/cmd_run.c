@@ -1,5 +1,6 @@
 #include "cli/device_option.h"
 #include "cli/held_out.h"
+#include "cli/feature_importance.h"
 #include "cli/scores.h"
 #include "cli/session_options.h"
 
@@ -10,7 +11,9 @@ typedef struct timing {
     int64_t n; /* others; 0: none, since the first took long */
 } timing;
 
-static gn_status *report_json(const gn_session *s, timing *t)
+/* importance NULL: nobody asked. */
+static gn_status *report_json(const gn_cli *cli, const gn_session *s, timing *t,
+                              const gn_importance *importance)
 {
     gn_json j;
     gn_json_init(&j, stdout, true);
@@ -33,6 +36,7 @@ static gn_status *report_json(const gn_session *s, timing *t)
     if (s->opt.weights) GN_TRY(gn_held_out_score(s, &held));
     gn_held_out_json(&j, &held);
     gn_cli_json_not_finite(&j, s);
+    if (importance) gn_cli_json_importance(&j, cli, s, importance);
     gn_json_double(&j, "first_us", t->first);
     gn_json_int(&j, "timed_runs", t->n);
     gn_cli_json_times(&j, "infer_us", t->n ? t->us : &t->first, t->n ? t->n : 1);
@@ -99,7 +103,10 @@ static gn_status *run_session(gn_cli *cli, gn_session *s)
     GN_TRY(time_runs(cli, s, &t));
     GN_TRY(gn_session_fetch(s));
     if (cli->opt.verbose) gn_cli_profile("eval", &s->build.eval);
-    GN_TRY(cli->opt.json ? report_json(s, &t) : report_text(cli, s, &t));
+    gn_importance found, *importance = cli->opt.importance ? &found : NULL;
+    if (importance) GN_TRY(gn_cli_find_importance(cli, s, importance));
+    GN_TRY(cli->opt.json ? report_json(cli, s, &t, importance) : report_text(cli, s, &t));
+    if (importance && !cli->opt.json) gn_cli_print_importance(cli, s, importance);
     gn_cli_warn_not_finite(cli, s);
     if (!cli->opt.json && s->opt.weights) {
         gn_held_out held;
@@ -113,6 +120,8 @@ static gn_status *run(gn_cli *cli)
 {
     gn_session_options o;
     GN_TRY(gn_cli_session_options(cli, &o));
+    GN_TRY(gn_cli_check_importance(cli));
+    o.binds_again = cli->opt.importance != NULL;
     if (cli->opt.batches > 0) return gn_cli_run_batches(cli, &o);
     GN_TRY(gn_cli_check_output(cli, "--predictions", cli->opt.predictions));
     GN_TRY(gn_cli_open_device(cli));
@@ -136,6 +145,7 @@ const gn_command gn_command_run = {
                 "  gnnc run gcn.gnn --batches 40 --dynamic auto -d recompiles   graphs that "
                 "change\n"
                 "  gnnc run gcn.gnn --weights w.safetensors --predictions out.npz\n"
+                "  gnnc run gcn.gnn --weights w.safetensors --importance features.csv\n"
                 "  gnnc run gcn.gnn --weights w.safetensors --repeat 1000 --threads 1   time it\n",
     .takes_model = true,
     .min_args = 1,

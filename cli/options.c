@@ -6,6 +6,7 @@
 #include "ir/storage.h"
 #include "runtime/data/dataset.h"
 #include "runtime/graph/reorder.h"
+#include "session/importance.h"
 
 enum {
     ALL = (1 << GN_COMMAND_COUNT) - 1,
@@ -69,6 +70,11 @@ static const char *const features[] = {
 #undef X
         "svd:",
     "pca:", NULL};
+static const char *const importance_methods[] = {
+#define X(id, name) name,
+    GN_IMPORTANCE_METHODS(X)
+#undef X
+        NULL};
 static const char *const auto_on_off[] = {"auto", "on", "off", NULL};
 
 static const char *const programs[] = {"eval",         "loss",         "step", "validate",
@@ -135,6 +141,15 @@ static const gn_option options[] = {
     {"predictions", 0, GN_OPTION_STRING, AT(predictions), TRAIN, "FILE",
      "write what the model gives: classes of nodes (.csv), with logits\n(.npz); other results in "
      "their shape"},
+    {"importance", 0, GN_OPTION_STRING, AT(importance), GN_COMMAND_run, "FILE",
+     "write how much each feature adds to what is predicted (.csv; or\n.npz: for each node, too)"},
+    {"importance-method", 0, GN_OPTION_CHOICE, AT(importance_method), GN_COMMAND_run, "METHOD",
+     "how that is found: gradient (the default: features times\ngradients) or integrated (their "
+     "mean on the way from no features)",
+     importance_methods},
+    {"importance-of", 0, GN_OPTION_STRING, AT(importance_of), GN_COMMAND_run, "ROWS",
+     "for which rows: all (the default), train, val, test, or\nnumbers of rows, separated by "
+     "commas"},
     {"log", 0, GN_OPTION_STRING, AT(log), GN_COMMAND_train, "FILE",
      "write a line for each epoch: losses, scores, learning rate and\ntime (.csv, or .jsonl: JSON "
      "lines); --resume "

@@ -33,42 +33,45 @@ typedef struct gn_cli_options {
     const char *mode; /* canonical name of a compile mode, NULL: not given */
     const char *emit; /* of ast, gir, kir, llvm, asm, obj, cuda, ptx, cubin, dot, some, with commas;
                          NULL: not given */
-    const char *device;      /* cpu, cuda, cuda:N, auto; NULL: not given */
-    const char *precision;   /* highest, high, medium; NULL: not given */
-    const char *products;    /* kernel, timed, library; NULL: not given */
-    const char *gathers;     /* float32, bfloat16; NULL: not given */
-    const char *arch;        /* sm_80, ...; NULL: not given */
-    const char *output;      /* -o; NULL: stdout, or what the command says */
-    const char *header;      /* compile: where the C header goes */
-    const char *prefix;      /* compile: of C names; NULL: not given */
-    const char *cpu;         /* compile: native, x86-64-v3, ...; NULL: not given */
-    const char *what;        /* explain: step or eval; NULL: not given */
-    const char *passes;      /* opt: comma-separated; NULL: the pipeline of the mode */
-    const char *data;        /* NULL: the embedded sample */
-    const char *save;        /* train: where the weights go */
-    const char *log;         /* train: where a line of each epoch goes */
-    const char *plot;        /* train: where the picture of them goes */
-    const char *program;     /* compile: of --emit, one alone; NULL: all */
-    double rate;             /* train: of learning; negative: not given */
-    const char *checkpoint;  /* train: where training that can go on is written */
-    const char *resume_from; /* train: the checkpoint that it goes on from */
-    const char *weights;     /* where weights come from */
-    const char *predictions; /* where predictions go */
-    const char *features;    /* data, identity, degree, ones; NULL: not given */
-    const char *normalize;   /* auto, on, off: features' rows */
-    const char *reorder;     /* none, degree, rcm, communities: nodes, at load */
-    const char *undirected;  /* auto, on, off: add reverse edges */
-    gn_string_list defines;  /* -D name=value */
-    const char *dynamic;     /* true, auto, false; NULL: not given */
-    const char *range;       /* "N in 1..100000" */
-    const char *stance;      /* run: for --batches */
-    const char *cache_dir;   /* NULL: where the environment says */
-    gn_string_list debug;    /* topics to say more about, separated by commas */
-    gn_string_list without;  /* names of optimisations, separated by commas: left out */
-    const char *only;        /* likewise: all others are left out; NULL: not given */
-    const char *tune_lock;   /* choices of schedules are read from it; tune: written to it */
-    double tune_budget;      /* seconds of searching; negative: not given */
-    const char *modes;       /* bench: the axes of the grid, separated by commas; NULL: not given */
+    const char *device;            /* cpu, cuda, cuda:N, auto; NULL: not given */
+    const char *precision;         /* highest, high, medium; NULL: not given */
+    const char *products;          /* kernel, timed, library; NULL: not given */
+    const char *gathers;           /* float32, bfloat16; NULL: not given */
+    const char *arch;              /* sm_80, ...; NULL: not given */
+    const char *output;            /* -o; NULL: stdout, or what the command says */
+    const char *header;            /* compile: where the C header goes */
+    const char *prefix;            /* compile: of C names; NULL: not given */
+    const char *cpu;               /* compile: native, x86-64-v3, ...; NULL: not given */
+    const char *what;              /* explain: step or eval; NULL: not given */
+    const char *passes;            /* opt: comma-separated; NULL: the pipeline of the mode */
+    const char *data;              /* NULL: the embedded sample */
+    const char *save;              /* train: where the weights go */
+    const char *log;               /* train: where a line of each epoch goes */
+    const char *plot;              /* train: where the picture of them goes */
+    const char *program;           /* compile: of --emit, one alone; NULL: all */
+    double rate;                   /* train: of learning; negative: not given */
+    const char *checkpoint;        /* train: where training that can go on is written */
+    const char *resume_from;       /* train: the checkpoint that it goes on from */
+    const char *weights;           /* where weights come from */
+    const char *predictions;       /* where predictions go */
+    const char *importance;        /* run: where the importance of features goes */
+    const char *importance_method; /* gradient or integrated; NULL: not given */
+    const char *importance_of;     /* all, train, val, test or numbers of rows; NULL: not given */
+    const char *features;          /* data, identity, degree, ones; NULL: not given */
+    const char *normalize;         /* auto, on, off: features' rows */
+    const char *reorder;           /* none, degree, rcm, communities: nodes, at load */
+    const char *undirected;        /* auto, on, off: add reverse edges */
+    gn_string_list defines;        /* -D name=value */
+    const char *dynamic;           /* true, auto, false; NULL: not given */
+    const char *range;             /* "N in 1..100000" */
+    const char *stance;            /* run: for --batches */
+    const char *cache_dir;         /* NULL: where the environment says */
+    gn_string_list debug;          /* topics to say more about, separated by commas */
+    gn_string_list without;        /* names of optimisations, separated by commas: left out */
+    const char *only;              /* likewise: all others are left out; NULL: not given */
+    const char *tune_lock;         /* choices of schedules are read from it; tune: written to it */
+    double tune_budget;            /* seconds of searching; negative: not given */
+    const char *modes; /* bench: the axes of the grid, separated by commas; NULL: not given */
     const char *thread_list;
     const char *dynamic_list;
     const char *cell;  /* bench: measure one cell in this process, into this file */

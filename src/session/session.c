@@ -330,13 +330,20 @@ static gn_status *make_features(gn_session *s, const gn_unit *u)
 
 gn_status *gn_session_bind(gn_session *s, gn_unit *u, gn_pool *pool, const gn_instance *like)
 {
+    return gn_session_bind_also(s, u, pool, like, 0, NULL);
+}
+
+gn_status *gn_session_bind_also(gn_session *s, gn_unit *u, gn_pool *pool, const gn_instance *like,
+                                int n_also, const gn_binding *also)
+{
     enum { DATA = 11 };
     const gn_dataset *d = s->data;
     if (!u->code) return NULL;
     GN_TRY(make_features(s, u));
     GN_TRY(gn_session_missing_inputs(s, u));
     gn_binding *b = GN_NEW_N(s->arena, gn_binding,
-                             DATA + d->n_more + d->n_columns + s->state.n + gn_unit_kept(u));
+                             DATA + d->n_more + d->n_columns + s->state.n + gn_unit_kept(u) +
+                                 n_also);
     int64_t nodes = d->n_nodes, labelled = gn_dataset_labelled(d);
     const float *x = d->x ? d->x : s->x_dense;
     int n = 0;
@@ -357,6 +364,7 @@ gn_status *gn_session_bind(gn_session *s, gn_unit *u, gn_pool *pool, const gn_in
         b[n++] = (gn_binding){GN_NAME_ATTR, GN_F32, d->n_edges, d->edge_dim, s->edge_attr};
     n += gn_session_bind_inputs(s, b + n);
     n += gn_session_bind_columns(s, b + n);
+    for (int k = 0; k < n_also; k++) b[n++] = also[k];
     gn_state_bindings(&s->state, b + n);
     gn_graph_binding *g = GN_NEW_N(s->arena, gn_graph_binding, 2 + d->n_relations);
     int graphs = 0;
@@ -409,7 +417,8 @@ static gn_status *share_memory(gn_session *s)
     gn_instance *in[INSTANCES];
     if (!gn_is_on(s->opt.without.decisions, GN_DO_SHARE_ARENA)) return NULL;
     instances_of(s, in);
-    if (!gn_session_ranks(s) && !gn_session_judges(s)) { /* those bind again */
+    bool again = s->opt.binds_again || gn_session_ranks(s) || gn_session_judges(s);
+    if (!again) {
         gn_instances_trim_graphs(INSTANCES, in);
         drop_dense(s);
         gn_dataset_drop_edges(s->data, s->x_dense != NULL || s->x_pattern != NULL);

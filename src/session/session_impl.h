@@ -51,7 +51,10 @@ GN_NODISCARD gn_status *gn_checkpoint_take(gn_session *s, gn_fit *fit, gn_best *
 
 /* What the session compiles with. */
 GN_NODISCARD gn_status *gn_session_build_options(gn_session *s, gn_build_options *out);
-/* Binds a unit of a build of the session's model to its data. */
+/* Binds a unit of a build of the session's model to its data; `also`: and to more inputs [n]. */
+GN_NODISCARD gn_status *gn_session_bind_also(gn_session *s, gn_unit *u, gn_pool *pool,
+                                             const gn_instance *like, int n,
+                                             const gn_binding *also);
 GN_NODISCARD gn_status *gn_session_bind(gn_session *s, gn_unit *u, gn_pool *pool,
                                         const gn_instance *like);
 
