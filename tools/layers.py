@@ -37,7 +37,8 @@ ELSEWHERE = {
 
 FILES = {
     "linear": "Dense layers", "norm": "Norms", "conv": "Convolutions",
-    "propagate": "Propagation and filters", "neighbours": "Neighbourhoods", "edges": "Messages of edges",
+    "propagate": "Propagation and filters", "neighbours": "Neighbourhoods",
+    "edges": "Messages of edges",
     "points": "Points and meshes", "typed": "Types and kinds", "pools": "Pools",
     "aggregators": "Aggregators", "models": "Models", "links": "Links", "facts": "Facts",
     "functions": "Functions",
@@ -45,6 +46,25 @@ FILES = {
 
 # Why the longest are as long as they are.
 WHY = {
+    "RGATConv": "attention by kind has ten forms: two groups, two products, four ways to weigh, "
+                "bases or blocks",
+    "GPSConv": "it brings two kinds of attention among all nodes along",
+    "GATConv": "either end may have weights of its own, and edges features",
+    "GATv2Conv": "either end may have weights of its own, and edges features",
+    "ChebConv": "three Laplacians, and a recurrence with two beginnings",
+    "SplineConv": "bases of B-splines of any degree in any number of dimensions",
+    "SuperGATConv": "two attentions, and a loss over edges that are and that are not",
+    "HEATConv": "attention by the types of both ends and of the edge, and by its features",
+    "HGTConv": "attention over all relations into a type together, with weights for each",
+    "GENConv": "it chooses among aggregators and norms, and brings a network along",
+    "PNAConv": "towers, networks of any depth on either side, aggregators by scalers",
+    "TransformerConv": "edges may have features, and a gate may mix the node's own in",
+    "RGCNConv": "a matrix for each kind, sums of bases, or blocks",
+    "HANConv": "attention along each relation, and then among relations",
+    "GMMConv": "Gaussians of the edge alone, or by channels of both sides",
+    "GeneralConv": "attention of two kinds, heads, and ways around",
+    "DNAConv": "attention over the layers before, in groups of channels",
+    "HypergraphConv": "two sums, with attention between nodes and edges of many nodes",
 }
 
 DECLARATION = re.compile(r"^(layer|fn|model) (\w+)\b", re.M)
@@ -54,8 +74,10 @@ class Declared:
     def __init__(self, kind, name, file, text, comment):
         self.kind, self.name, self.file = kind, name, file
         self.text, self.comment = text, comment
-        body = [line for line in text.split("\n") if line.strip() and not line.strip().startswith("#")]
-        self.own = len(body)
+        body = [line for line in text.split("\n")
+                if line.strip() and not line.strip().startswith("#")]
+        head = next((k for k, line in enumerate(body) if line.rstrip().endswith("{")), 0) + 1
+        self.own, self.inside = len(body), max(1, len(body) - head - 1)
         self.uses = set(re.findall(r"\w+", text)) - {name}
 
     def signature(self):
@@ -98,13 +120,14 @@ def library():
 
 
 def lines_of(known, name):
-    """With what it alone uses, whatever uses that."""
+    """With what it alone uses, whatever uses that; of those, how many stand in bodies."""
     mine = {name}
     while True:
-        more = {u for m in mine for u in known[m].uses if u not in mine and known[u].file ==
-                known[name].file and all(name_ in mine for name_, d in known.items() if u in d.uses)}
+        more = {u for m in mine for u in known[m].uses
+                if u not in mine and known[u].file == known[name].file and
+                all(n in mine for n, d in known.items() if u in d.uses)}
         if not more:
-            return sum(known[m].own for m in mine)
+            return sum(known[m].own for m in mine), sum(known[m].inside for m in mine)
         mine |= more
 
 
@@ -140,7 +163,8 @@ def table(known, file):
         shown = rows
     else:
         shown = [d for d in rows if d.kind == "layer" and d.comment or d.name in CONVOLUTIONS]
-    out = [f"## {FILES[file]}", "", "| | What it is | What differs in PyTorch Geometric |", "|---|---|---|"]
+    out = [f"## {FILES[file]}", "", "| | What it is | What differs in PyTorch Geometric |",
+           "|---|---|---|"]
     for d in shown:
         what, differs = split_comment(d.comment)
         out.append(f"| `{cell(d.signature())}` | {cell(what)} | {cell(differs)} |")
@@ -150,23 +174,27 @@ def table(known, file):
 def page(known):
     have = [c for c in CONVOLUTIONS if c in known]
     lack = [c for c in CONVOLUTIONS if c not in known and c not in ELSEWHERE]
-    length = {c: lines_of(known, c) for c in have}
+    length = {c: lines_of(known, c)[0] for c in have}
+    inside = statistics.median(lines_of(known, c)[1] for c in have)
     longest = sorted(have, key=lambda c: -length[c])[:10]
     out = [
         "# The standard library", "",
-        "`tools/layers.py` makes this page of `stdlib/`, and a test compares them. Layers are called with",
-        "the width that they give; the width that comes in is their input's ([language](language.md)).", "",
-        f"Of the {len(CONVOLUTIONS)} convolutions of PyTorch Geometric 2.8, {len(have)} are layers here, and "
-        f"{len(ELSEWHERE)} are said otherwise. " +
-        (f"{len(lack)} are missing: {', '.join(f'`{c}`' for c in lack)}." if lack else "None is missing."),
-        f"{len(recorded() & set(have))} of them are compared with recorded figures of PyTorch Geometric, forward and "
-        "backward.", "",
+        "`tools/layers.py` makes this page of `stdlib/`, and a test compares them. Layers are called",
+        "with the width that they give; the width that comes in is their input's",
+        "([language](language.md)).", "",
+        f"Of the {len(CONVOLUTIONS)} convolutions of PyTorch Geometric 2.8, {len(have)} are layers "
+        f"here, and {len(ELSEWHERE)} are said otherwise. " +
+        (f"{len(lack)} are missing: {', '.join(f'`{c}`' for c in lack)}." if lack
+         else "None is missing."),
+        f"{len(recorded() & set(have))} of them are compared with recorded figures of PyTorch "
+        "Geometric, forward and backward.", "",
         "| PyTorch Geometric | Here |", "|---|---|",
         *[f"| `{name}` | {text} |" for name, text in ELSEWHERE.items()], "",
-        f"A convolution has {statistics.median(length.values()):g} lines, in the median, with what it alone uses. "
-        "The longest:", "",
+        f"A convolution has {statistics.median(length.values()):g} lines in the median, {inside:g} of "
+        "them behind its declaration, with what it alone uses. The longest:", "",
         "| | Lines | Why |", "|---|---|---|",
         *[f"| `{c}` | {length[c]} | {WHY.get(c, '')} |" for c in longest], "",
+        "[Examples](examples.md) show how they go together.", "",
     ]
     for file in FILES:
         if any(d.file == file for d in known.values()):
@@ -188,7 +216,8 @@ def main():
         faults.append("docs/layers.md is not what the library has: run tools/layers.py")
     faults += [f"stdlib/{d.file}.gnn: the list of files lacks it" for d in known.values()
                if d.file not in FILES]
-    faults += [f"{c}: one of the ten longest, and WHY does not say why" for c in longest if c not in WHY]
+    faults += [f"{c}: one of the ten longest, and WHY does not say why" for c in longest
+               if c not in WHY]
     words = recorded()
     faults += [f"{c}: no case is recorded" for c in CONVOLUTIONS if c in known and c not in words]
     print("\n".join(faults) or f"{len(known)} declarations are as docs/layers.md has them")
