@@ -332,6 +332,25 @@ value builtin_only(elab *E, const builtin_call *c)
 }
 
 /* So many edges of g, drawn anew at every step. */
+/* The numbers of the rows that are nearest to each. */
+value builtin_nearest(elab *E, const builtin_call *c)
+{
+    int64_t k;
+    bool group = builtin_has(c, 2) && c->arg[2].kind != VAL_NONE;
+    if (!builtin_tensor(E, c, 0) || !builtin_int(E, c, 1, 1, &k)) return POISON;
+    gir_type x = *val_type(E, &c->arg[0]);
+    if (!x.space || x.elem != GN_F32)
+        return el_error(E, c->span[0], "`nearest` takes floats of rows, not %s",
+                        val_text(E, &c->arg[0]));
+    if (k < 1 || k > 64)
+        return el_error(E, c->span[1], "`nearest` finds 1 to 64 rows, not %lld", (long long)k);
+    if (group && !builtin_tensor(E, c, 2)) return POISON;
+    int64_t width = gir_row_elems(&x);
+    gir_id in[2] = {gir_reshape(E->prog, c->arg[0].id, 1, &width), group ? c->arg[2].id : 0};
+    gir_id id = el_make(E, c->mark, GIR_NEAREST, group ? 2 : 1, in, &(gir_attr){.i = {k}}, NULL);
+    return val_tensor(id, NULL);
+}
+
 value builtin_sample(elab *E, const builtin_call *c)
 {
     int64_t most;

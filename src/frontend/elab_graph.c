@@ -180,6 +180,11 @@ value el_look_up(elab *E, gn_span at, value x, value rows)
                         "%s has no rows that integers number: `param w: kind[...]` has one for "
                         "each value of an input `kind`, `param w: node[...]` one for each node",
                         val_text(E, &x));
+    if (gir_at(E->prog, rows.id)->op == GIR_NEAREST) {
+        gir_id in[2] = {rows.id, x.id};
+        el_locate(E, at);
+        return val_tensor(el_make(E, at, GIR_ROWS_AT, 2, in, NULL, NULL), NULL);
+    }
     if (val_type(E, &rows)->rank)
         return el_error(E, at, "rows are looked up by one integer each, not by %s",
                         val_text(E, &rows));

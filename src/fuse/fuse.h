@@ -24,7 +24,8 @@ typedef enum region_kind {
     RG_FLAT,  /* a loop over the elements of none-space tensors of one size (optimizer updates) */
     RG_GEMM,  /* rows of S[k] @ [k,n], or of the sum of several such, with elementwise work on it */
     RG_INNER, /* S[k]^T @ S[n]: a contraction over the rows */
-    RG_CARRY, /* edge values between a graph and one derived from it; rows put among others */
+    RG_CARRY, /* edge values between a graph and one derived from it; rows put among others, or
+                 numbered by what is computed */
 } region_kind;
 
 typedef struct fu_walk { /* over the edges of each row */

@@ -154,7 +154,8 @@ static fu_place place_of(const placing *z, gir_id v)
     if (cls == GIR_CLASS_GRAPH) return FU_LEAF;
     if (fu_is_identity_view(p, v) || z->f->put[v]) return FU_INLINE;
     if (!gn_is_on(z->off, GN_DO_RECOMPUTE)) return FU_REAL;
-    if (n->op == GIR_CARRY || n->op == GIR_UNCARRY || n->op == GIR_PUT) return FU_REAL;
+    if (n->op == GIR_CARRY || n->op == GIR_UNCARRY || n->op == GIR_PUT || gir_numbers_rows(n))
+        return FU_REAL;
     if (cls == GIR_CLASS_VIEW || n->op == GIR_GATHER || n->op == GIR_CELL || n->op == GIR_TAKE ||
         n->op == GIR_ROW_VALUE)
         return FU_INLINE;
@@ -193,7 +194,7 @@ static void choose(placing *z)
         if (spreads(p, v) && gir_ops[gir_at(p, gir_in(p, v, 2))->op].cls == GIR_CLASS_MAP)
             force_stored(z, gir_in(p, v, 2));
         if (z->f->put[v]) force_stored(z, gir_in(p, v, 2));
-        if (op != GIR_MATMUL && op != GIR_FROM_ROWS) continue;
+        if (op != GIR_MATMUL && op != GIR_FROM_ROWS && !gir_numbers_rows(gir_at(p, v))) continue;
         for (int k = 0; k < gir_at(p, v)->n_in; k++) force_stored(z, gir_in(p, v, k));
     }
     for (uint32_t k = 0; k < p->outputs.n; k++)

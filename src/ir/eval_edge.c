@@ -2,6 +2,7 @@
  * derived from it. */
 #include "ir/eval_impl.h"
 
+#include <math.h>
 #include <string.h>
 
 static const int64_t *ends(const gir_coo *g, int64_t end)
@@ -100,5 +101,54 @@ gn_status *gir_eval_ROW_VALUE(gir_eval_t *e)
     for (int64_t k = edges->n_edge - 1; k >= 0; k--)
         from[edges->dst[k]] = edges->dst[k] * e->values[x].cols + edges->src[k];
     gir_move(e, x, from);
+    return NULL;
+}
+
+/* Rows of the same group, nearest first; what is no number is no distance. */
+gn_status *gir_eval_NEAREST(gir_eval_t *e)
+{
+    const gir_value *x = gir_arg(e, 0), *g = gir_node_at_hand(e)->n_in > 1 ? gir_arg(e, 1) : NULL;
+    int64_t k = e->out->cols;
+    double *best = GN_NEW_N(e->arena, double, k);
+    for (int64_t i = 0; i < x->rows; i++) {
+        double *row = e->out->v + i * k;
+        for (int64_t j = 0; j < k; j++) best[j] = (double)INFINITY, row[j] = -1;
+        for (int64_t u = 0; u < x->rows; u++) {
+            double d = 0;
+            if (g && g->v[i] != g->v[u]) continue;
+            for (int64_t c = 0; c < x->cols; c++) {
+                double off = x->v[i * x->cols + c] - x->v[u * x->cols + c];
+                d += off * off;
+            }
+            int64_t j = k;
+            while (j > 0 && d < best[j - 1]) j--;
+            for (int64_t m = k - 1; m > j; m--) best[m] = best[m - 1], row[m] = row[m - 1];
+            if (j < k) best[j] = d, row[j] = (double)u;
+        }
+    }
+    return NULL;
+}
+
+gn_status *gir_eval_ROWS_AT(gir_eval_t *e)
+{
+    const gir_value *i = gir_arg(e, 0);
+    int64_t width = e->out->cols / i->cols, *from = GN_NEW_N(e->arena, int64_t, gir_count(e->out));
+    for (int64_t n = 0; n < gir_count(e->out); n++) {
+        double row = i->v[n / width];
+        from[n] = row < 0 ? -1 : (int64_t)row * width + n % width;
+    }
+    gir_move(e, gir_in(e->p, e->v, 1), from);
+    return NULL;
+}
+
+gn_status *gir_eval_SUM_AT(gir_eval_t *e)
+{
+    const gir_value *i = gir_arg(e, 0), *y = gir_arg(e, 1);
+    int64_t width = e->out->cols, *to = GN_NEW_N(e->arena, int64_t, gir_count(y));
+    for (int64_t n = 0; n < gir_count(y); n++) {
+        double row = i->v[n / width];
+        to[n] = row < 0 ? -1 : (int64_t)row * width + n % width;
+    }
+    gir_reduce_by(e, gir_in(e->p, e->v, 1), to, GIR_SUM);
     return NULL;
 }

@@ -8,11 +8,13 @@ static void sum_by(gir_eval_t *e, const gir_value *x, const int64_t *to)
 {
     gn_elem elem = (gn_elem)gir_node_at_hand(e)->type.elem;
     int64_t n = gir_count(e->out);
-    for (int64_t i = 0; i < gir_count(x); i++) e->out->v[to[i]] += x->v[i];
+    for (int64_t i = 0; i < gir_count(x); i++)
+        if (to[i] >= 0) e->out->v[to[i]] += x->v[i];
     if (!e->out->err) return;
     double *size = GN_NEW_N(e->arena, double, n);
     int64_t *terms = GN_NEW_N(e->arena, int64_t, n);
     for (int64_t i = 0; i < gir_count(x); i++) {
+        if (to[i] < 0) continue; /* it goes nowhere */
         e->out->err[to[i]] += gir_err(x, i);
         size[to[i]] += fabs(x->v[i]) + gir_err(x, i);
         terms[to[i]]++;

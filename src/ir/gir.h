@@ -226,6 +226,12 @@ bool gir_is_reordered(const gir_program *p, gir_id g);
 /* How many edges a derived graph has, where that depends on the sizes of spaces alone, which the
  * program knows; -1: not known.  Of others what their space says. */
 int64_t gir_known_edges(const gir_program *p, gir_id g);
+/* Does it find rows by numbers, or numbers of rows, that the program computes? */
+static inline bool gir_numbers_rows(const gir_node *n)
+{
+    return n->op == GIR_NEAREST || n->op == GIR_ROWS_AT || n->op == GIR_SUM_AT;
+}
+
 /* Has it edges that are drawn, itself? */
 static inline bool gir_draws_edges(const gir_node *n)
 {

@@ -339,3 +339,63 @@ bool gir_infer_MATMUL(gir_rule *r)
                        : gir_tensor((gn_elem)a->elem, 0, 2, dim);
     return true;
 }
+
+/* rows by numbers ------------------------------------------------------------------------------ */
+
+enum { MOST_NEAREST = 64 };
+
+bool gir_infer_NEAREST(gir_rule *r)
+{
+    const gir_type *x = gir_rule_in(r, 0);
+    int64_t k = r->attr->i[0];
+    if (r->n > 2) return gir_misfit(r, "%d operands, takes 1 or 2", r->n);
+    bool floats = !x->is_graph && gn_elem_is_float((gn_elem)x->elem);
+    if (!floats || !x->space || x->rank != 1)
+        return gir_misfit(r, "distances are of floats [d] a row, not of %s", gir_rule_text(r, 0));
+    if (k < 1 || k > MOST_NEAREST)
+        return gir_misfit(r, "k is between 1 and %d, not %lld", (int)MOST_NEAREST, (long long)k);
+    if (r->n == 2) {
+        const gir_type *g = gir_rule_in(r, 1);
+        bool whole = !gn_elem_is_float((gn_elem)g->elem) && g->elem != GN_BOOL;
+        if (g->is_graph || g->space != x->space || g->rank || !whole)
+            return gir_misfit(r, "groups are one integer a row, not %s", gir_rule_text(r, 1));
+    }
+    *r->out = gir_tensor(GN_I32, x->space, 1, &k);
+    return true;
+}
+
+static bool numbers_of(gir_rule *r, gir_space_id *s, int64_t *k)
+{
+    if (gir_at(r->p, r->in[0])->op != GIR_NEAREST)
+        return gir_misfit(r, "operand 1 is no nearest: other numbers may be of no row");
+    *s = gir_rule_in(r, 0)->space;
+    *k = gir_rule_in(r, 0)->dim[0];
+    return true;
+}
+
+bool gir_infer_ROWS_AT(gir_rule *r)
+{
+    gir_space_id s;
+    int64_t k;
+    if (!numbers_of(r, &s, &k) || !rows_of(r, 1, s)) return false;
+    const gir_type *x = gir_rule_in(r, 1);
+    if (x->rank == GIR_MAX_RANK) return gir_misfit(r, "too many axes: %s", gir_rule_text(r, 1));
+    *r->out = *x;
+    r->out->rank++;
+    r->out->dim[0] = k;
+    for (int d = 0; d < x->rank; d++) r->out->dim[d + 1] = x->dim[d];
+    return true;
+}
+
+bool gir_infer_SUM_AT(gir_rule *r)
+{
+    gir_space_id s;
+    int64_t k;
+    if (!numbers_of(r, &s, &k) || !rows_of(r, 1, s) || !number(r, 1)) return false;
+    const gir_type *y = gir_rule_in(r, 1);
+    if (!gn_elem_is_float((gn_elem)y->elem) || !y->rank || y->dim[0] != k)
+        return gir_misfit(r, "%s has not %lld parts of floats a row", gir_rule_text(r, 1),
+                          (long long)k);
+    *r->out = gir_tensor((gn_elem)y->elem, s, y->rank - 1, y->dim + 1);
+    return true;
+}

@@ -162,6 +162,18 @@ bool gir_vjp_TAKE(gir_vjp *g)
     return true;
 }
 
+bool gir_vjp_ROWS_AT(gir_vjp *g)
+{
+    g->ct_in[1] = gir_op2(g->p, GIR_SUM_AT, gir_vjp_in(g, 0), g->ct);
+    return true;
+}
+
+bool gir_vjp_SUM_AT(gir_vjp *g)
+{
+    g->ct_in[1] = gir_op2(g->p, GIR_ROWS_AT, gir_vjp_in(g, 0), g->ct);
+    return true;
+}
+
 bool gir_vjp_SCATTER(gir_vjp *g)
 {
     gir_id graph = gir_vjp_in(g, 0), x = gir_vjp_in(g, 1);

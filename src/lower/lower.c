@@ -449,7 +449,9 @@ gn_status *gn_lower(gn_arena *a, const fusion *f, const low_options *opt, lowere
         case RG_FLAT: low_flat(L); break;
         case RG_GEMM: low_gemm(L); break;
         case RG_INNER: low_inner(L); break;
-        case RG_CARRY: low_moved(L); break;
+        case RG_CARRY:
+            if (!low_near(L)) low_moved(L);
+            break;
         }
     }
     if (!L->error) copy_outputs(L);

@@ -1,5 +1,6 @@
 /* mask_rows: rows that were added to a graph for its size alone enter nothing that others read.
- * Needs: a program over graph "g" that draws none of its edges and picks no rows that they name;
+ * Needs: a program over graph "g" that draws none of its edges, picks no rows that they name and
+ * finds none that are nearest;
  * rows behind the user's, and edges among those rows alone.
  * Keeps: what the rows of the user and all values of no space would be without them, bit for bit:
  * what is added to a sum is 0.  But for one thing: what is drawn for an edge goes by its place, and
@@ -133,6 +134,11 @@ static gn_status *check_draws(const masker *z)
     for (gir_id v = 1; v < p->nodes.n; v++) {
         const gir_type *t = gir_type_of(p, v);
         bool draws = gir_draws_edges(gir_at(p, v)), names = gir_at(p, v)->op == GIR_ENDS;
+        if (gir_at(p, v)->op == GIR_NEAREST && z->padded[t->space])
+            GN_FAIL(GN_ERR_USAGE,
+                    "buckets: rows that are nearest are found in '%s', and what a bucket adds to "
+                    "'" GN_NAME_G "' would be among them: compile without buckets",
+                    p->name);
         bool padded = (draws || names) &&
                       (z->padded[t->src] || z->padded[t->dst] || z->padded[t->edge]);
         if (padded)

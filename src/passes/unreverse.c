@@ -5,7 +5,8 @@
  * The edges of a reversed graph are those of the graph in another order.  So values of them are
  * made as values of the graph's own edges, sums at one end are sums at the other, and carrying
  * there and back is nothing: a sum over out-edges needs no second graph, and shares a loop with one
- * over in-edges.  A graph from which others are derived is left alone. */
+ * over in-edges.  A graph from which others are derived is left alone, and one
+ * of whose edges there is an output. */
 #include "passes/passes.h"
 #include "passes/rewrite.h"
 #include "passes/simplify.h"
@@ -25,6 +26,8 @@ static gir_id *find_turned(gn_arena *a, const gir_program *in)
             if (!t->is_graph && of) turned[of] = 0;
         }
     }
+    for (uint32_t k = 0; k < in->outputs.n; k++) /* their order is that of the space they are of */
+        turned[in->spaces.p[gir_type_of(in, in->outputs.p[k].value)->space].graph] = 0;
     return turned;
 }
 

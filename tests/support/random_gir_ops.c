@@ -19,7 +19,10 @@ int result_kinds(gir_op op)
     case GIR_RNG_KEY: return INTS;
     case GIR_RANDOM:
     case GIR_ROW_VALUE:
+    case GIR_SUM_AT:
     case GIR_MATMUL: return FLOATS;
+    case GIR_NEAREST: return INTS;
+    case GIR_ROWS_AT: return TENSORS;
     case GIR_NOT:
     case GIR_AND:
     case GIR_OR:
@@ -80,6 +83,9 @@ int operand_kinds(gir_op op)
     case GIR_PUT:
     case GIR_CELL: return TENSORS | GRAPHS;
     case GIR_ROW_VALUE: return GRAPHS;
+    case GIR_NEAREST: return FLOATS;
+    case GIR_ROWS_AT:
+    case GIR_SUM_AT: return TENSORS;
     default: break;
     }
     switch (gir_ops[op].cls) {
@@ -107,6 +113,9 @@ static int result_spaces(gir_op op)
     case GIR_SCATTER: return NODES | FEATURES;
     case GIR_ROW_VALUE:
     case GIR_PUT:
+    case GIR_NEAREST:
+    case GIR_ROWS_AT:
+    case GIR_SUM_AT:
     case GIR_TAKE: return NODES;
     case GIR_CARRY: return DERIVED;
     case GIR_UNCARRY: return EDGES | DERIVED;
@@ -124,6 +133,9 @@ static int operand_spaces(gir_op op)
     case GIR_RANDOM: return PLAIN;
     case GIR_TAKE:
     case GIR_PUT:
+    case GIR_NEAREST:
+    case GIR_ROWS_AT:
+    case GIR_SUM_AT:
     case GIR_CELL: return NODES;
     case GIR_GATHER: return NODES | FEATURES;
     case GIR_FILTER:
@@ -194,6 +206,9 @@ bool random_gir_pair(gir_op p, gir_op c)
     if (result_kinds(p) == GRAPHS) return graph_pair(p, c);
     if (c == GIR_CORRUPT || c == GIR_SAMPLE) return p == GIR_RNG_KEY;
     if (c == GIR_FILTER) return may_be_data(p);
+    if (c == GIR_NEAREST) return false; /* so would who is near */
+    if (c == GIR_ROWS_AT) return p == GIR_NEAREST;
+    if (c == GIR_SUM_AT) return p == GIR_NEAREST || p == GIR_ROWS_AT;
     if (c == GIR_INDEX) return p == GIR_INPUT || p == GIR_CAST || p == GIR_GATHER || p == GIR_CARRY;
     if (!(result_spaces(p) & operand_spaces(c))) return false;
     bool scalar = p == GIR_SIZE || p == GIR_RNG_KEY || p == GIR_CELL || p == GIR_ROW_VALUE;
@@ -355,6 +370,43 @@ static gir_id make_carry(gen *z, gir_op op, gir_id must)
     return make(z, op, 4, (const gir_id[]){d, parent, e, fill}, (gir_attr){0}, NULL);
 }
 
+/* Of places that are whole numbers, whose distances are exact. */
+static gir_id make_nearest(gen *z, gir_space_id s)
+{
+    const gir_type number = gir_tensor(GN_I32, s, 0, NULL), place = gir_tensor(GN_F32, s, 0, NULL);
+    int64_t one = 1;
+    gir_id row = make(z, GIR_IOTA, 0, NULL, (gir_attr){.i = {-1}}, &number);
+    gir_id x = make(z, GIR_CAST, 1, &row, (gir_attr){0}, &place);
+    const gir_type wide = gir_tensor(GN_F32, s, 1, &one);
+    x = make(z, GIR_RESHAPE, 1, &x, (gir_attr){0}, &wide);
+    gir_id in[2] = {x, 0};
+    bool groups = chance(z, 40);
+    if (groups) in[1] = leaf_of(z, number);
+    return x ? make(z, GIR_NEAREST, groups && in[1] ? 2 : 1, in, (gir_attr){.i = {1 + rnd(z, 4)}},
+                    NULL)
+             : 0;
+}
+
+static gir_id make_by_numbers(gen *z, gir_op op, gir_id must)
+{
+    gir_op of = must ? (gir_op)gir_at(z->p, must)->op : GIR_INVALID;
+    gir_id i = of == GIR_NEAREST ? must : of == GIR_ROWS_AT ? gir_in(z->p, must, 0) : 0;
+    if (must && !i) return 0;
+    if (!i) i = make_nearest(z, chance(z, 70) ? z->node : z->item);
+    if (!i) return 0;
+    gir_type t = over(z, gir_type_of(z->p, i)->space, op == GIR_SUM_AT ? FLOATS : TENSORS);
+    bool flat = z->aim == GIR_CELL || z->aim == GIR_MATMUL; /* take one axis */
+    if (op == GIR_ROWS_AT && flat) t.rank = 0;
+    gir_id x = t.rank == GIR_MAX_RANK ? 0 : like(z, t);
+    if (!x) return 0;
+    gir_id y = of == GIR_ROWS_AT
+                   ? must
+                   : make(z, GIR_ROWS_AT, 2, (const gir_id[]){i, x}, (gir_attr){0}, NULL);
+    if (op == GIR_ROWS_AT || !y) return y;
+    if (kind_of(gir_type_of(z->p, y)) != FLOATS) return 0;
+    return make(z, GIR_SUM_AT, 2, (const gir_id[]){i, tame(z, op, 1, y)}, (gir_attr){0}, NULL);
+}
+
 static gir_id make_cell(gen *z, gir_id must)
 {
     gir_id g = must, x = must;
@@ -459,6 +511,9 @@ gir_id make_op(gen *z, gir_op op, gir_id must)
     case GIR_CARRY:
     case GIR_UNCARRY: return make_carry(z, op, must);
     case GIR_CELL: return make_cell(z, must);
+    case GIR_NEAREST: return must ? 0 : make_nearest(z, chance(z, 70) ? z->node : z->item);
+    case GIR_ROWS_AT:
+    case GIR_SUM_AT: return make_by_numbers(z, op, must);
     case GIR_PATTERN: return make_pattern(z, must);
     case GIR_ROW_VALUE: {
         gir_id g = must ? must : make_pattern(z, 0);
