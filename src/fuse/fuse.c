@@ -214,6 +214,17 @@ static fu_reason walks_differ(const fuser *z, const region *r, const region *own
                                                                                 : FU_FULL;
 }
 
+/* Do the sums over rows of a region, and v if it is one, stay together on the stack of a thread? */
+static bool totals_fit(const fuser *z, const region *r, gir_id v)
+{
+    if (gir_at(z->p, v)->op != GIR_SPACE_REDUCE) return true;
+    int64_t n = fu_elems(z->p, v);
+    for (uint32_t k = 0; k < r->members.n; k++)
+        if (gir_at(z->p, r->members.p[k])->op == GIR_SPACE_REDUCE)
+            n += fu_elems(z->p, r->members.p[k]);
+    return n <= FU_MOST_TOTAL_ELEMS;
+}
+
 /* Do the loops agree, so that a value that would get region `own` can be computed inside `r`?  If
  * not, why not. */
 static fu_reason loops_differ(const fuser *z, const region *r, const region *own, gir_id v)
@@ -229,7 +240,7 @@ static fu_reason loops_differ(const fuser *z, const region *r, const region *own
         bool map = gir_ops[gir_at(p, v)->op].cls == GIR_CLASS_MAP || rides(z, r, v);
         return r->space && !own->n_walks && map && fu_elems(p, v) == r->n ? FU_AGREED : FU_EPILOGUE;
     }
-    return walks_differ(z, r, own, v);
+    return totals_fit(z, r, v) ? walks_differ(z, r, own, v) : FU_FULL;
 }
 
 /* What `v` reads as a member of such a region, as a copy that lasts. */

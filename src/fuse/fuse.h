@@ -36,7 +36,8 @@ typedef struct fu_walk { /* over the edges of each row */
 enum {
     FU_MOST_WALKS = 8,    /* of a region: more are several regions, which add to each other */
     FU_MOST_PRODUCTS = 8, /* of a GEMM; of two where a program has one relation */
-    FU_MOST_WALKED_ELEMS = 2048, /* of all sums over edges of a region with several walks */
+    FU_MOST_WALKED_ELEMS = 2048,     /* of all sums over edges of a region with several walks */
+    FU_MOST_TOTAL_ELEMS = 48 * 1024, /* of all sums over the rows of a region with several */
 };
 
 typedef struct region {
