@@ -54,7 +54,7 @@ typedef enum ast_expr_kind {
     EXPR_FIELD,   /* a.name */
     EXPR_LIST,    /* [args] */
     EXPR_EACH,    /* [a for name in b], [a for name in b if c] */
-    EXPR_MESSAGE, /* name(u -> v in a: b) */
+    EXPR_MESSAGE, /* name(u -> v in a: b), or c(u -> v in a: b) */
 } ast_expr_kind;
 
 typedef struct ast_arg {

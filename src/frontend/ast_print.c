@@ -50,7 +50,11 @@ static void print_compound(const ast_expr *e, gn_buf *b)
         gn_buf_add(b, "]");
         return;
     case EXPR_MESSAGE:
-        gn_buf_printf(b, "%s(%s -> %s in ", e->name, e->from, e->to);
+        if (e->c)
+            print_expr(e->c, b);
+        else
+            gn_buf_add(b, e->name);
+        gn_buf_printf(b, "(%s -> %s in ", e->from, e->to);
         print_expr(e->a, b);
         gn_buf_add(b, ": ");
         print_expr(e->b, b);

@@ -264,21 +264,22 @@ static value rebind(elab *E, const char *name, value v)
     return saved;
 }
 
-/* name(u -> v in graph: body): one of those that are built in, or a function of the edges' values
- */
+/* f(u -> v in graph: body): one of those that are built in, or a function of the edges' values. */
 value el_message(elab *E, const ast_expr *e)
 {
     enum { KINDS = 5, EDGE = 4 };
     static const char *const names[KINDS + 1] = {"sum", "mean", "max", "min", "edge"};
     static const int red[] = {GIR_SUM, GIR_SUM, GIR_RED_MAX, GIR_RED_MIN};
-    int which = 0;
+    int which = e->name ? 0 : KINDS;
     while (which < KINDS && strcmp(e->name, names[which]) != 0) which++;
-    value f = which == KINDS ? el_lookup(E, e->name, e->mark) : NONE;
+    value f = which < KINDS ? NONE : e->name ? el_lookup(E, e->name, e->mark) : el_eval(E, e->c);
+    if (!e->name && f.kind == VAL_POISON) return f;
     if (which == KINDS && f.kind != VAL_DECL && f.kind != VAL_BUILTIN && f.kind != VAL_INSTANCE)
         return el_error(E, e->mark,
                         "messages go into `sum`, `mean`, `max`, `min`, `edge` or a function of "
-                        "values of edges, and `%s` is none%s",
-                        e->name, gn_diag_suggest(E->arena, e->name, names, KINDS));
+                        "values of edges, and %s is none%s",
+                        e->name ? gn_arena_printf(E->arena, "`%s`", e->name) : val_text(E, &f),
+                        e->name ? gn_diag_suggest(E->arena, e->name, names, KINDS) : "");
     if (which < KINDS && e->args.n)
         return el_error(E, e->args.p[0].value->span, "`%s` takes a message and nothing else",
                         e->name);

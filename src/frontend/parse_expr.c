@@ -79,14 +79,15 @@ bool parse_args(parser *p, ast_args *out, int *height)
     return false;
 }
 
-/* name(u -> v in graph: body, more), from the opening parenthesis */
-static ast_expr *parse_message(parser *p, const ast_expr *name)
+/* f(u -> v in graph: body, more), from the opening parenthesis */
+static ast_expr *parse_message(parser *p, ast_expr *f)
 {
+    bool named = f->kind == EXPR_NAME;
     parse_next(p);
     p->nest++;
-    ast_expr *e = node(p, EXPR_MESSAGE, name->span, name->span, NULL, NULL, NULL);
+    ast_expr *e = node(p, EXPR_MESSAGE, f->span, f->span, NULL, NULL, named ? NULL : f);
     if (!e) return NULL;
-    e->name = name->name;
+    e->name = named ? f->name : NULL;
     e->from = parse_next(p)->u.s;
     parse_next(p);
     e->to = parse_next(p)->u.s;
@@ -105,12 +106,13 @@ static ast_expr *parse_message(parser *p, const ast_expr *name)
     e->b = parse_expr(p);
     if (!e->b) return NULL;
     int height = e->a->height > e->b->height ? e->a->height : e->b->height;
+    if (f->height > height) height = f->height;
     if (!parse_accept(p, TOK_COMMA)) {
         if (!parse_close(p, TOK_RPAREN, "after the message")) return NULL;
     } else if (!parse_args(p, &e->args, &height))
         return NULL;
     e->height = height + 1;
-    e->span = parse_span(p, name->span);
+    e->span = parse_span(p, f->span);
     return parse_height(p, e->mark, e->height) ? e : NULL;
 }
 
@@ -118,7 +120,7 @@ static ast_expr *parse_call(parser *p, ast_expr *f)
 {
     bool message = p->tok[1].kind == TOK_NAME && p->tok[2].kind == TOK_ARROW &&
                    p->tok[3].kind == TOK_NAME;
-    if (message && f->kind == EXPR_NAME) return parse_message(p, f);
+    if (message) return parse_message(p, f);
     parse_next(p);
     p->nest++;
     ast_expr *e = node(p, EXPR_CALL, f->span, f->span, f, NULL, NULL);

@@ -130,6 +130,12 @@ AGGREGATORS = [
       for case in aggregator(f"aggr_{aggr}", f"Aggregation(\"{aggr}\")",
                              lambda aggr=aggr: pyg.aggr.MultiAggregation([aggr]))],
     *aggregator("aggr_mul_zeros", "mul", pyg.aggr.MulAggregation, act="relu"),
+    Case("aggr_inline", ALONE, "node[18]", "lin = Linear(6)\n  h = lin(x)\n  each = [var, vpa]\n"
+         "  return concat(MultiAggregation([Aggregation(\"mean\")])(u -> v in g: h[u]),\n"
+         "                concat([a(u -> v in g: h[u]) for a in each]))",
+         lambda: Behind(pyg.MultiAggregation([
+             "mean", "var", pyg.aggr.VariancePreservingAggregation()])),
+         lambda m, i: m(i["node.x"], i["g"][0], i["g"][1], ROWS["node"])),
     *[case for aggr, make in (("var", pyg.aggr.VarAggregation), ("std", pyg.aggr.StdAggregation))
       for case in aggregator(f"aggr_{aggr}_half", aggr, lambda make=make: make(semi_grad=True),
                              more=", semi_grad = true")],

@@ -357,6 +357,24 @@
      "of values of edges, and `median` is none; did you mean `mean`?\n"
          "    2 |   y = median(u -> v in g: x[u])\n"
          "      |       ^~~~~~"},
+    {"message_into_list",
+     "model M() (g: graph, x: node[F]) -> node[F] { return [3](u -> v in g: x[u]) }\n",
+     "m.gnn:1:54: error: messages go into `sum`, `mean`, `max`, `min`, `edge` or a function of "
+     "values of edges, and a list of 1 is none\n"
+         "    1 | model M() (g: graph, x: node[F]) -> node[F] { return [3](u -> v in g: x[u]) }\n"
+         "      |                                                      ^~~"},
+    {"norm_width",
+     "model M() (g: graph, x: node[F]) -> node[F] { return GraphNorm(16)(x) }\n",
+     "stdlib/norm.gnn:12:10: error: `eps` is less than 1; the width that comes in is the input's, "
+     "and not given; here `eps` is 16.0\n"
+         "   12 |   assert eps >= 0 and eps < 1,\n"
+         "      |          ^~~~~~~~~~~~~~~~~~~~\n"
+         "stdlib/norm.gnn:60:60: note: in `small`, called here\n"
+         "   60 |   return weight * z * at_rows(rsqrt(mean_of(z^2, member) + small(eps)), member) + b\n"
+         "      |                                                            ^~~~~\n"
+         "m.gnn:1:54: note: in `GraphNorm`, applied here\n"
+         "    1 | model M() (g: graph, x: node[F]) -> node[F] { return GraphNorm(16)(x) }\n"
+         "      |                                                      ^~~~~~~~~~~~~"},
     {"message_more",
      "model M() (g: graph, x: node[F]) -> node[F] { return mean(u -> v in g: x[u], 3) }\n",
      "m.gnn:1:78: error: `mean` takes a message and nothing else\n"
