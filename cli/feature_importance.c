@@ -104,13 +104,29 @@ static gn_status *write_npz(const char *path, const gn_importance *i)
     return gn_npz_write(path, &f);
 }
 
-static gn_status *write_csv(const gn_cli *cli, const gn_importance *i)
+/* A name in quotes where it has what parts fields. */
+static void put_name(FILE *f, const char *name)
 {
-    int64_t *number = GN_NEW_N(cli->arena, int64_t, i->n_features + 1);
-    for (int64_t f = 0; f < i->n_features; f++) number[f] = f;
-    const gn_named_tensor t[] = {tensor("feature", GN_I64, 1, i->n_features, 0, number),
-                                 tensor("importance", GN_F64, 1, i->n_features, 0, i->of_feature)};
-    return gn_csv_write_columns(cli->opt.importance, "feature,importance", 2, t);
+    bool quoted = strpbrk(name, ",\"\r\n") != NULL;
+    if (quoted) fputc('"', f);
+    for (; *name; name++) {
+        if (*name == '"') fputc('"', f);
+        fputc(*name, f);
+    }
+    if (quoted) fputc('"', f);
+}
+
+static gn_status *write_csv(const char *path, const gn_importance *i, char *const *names)
+{
+    gn_out o;
+    GN_TRY(gn_out_open(&o, path));
+    fprintf(o.f, names ? "feature,name,importance\n" : "feature,importance\n");
+    for (int64_t f = 0; f < i->n_features && !ferror(o.f); f++) {
+        fprintf(o.f, "%" PRId64 ",", f);
+        if (names) put_name(o.f, names[f]);
+        fprintf(o.f, names ? ",%.17g\n" : "%.17g\n", i->of_feature[f]);
+    }
+    return gn_out_close(&o, NULL);
 }
 
 gn_status *gn_cli_find_importance(const gn_cli *cli, gn_session *s, gn_importance *out)
@@ -118,8 +134,9 @@ gn_status *gn_cli_find_importance(const gn_cli *cli, gn_session *s, gn_importanc
     gn_importance_options o = {0};
     GN_TRY(choose(cli, s, &o));
     GN_TRY(gn_session_importance(s, &o, out));
-    return gn_text_ends(cli->opt.importance, ".npz") ? write_npz(cli->opt.importance, out)
-                                                     : write_csv(cli, out);
+    return gn_text_ends(cli->opt.importance, ".npz")
+               ? write_npz(cli->opt.importance, out)
+               : write_csv(cli->opt.importance, out, s->data->feature_name);
 }
 
 /* Reports -------------------------------------------------------------------------------------- */
@@ -146,11 +163,14 @@ void gn_cli_print_importance(const gn_cli *cli, const gn_session *s, const gn_im
 {
     int64_t most[MOST];
     int n = largest(i, most);
-    (void)s;
+    char *const *names = s->data->feature_name;
     printf("importance of features by %s for %lld row%s:", method(cli), (long long)i->rows,
            i->rows == 1 ? "" : "s");
-    for (int k = 0; k < n; k++)
-        printf("%s %lld (%.3g)", k ? "," : "", (long long)most[k], i->of_feature[most[k]]);
+    for (int k = 0; k < n; k++) {
+        printf(names ? "%s %s" : "%s ", k ? "," : "", names ? names[most[k]] : "");
+        if (!names) printf("%lld", (long long)most[k]);
+        printf(" (%.3g)", i->of_feature[most[k]]);
+    }
     printf("%s\n", n ? "" : " none adds anything");
     if (i->unknown)
         fprintf(stderr, "gnnc: warning: %lld of %lld rows have a NaN, and are left out\n",
@@ -162,7 +182,7 @@ void gn_cli_json_importance(gn_json *j, const gn_cli *cli, const gn_session *s,
 {
     int64_t most[MOST];
     int n = largest(i, most);
-    (void)s;
+    char *const *names = s->data->feature_name;
     gn_json_object(j, "importance");
     gn_json_string(j, "method", method(cli));
     gn_json_string(j, "of", rows(cli));
@@ -173,6 +193,7 @@ void gn_cli_json_importance(gn_json *j, const gn_cli *cli, const gn_session *s,
     for (int k = 0; k < n; k++) {
         gn_json_object(j, NULL);
         gn_json_int(j, "feature", most[k]);
+        if (names) gn_json_string(j, "name", names[most[k]]);
         gn_json_double(j, "importance", i->of_feature[most[k]]);
         gn_json_end(j);
     }

@@ -24,9 +24,17 @@ gn_status *gn_dataset_new(const char *name, gn_dataset **out)
     return NULL;
 }
 
+void gn_dataset_forget_names(gn_dataset *d)
+{
+    for (int64_t f = 0; d->feature_name && f < d->n_features; f++) free(d->feature_name[f]);
+    free(d->feature_name);
+    d->feature_name = NULL;
+}
+
 void gn_dataset_free(gn_dataset *d)
 {
     if (!d) return;
+    gn_dataset_forget_names(d);
     free(d->name);
     free(d->src);
     free(d->dst);

@@ -50,6 +50,7 @@ struct gn_dataset {
     int64_t n_features;
     float *x; /* dense, row-major */
     gn_csr *x_csr;
+    char **feature_name; /* [n_features] what each is called; NULL: nobody says */
 
     int64_t n_classes;
     /* Of nodes, or of the rows that `labelled` says: */
@@ -152,6 +153,9 @@ GN_NODISCARD gn_status *gn_dataset_split_kinds(gn_dataset *d, bool inverse);
 
 /* Notes what a reader met that is legal and probably not meant.  GN_ERR_NOMEM. */
 GN_NODISCARD gn_status *gn_dataset_remark(gn_dataset *d, const char *fmt, ...) GN_PRINTF(2, 3);
+
+/* Features have no names any more. */
+void gn_dataset_forget_names(gn_dataset *d);
 
 /* Frees the array's numbers; its name and shape stay. */
 void gn_data_array_drop(gn_data_array *a);

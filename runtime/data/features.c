@@ -32,6 +32,7 @@ static gn_status *make_identity(gn_dataset *d)
 gn_status *gn_features_make(gn_dataset *d, gn_features what)
 {
     if (what == GN_FEATURES_DATA) return NULL;
+    gn_dataset_forget_names(d);
     free(d->x);
     gn_csr_free(d->x_csr);
     d->x = NULL;

@@ -270,3 +270,88 @@ gn_status *gn_npy_text(gn_zip *z, const char *name, char *to, size_t size)
     free(data);
     return s;
 }
+
+/* ---- lists of strings ---- */
+
+/* The whole number behind `word`; -1: there is none.  *end: what follows it. */
+static int64_t number_behind(const char *header, const char *word, const char **end)
+{
+    const char *at = strstr(header, word);
+    char *stop = NULL;
+    long long v = at ? strtoll(at + strlen(word), &stop, 10) : -1;
+    *end = stop;
+    return at && stop > at + strlen(word) && v >= 0 ? v : -1;
+}
+
+static size_t put_letter(uint32_t c, char *to)
+{
+    if (c < 0x80) {
+        to[0] = (char)c;
+        return 1;
+    }
+    int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+    static const unsigned char head[] = {0, 0xC0, 0xE0, 0xF0};
+    to[0] = (char)(head[more] | c >> 6 * more);
+    for (int k = 1; k <= more; k++) to[k] = (char)(0x80 | (c >> 6 * (more - k) & 0x3F));
+    return (size_t)more + 1;
+}
+
+/* Of `letters` letters of `step` bytes; NULL: one is none, or memory is out. */
+static char *one_text(const unsigned char *p, int64_t letters, size_t step)
+{
+    char *to = malloc((size_t)letters * 4 + 1);
+    size_t n = 0;
+    for (int64_t i = 0; to && i < letters; i++) {
+        uint32_t c = p[(size_t)i * step];
+        for (size_t k = 1; k < step; k++) c |= (uint32_t)p[(size_t)i * step + k] << 8 * k;
+        if (!c) break;
+        if (c > 0x10FFFF || (c >= 0xD800 && c < 0xE000)) {
+            free(to);
+            return NULL;
+        }
+        n += put_letter(c, to + n);
+    }
+    if (to) to[n] = 0;
+    return to;
+}
+
+static char **all_texts(const unsigned char *data, int64_t n, int64_t letters, size_t step)
+{
+    char **all = gn_mem_alloc(n, sizeof *all);
+    bool there = all != NULL;
+    for (int64_t i = 0; there && i < n; i++) {
+        all[i] = one_text(data + (size_t)(i * letters) * step, letters, step);
+        there = all[i] != NULL;
+    }
+    for (int64_t i = 0; all && !there && i < n; i++) free(all[i]);
+    if (there) return all;
+    free(all);
+    return NULL;
+}
+
+gn_status *gn_npy_texts(gn_zip *z, const char *name, int64_t *n, char ***out)
+{
+    enum { MOST_LETTERS = 1 << 12, MOST = 1 << 24 };
+    unsigned char *header, *data = NULL;
+    size_t length;
+    uint64_t left;
+    *out = NULL;
+    *n = 0;
+    gn_status *s = read_header(z, name, gn_zip_origin(z), &header, &length, &left);
+    char *text = s ? NULL : gn_mem_text((const char *)header, length);
+    if (!s) free(header);
+    const char *end = NULL, *unused;
+    int64_t wide = text ? number_behind(text, "'descr': '<U", &unused) : -1,
+            bytes = text ? number_behind(text, "'descr': '|S", &unused) : -1,
+            letters = wide > 0 ? wide : bytes,
+            count = text ? number_behind(text, "'shape': (", &end) : -1;
+    size_t step = wide > 0 ? 4 : 1;
+    bool list = count > 0 && count <= MOST && letters > 0 && letters <= MOST_LETTERS && end &&
+                !strncmp(end, ",)", 2) && left == (uint64_t)(count * letters) * step;
+    free(text);
+    if (list) s = read_rest(z, left, &data);
+    if (s || !list) gn_zip_abandon(z);
+    if (data && (*out = all_texts(data, count, letters, step))) *n = count;
+    free(data);
+    return s;
+}

@@ -19,6 +19,10 @@ GN_NODISCARD gn_status *gn_npy_member(gn_zip *z, const char *name, gn_ndarray *o
 /* What a member of one short string says, in ASCII; "" where it is no such array, or longer. */
 GN_NODISCARD gn_status *gn_npy_text(gn_zip *z, const char *name, char *to, size_t size);
 
+/* The strings of a member that is a list of those, in UTF-8: [*n] and each the caller's to free;
+ * NULL where it is anything else, or has letters that there are not. */
+GN_NODISCARD gn_status *gn_npy_texts(gn_zip *z, const char *name, int64_t *n, char ***out);
+
 /* The pickle behind the header of a member that is an array of one Python object; p is NULL where
  * it is anything else. */
 GN_NODISCARD gn_status *gn_npy_objects(gn_zip *z, const char *name, gn_bytes *out);

@@ -263,6 +263,16 @@ gn_status *gn_npz_text(gn_npz *z, const char *key, char *to, size_t size)
     return gn_npy_text(z->zip, gn_zip_name(z->zip, (int)(e - z->entries)), to, size);
 }
 
+gn_status *gn_npz_texts(gn_npz *z, const char *key, int64_t *n, char ***out)
+{
+    entry *e;
+    *out = NULL;
+    *n = 0;
+    GN_TRY(asked(z, key, &e));
+    if (!e->member || !e->array) return NULL;
+    return gn_npy_texts(z->zip, gn_zip_name(z->zip, (int)(e - z->entries)), n, out);
+}
+
 /* ---- messages ---- */
 
 gn_shape_text gn_shape_show(int rank, const int64_t *dim)

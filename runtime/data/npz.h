@@ -36,6 +36,9 @@ GN_NODISCARD gn_status *gn_npz_matrix(gn_npz *z, const char *key, gn_csr **out);
 /* What an array of one short string says; "" where it is another. */
 GN_NODISCARD gn_status *gn_npz_text(gn_npz *z, const char *key, char *to, size_t size);
 
+/* Those of a list of strings, as gn_npy_texts gives them. */
+GN_NODISCARD gn_status *gn_npz_texts(gn_npz *z, const char *key, int64_t *n, char ***out);
+
 enum { GN_NPZ_WHAT = 4608 }; /* room for "file: key" of messages */
 
 /* The shape of an array as a message has it: "[3, 2]". */

@@ -557,12 +557,36 @@ static gn_status *read_more(loader *l)
     return NULL;
 }
 
+/* What features are called; under the name of gnn-benchmark only where it fits. */
+static gn_status *read_names(loader *l)
+{
+    static const char *const keys[] = {"feature_names", "attr_names"};
+    gn_dataset *d = l->d;
+    for (int k = 0; k < 2 && !d->feature_name && d->n_features; k++) {
+        int64_t n;
+        char **all;
+        if (!gn_npz_has(l->zip, keys[k])) continue;
+        GN_TRY(gn_npz_texts(l->zip, keys[k], &n, &all));
+        if (all && n == d->n_features) {
+            d->feature_name = all;
+            return NULL;
+        }
+        for (int64_t i = 0; all && i < n; i++) free(all[i]);
+        free(all);
+        if (k == 0)
+            GN_FAIL(GN_ERR_DATA, "%s: %s: expected %lld strings, one for each feature, found %lld",
+                    l->r->origin, keys[k], (long long)d->n_features, (long long)n);
+    }
+    return NULL;
+}
+
 gn_status *gn_npz_parse(const void *bytes, size_t n, gn_reading *r, gn_dataset **out)
 {
     loader l = {.r = r};
     gn_status *s = gn_npz_open(bytes, n, r->origin, &l.zip);
     if (!s) s = gn_dataset_new(NULL, &l.d);
     if (!s) s = load(&l);
+    if (!s) s = read_names(&l);
     if (!s) s = read_more(&l);
     if (l.counted) gn_ndarray_free(&l.rows);
     gn_npz_close(l.zip);

@@ -4,6 +4,7 @@ wherever a model reads them."""
 import csv
 import json
 import random
+import struct
 
 import files
 import runs
@@ -156,9 +157,45 @@ assert [e["feature"] for e in out["largest"]] == some[:5], (out, lines)
 said = run(model, "d.npz", "--importance", r.path("i.csv"), "--importance-method", "integrated")
 assert "importance of features by integrated for 14 rows: " in said, said
 
-# A number of each row; graphs; what has no score, and what is asked wrongly.
+# Names of features, where the data have them: letters of four bytes, or of one.
+NAMES = ["age", "größe, cm", 'a "b"', "日本", "\U0001F600", ""]
+
+
+def texts(names, wide):
+    width = max(map(len, names))
+    body = b"".join(name.ljust(width, "\0").encode("utf-32-le" if wide else "latin-1")
+                    for name in names)
+    header = "{'descr': '%s%d', 'fortran_order': False, 'shape': (%d,), }" % (
+        "<U" if wide else "|S", width, len(names))
+    header += " " * (-(len(header) + 11) % 64) + "\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + body
+
+
+def named(names):
+    files.write_npz(r.path("named.npz"), {
+        "edge_index": ("q", (2, len(EDGES)), [u for u, _ in EDGES] + [v for _, v in EDGES]),
+        "x": ("f", (N, F), flat(x)), "feature_names": names})
+    return ("run", ONE, "--data", r.path("named.npz"), "-q", "--importance", r.path("i.csv"))
+
+
 ONE = r.write("one.gnn", "model M() (g: graph, x: node[F]) -> node {\n"
               "  param w: [F] = 2\n  return x @ w\n}\n")
+for wide, names in ((True, NAMES), (False, ["a", "bc", "d", "e", "\xe9", "g"])):
+    said = r.works(*named(texts(names, wide)))
+    with open(r.path("i.csv"), encoding="utf-8", newline="") as f:
+        lines = list(csv.DictReader(f))
+    assert [line["name"] for line in lines] == names, lines
+    best = max(range(F), key=lambda f: float(lines[f]["importance"]))
+    assert f" for 14 rows: {names[best]} (" in said, said
+    out = json.loads(r.works(*named(texts(names, wide)), "--json"))["importance"]
+    assert out["largest"][0]["name"] == names[best], out
+r.works(*named(texts(NAMES, True)), "--features", "degree")  # those are others
+with open(r.path("i.csv")) as f:
+    assert f.readline() == "feature,importance\n"
+for names in (texts(NAMES[:5], True), files.npy("q", (F,), list(range(F)))):
+    r.fails(3, "feature_names: expected 6 strings, one for each feature, found", *named(names))
+
+# A number of each row; graphs; what has no score, and what is asked wrongly.
 r.works("run", ONE, "--data", r.path("d.npz"), "-q", "--importance", r.path("i.npz"),
         "--without", "sparse-features")
 close(files.read_npz(r.path("i.npz"))["attribution"][2], [2 * v for v in flat(x)], 1e-6, "one")
