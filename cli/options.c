@@ -144,8 +144,8 @@ static const gn_option options[] = {
     {"importance", 0, GN_OPTION_STRING, AT(importance), GN_COMMAND_run, "FILE",
      "write how much each feature adds to what is predicted (.csv; or\n.npz: for each node, too)"},
     {"importance-method", 0, GN_OPTION_CHOICE, AT(importance_method), GN_COMMAND_run, "METHOD",
-     "how that is found: gradient (the default: features times\ngradients) or integrated (their "
-     "mean on the way from no features)",
+     "how that is found: gradient (the default: features times\ngradients) or integrated: their "
+     "mean on the way from no\nfeatures",
      importance_methods},
     {"importance-of", 0, GN_OPTION_STRING, AT(importance_of), GN_COMMAND_run, "ROWS",
      "for which rows: all (the default), train, val, test, or\nnumbers of rows, separated by "
