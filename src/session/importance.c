@@ -121,11 +121,11 @@ static gn_status *run_all(asking *q)
         {GN_ATTRIBUTION_OF, GN_F32, q->r.n_rows, q->r.row_elems, q->of},
         {GN_ATTRIBUTION_PART, GN_F32, 1, 1, &q->part},
     };
-    enum { N = GN_IMPORTANCE_STEPS };
+    const int steps = GN_IMPORTANCE_STEPS;
     GN_TRY(gn_session_bind_also(s, &q->build.eval, s->pool, NULL, 2, also));
     if (q->opt->method == GN_IMPORTANCE_GRADIENT) return run(q, 1);
-    for (int k = 0; k < N; k++) GN_TRY(run(q, (k + 0.5) / N));
-    for (int64_t i = 0; i < q->n; i++) q->sum[i] /= N;
+    for (int k = 0; k < steps; k++) GN_TRY(run(q, (k + 0.5) / steps));
+    for (int64_t i = 0; i < q->n; i++) q->sum[i] /= steps;
     return NULL;
 }
 

@@ -22,8 +22,8 @@ static const char *const settings[] = {
     "optimizer = rmsprop(lr = 0.01, momentum = 0.5, centered = true)\n  schedule = one_cycle",
     "optimizer = adamax(lr = 0.02, weight_decay = 1e-3)\n  warmup = 5",
     "optimizer = lion(lr = 1e-3, weight_decay = 0.1)",
-    "optimizer = adam(lr = 0.02, amsgrad = true)\n"
-    "  schedule = plateau(factor = 0.5, patience = 0, threshold = 0.02)\n  warmup = 2",
+    ("optimizer = adam(lr = 0.02, amsgrad = true)\n"
+     "  schedule = plateau(factor = 0.5, patience = 0, threshold = 0.02)\n  warmup = 2"),
 };
 enum { SETTINGS = sizeof settings / sizeof *settings };
 
