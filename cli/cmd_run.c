@@ -36,7 +36,7 @@ static gn_status *report_json(const gn_cli *cli, const gn_session *s, timing *t,
     if (s->opt.weights) GN_TRY(gn_held_out_score(s, &held));
     gn_held_out_json(&j, &held);
     gn_cli_json_not_finite(&j, s);
-    if (importance) gn_cli_json_importance(&j, cli, s, importance);
+    if (importance) gn_cli_json_importance(&j, cli, importance);
     gn_json_double(&j, "first_us", t->first);
     gn_json_int(&j, "timed_runs", t->n);
     gn_cli_json_times(&j, "infer_us", t->n ? t->us : &t->first, t->n ? t->n : 1);
@@ -106,7 +106,7 @@ static gn_status *run_session(gn_cli *cli, gn_session *s)
     gn_importance found, *importance = cli->opt.importance ? &found : NULL;
     if (importance) GN_TRY(gn_cli_find_importance(cli, s, importance));
     GN_TRY(cli->opt.json ? report_json(cli, s, &t, importance) : report_text(cli, s, &t));
-    if (importance && !cli->opt.json) gn_cli_print_importance(cli, s, importance);
+    if (importance && !cli->opt.json) gn_cli_print_importance(cli, importance);
     gn_cli_warn_not_finite(cli, s);
     if (!cli->opt.json && s->opt.weights) {
         gn_held_out held;

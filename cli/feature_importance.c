@@ -85,23 +85,42 @@ static gn_named_tensor tensor(const char *name, gn_elem elem, int rank, int64_t 
                              .data = (void *)(uintptr_t)data};
 }
 
-/* Of sparse features as SciPy's matrices by rows are kept: data, indices, indptr, shape. */
-static gn_status *write_npz(const char *path, const gn_importance *i)
+/* Of several types of nodes arrays begin with the name of theirs: "paper.x.importance". */
+static const char *name_in(const gn_cli *cli, const gn_importance *i, int k, const char *name)
 {
-    const int64_t shape[] = {i->n_nodes, i->n_features};
-    gn_named_tensor t[5];
+    return i->n == 1 ? name : gn_arena_printf(cli->arena, "%s.%s", i->tables[k].name, name);
+}
+
+enum { ARRAYS = 5 };
+
+/* Of sparse features as SciPy's matrices by rows are kept: data, indices, indptr, shape. */
+static int add_arrays(const gn_cli *cli, const gn_importance *i, int k, gn_named_tensor *to)
+{
+    const gn_importance_table *t = &i->tables[k];
+    int64_t *shape = GN_NEW_N(cli->arena, int64_t, 2);
     int n = 0;
-    t[n++] = tensor("importance", GN_F64, 1, i->n_features, 0, i->of_feature);
-    if (i->part)
-        t[n++] = tensor("attribution", GN_F32, 2, i->n_nodes, i->n_features, i->part);
-    else {
-        t[n++] = tensor("attribution_data", GN_F32, 1, i->nnz, 0, i->value);
-        t[n++] = tensor("attribution_indices", GN_I64, 1, i->nnz, 0, i->column);
-        t[n++] = tensor("attribution_indptr", GN_I64, 1, i->n_nodes + 1, 0, i->row);
-        t[n++] = tensor("attribution_shape", GN_I64, 1, 2, 0, shape);
+    shape[0] = t->n_nodes;
+    shape[1] = t->n_features;
+    to[n++] = tensor(name_in(cli, i, k, "importance"), GN_F64, 1, t->n_features, 0, t->of_feature);
+    if (t->part) {
+        to[n++] = tensor(name_in(cli, i, k, "attribution"), GN_F32, 2, t->n_nodes, t->n_features,
+                         t->part);
+        return n;
     }
+    to[n++] = tensor("attribution_data", GN_F32, 1, t->nnz, 0, t->value);
+    to[n++] = tensor("attribution_indices", GN_I64, 1, t->nnz, 0, t->column);
+    to[n++] = tensor("attribution_indptr", GN_I64, 1, t->n_nodes + 1, 0, t->row);
+    to[n++] = tensor("attribution_shape", GN_I64, 1, 2, 0, shape);
+    return n;
+}
+
+static gn_status *write_npz(const gn_cli *cli, const gn_importance *i)
+{
+    gn_named_tensor *t = GN_NEW_N(cli->arena, gn_named_tensor, ARRAYS * i->n);
+    int n = 0;
+    for (int k = 0; k < i->n; k++) n += add_arrays(cli, i, k, t + n);
     const gn_tensor_file f = {.n = n, .tensors = t};
-    return gn_npz_write(path, &f);
+    return gn_npz_write(cli->opt.importance, &f);
 }
 
 /* A name in quotes where it has what parts fields. */
@@ -116,15 +135,19 @@ static void put_name(FILE *f, const char *name)
     if (quoted) fputc('"', f);
 }
 
-static gn_status *write_csv(const char *path, const gn_importance *i, char *const *names)
+static gn_status *write_csv(const char *path, const gn_importance *i)
 {
     gn_out o;
     GN_TRY(gn_out_open(&o, path));
-    fprintf(o.f, names ? "feature,name,importance\n" : "feature,importance\n");
-    for (int64_t f = 0; f < i->n_features && !ferror(o.f); f++) {
-        fprintf(o.f, "%" PRId64 ",", f);
-        if (names) put_name(o.f, names[f]);
-        fprintf(o.f, names ? ",%.17g\n" : "%.17g\n", i->of_feature[f]);
+    bool named = i->tables[0].feature_name, several = i->n > 1;
+    fprintf(o.f, "%sfeature,%simportance\n", several ? "input," : "", named ? "name," : "");
+    for (int k = 0; k < i->n; k++) {
+        const gn_importance_table *t = &i->tables[k];
+        for (int64_t f = 0; f < t->n_features && !ferror(o.f); f++) {
+            fprintf(o.f, "%s%s%" PRId64 ",", several ? t->name : "", several ? "," : "", f);
+            if (named) put_name(o.f, t->feature_name[f]);
+            fprintf(o.f, named ? ",%.17g\n" : "%.17g\n", t->of_feature[f]);
+        }
     }
     return gn_out_close(&o, NULL);
 }
@@ -134,42 +157,56 @@ gn_status *gn_cli_find_importance(const gn_cli *cli, gn_session *s, gn_importanc
     gn_importance_options o = {0};
     GN_TRY(choose(cli, s, &o));
     GN_TRY(gn_session_importance(s, &o, out));
-    return gn_text_ends(cli->opt.importance, ".npz")
-               ? write_npz(cli->opt.importance, out)
-               : write_csv(cli->opt.importance, out, s->data->feature_name);
+    return gn_text_ends(cli->opt.importance, ".npz") ? write_npz(cli, out)
+                                                     : write_csv(cli->opt.importance, out);
 }
 
 /* Reports -------------------------------------------------------------------------------------- */
 
 enum { MOST = 5 };
 
-/* Numbers of those that add most, the first of equal ones first; how many. */
-static int largest(const gn_importance *i, int64_t out[MOST])
+typedef struct large {
+    const gn_importance_table *t;
+    int64_t f;
+} large;
+
+static double size_of(const large *l) { return l->t->of_feature[l->f]; }
+
+static void insert(large out[MOST], int *n, const large *l)
+{
+    int at = *n;
+    while (at > 0 && size_of(&out[at - 1]) < size_of(l)) at--;
+    if (at == MOST) return;
+    if (*n < MOST) ++*n;
+    for (int k = *n - 1; k > at; k--) out[k] = out[k - 1];
+    out[at] = *l;
+}
+
+/* Those that add most, the first of equal ones first; how many. */
+static int largest(const gn_importance *i, large out[MOST])
 {
     int n = 0;
-    for (int64_t f = 0; f < i->n_features; f++) {
-        if (!(i->of_feature[f] > 0)) continue;
-        int at = n;
-        while (at > 0 && i->of_feature[out[at - 1]] < i->of_feature[f]) at--;
-        if (at == MOST) continue;
-        if (n < MOST) n++;
-        for (int k = n - 1; k > at; k--) out[k] = out[k - 1];
-        out[at] = f;
-    }
+    for (int k = 0; k < i->n; k++)
+        for (int64_t f = 0; f < i->tables[k].n_features; f++)
+            if (i->tables[k].of_feature[f] > 0) insert(out, &n, &(large){&i->tables[k], f});
     return n;
 }
 
-void gn_cli_print_importance(const gn_cli *cli, const gn_session *s, const gn_importance *i)
+void gn_cli_print_importance(const gn_cli *cli, const gn_importance *i)
 {
-    int64_t most[MOST];
+    large most[MOST];
     int n = largest(i, most);
-    char *const *names = s->data->feature_name;
     printf("importance of features by %s for %lld row%s:", method(cli), (long long)i->rows,
            i->rows == 1 ? "" : "s");
     for (int k = 0; k < n; k++) {
-        printf(names ? "%s %s" : "%s ", k ? "," : "", names ? names[most[k]] : "");
-        if (!names) printf("%lld", (long long)most[k]);
-        printf(" (%.3g)", i->of_feature[most[k]]);
+        const gn_importance_table *t = most[k].t;
+        printf("%s ", k ? "," : "");
+        if (i->n > 1) printf("%s ", t->name);
+        if (t->feature_name)
+            printf("%s", t->feature_name[most[k].f]);
+        else
+            printf("%lld", (long long)most[k].f);
+        printf(" (%.3g)", size_of(&most[k]));
     }
     printf("%s\n", n ? "" : " none adds anything");
     if (i->unknown)
@@ -177,12 +214,10 @@ void gn_cli_print_importance(const gn_cli *cli, const gn_session *s, const gn_im
                 (long long)i->unknown, (long long)i->rows);
 }
 
-void gn_cli_json_importance(gn_json *j, const gn_cli *cli, const gn_session *s,
-                            const gn_importance *i)
+void gn_cli_json_importance(gn_json *j, const gn_cli *cli, const gn_importance *i)
 {
-    int64_t most[MOST];
+    large most[MOST];
     int n = largest(i, most);
-    char *const *names = s->data->feature_name;
     gn_json_object(j, "importance");
     gn_json_string(j, "method", method(cli));
     gn_json_string(j, "of", rows(cli));
@@ -191,10 +226,12 @@ void gn_cli_json_importance(gn_json *j, const gn_cli *cli, const gn_session *s,
     gn_json_double(j, "score", i->score);
     gn_json_array(j, "largest");
     for (int k = 0; k < n; k++) {
+        const gn_importance_table *t = most[k].t;
         gn_json_object(j, NULL);
-        gn_json_int(j, "feature", most[k]);
-        if (names) gn_json_string(j, "name", names[most[k]]);
-        gn_json_double(j, "importance", i->of_feature[most[k]]);
+        gn_json_string(j, "input", t->name);
+        gn_json_int(j, "feature", most[k].f);
+        if (t->feature_name) gn_json_string(j, "name", t->feature_name[most[k].f]);
+        gn_json_double(j, "importance", size_of(&most[k]));
         gn_json_end(j);
     }
     gn_json_end(j);

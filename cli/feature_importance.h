@@ -15,8 +15,7 @@ GN_NODISCARD gn_status *gn_cli_find_importance(const gn_cli *cli, gn_session *s,
                                                gn_importance *out);
 
 /* A line with the features that add most, and of JSON an object. */
-void gn_cli_print_importance(const gn_cli *cli, const gn_session *s, const gn_importance *i);
-void gn_cli_json_importance(gn_json *j, const gn_cli *cli, const gn_session *s,
-                            const gn_importance *i);
+void gn_cli_print_importance(const gn_cli *cli, const gn_importance *i);
+void gn_cli_json_importance(gn_json *j, const gn_cli *cli, const gn_importance *i);
 
 #endif

@@ -12,18 +12,26 @@
 
 #include <string.h>
 
-/* x is multiplied by `part` wherever it is read; *x: the input itself. */
-static gir_program *scaled(gn_arena *a, const gir_program *p, gir_id x)
+static bool is_among(const gir_program *p, gir_id v, int n, const char *const *inputs)
+{
+    const gir_node *node = gir_at(p, v);
+    for (int k = 0; k < n && node->op == GIR_INPUT; k++)
+        if (!strcmp(inputs[k], node->attr.name)) return true;
+    return false;
+}
+
+/* Inputs are multiplied by `part` wherever they are read. */
+static gir_program *scaled(gn_arena *a, const gir_program *p, int n, const char *const *inputs)
 {
     gn_rewrite r = gn_rewrite_new(a, p);
     gir_type scalar = gir_tensor(GN_F32, 0, 0, NULL);
+    gir_id part = 0;
     for (gir_id v = 1; v < p->nodes.n; v++) {
         gn_rewrite_copy(&r, v);
-        if (v != x) continue;
+        if (!is_among(p, v, n, inputs)) continue;
         gir_type t = *gir_type_of(r.to, r.map[v]);
-        gir_id part = gir_leaf(r.to, GIR_INPUT, GN_ATTRIBUTION_PART, &scalar);
-        part = gir_broadcast(r.to, part, &t);
-        r.map[v] = gir_op2(r.to, GIR_MUL, r.map[v], part);
+        if (!part) part = gir_leaf(r.to, GIR_INPUT, GN_ATTRIBUTION_PART, &scalar);
+        r.map[v] = gir_op2(r.to, GIR_MUL, r.map[v], gir_broadcast(r.to, part, &t));
     }
     gn_rewrite_outputs(&r);
     return r.to;
@@ -67,40 +75,49 @@ static gir_id score_of(gir_program *p, const char *result)
     return t.space ? gir_space_reduce(p, sum, GIR_SUM) : sum;
 }
 
-static gn_status *attribute(gir_program *p, const char *result, gir_id cells)
+/* Of the values at non-zeros of x. */
+static gir_id of_cells(gir_program *p, gir_id cells, const gir_id grad[2])
 {
-    gir_id x = gir_leaf_by_name(p, GIR_INPUT, GN_NAME_X), wrt[2] = {x, cells}, grad[2];
-    GN_TRY(gir_grad(p, score_of(p, result), cells ? 2 : 1, wrt, grad));
-    gir_id of = cells ? cells : x, by = cells ? grad[1] : grad[0];
     const gir_node *dense = gir_at(p, grad[0]);
-    if (cells && !(dense->op == GIR_CONST && dense->attr.f == 0)) {
+    gir_id by = grad[1];
+    if (dense->op != GIR_CONST || dense->attr.f != 0) {
         gir_id pattern = gir_in(p, gir_in(p, cells, 0), 0);
         by = gir_op2(p, GIR_ADD, by, gir_op2(p, GIR_CELL, pattern, grad[0]));
     }
+    return gir_op2(p, GIR_MUL, cells, by);
+}
+
+static gn_status *attribute(gir_program *p, const char *result, int n, const char *const *inputs,
+                            gir_id cells, gn_attribution *out)
+{
+    gir_id *wrt = GN_NEW_N(p->arena, gir_id, n + 1), *grad = GN_NEW_N(p->arena, gir_id, n + 1);
+    out->output = GN_NEW_N(p->arena, const char *, n);
+    for (int k = 0; k < n; k++) wrt[k] = gir_leaf_by_name(p, GIR_INPUT, inputs[k]);
+    wrt[n] = cells;
+    GN_TRY(gir_grad(p, score_of(p, result), n + (cells != 0), wrt, grad));
     p->outputs.n = 0;
-    gir_output_add(p, GIR_OUTPUT, GN_ATTRIBUTION, gir_op2(p, GIR_MUL, of, by));
+    for (int k = 0; k < n; k++) {
+        gir_id v = cells ? of_cells(p, cells, grad) : gir_op2(p, GIR_MUL, wrt[k], grad[k]);
+        out->output[k] = gn_arena_printf(p->arena, "attribution.%d", k);
+        gir_output_add(p, GIR_OUTPUT, out->output[k], v);
+    }
     return NULL;
 }
 
-gn_status *gn_attribution_make(gn_arena *a, const gn_model *m, const char *result, bool sparse,
-                               gn_attribution *out)
+gn_status *gn_attribution_make(gn_arena *a, const gn_model *m, const char *result, int n,
+                               const char *const *inputs, bool sparse, gn_attribution *out)
 {
-    static const char *const inputs[] = {GN_NAME_X};
     const gn_nonzeros any = GN_NONZEROS_ANY;
     const gn_pass_options o = {.n_sparse = sparse, .sparse = inputs, .nonzeros = &any, .limit = -1};
-    gir_id x = gir_leaf_by_name(m->eval, GIR_INPUT, GN_NAME_X), cells = 0;
-    const gir_type *t = x ? gir_type_of(m->eval, x) : NULL;
-    if (!x || t->rank != 1 || t->elem != GN_F32)
-        GN_FAIL(GN_ERR_MODEL, "model %s reads no features `x` that something could come of",
-                m->name);
-    gir_program *p = scaled(a, m->eval, x);
+    gir_program *p = scaled(a, m->eval, n, inputs);
+    gir_id cells = 0;
     GN_TRY(gn_run_sparsify(a, p, &o, &p));
     if (sparse) p = apart(a, p, &cells);
-    if (!sparse || !cells) p = gir_clone(a, p);
+    p = gir_clone(a, p);
     p->name = "attribution";
-    gn_status *s = attribute(p, result, cells);
-    if (s) return gn_status_annotate(s, "the result `%s` of model %s", result, m->name);
     *out = (gn_attribution){.model = *m, .at_nonzeros = cells != 0};
+    gn_status *s = attribute(p, result, n, inputs, cells, out);
+    if (s) return gn_status_annotate(s, "the result `%s` of model %s", result, m->name);
     out->model.eval = p;
     out->model.loss = out->model.validate = NULL;
     return NULL;

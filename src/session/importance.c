@@ -17,8 +17,10 @@ typedef struct asking {
     float *of; /* as the result lies in memory */
     gn_attribution a;
     gn_build build;
-    double *sum; /* as attributions lie there */
-    int64_t n;
+    int n; /* inputs */
+    const char **input;
+    double **sum; /* [n] as attributions lie in memory */
+    int64_t *elems;
 } asking;
 
 /* What is asked about -------------------------------------------------------------------------- */
@@ -79,6 +81,30 @@ static gn_status *choose_rows(asking *q)
     return NULL;
 }
 
+/* By what ------------------------------------------------------------------------------------- */
+
+static const gn_table_column *column_of(const gn_session *s, const char *input)
+{
+    const gn_table_column *c = gn_dataset_column(s->data, input);
+    return c && !c->on_edges && c->elem == GN_F32 && c->rank == 1 ? c : NULL;
+}
+
+/* Features of nodes, of one type or of several, that the model reads. */
+static gn_status *find_inputs(asking *q)
+{
+    const gn_session *s = q->s;
+    const gir_program *p = s->model->eval;
+    q->input = GN_NEW_N(s->arena, const char *, p->nodes.n);
+    for (gir_id v = 1; v < p->nodes.n; v++) {
+        const gir_node *node = gir_at(p, v);
+        if (node->op != GIR_INPUT || node->type.elem != GN_F32 || node->type.rank != 1) continue;
+        const char *name = node->attr.name;
+        if (!strcmp(name, GN_NAME_X) || column_of(s, name)) q->input[q->n++] = name;
+    }
+    if (q->n) return NULL;
+    GN_FAIL(GN_ERR_MODEL, "--importance: model %s reads no features of nodes", s->model->name);
+}
+
 /* Running -------------------------------------------------------------------------------------- */
 
 static gn_status *compile(asking *q)
@@ -90,7 +116,8 @@ static gn_status *compile(asking *q)
                   gn_is_on(o.without.decisions, GN_DO_SPARSE);
     o.train = o.judged = o.sparse = false;
     for (int k = 0; k < GN_UNITS; k++) o.pick[k] = NULL;
-    GN_TRY(gn_attribution_make(s->arena, s->model, q->r.name, sparse, &q->a));
+    sparse = sparse && q->n == 1 && !strcmp(q->input[0], GN_NAME_X);
+    GN_TRY(gn_attribution_make(s->arena, s->model, q->r.name, q->n, q->input, sparse, &q->a));
     o.sparse = q->a.at_nonzeros;
     o.nonzeros = GN_NONZEROS_ANY;
     return gn_build_model(s->arena, &q->a.model, &o, &q->build);
@@ -104,12 +131,13 @@ static gn_status *run(asking *q, double part)
     if (r) GN_TRY(r->push(r, &q->part));
     gn_instance_run(in);
     GN_TRY(gn_instance_wait(in));
-    GN_TRY(gn_instance_fetch(in, GN_ATTRIBUTION));
-    int64_t n = 0;
-    const float *x = gn_instance_output(in, GN_ATTRIBUTION, &n);
-    if (!q->sum) q->sum = GN_NEW_N(q->s->arena, double, n + 1);
-    q->n = n;
-    for (int64_t i = 0; i < n; i++) q->sum[i] += (double)x[i] / (double)q->part;
+    for (int k = 0; k < q->n; k++) {
+        GN_TRY(gn_instance_fetch(in, q->a.output[k]));
+        const float *x = gn_instance_output(in, q->a.output[k], &q->elems[k]);
+        int64_t n = q->elems[k];
+        if (!q->sum[k]) q->sum[k] = GN_NEW_N(q->s->arena, double, n + 1);
+        for (int64_t i = 0; i < n; i++) q->sum[k][i] += (double)x[i] / (double)q->part;
+    }
     return NULL;
 }
 
@@ -122,65 +150,80 @@ static gn_status *run_all(asking *q)
         {GN_ATTRIBUTION_PART, GN_F32, 1, 1, &q->part},
     };
     const int steps = GN_IMPORTANCE_STEPS;
+    q->sum = GN_NEW_N(s->arena, double *, q->n);
+    q->elems = GN_NEW_N(s->arena, int64_t, q->n);
     GN_TRY(gn_session_bind_also(s, &q->build.eval, s->pool, NULL, 2, also));
     if (q->opt->method == GN_IMPORTANCE_GRADIENT) return run(q, 1);
     for (int k = 0; k < steps; k++) GN_TRY(run(q, (k + 0.5) / steps));
-    for (int64_t i = 0; i < q->n; i++) q->sum[i] /= steps;
+    for (int k = 0; k < q->n; k++)
+        for (int64_t i = 0; i < q->elems[k]; i++) q->sum[k][i] /= steps;
     return NULL;
 }
 
 /* Answers -------------------------------------------------------------------------------------- */
 
-static gn_status *take_dense(asking *q)
+static gn_status *take_dense(asking *q, int k, gn_importance_table *t)
 {
-    gn_importance *out = q->out;
-    if (q->n != out->n_nodes * out->n_features)
-        GN_FAIL(GN_ERR_INTERNAL, "%lld attributions", (long long)q->n);
-    out->part = GN_NEW_N(q->s->arena, float, q->n + 1);
-    for (int64_t v = 0; v < out->n_nodes; v++)
-        for (int64_t f = 0; f < out->n_features; f++) {
-            double x = q->sum[gn_session_row(q->s, v) * out->n_features + f];
-            out->part[v * out->n_features + f] = (float)x;
-            out->of_feature[f] += fabs(x) / (double)out->n_nodes;
+    int64_t n = t->n_nodes * t->n_features;
+    if (q->elems[k] != n) GN_FAIL(GN_ERR_INTERNAL, "%lld attributions", (long long)q->elems[k]);
+    t->part = GN_NEW_N(q->s->arena, float, n + 1);
+    for (int64_t v = 0; v < t->n_nodes; v++)
+        for (int64_t f = 0; f < t->n_features; f++) {
+            double x = q->sum[k][gn_session_row(q->s, v) * t->n_features + f];
+            t->part[v * t->n_features + f] = (float)x;
+            t->of_feature[f] += fabs(x) / (double)t->n_nodes;
         }
     return NULL;
 }
 
-static gn_status *take_sparse(asking *q)
+static gn_status *take_sparse(asking *q, gn_importance_table *t)
 {
-    gn_importance *out = q->out;
     gn_arena *a = q->s->arena;
     const gn_csr *x = q->s->data->x_csr;
+    const double *sum = q->sum[0];
     int64_t at = 0;
-    if (q->n != x->nnz) GN_FAIL(GN_ERR_INTERNAL, "%lld attributions", (long long)q->n);
-    out->nnz = x->nnz;
-    out->value = GN_NEW_N(a, float, x->nnz + 1);
-    out->row = GN_NEW_N(a, int64_t, out->n_nodes + 1);
-    out->column = GN_NEW_N(a, int64_t, x->nnz + 1);
-    for (int64_t v = 0; v < out->n_nodes; v++) {
+    if (q->elems[0] != x->nnz)
+        GN_FAIL(GN_ERR_INTERNAL, "%lld attributions", (long long)q->elems[0]);
+    t->nnz = x->nnz;
+    t->value = GN_NEW_N(a, float, x->nnz + 1);
+    t->row = GN_NEW_N(a, int64_t, t->n_nodes + 1);
+    t->column = GN_NEW_N(a, int64_t, x->nnz + 1);
+    for (int64_t v = 0; v < t->n_nodes; v++) {
         int64_t here = gn_session_row(q->s, v);
         for (int64_t k = x->ptr[here]; k < x->ptr[here + 1]; k++, at++) {
-            out->column[at] = x->col[k];
-            out->value[at] = (float)q->sum[k];
-            out->of_feature[x->col[k]] += fabs(q->sum[k]) / (double)out->n_nodes;
+            t->column[at] = x->col[k];
+            t->value[at] = (float)sum[k];
+            t->of_feature[x->col[k]] += fabs(sum[k]) / (double)t->n_nodes;
         }
-        out->row[v + 1] = at;
+        t->row[v + 1] = at;
     }
     return NULL;
 }
 
+static gn_status *take(asking *q, int k, gn_importance_table *t)
+{
+    const gn_dataset *d = q->s->data;
+    const gn_table_column *c = column_of(q->s, q->input[k]);
+    *t = (gn_importance_table){.name = q->input[k],
+                               .feature_name = c ? NULL : d->feature_name,
+                               .n_nodes = c ? gn_dataset_rows(d, c->over) : d->n_nodes,
+                               .n_features = c ? c->dim[0] : d->n_features};
+    t->of_feature = GN_NEW_N(q->s->arena, double, t->n_features + 1);
+    return q->a.at_nonzeros ? take_sparse(q, t) : take_dense(q, k, t);
+}
+
 static gn_status *ask(asking *q)
 {
-    gn_session *s = q->s;
     gn_importance *out = q->out;
+    GN_TRY(find_inputs(q));
     GN_TRY(find_result(q));
     GN_TRY(choose_rows(q));
     GN_TRY(compile(q));
     GN_TRY(run_all(q));
-    out->n_nodes = s->data->n_nodes;
-    out->n_features = s->data->n_features;
-    out->of_feature = GN_NEW_N(s->arena, double, out->n_features + 1);
-    return q->a.at_nonzeros ? take_sparse(q) : take_dense(q);
+    out->n = q->n;
+    out->tables = GN_NEW_N(q->s->arena, gn_importance_table, q->n);
+    for (int k = 0; k < q->n; k++) GN_TRY(take(q, k, &out->tables[k]));
+    return NULL;
 }
 
 gn_status *gn_session_importance(gn_session *s, const gn_importance_options *opt,

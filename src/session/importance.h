@@ -23,16 +23,24 @@ typedef struct gn_importance_options {
     int64_t n_chosen;
 } gn_importance_options;
 
-/* All in the session's arena, rows as the user counts them. */
-typedef struct gn_importance {
-    int64_t rows;    /* of the result, that were asked about */
-    int64_t unknown; /* of those, that have a NaN, which count as nothing */
+/* What the features of one type of nodes add. */
+typedef struct gn_importance_table {
+    const char *name; /* of the input, as programs have it: "x", "paper.x" */
+    char *const *feature_name;
     int64_t n_nodes, n_features;
-    double score;       /* the sum of what is predicted for those rows */
     double *of_feature; /* [n_features] the mean of |part| over nodes */
     float *part;        /* [n_nodes, n_features]; NULL where features are sparse, then: */
     float *value;       /* [nnz] of row i: [row[i], row[i + 1]), in column `column` */
     int64_t nnz, *row, *column;
+} gn_importance_table;
+
+/* All in the session's arena, rows as the user counts them. */
+typedef struct gn_importance {
+    int64_t rows;    /* of the result, that were asked about */
+    int64_t unknown; /* of those, that have a NaN, which count as nothing */
+    double score;    /* the sum of what is predicted for those rows */
+    int n;
+    gn_importance_table *tables; /* [n] one but for data of several types of nodes */
 } gn_importance;
 
 /* Of the first result that is classes of rows, else the first that has one number a row: what is

@@ -41,8 +41,10 @@ static void ask(gn_session *s, gn_importance_method method, story *out)
     gn_importance i;
     succeeds(gn_session_importance(
         s, &(gn_importance_options){.method = method, .chosen = rows, .n_chosen = 2}, &i));
-    const float *part = i.part ? i.part : i.value;
-    out->n = i.part ? i.n_nodes * i.n_features : i.nnz;
+    ck_assert_int_eq(i.n, 1);
+    const gn_importance_table *t = &i.tables[0];
+    const float *part = t->part ? t->part : t->value;
+    out->n = t->part ? t->n_nodes * t->n_features : t->nnz;
     ck_assert_int_le(out->n, 4096);
     memcpy(out->part[method], part, (size_t)out->n * sizeof *part);
     out->score[method] = i.score;

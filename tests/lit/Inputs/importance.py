@@ -128,6 +128,10 @@ for density, sparse in ((0.9, False), (0.15, True)):
                       ("--without", "sparse-features,hoist", "--dynamic", "false")):
             again, _ = importance(model, *other)
             close(flat(again), flat(part), 1e-5, (name, density, other))
+        # Non-zeros that are others than 1.
+        even = [flat(importance(model, "--normalize-features", "on", *other)[0])
+                for other in ((), ("--without", "sparse-features"))]
+        close(*even, 1e-5, (name, density, "normalised"))
         # Of some rows: a mask's, or by number.  What is asked of each adds up to what is asked of all.
         total = [0.0] * (N * F)
         for rows in ("train", "val", "test"):
@@ -199,6 +203,69 @@ for names in (texts(NAMES[:5], True), files.npy("q", (F,), list(range(F)))):
 r.works("run", ONE, "--data", r.path("d.npz"), "-q", "--importance", r.path("i.npz"),
         "--without", "sparse-features")
 close(files.read_npz(r.path("i.npz"))["attribution"][2], [2 * v for v in flat(x)], 1e-6, "one")
+# Features of several types of nodes.
+A, P = (5, 3), (7, 4)
+TYPED = r.write("typed.gnn", """model T(hidden = 4) (writes: node.author -> node.paper, a: node.author[in],
+                  b: node.paper[width]) -> node.paper[C] {
+  h = Linear(hidden)(mean(u -> v in writes: a[u]))
+  return Linear(C)(tanh(h + Linear(hidden)(b * b)))
+}
+train T { loss = cross_entropy(T(writes, a, b), y) over train_mask }
+""")
+
+
+def typed(name, a, b):
+    ends = [(i % A[0], (3 * i + 1) % P[0]) for i in range(9)]
+    files.write_npz(r.path(name), {
+        "author.x": ("f", A, a), "paper.x": ("f", P, b),
+        "author__writes__paper.edge_index": ("q", (2, 9), [u for u, _ in ends] +
+                                             [v for _, v in ends]),
+        "paper.y": ("q", (P[0],), [v % C for v in range(P[0])]),
+        **{f"paper.{m}_mask": ("?", (P[0],), [int(v % 3 == k) for v in range(P[0])])
+           for k, m in enumerate(("train", "val", "test"))}})
+    return ("run", TYPED, "--data", r.path(name), "-q", "--weights", r.path("w"))
+
+
+def typed_score(a, b, classes):
+    r.works(*typed("other.npz", a, b), "--predictions", r.path("p.npz"))
+    z = files.read_npz(r.path("p.npz"))["logits"][2]
+    rows = [z[C * v:C * v + C] for v in range(P[0])]
+    return sum(z[C * v + c] for v, c in enumerate(classes)), [z.index(max(z)) for z in rows]
+
+
+features = [[random.uniform(-1, 1) for _ in range(n * m)] for n, m in (A, P)]
+args = typed("typed.npz", *features)
+r.works("train", TYPED, "--data", r.path("typed.npz"), "-q", "--epochs", 20, "--save", r.path("w"))
+classes = typed_score(*features, [0] * P[0])[1]
+r.works(*args, "--importance", r.path("i.npz"))
+held = files.read_npz(r.path("i.npz"))
+for k, (name, (n, m)) in enumerate((("author.x", A), ("paper.x", P))):
+    part = held[name + ".attribution"][2]
+    assert held[name + ".attribution"][1] == (n, m), held
+    for i in random.sample(range(n * m), 4):
+        two = []
+        for sign in (1, -1):
+            other = [list(f) for f in features]
+            other[k][i] += sign / 64
+            two.append(typed_score(*other, classes)[0])
+        close([part[i]], [features[k][i] * 32 * (two[0] - two[1])], 2e-3, name)
+    close(held[name + ".importance"][2],
+          [sum(abs(part[m * v + f]) for v in range(n)) / n for f in range(m)], 1e-6, name)
+r.works(*args, "--importance", r.path("i.npz"), "--importance-method", "integrated")
+held = files.read_npz(r.path("i.npz"))
+total = sum(sum(held[name + ".attribution"][2]) for name in ("author.x", "paper.x"))
+gain = typed_score(*features, classes)[0] - typed_score(
+    *[[0.0] * len(f) for f in features], classes)[0]
+assert abs(total - gain) < 2e-3, (total, gain)
+out = json.loads(r.works(*args, "--importance", r.path("i.csv"), "--json"))["importance"]
+with open(r.path("i.csv")) as f:
+    lines = list(csv.DictReader(f))
+assert [(line["input"], line["feature"]) for line in lines] == [
+    ("author.x", str(f)) for f in range(A[1])] + [("paper.x", str(f)) for f in range(P[1])], lines
+best = max(lines, key=lambda line: float(line["importance"]))
+first = out["largest"][0]
+assert (first["input"], str(first["feature"])) == (best["input"], best["feature"]), (out, lines)
+
 EDGE = r.write("edge.gnn", "model M() (g: graph, x: node[F]) -> edge {\n"
                "  return edge(u -> v in g: sum(x[u] * x[v]))\n}\n")
 NO_X = r.write("no_x.gnn", "model M() (g: graph) -> node[C] {\n  param e: node[C] = 1\n"
@@ -206,7 +273,7 @@ NO_X = r.write("no_x.gnn", "model M() (g: graph) -> node[C] {\n  param e: node[C
                "train M { loss = cross_entropy(M(g), y) over train_mask }\n")
 for status, words, path, *args in (
         (2, "gives no classes of rows, nor one number for each row", EDGE),
-        (1, "model M reads no features `x`", NO_X),
+        (1, "model M reads no features of nodes", NO_X),
         (2, "--importance-of: there is no row 14: `out` has 14 of them", ONE, "--importance-of",
          "3,14"),
         (2, "expected all, train, val, test or numbers of rows such as 0,3,7, found 'some'", ONE,
