@@ -132,7 +132,7 @@ for density, sparse in ((0.9, False), (0.15, True)):
         even = [flat(importance(model, "--normalize-features", "on", *other)[0])
                 for other in ((), ("--without", "sparse-features"))]
         close(*even, 1e-5, (name, density, "normalised"))
-        # Of some rows: a mask's, or by number.  What is asked of each adds up to what is asked of all.
+        # Of some rows: a mask's, or by number.  What comes of each adds up to what comes of all.
         total = [0.0] * (N * F)
         for rows in ("train", "val", "test"):
             some, _ = importance(model, "--importance-of", rows)
@@ -205,8 +205,8 @@ r.works("run", ONE, "--data", r.path("d.npz"), "-q", "--importance", r.path("i.n
 close(files.read_npz(r.path("i.npz"))["attribution"][2], [2 * v for v in flat(x)], 1e-6, "one")
 # Features of several types of nodes.
 A, P = (5, 3), (7, 4)
-TYPED = r.write("typed.gnn", """model T(hidden = 4) (writes: node.author -> node.paper, a: node.author[in],
-                  b: node.paper[width]) -> node.paper[C] {
+TYPED = r.write("typed.gnn", """model T(hidden = 4)
+    (writes: node.author -> node.paper, a: node.author[in], b: node.paper[width]) -> node.paper[C] {
   h = Linear(hidden)(mean(u -> v in writes: a[u]))
   return Linear(C)(tanh(h + Linear(hidden)(b * b)))
 }

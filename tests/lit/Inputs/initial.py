@@ -1,4 +1,4 @@
-"""Initial values as they are saved: of matrices, which may lie otherwise in memory than in files."""
+"""Initial values as they are saved: of matrices, which may lie otherwise in memory."""
 import files
 import runs
 

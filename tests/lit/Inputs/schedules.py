@@ -79,7 +79,9 @@ out = r.path("m.o")
 r.fails(1, "the schedule of M goes by validation results", PLATEAU, "-o", out)
 r.works(PLATEAU, "-o", out, "--inference")
 r.fails(3, "is of another optimizer", "train", r.path("m1.gnn"), "-q", "--resume", r.path("whole"))
-NUMBERS = r.write("numbers.gnn", """model M() (g: graph, x: node[F]) -> node { return Linear(1)(x)[0] }
+NUMBERS = r.write("numbers.gnn", """model M() (g: graph, x: node[F]) -> node {
+  return Linear(1)(x)[0]
+}
 train M {
   loss = mse(M(g, x), float(y)) over train_mask
   schedule = plateau(monitor = val_accuracy)
