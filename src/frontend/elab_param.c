@@ -156,7 +156,7 @@ void el_param(elab *E, const ast_stmt *s)
     const char **axes = el_axes_new(E, GIR_MAX_RANK);
     const ast_decl *d = E->frame->decl;
     bool ok = true;
-    if (!d || (d->kind != DECL_LAYER && d->kind != DECL_MODEL) || !E->frame->self) {
+    if (!d || d->kind == DECL_TRAIN || !E->frame->self) { /* of a function, its caller's */
         el_error(E, s->span, "parameters belong to layers and models");
         ok = false;
     } else if (!E->frame->self->named) {

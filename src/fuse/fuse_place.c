@@ -233,7 +233,8 @@ static bool comes_of(const placing *z, gir_id e, gir_id v, bool *seen)
 }
 
 /* Values of long dot products that several sums read are stored. The loop over destinations that
- * reads them first makes them: it has its own rows at hand and asks for the others ahead. */
+ * reads them first makes them: it has its own rows at hand and asks for the others ahead. Where
+ * sources read a dot product first, a loop of its own does. */
 static void choose_dots(placing *z)
 {
     const gir_program *p = z->p;
@@ -241,19 +242,21 @@ static void choose_dots(placing *z)
         return;
     for (gir_id v = 1; v < p->nodes.n; v++) {
         int sums = 0;
-        gir_id first = 0;
+        gir_id first = 0, sources = 0;
+        bool dot = gir_at(p, v)->op == GIR_REDUCE && is_of_long_dot(p, v, 0);
         if (z->f->place[v] != FU_INLINE || !fu_is_edge_space(p, gir_type_of(p, v)->space)) continue;
-        if (!are_of_long_dots(p, v)) continue;
+        if (!dot && !are_of_long_dots(p, v)) continue;
         for (gir_id u = v + 1; u < p->nodes.n; u++) {
             const gir_node *n = gir_at(p, u);
             if (n->op != GIR_SCATTER || z->f->place[u] != FU_REAL) continue;
             if (!comes_of(z, gir_in(p, u, 1), v, GN_NEW_N(z->arena, bool, p->nodes.n))) continue;
             sums++;
             if (!first && n->attr.i[0] == GIR_DST) first = u;
+            if (!first && n->attr.i[0] == GIR_SRC) sources = u;
         }
-        if (sums < 2 || !first) continue;
+        if (sums < 2 || (dot ? !sources : !first)) continue;
         z->f->place[v] = FU_REAL;
-        z->f->walk[v] = first;
+        if (!dot) z->f->walk[v] = first;
     }
 }
 

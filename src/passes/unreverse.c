@@ -1,4 +1,5 @@
-/* unreverse: messages along a reversed graph are sent along the graph itself, from the other ends.
+/* unreverse: messages along a reversed graph are sent along the graph itself, from the other ends,
+ * where values of its edges go back to those of the graph.
  * Needs: nothing.  Keeps: all outputs, up to the order of summation; draws, which go by an edge's
  * place in the user's list, are the same.
  *
@@ -15,9 +16,13 @@
 static gir_id *find_turned(gn_arena *a, const gir_program *in)
 {
     gir_id *turned = GN_NEW_N(a, gir_id, in->nodes.n);
+    for (gir_id v = 1; v < in->nodes.n; v++) /* back from its edges to those of the graph */
+        if (gir_at(in, v)->op == GIR_UNCARRY) {
+            gir_id from = gir_in(in, v, 1);
+            if (gir_at(in, from)->op == GIR_REVERSE) turned[from] = gir_in(in, from, 0);
+        }
     for (gir_id v = 1; v < in->nodes.n; v++) {
         const gir_node *n = gir_at(in, v);
-        if (n->op == GIR_REVERSE) turned[v] = gir_in(in, v, 0);
         if (n->op == GIR_REVERSE || !n->type.is_graph) continue;
         for (int k = 0; k < n->n_in; k++) {
             const gir_type *t = gir_type_of(in, gir_in(in, v, k));

@@ -2,20 +2,19 @@
  * ../frontend_errors.h. */
 /* clang-format off */
     {"param_in_function",
-     "fn f() {\n"
-         "  param w: [3] = zeros\n"
-         "  return w\n"
+     "fn f(x) {\n"
+         "  param w: [dim(x)] = zeros\n"
+         "  return x + w\n"
          "}\n"
          "model M() (g: graph, x: node[F]) -> node[F] {\n"
-         "  y = f()\n"
-         "  return x\n"
+         "  return f(f(x))\n"
          "}\n",
-     "m.gnn:2:3: error: parameters belong to layers and models\n"
-         "    2 |   param w: [3] = zeros\n"
-         "      |   ^~~~~\n"
-         "m.gnn:6:7: note: in `f`, called here\n"
-         "    6 |   y = f()\n"
-         "      |       ^"},
+     "m.gnn:2:9: error: `w` is declared already\n"
+         "    2 |   param w: [dim(x)] = zeros\n"
+         "      |         ^\n"
+         "m.gnn:6:10: note: in `f`, called here\n"
+         "    6 |   return f(f(x))\n"
+         "      |          ^"},
     {"param_space",
      "model M() (g: graph, x: node[F]) -> node[F] {\n"
          "  param w: node[3] = zeros\n"
