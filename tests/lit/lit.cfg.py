@@ -2,6 +2,7 @@
 # lines.  Substitutions: %gnnc, FileCheck, not, %python, %src (the repository's root), %fake_cuda (a
 # driver for machines without a GPU), %features (what the build has), and lit's own %s %S %t %T.
 import os
+import shutil
 import subprocess
 
 import lit.formats
@@ -28,11 +29,15 @@ for name, on in config.gnnc_features.items():
     if on:
         config.available_features.add(name)
 
-for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"):
+for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "GNNC_LONG"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 config.environment["NO_COLOR"] = "1"
-config.environment["GNNC_CACHE"] = "0"  # compile: a test of the cache says --cache-dir
+# Tests share a cache of kernels, empty at first: most compile what others did.  A test of the cache
+# says --cache-dir, and one of compiling GNNC_CACHE=0.
+cache = os.path.join(config.test_exec_root, "cache")
+shutil.rmtree(cache, ignore_errors=True)
+config.environment["GNNC_CACHE_DIR"] = cache
 
 # NVRTC, where gnnc finds it: tests that compile for a GPU say REQUIRES: nvrtc.
 for name in ("GNNC_NVRTC", "GNNC_NVJITLINK", "CUDA_HOME", "CUDA_PATH", "VIRTUAL_ENV"):

@@ -6,8 +6,8 @@ NVRTC compile it to a cubin?
 
 No kernel may spill registers.  Registers and shared memory are golden within bounds: golden.txt
 beside this file has the most that a kernel of each kind uses, and the NVRTC that it was recorded
-with; with another one bounds are wider.  --record writes it anew.  Architectures, and checks of
-modes and caches, take turns but with --required, --record, --arch or GNNC_LONG=1.  Needs no GPU.
+with; with another one bounds are wider.  --record writes it anew.  Architectures, precisions, data
+of eager mode, and checks of modes and caches, take turns but with --required, --record, --arch or GNNC_LONG=1.  Needs no GPU.
 Where there is no NVRTC: exit status 77 (skipped), or 1 with --required."""
 import argparse
 import glob
@@ -244,8 +244,12 @@ def main():
                     newest = (mode, arch, data) == (MODES[0], ARCHS[-1], "")
                     if not every and not newest and arch != ARCHS[turn]:
                         continue
+                    if not every and mode == "eager" and at % 2 != (data == "wide"):
+                        continue
                     for precision in (PRECISIONS if (mode, arch, data) in TENSOR_CORES
                                       else ("highest",)):
+                        if not every and precision == ("high", "medium")[at % 2]:
+                            continue
                         errors += check(o.gnnc, model, mode, arch, data, precision, found)
     version = version_of(o.gnnc)
     if version >= "13":

@@ -436,7 +436,7 @@ def processes_of(pid):
 def start(out, *args):
     return subprocess.Popen([r.gnnc, "bench", GCN, "-o", out, "--modes",
                              "eager,default,reduce-overhead", "--threads", "1", "--epochs",
-                             "100000", *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                             "50000", *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
 def wait_for_cell(p, done):
