@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Training steps of the standard library's convolutions beside PyTorch Geometric's.
 
-    python3 bench/layers.py GNNC --python PEER/bin/python [--compile] [--only NAME..] [--out FILE.md]
+    python3 bench/layers.py GNNC --python PEER/bin/python [--compile] [--only NAME..] [--out FILE]
 
 10,000 nodes, 200,000 edges, 64 wide, one thread.  A step is a dense layer, the convolution, the
 mean squared error against a target, gradients of all weights and plain descent.  Contenders take
@@ -76,7 +76,8 @@ LAYERS = {
     "GCN2Conv": ("GCN2Conv(0.1)", f"GCN2Conv({W}, 0.1, cached=True)", ("g, h, h", "h, h, e")),
     "WLConvContinuous": ("WLConvContinuous()", "WLConvContinuous()", PLAIN),
     "FiLMConv": (f"FiLMConv({W})", f"FiLMConv({W}, {W})", PLAIN),
-    "SuperGATConv": (f"SuperGATConv({W // 4}, heads = 4)", f"SuperGATConv({W}, {W // 4}, 4)", PLAIN),
+    "SuperGATConv": (f"SuperGATConv({W // 4}, heads = 4)[0]", f"SuperGATConv({W}, {W // 4}, 4)",
+                     PLAIN),
     "FAConv": ("FAConv()", f"FAConv({W}, cached=True)", ("g, h, h", "h, h, e")),
     "EGConv": (f"EGConv({W})", f"EGConv({W}, {W})", PLAIN),
     "PDNConv": (f"PDNConv({W}, {ATTR})", f"PDNConv({W}, {W}, {ATTR}, {ATTR})", ATTRS),
@@ -159,7 +160,8 @@ np.savez({str(path)!r}.replace(".npz", "_kinds.npz"),
 def model_text(layer, call):
     if "kind" in call:
         call = call.replace("g, ", "r, ").replace("kind", "r.kind")
-        return (f"model M() (r: node.n -> node.n, x: node.n[...]) -> node.n[...] {{\n  lin = Linear({WIDE})\n  conv = {layer}\n  h = lin(x)\n"
+        return ("model M() (r: node.n -> node.n, x: node.n[...]) -> node.n[...] {\n"
+                f"  lin = Linear({WIDE})\n  conv = {layer}\n  h = lin(x)\n"
                 f"  return conv({call})\n}}\n"
                 "fn off(out, t) = mean((out - unsqueeze(t, -1))^2)\ntrain M {\n"
                 "  input target: node.n\n  loss = off(M(r, x), target)\n"

@@ -20,7 +20,8 @@ import store
 import typed_case
 
 # Files of cases, each with a list `CASES`.
-MODULES = ["typed_layers", *sorted(p.stem for p in pathlib.Path(__file__).parent.glob("layers_*.py"))]
+HERE = pathlib.Path(__file__).parent
+MODULES = ["typed_layers", *sorted(p.stem for p in HERE.glob("layers_*.py"))]
 
 
 def cases():

@@ -133,5 +133,6 @@ def record_case(case):
     about = record.metadata(model=model_text(case), single=f"{far:.1e}", kinds=KINDS,
                             relations=";".join(" ".join((n, *EDGES[n][:2])) for n in relations),
                             spaces=";".join(f"{t} {ROWS[t]}" for t in spaces))
-    arrays = {name: value for name, value in arrays.items() if name.split(".")[0] in spaces + relations}
+    owners = spaces + relations
+    arrays = {name: value for name, value in arrays.items() if name.split(".")[0] in owners}
     return wide | arrays | params | edges | {"cot": cot}, about

@@ -30,8 +30,8 @@ for turn, (sample, data) in enumerate((("gat.gnn", ()), ("gcn.gnn", ("--data", S
     plain = train(sample, *data)
     if plain["without"] != "":
         r.problems.append(f"{sample}: without {plain['without']}")
-    for what in [("--without", n) for n in (names if every else names[turn::2])] + [("--only", "fuse"),
-                                                     ("--without", ",".join(names))]:
+    chosen = [("--without", n) for n in (names if every else names[turn::2])]
+    for what in chosen + [("--only", "fuse"), ("--without", ",".join(names))]:
         one = train(sample, *data, *what)
         a, b = plain["runs"][0]["loss"], one["runs"][0]["loss"]
         if not abs(a - b) < 1e-4 * (1 + abs(a)):
