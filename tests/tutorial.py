@@ -82,11 +82,13 @@ def compare(page, line, expected, printed):
         fits = [wanted.fullmatch(re.sub(r"\s+", " ", x.strip())) is not None for x in seen[at:]]
         k = fits.index(True) if skips and True in fits else 0
         if not fits or not fits[k]:
-            fail(f"{page}:{number}", "no such line is printed" + (" any more" if skips else " there"),
+            fail(f"{page}:{number}",
+                 "no such line is printed" + (" any more" if skips else " there"),
                  ("expected", [text]),
                  ("seen", seen[at:] if skips else seen[at:at + 1] or ["the end"]))
         if not near(text, seen[at + k]):
-            fail(f"{page}:{number}", f"a score is off by more than {POINTS} points", ("expected", [text]),
+            fail(f"{page}:{number}", f"a score is off by more than {POINTS} points",
+                 ("expected", [text]),
                  ("seen", [seen[at + k]]))
         at, skips = at + k + 1, False
     if at < len(seen) and not skips:

@@ -179,8 +179,8 @@ def page(known):
     longest = sorted(have, key=lambda c: -length[c])[:10]
     out = [
         "# The standard library", "",
-        "`tools/layers.py` makes this page of `stdlib/`, and a test compares them. Layers are called",
-        "with the width that they give; the width that comes in is their input's",
+        "`tools/layers.py` makes this page of `stdlib/`, and a test compares them. Layers are",
+        "called with the width that they give; the width that comes in is their input's",
         "([language](language.md)).", "",
         f"Of the {len(CONVOLUTIONS)} convolutions of PyTorch Geometric 2.8, {len(have)} are layers "
         f"here, and {len(ELSEWHERE)} are said otherwise. " +
@@ -190,8 +190,8 @@ def page(known):
         "Geometric, forward and backward.", "",
         "| PyTorch Geometric | Here |", "|---|---|",
         *[f"| `{name}` | {text} |" for name, text in ELSEWHERE.items()], "",
-        f"A convolution has {statistics.median(length.values()):g} lines in the median, {inside:g} of "
-        "them behind its declaration, with what it alone uses. The longest:", "",
+        f"A convolution has {statistics.median(length.values()):g} lines in the median, "
+        f"{inside:g} of them behind its declaration, with what it alone uses. The longest:", "",
         "| | Lines | Why |", "|---|---|---|",
         *[f"| `{c}` | {length[c]} | {WHY.get(c, '')} |" for c in longest], "",
         "[Examples](examples.md) show how they go together.", "",

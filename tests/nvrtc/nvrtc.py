@@ -7,7 +7,8 @@ NVRTC compile it to a cubin?
 No kernel may spill registers.  Registers and shared memory are golden within bounds: golden.txt
 beside this file has the most that a kernel of each kind uses, and the NVRTC that it was recorded
 with; with another one bounds are wider.  --record writes it anew.  Architectures, precisions, data
-of eager mode, and checks of modes and caches, take turns but with --required, --record, --arch or GNNC_LONG=1.  Needs no GPU.
+of eager mode, and checks of modes and caches, take turns but with --required, --record, --arch or
+GNNC_LONG=1.  Needs no GPU.
 Where there is no NVRTC: exit status 77 (skipped), or 1 with --required."""
 import argparse
 import glob

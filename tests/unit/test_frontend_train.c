@@ -30,7 +30,8 @@ static const char *const optimizers[][2] = {
      "weight_decay = 2"},
     {"adamax", "adamax(lr = 0.002, beta1 = 0.9, beta2 = 0.999, eps = 1e-08)"},
     {"lion", "lion(lr = 0.0001, beta1 = 0.9, beta2 = 0.99)"},
-    {"lion(rows = \"touched\")", "lion(lr = 0.0001, beta1 = 0.9, beta2 = 0.99, rows = \"touched\")"},
+    {"lion(rows = \"touched\")", "lion(lr = 0.0001, beta1 = 0.9, beta2 = 0.99, rows = "
+    "\"touched\")"},
 };
 static const char *const schedules[][2] = {
     {"schedule = constant", ""},
@@ -38,17 +39,22 @@ static const char *const schedules[][2] = {
     {"schedule = step(period = 3)", ", schedule = step(3, gamma = 0.1)"},
     {"schedule = exponential", ", schedule = exponential(gamma = 0.1)"},
     {"schedule = cosine", ", schedule = cosine(period = 200, eta_min = 0)"},
-    {"schedule = cosine\n warmup = 20", ", schedule = cosine(period = 180, eta_min = 0), warmup = 20"},
+    {"schedule = cosine\n warmup = 20", ", schedule = cosine(period = 180, eta_min = 0), warmup "
+    "= 20"},
     {"schedule = linear\n epochs = 5\n warmup = 9",
      ", schedule = linear(period = 1, gamma = 0), warmup = 9"},
     {"schedule = one_cycle",
-     ", schedule = one_cycle(period = 200, pct_start = 0.3, div_factor = 25, final_div_factor = 10000)"},
+     ", schedule = one_cycle(period = 200, pct_start = 0.3, div_factor = 25, final_div_factor = "
+     "10000)"},
     {"schedule = one_cycle(period = 7, pct_start = 0, div_factor = 2, final_div_factor = 3)",
      ", schedule = one_cycle(period = 7, pct_start = 0, div_factor = 2, final_div_factor = 3)"},
     {"schedule = plateau",
-     ", schedule = plateau(factor = 0.1, patience = 10, threshold = 0.0001, cooldown = 0, min_lr = 0, monitor = val_loss)"},
-    {"schedule = plateau(factor = 0.5, patience = 1, threshold = 0, cooldown = 2, min_lr = 1e-5, monitor = val_accuracy)",
-     ", schedule = plateau(factor = 0.5, patience = 1, threshold = 0, cooldown = 2, min_lr = 1e-05, monitor = val_accuracy)"},
+     ", schedule = plateau(factor = 0.1, patience = 10, threshold = 0.0001, cooldown = 0, "
+     "min_lr = 0, monitor = val_loss)"},
+    {"schedule = plateau(factor = 0.5, patience = 1, threshold = 0, cooldown = 2, min_lr = "
+    "1e-5, monitor = val_accuracy)",
+     ", schedule = plateau(factor = 0.5, patience = 1, threshold = 0, cooldown = 2, min_lr = "
+     "1e-05, monitor = val_accuracy)"},
 };
 /* clang-format on */
 

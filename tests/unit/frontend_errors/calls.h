@@ -268,7 +268,8 @@
          "  return c(x)\n"
          "}\n",
      "m.gnn:2:10: error: `aggr` is \"sum\" or \"max\"; here `aggr` is \"median\"\n"
-         "    2 |   assert aggr == \"sum\" or aggr == \"max\", \"`aggr` is \\\"sum\\\" or \\\"max\\\"\"\n"
+         "    2 |   assert aggr == \"sum\" or aggr == \"max\", \"`aggr` is \\\"sum\\\" or "
+         "\\\"max\\\"\"\n"
          "      |          ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n"
          "m.gnn:7:10: note: in `L`, applied here\n"
          "    7 |   return c(x)\n"

@@ -60,7 +60,8 @@
          "  param w: [3] = \"zeros\"\n"
          "  return x\n"
          "}\n",
-     "m.gnn:2:18: error: a parameter begins with a number, a list of numbers or an initialiser such as `glorot_uniform`, not with \"zeros\"\n"
+     "m.gnn:2:18: error: a parameter begins with a number, a list of numbers or an initialiser "
+     "such as `glorot_uniform`, not with \"zeros\"\n"
          "    2 |   param w: [3] = \"zeros\"\n"
          "      |                  ^~~~~~~"},
     {"param_list_length",
@@ -148,7 +149,8 @@
          "  param w: [3, 4] = kaiming_normal(nonlinearity = \"gelu\")\n"
          "  return x\n"
          "}\n",
-     "m.gnn:2:51: error: `nonlinearity` is \"relu\", \"leaky_relu\", \"tanh\", \"sigmoid\", \"selu\" or \"linear\", not \"gelu\"\n"
+     "m.gnn:2:51: error: `nonlinearity` is \"relu\", \"leaky_relu\", \"tanh\", \"sigmoid\", "
+     "\"selu\" or \"linear\", not \"gelu\"\n"
          "    2 |   param w: [3, 4] = kaiming_normal(nonlinearity = \"gelu\")\n"
          "      |                                                   ^~~~~~"},
     {"param_gain_of",
@@ -156,7 +158,8 @@
          "  param w: [3, 4] = glorot_normal(gain = gain_of(2))\n"
          "  return x\n"
          "}\n",
-     "m.gnn:2:50: error: `nonlinearity` is \"relu\", \"leaky_relu\", \"tanh\", \"sigmoid\", \"selu\" or \"linear\", not 2\n"
+     "m.gnn:2:50: error: `nonlinearity` is \"relu\", \"leaky_relu\", \"tanh\", \"sigmoid\", "
+     "\"selu\" or \"linear\", not 2\n"
          "    2 |   param w: [3, 4] = glorot_normal(gain = gain_of(2))\n"
          "      |                                                  ^"},
     {"param_init_name",

@@ -171,7 +171,8 @@
          "  loss = cross_entropy(M(g, x), y) over train_mask\n"
          "  optimizer = rmsprop(beta1 = 0.9)\n"
          "}\n",
-     "m.gnn:4:23: error: `rmsprop` takes no `beta1`; it takes `lr`, `momentum`, `alpha`, `eps`, `centered`, `weight_decay`, `rows`\n"
+     "m.gnn:4:23: error: `rmsprop` takes no `beta1`; it takes `lr`, `momentum`, `alpha`, `eps`, "
+     "`centered`, `weight_decay`, `rows`\n"
          "    4 |   optimizer = rmsprop(beta1 = 0.9)\n"
          "      |                       ^~~~~"},
     {"train_rmsprop_rows",
@@ -180,7 +181,8 @@
          "  loss = cross_entropy(M(g, x), y) over train_mask\n"
          "  optimizer = rmsprop(momentum = 0.9, rows = \"touched\")\n"
          "}\n",
-     "m.gnn:4:15: error: a momentum moves all rows: `rows = \"touched\"` goes without one, or with `adam`\n"
+     "m.gnn:4:15: error: a momentum moves all rows: `rows = \"touched\"` goes without one, or "
+     "with `adam`\n"
          "    4 |   optimizer = rmsprop(momentum = 0.9, rows = \"touched\")\n"
          "      |               ^~~~~~~"},
     {"train_lion_eps",
@@ -189,7 +191,8 @@
          "  loss = cross_entropy(M(g, x), y) over train_mask\n"
          "  optimizer = lion(eps = 0)\n"
          "}\n",
-     "m.gnn:4:20: error: `lion` takes no `eps`; it takes `lr`, `beta1`, `beta2`, `weight_decay`, `rows`\n"
+     "m.gnn:4:20: error: `lion` takes no `eps`; it takes `lr`, `beta1`, `beta2`, "
+     "`weight_decay`, `rows`\n"
          "    4 |   optimizer = lion(eps = 0)\n"
          "      |                    ^~~"},
     {"train_adamax_beta",

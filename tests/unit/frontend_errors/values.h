@@ -370,7 +370,8 @@
          "   12 |   assert eps >= 0 and eps < 1,\n"
          "      |          ^~~~~~~~~~~~~~~~~~~~\n"
          "stdlib/norm.gnn:60:60: note: in `small`, called here\n"
-         "   60 |   return weight * z * at_rows(rsqrt(mean_of(z^2, member) + small(eps)), member) + b\n"
+         "   60 |   return weight * z * at_rows(rsqrt(mean_of(z^2, member) + small(eps)), "
+         "member) + b\n"
          "      |                                                            ^~~~~\n"
          "m.gnn:1:54: note: in `GraphNorm`, applied here\n"
          "    1 | model M() (g: graph, x: node[F]) -> node[F] { return GraphNorm(16)(x) }\n"
@@ -378,7 +379,8 @@
     {"message_more",
      "model M() (g: graph, x: node[F]) -> node[F] { return mean(u -> v in g: x[u], 3) }\n",
      "m.gnn:1:78: error: `mean` takes a message and nothing else\n"
-         "    1 | model M() (g: graph, x: node[F]) -> node[F] { return mean(u -> v in g: x[u], 3) }\n"
+         "    1 | model M() (g: graph, x: node[F]) -> node[F] { return mean(u -> v in g: x[u], "
+         "3) }\n"
          "      |                                                                              ^"},
     {"name_of_number",
      "model M() (g: graph, x: node[F]) -> node[3] {\n"
