@@ -363,6 +363,7 @@ gn_status *gn_features_reduce(gn_dataset *d, gn_reduction how, int64_t component
     gn_csr_free(d->x_csr);
     d->x = x;
     d->x_csr = NULL;
+    gn_dataset_forget_names(d); /* of the features that were read */
     d->reduced = how;
     d->n_features_read = d->n_features;
     d->n_features = components;

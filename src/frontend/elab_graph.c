@@ -264,6 +264,14 @@ static value rebind(elab *E, const char *name, value v)
     return saved;
 }
 
+/* A layer or function of the code's own goes before one that is built in. */
+static bool is_own(elab *E, const char *name)
+{
+    const value *local = el_local(E->frame, name);
+    return (local && (local->kind == VAL_INSTANCE || local->kind == VAL_DECL)) ||
+           gn_map_find(el_visible(E), name);
+}
+
 /* f(u -> v in graph: body): one of those that are built in, or a function of the edges' values. */
 value el_message(elab *E, const ast_expr *e)
 {
@@ -272,6 +280,7 @@ value el_message(elab *E, const ast_expr *e)
     static const int red[] = {GIR_SUM, GIR_SUM, GIR_RED_MAX, GIR_RED_MIN};
     int which = e->name ? 0 : KINDS;
     while (which < KINDS && strcmp(e->name, names[which]) != 0) which++;
+    if (which < KINDS && is_own(E, e->name)) which = KINDS;
     value f = which < KINDS ? NONE : e->name ? el_lookup(E, e->name, e->mark) : el_eval(E, e->c);
     if (!e->name && f.kind == VAL_POISON) return f;
     if (which == KINDS && f.kind != VAL_DECL && f.kind != VAL_BUILTIN && f.kind != VAL_INSTANCE)

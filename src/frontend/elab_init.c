@@ -85,8 +85,11 @@ static bool take_list(elab *E, const ast_expr *e, const value *v, int rank, cons
                          val_text(E, v));
             return false;
         }
-        *(*to)++ = (float)val_number(v);
-        return true;
+        float x = (float)val_number(v);
+        if (!isfinite(x))
+            el_error(E, e->span, "the list has %s, which is no float32", val_text(E, v));
+        *(*to)++ = x;
+        return isfinite(x);
     }
     if (v->kind != VAL_LIST || v->u.list->n != *dim) {
         el_error(E, e->span, "the list has %s where the parameter has %lld",
@@ -100,12 +103,20 @@ static bool take_list(elab *E, const ast_expr *e, const value *v, int rank, cons
     return true;
 }
 
+static int64_t leaves(const value *v)
+{
+    if (v->kind != VAL_LIST) return 1;
+    int64_t n = 0;
+    for (uint32_t k = 0; k < v->u.list->n; k++) n += leaves(&v->u.list->p[k]);
+    return n;
+}
+
 static bool list(elab *E, const ast_expr *e, const value *v, gn_param *p)
 {
     int64_t dim[GIR_MAX_RANK + 1] = {p->rows};
     int lead = p->over != NULL;
     for (int k = 0; k < p->type.rank; k++) dim[lead + k] = p->type.dim[k];
-    float *to = GN_NEW_N(E->arena, float, p->rows *gir_row_elems(&p->type));
+    float *to = GN_NEW_N(E->arena, float, leaves(v) + 1); /* as many as fit, or fewer */
     p->init = GN_INIT_LIST;
     p->list = to;
     return take_list(E, e, v, lead + p->type.rank, dim, &to);

@@ -74,7 +74,7 @@ value el_matmul(elab *E, gn_span at, value a, value b)
         axes[rank] = el_axis_name(&b, i);
     }
     flat[0] = k, flat[1] = n;
-    gir_id w = gir_reshape(E->prog, b.id, 2, flat), r;
+    gir_id w = by_row ? 0 : gir_reshape(E->prog, b.id, 2, flat), r;
     flat[0] = l, flat[1] = k;
     if (by_row)
         r = product_by_row(E, at, a, b, l, k, n);

@@ -50,11 +50,13 @@ static void set_knob(elab *E, const knob *k, const ast_arg *arg)
         *k->number = val_number(&v);
 }
 
+enum { MOST_KNOBS = 16 }; /* of one optimizer */
+
 static void set_knobs(elab *E, const ast_expr *call, const knob *knobs, size_t n)
 {
     for (uint32_t i = 0; call->kind == EXPR_CALL && i < call->args.n; i++) {
         const ast_arg *arg = &call->args.p[i];
-        const char *names[12];
+        const char *names[MOST_KNOBS];
         size_t k = 0;
         for (size_t j = 0; j < n; j++) names[j] = knobs[j].name;
         if (n == 0) {
@@ -84,10 +86,9 @@ typedef struct owned_knob {
 
 static void set_own(elab *E, const ast_expr *call, const owned_knob *all, size_t n, int which)
 {
-    enum { MOST = 16 };
-    knob own[MOST];
+    knob own[MOST_KNOBS];
     size_t k = 0;
-    for (size_t j = 0; j < n && k < MOST; j++)
+    for (size_t j = 0; j < n && k < MOST_KNOBS; j++)
         if (all[j].of >> which & 1) own[k++] = all[j].k;
     set_knobs(E, call, own, k);
 }

@@ -59,7 +59,9 @@ static bool declare(elab *E, gn_span at, const char *local, const gn_param *p)
     child *c = k ? &owner->children.p[*k] : NULL;
     const uint32_t *known = gn_map_find(&E->param_index, p->name);
     if (c && (c->instance || c->stamp == owner->applications)) {
-        el_error(E, at, "`%s` is declared already", local);
+        bool fn = E->frame->decl && E->frame->decl->kind == DECL_FN;
+        el_error(E, at, "`%s` is declared already%s", local,
+                 fn ? ": a function that declares parameters is called once in a layer" : "");
         return false;
     }
     if (known && !same_param(&E->params.p[*known], p)) {

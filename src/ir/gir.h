@@ -226,6 +226,7 @@ bool gir_is_reordered(const gir_program *p, gir_id g);
 /* How many edges a derived graph has, where that depends on the sizes of spaces alone, which the
  * program knows; -1: not known.  Of others what their space says. */
 int64_t gir_known_edges(const gir_program *p, gir_id g);
+enum { GIR_MOST_NEAREST = 64 }; /* rows, of NEAREST */
 /* Does it find rows by numbers, or numbers of rows, that the program computes? */
 static inline bool gir_numbers_rows(const gir_node *n)
 {

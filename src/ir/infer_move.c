@@ -342,8 +342,6 @@ bool gir_infer_MATMUL(gir_rule *r)
 
 /* rows by numbers ------------------------------------------------------------------------------ */
 
-enum { MOST_NEAREST = 64 };
-
 bool gir_infer_NEAREST(gir_rule *r)
 {
     const gir_type *x = gir_rule_in(r, 0);
@@ -352,8 +350,9 @@ bool gir_infer_NEAREST(gir_rule *r)
     bool floats = !x->is_graph && gn_elem_is_float((gn_elem)x->elem);
     if (!floats || !x->space || x->rank != 1)
         return gir_misfit(r, "distances are of floats [d] a row, not of %s", gir_rule_text(r, 0));
-    if (k < 1 || k > MOST_NEAREST)
-        return gir_misfit(r, "k is between 1 and %d, not %lld", (int)MOST_NEAREST, (long long)k);
+    if (k < 1 || k > GIR_MOST_NEAREST)
+        return gir_misfit(r, "k is between 1 and %d, not %lld", (int)GIR_MOST_NEAREST,
+                          (long long)k);
     if (r->n == 2) {
         const gir_type *g = gir_rule_in(r, 1);
         bool whole = !gn_elem_is_float((gn_elem)g->elem) && g->elem != GN_BOOL;

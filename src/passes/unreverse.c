@@ -6,8 +6,8 @@
  * The edges of a reversed graph are those of the graph in another order.  So values of them are
  * made as values of the graph's own edges, sums at one end are sums at the other, and carrying
  * there and back is nothing: a sum over out-edges needs no second graph, and shares a loop with one
- * over in-edges.  A graph from which others are derived is left alone, and one
- * of whose edges there is an output. */
+ * over in-edges.  A graph from which others are derived, reversed
+ * ones too, is left alone, and one of whose edges there is an output. */
 #include "passes/passes.h"
 #include "passes/rewrite.h"
 #include "passes/simplify.h"
@@ -23,6 +23,8 @@ static gir_id *find_turned(gn_arena *a, const gir_program *in)
         }
     for (gir_id v = 1; v < in->nodes.n; v++) {
         const gir_node *n = gir_at(in, v);
+        if (n->op == GIR_REVERSE && gir_at(in, gir_in(in, v, 0))->op == GIR_REVERSE)
+            turned[v] = turned[gir_in(in, v, 0)] = 0; /* one way is enough for either */
         if (n->op == GIR_REVERSE || !n->type.is_graph) continue;
         for (int k = 0; k < n->n_in; k++) {
             const gir_type *t = gir_type_of(in, gir_in(in, v, k));
@@ -44,8 +46,7 @@ static gir_id turn(gn_rewrite *r, const gir_id *turned, gir_id v)
     gir_id g = n->n_in ? gir_in(in, v, 0) : 0;
     switch (n->op) {
     case GIR_REVERSE:
-        if (!turned[v] && !turned[g]) return 0;
-        g = turned[v] ? g : turned[g]; /* of a reversed one, the graph itself */
+        if (!turned[v]) return 0;
         r->space[n->type.edge] = r->space[gir_type_of(in, g)->edge];
         return r->map[g];
     case GIR_GATHER:

@@ -66,6 +66,12 @@ static gn_status *choose_rows(asking *q)
 {
     const gn_importance_options *o = q->opt;
     const gn_session *s = q->s;
+    int64_t masked = gn_dataset_rows(s->data, s->data->labelled);
+    if (o->mask && masked != q->r.n_rows)
+        GN_FAIL(GN_ERR_USAGE,
+                "--importance-of: the mask is of %lld rows, and `%s` has %lld: numbers of rows "
+                "choose among those",
+                (long long)masked, q->r.name, (long long)q->r.n_rows);
     q->of = GN_NEW_N(s->arena, float, q->r.n_rows * q->r.row_elems + 1);
     for (int64_t k = 0; k < o->n_chosen; k++) {
         if (o->chosen[k] < 0 || o->chosen[k] >= q->r.n_rows)

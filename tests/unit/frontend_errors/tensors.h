@@ -9,7 +9,8 @@
          "model M() (g: graph, x: node[F]) -> node[F] {\n"
          "  return f(f(x))\n"
          "}\n",
-     "m.gnn:2:9: error: `w` is declared already\n"
+     "m.gnn:2:9: error: `w` is declared already: a function that declares parameters is "
+     "called once in a layer\n"
          "    2 |   param w: [dim(x)] = zeros\n"
          "      |         ^\n"
          "m.gnn:6:10: note: in `f`, called here\n"
