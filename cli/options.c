@@ -106,8 +106,8 @@ static const gn_option options[] = {
      "how many classes there are (default: as the labels say, or the\nweights that are loaded)",
      NULL, 1, 1 << 24},
     {"features", 0, GN_OPTION_CHOICE, AT(features), MODEL | BENCH, "WHAT",
-     "features of nodes: data (the default); svd:K or pca:K, K\ncomponents of them; or made up:\n"
-     "identity (which node it is), degree (how many edges come in) or\nones",
+     "features of nodes: data (the default); svd:K or pca:K, K\ncomponents of them; or made up: "
+     "identity (which node it\nis), degree (how many edges come in) or ones",
      features},
     {"normalize-features", 0, GN_OPTION_CHOICE, AT(normalize), MODEL | BENCH, "WHEN",
      "make the rows of the features sum to one: auto, on or off", auto_on_off},
