@@ -30,8 +30,10 @@ enum { MAX_THREADS = 1024, MAX_ALIVE = 4096, WARP = 32, STACK = 256 * 1024, REDZ
 typedef enum state { READY, AT_WARP, AT_SHUFFLE, AT_PRODUCT, AT_PART, AT_BLOCK, IDLE, ENDED } state;
 
 typedef struct fiber {
-    ucontext_t context; /* as it begins */
+    ucontext_t context; /* as it begins, the first time */
+    jmp_buf start;      /* where it begins once it has been on its stack */
     jmp_buf at;         /* where it waits */
+    bool known;         /* start is */
     bool begun, idled;  /* idled: the last time that it ran it found nothing to do */
     state state;
     unsigned mask;
@@ -42,8 +44,6 @@ typedef struct fiber {
 #endif
 #if GN_UNDER_TSAN
     void *tsan;
-    jmp_buf start; /* where it begins, once it has been on its stack */
-    bool known;    /* start is */
 #endif
 } fiber;
 
@@ -103,13 +103,12 @@ static void to_host(void)
 #endif
 }
 
+/* Later threads begin where the first one did, wherever that one ended: contexts take calls of the
+ * kernel, and TSan has calls of each fiber for good. */
 static void begin_fiber(void)
 {
-#if GN_UNDER_TSAN /* has calls of each fiber for good: later threads begin where the first one     \
-                     did, wherever that one ended */
     M->fiber[M->at].known = true;
     (void)_setjmp(M->fiber[M->at].start);
-#endif
 #if GN_UNDER_ASAN
     __sanitizer_finish_switch_fiber(NULL, &M->bottom, &M->size);
 #endif
@@ -139,9 +138,7 @@ static void switch_to(int t)
 #endif
     TELL_TSAN(f->tsan);
     if (begun) _longjmp(f->at, 1);
-#if GN_UNDER_TSAN
     if (f->known) _longjmp(f->start, 1);
-#endif
     setcontext(&f->context);
 }
 
@@ -250,13 +247,6 @@ static bool release_some(void)
 
 /* Blocks --------------------------------------------------------------------------------------- */
 
-static int pick(const int *ready, int n, cuda_order order)
-{
-    return order == CUDA_UP     ? ready[0]
-           : order == CUDA_DOWN ? ready[n - 1]
-                                : ready[next_random() % (uint64_t)n];
-}
-
 /* Bytes from one block's shared memory to the next one's. */
 static size_t apart(size_t bytes) { return (bytes + 2 * (size_t)REDZONE + 63) / 64 * 64; }
 
@@ -273,10 +263,13 @@ static void begin_threads(void)
 {
     for (int t = 0; t < M->threads; t++) {
         fiber *f = &M->fiber[t];
-        getcontext(&f->context);
-        f->context.uc_stack = (stack_t){.ss_sp = M->stacks + (size_t)t * STACK, .ss_size = STACK};
-        f->context.uc_link = NULL;
-        makecontext(&f->context, begin_fiber, 0);
+        if (!f->known) {
+            void *stack = M->stacks + (size_t)t * STACK;
+            getcontext(&f->context);
+            f->context.uc_stack = (stack_t){.ss_sp = stack, .ss_size = STACK};
+            f->context.uc_link = NULL;
+            makecontext(&f->context, begin_fiber, 0);
+        }
         f->begun = f->idled = false;
         f->state = READY;
     }
@@ -295,10 +288,11 @@ static bool run_block(cuda_order order)
         }
         if (ended == M->threads) return true;
         if (n == 0 && !release_some()) return false;
-        if (n && order == CUDA_SEEDED) {
-            int t = pick(ready, n, order);
+        while (n && order == CUDA_SEEDED && !M->wrong[0]) {
+            int k = (int)(next_random() % (uint64_t)n), t = ready[k];
             run_fiber(t);
             if (M->fiber[t].state == IDLE) return false;
+            memmove(ready + k, ready + k + 1, (size_t)(--n - k) * sizeof *ready);
         }
         for (int k = 0; k < n && order != CUDA_SEEDED; k++)
             run_fiber(order == CUDA_UP ? ready[k] : ready[n - 1 - k]);
