@@ -60,6 +60,7 @@ static inline int fail_allocations(purse *p, gnnc_status *(*live)(void *ctx), vo
 {
     int failed = 0;
     bool over = false;
+    if (GN_UNDER_ASAN && !suite_long() && !rarely) rarely = 40; /* later ones are much alike */
     for (int64_t k = 1; !over; k += rarely ? 1 + k / rarely : 1) {
         p->fuse = k;
         gnnc_status *s = live(ctx);
