@@ -87,7 +87,7 @@ for args in (("tune", GCN), ("run", GCN, "-O", "max-autotune")):
     for budget in (0.7, 5, 30):
         text, status = heard(150, *args, "--tune-budget", budget)
         assert status == 0, text
-        assert re.match(r"search, (step|eval): [\d.]+ m?s left", lines(text)[0]), text
+        assert re.match(r"search, (step|eval): [\d.]+ [mu]?s left", lines(text)[0]), text
         assert "\r\x1b[K" in text and "search" not in text[text.rindex("\r\x1b[K"):], text
         if any(re.search(r"left  best [\d.]+ us \(default [\d.]+ us\)  trying \w+", x)
                for x in lines(text)):
