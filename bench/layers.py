@@ -53,7 +53,8 @@ LAYERS = {
     "SignedConv": (f"SignedConv({W // 2}, true)", f"SignedConv({W}, {W // 2}, True)",
                    ("g, reverse(g), h", "h, e, e.flip(0)")),
     "DNAConv": (f"DNAConv(heads = 4)", f"DNAConv({W}, 4)",
-                ("g, [h, relu(h)]", "torch.stack([h, h.relu()], 1), e")),
+                ("g, concat([unsqueeze(h, -2), unsqueeze(relu(h), -2)], axis = -2)",
+                 "torch.stack([h, h.relu()], 1), e")),
     "PointNetConv": (f"PointNetConv(Linear({W}))", f"PointNetConv(nn.Linear({W} + 3, {W}))",
                      ("g, h, pos", "h, pos, e")),
     "GMMConv": (f"GMMConv({W}, 2)", f"GMMConv({W}, {W}, {ATTR}, 2)", ATTRS),
@@ -76,7 +77,7 @@ LAYERS = {
     "GCN2Conv": ("GCN2Conv(0.1)", f"GCN2Conv({W}, 0.1, cached=True)", ("g, h, h", "h, h, e")),
     "WLConvContinuous": ("WLConvContinuous()", "WLConvContinuous()", PLAIN),
     "FiLMConv": (f"FiLMConv({W})", f"FiLMConv({W}, {W})", PLAIN),
-    "SuperGATConv": (f"SuperGATConv({W // 4}, heads = 4)[0]", f"SuperGATConv({W}, {W // 4}, 4)",
+    "SuperGATConv": (f"SuperGATConv({W // 4}, heads = 4)", f"SuperGATConv({W}, {W // 4}, 4)",
                      PLAIN),
     "FAConv": ("FAConv()", f"FAConv({W}, cached=True)", ("g, h, h", "h, h, e")),
     "EGConv": (f"EGConv({W})", f"EGConv({W}, {W})", PLAIN),
@@ -166,11 +167,12 @@ def model_text(layer, call):
                 "fn off(out, t) = mean((out - unsqueeze(t, -1))^2)\ntrain M {\n"
                 "  input target: node.n\n  loss = off(M(r, x), target)\n"
                 "  optimizer = sgd(lr = 1e-3)\n}\n")
+    first = "[0]" if layer.startswith("SuperGATConv") else ""  # the second is a loss
     names = [n for n in INPUTS if any(n == w.strip() for w in call.split(","))]
     inputs = "".join(f", {n}: {INPUTS[n]}" for n in names)
     given = "".join(f", {n}" for n in names)
     return (f"model M() (g: graph, x: node[F]{inputs}) -> node[...] {{\n  lin = Linear({WIDE})\n"
-            f"  conv = {layer}\n  h = lin(x)\n  return conv({call})\n}}\n"
+            f"  conv = {layer}\n  h = lin(x)\n  return conv({call}){first}\n}}\n"
             "fn off(out, t) = mean((out - unsqueeze(t, -1))^2)\n"
             "train M {\n  input target: node\n" +
             "".join(f"  input {n}: {INPUTS[n]}\n" for n in names if n in ("pos", "normal")) +
