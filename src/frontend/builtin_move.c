@@ -331,39 +331,6 @@ value builtin_only(elab *E, const builtin_call *c)
     return graph(el_derive_with(E, c->mark, GIR_FILTER, g, m->id, NULL));
 }
 
-/* Whose groups are one integer a row of x. */
-static bool group_of(elab *E, const builtin_call *c, gir_space_id s)
-{
-    const value *g = &c->arg[2];
-    const gir_type *t = g->kind == VAL_TENSOR ? val_type(E, g) : NULL;
-    bool whole = t && t->space == s && !t->rank && (t->elem == GN_I32 || t->elem == GN_I64);
-    if (!whole)
-        el_error(E, c->span[2], "`nearest` takes groups as one integer a row, not %s",
-                 val_text(E, g));
-    return whole;
-}
-
-/* The numbers of the rows that are nearest to each. */
-value builtin_nearest(elab *E, const builtin_call *c)
-{
-    int64_t k;
-    bool group = builtin_has(c, 2) && c->arg[2].kind != VAL_NONE;
-    if (!builtin_tensor(E, c, 0) || !builtin_int(E, c, 1, 1, &k)) return POISON;
-    gir_type x = *val_type(E, &c->arg[0]);
-    bool rows = x.space && E->prog->spaces.p[x.space].kind == GIR_NODE;
-    if (!rows || x.elem != GN_F32)
-        return el_error(E, c->span[0], "`nearest` takes floats of nodes, not %s",
-                        val_text(E, &c->arg[0]));
-    if (k < 1 || k > GIR_MOST_NEAREST)
-        return el_error(E, c->span[1], "`nearest` finds 1 to %d rows, not %lld",
-                        (int)GIR_MOST_NEAREST, (long long)k);
-    if (group && !group_of(E, c, x.space)) return POISON;
-    int64_t width = gir_row_elems(&x);
-    gir_id in[2] = {gir_reshape(E->prog, c->arg[0].id, 1, &width), group ? c->arg[2].id : 0};
-    gir_id id = el_make(E, c->mark, GIR_NEAREST, group ? 2 : 1, in, &(gir_attr){.i = {k}}, NULL);
-    return val_tensor(id, NULL);
-}
-
 /* So many edges of g, drawn anew at every step. */
 value builtin_sample(elab *E, const builtin_call *c)
 {

@@ -102,8 +102,6 @@ static const char *const table[][2] = {
     {"aggregator_type", "; did you mean `aggr`?"},
     {"root_weight", "; did you mean `root`?"},
     {"track_running_stats", "; did you mean `track`?"},
-    {"ratio", "; rows have no order, so that a share of them cannot be chosen: what has at least "
-              "`min_score` is"},
     /* functions */
     {"torch", "; functions are called by themselves: `relu(x)`, `concat(a, b)`"},
     {"np", "; functions are called by themselves: `exp(x)`, `concat(a, b)`"},

@@ -140,6 +140,8 @@ static region own_region(const fuser *z, gir_id v)
     case GIR_UNCARRY:
     case GIR_PUT:
     case GIR_NEAREST:
+    case GIR_RANK:
+    case GIR_DISTINCT:
     case GIR_ROWS_AT:
     case GIR_SUM_AT: r.kind = RG_CARRY; break;
     default:

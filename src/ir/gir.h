@@ -230,7 +230,13 @@ enum { GIR_MOST_NEAREST = 64 }; /* rows, of NEAREST */
 /* Does it find rows by numbers, or numbers of rows, that the program computes? */
 static inline bool gir_numbers_rows(const gir_node *n)
 {
-    return n->op == GIR_NEAREST || n->op == GIR_ROWS_AT || n->op == GIR_SUM_AT;
+    return n->op == GIR_NEAREST || n->op == GIR_ROWS_AT || n->op == GIR_SUM_AT ||
+           n->op == GIR_RANK || n->op == GIR_DISTINCT;
+}
+/* Does what it says of a row hang on all others, of no graph, that there are? */
+static inline bool gir_compares_rows(const gir_node *n)
+{
+    return n->op == GIR_NEAREST || (n->op == GIR_RANK && n->n_in == 1) || n->op == GIR_DISTINCT;
 }
 
 /* Has it edges that are drawn, itself? */

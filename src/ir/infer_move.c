@@ -363,6 +363,46 @@ bool gir_infer_NEAREST(gir_rule *r)
     return true;
 }
 
+/* Is operand k a tensor of numbers, of rows? */
+static bool comparable(gir_rule *r, int k)
+{
+    const gir_type *x = gir_rule_in(r, k);
+    if (!x->is_graph && x->space && x->elem != GN_BOOL) return true;
+    return gir_misfit(r, "what is put in order are numbers of rows, not %s", gir_rule_text(r, k));
+}
+
+bool gir_infer_RANK(gir_rule *r)
+{
+    if (r->n > 2) return gir_misfit(r, "%d operands, takes 1 or 2", r->n);
+    int x = r->n - 1;
+    if (x && !graph_at(r, 0)) return false;
+    if (!comparable(r, x) || (x && !rows_of(r, 1, gir_rule_in(r, 0)->edge))) return false;
+    *r->out = *gir_rule_in(r, x);
+    r->out->elem = GN_I32;
+    return true;
+}
+
+bool gir_infer_DISTINCT(gir_rule *r)
+{
+    if (r->n != 2 && r->n != 4) return gir_misfit(r, "%d operands, takes 2 or 4", r->n);
+    if (!comparable(r, 0)) return false;
+    gir_space_id s = gir_rule_in(r, 0)->space;
+    const gir_type *o = gir_rule_in(r, 1);
+    if (!rows_of(r, 1, s)) return false;
+    if (gn_elem_is_float((gn_elem)o->elem) || o->elem == GN_BOOL || o->rank)
+        return gir_misfit(r, "the order is one integer a row, not %s", gir_rule_text(r, 1));
+    if (r->n == 4) {
+        if (!graph_at(r, 2) || !comparable(r, 3) || !rows_of(r, 3, gir_rule_in(r, 2)->edge))
+            return false;
+        if (gir_rule_in(r, 2)->dst != s)
+            return gir_misfit(r, "the edges of %s end at other rows", gir_rule_text(r, 2));
+        if (gir_rule_in(r, 3)->rank)
+            return gir_misfit(r, "one number an edge is compared, not %s", gir_rule_text(r, 3));
+    }
+    *r->out = gir_tensor(GN_I32, s, 0, NULL);
+    return true;
+}
+
 static bool numbers_of(gir_rule *r, gir_space_id *s, int64_t *k)
 {
     if (gir_at(r->p, r->in[0])->op != GIR_NEAREST)

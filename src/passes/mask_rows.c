@@ -134,9 +134,9 @@ static gn_status *check_draws(const masker *z)
     for (gir_id v = 1; v < p->nodes.n; v++) {
         const gir_type *t = gir_type_of(p, v);
         bool draws = gir_draws_edges(gir_at(p, v)), names = gir_at(p, v)->op == GIR_ENDS;
-        if (gir_at(p, v)->op == GIR_NEAREST && z->padded[t->space])
+        if (gir_compares_rows(gir_at(p, v)) && z->padded[t->space])
             GN_FAIL(GN_ERR_USAGE,
-                    "buckets: rows that are nearest are found in '%s', and what a bucket adds to "
+                    "buckets: rows are compared with all others in '%s', and what a bucket adds to "
                     "'" GN_NAME_G "' would be among them: compile without buckets",
                     p->name);
         bool padded = (draws || names) &&

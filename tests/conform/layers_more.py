@@ -102,6 +102,15 @@ def aggregator(name, layer, build, width=6, act=None, more=""):
              lambda m, i: m(i["node.x"], every, i["member"][1], ROWS["graph"]))]
 
 
+def quantile(q, how):
+    """Which of them it is stays as it is, and is not drawn as weights are."""
+    def made():
+        aggr = pyg.aggr.QuantileAggregation(q, how)
+        aggr._non_persistent_buffers_set.add("q")
+        return aggr
+    return made
+
+
 def several(names):
     return ", ".join(f"Aggregation(\"{n}\")" for n in names)
 
@@ -139,6 +148,12 @@ AGGREGATORS = [
     *[case for aggr, make in (("var", pyg.aggr.VarAggregation), ("std", pyg.aggr.StdAggregation))
       for case in aggregator(f"aggr_{aggr}_half", aggr, lambda make=make: make(semi_grad=True),
                              more=", semi_grad = true")],
+    # PyTorch Geometric fails where there are no edges at all.
+    *[case for name, layer, build in (
+        ("aggr_median", "MedianAggregation()", quantile(0.5, "lower")),
+        *((f"aggr_quantile_{how}", f"QuantileAggregation(0.3, \"{how}\")", quantile(0.3, how))
+          for how in ("linear", "lower", "higher", "midpoint", "nearest")))
+      for case in aggregator(name, layer, build) if not case.name.endswith("_edgeless")],
     *aggregator("aggr_vpa", "vpa", pyg.aggr.VariancePreservingAggregation),
     *aggregator("aggr_softmax", "SoftmaxAggregation()", pyg.aggr.SoftmaxAggregation),
     *aggregator("aggr_softmax_semi", "SoftmaxAggregation(0.5, semi_grad = true)",
@@ -216,13 +231,21 @@ def choosing(name, layer, build, attn=False):
 
 
 POOLS = [
-    *choosing("topk", "TopKPooling(0.12)", lambda: pyg.TopKPooling(6, min_score=0.12)),
-    *choosing("topk_best", "TopKPooling(0.99, multiplier = 2.0)",
+    *choosing("topk", "TopKPooling(min_score = 0.12)", lambda: pyg.TopKPooling(6, min_score=0.12)),
+    *choosing("topk_best", "TopKPooling(min_score = 0.99, multiplier = 2.0)",
               lambda: pyg.TopKPooling(6, min_score=0.99, multiplier=2.0)),
-    *choosing("topk_attn", "TopKPooling(0.12)", lambda: pyg.TopKPooling(3, min_score=0.12), True),
-    *choosing("sag", "SAGPooling(0.12)", lambda: pyg.SAGPooling(6, min_score=0.12)),
-    *choosing("sag_gcn", "SAGPooling(0.12, 0.5, GNN = GCNConv)",
+    *choosing("topk_attn", "TopKPooling(min_score = 0.12)", lambda: pyg.TopKPooling(3, min_score=0.12), True),
+    *choosing("sag", "SAGPooling(min_score = 0.12)", lambda: pyg.SAGPooling(6, min_score=0.12)),
+    *choosing("sag_gcn", "SAGPooling(min_score = 0.12, multiplier = 0.5, GNN = GCNConv)",
               lambda: pyg.SAGPooling(6, min_score=0.12, multiplier=0.5, GNN=pyg.GCNConv)),
+    *choosing("topk_ratio", "TopKPooling()", lambda: pyg.TopKPooling(6)),
+    *choosing("topk_most", "TopKPooling(2, nonlinearity = sigmoid)",
+              lambda: pyg.TopKPooling(6, 2, nonlinearity="sigmoid")),
+    *choosing("sag_ratio", "SAGPooling(0.7, multiplier = 0.5)",
+              lambda: pyg.SAGPooling(6, 0.7, multiplier=0.5)),
+    Case("sort_pool", MANY, "graph[12]", "pool = SortAggregation(2) as \"\"\n"
+         "  return pool(v -> m in member: x[v])", lambda: pyg.SortAggregation(2),
+         lambda m, i: m(i["node.x"], i["member"][1], dim_size=ROWS["graph"])),
     *[Case(name, MANY, f"graph[{width}]", f"pool = SetTransformerAggregation({args}) as \"\"\n"
            "  return pool(member, x)",
            lambda kwargs=kwargs: pyg.SetTransformerAggregation(6, **kwargs),

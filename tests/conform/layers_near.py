@@ -1,10 +1,11 @@
-"""Cases of layers that find the nearest rows."""
+"""Cases of layers that compare rows with each other."""
+import numpy as np
 import torch
 import torch_geometric.typing
 from torch import nn
 from torch_geometric import nn as pyg
 
-from typed_case import ROWS, Case
+from typed_case import ROWS, Case, and_edgeless
 
 GRAPHS = torch.tensor([0, 0, 2, 2, 2, 3, 3])  # of typed_case.EDGES["member"]
 
@@ -48,7 +49,34 @@ def of_graphs(name, layer, width, build):
                 lambda m, i: m(i["node.x"], GRAPHS))
 
 
+class Colours(nn.Module):
+    """Rounds of Weisfeiler and Leman, whose colours weigh what a linear layer makes of nodes."""
+
+    def __init__(self, rounds):
+        super().__init__()
+        self.lin, self.wl = nn.Linear(6, 6), [pyg.WLConv() for _ in range(rounds)]
+
+    def forward(self, x, colour, edges):
+        for wl in self.wl:
+            wl.reset_parameters()
+            colour = wl(colour, edges)
+        return self.lin(x) * colour[:, None]
+
+
+def colours(name, inputs, colour, rounds, columns, run):
+    more = "".join(f"  c = WLConv()(g, c)\n" for _ in range(rounds))
+    return Case(name, f"g: graph, x: node[f]{inputs}", "node[6]",
+                f"lin = Linear(6)\n  c = {colour}\n{more}  return unsqueeze(float(c), -1) * lin(x)",
+                lambda: Colours(rounds), run, columns=columns)
+
+
 CASES = [
+    *and_edgeless([
+        colours("wl", ", type: node of int", "type", 2, {},
+                lambda m, i: m(i["node.x"], i["node.type"], i["g"])),
+        colours("wl_one_hot", ", kind: node[k] of float", "kind", 1,
+                {"node.kind": lambda rng: np.eye(3)[[0, 1, 1, 2, 1, 1, 0]]},
+                lambda m, i: m(i["node.x"], i["node.kind"], i["g"]))]),
     near("dynamic_edge", f"DynamicEdgeConv({NET}, 3)", 5,
          lambda: pyg.DynamicEdgeConv(mlp(12, 8, 5), 3)),
     *[near(f"dynamic_edge_{aggr}", f"DynamicEdgeConv({NET}, 4, \"{aggr}\")", 5,

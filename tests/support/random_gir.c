@@ -127,6 +127,8 @@ range range_of(const gen *z, gir_id v)
         return hull(z->ranges.p[gir_in(z->p, gir_in(z->p, v, 0), 0)], (range){0, 0});
     case GIR_CARRY: return hull(in[2], in[3]);
     case GIR_NEAREST: return (range){-1, 200};
+    case GIR_RANK:
+    case GIR_DISTINCT: return (range){0, 200};
     case GIR_ROWS_AT: return hull(in[1], (range){0, 0});
     case GIR_SUM_AT: return summed(in[1], 20, true);
     case GIR_MATMUL: {

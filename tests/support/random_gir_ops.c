@@ -21,7 +21,9 @@ int result_kinds(gir_op op)
     case GIR_ROW_VALUE:
     case GIR_SUM_AT:
     case GIR_MATMUL: return FLOATS;
-    case GIR_NEAREST: return INTS;
+    case GIR_NEAREST:
+    case GIR_RANK:
+    case GIR_DISTINCT: return INTS;
     case GIR_ROWS_AT: return TENSORS;
     case GIR_NOT:
     case GIR_AND:
@@ -84,6 +86,8 @@ int operand_kinds(gir_op op)
     case GIR_CELL: return TENSORS | GRAPHS;
     case GIR_ROW_VALUE: return GRAPHS;
     case GIR_NEAREST: return FLOATS;
+    case GIR_RANK:
+    case GIR_DISTINCT: return INTS | GRAPHS;
     case GIR_ROWS_AT:
     case GIR_SUM_AT: return TENSORS;
     default: break;
@@ -114,9 +118,11 @@ static int result_spaces(gir_op op)
     case GIR_ROW_VALUE:
     case GIR_PUT:
     case GIR_NEAREST:
+    case GIR_DISTINCT:
     case GIR_ROWS_AT:
     case GIR_SUM_AT:
     case GIR_TAKE: return NODES;
+    case GIR_RANK: return NODES | EDGES | DERIVED;
     case GIR_CARRY: return DERIVED;
     case GIR_UNCARRY: return EDGES | DERIVED;
     case GIR_CELL: return NONZEROS;
@@ -134,6 +140,8 @@ static int operand_spaces(gir_op op)
     case GIR_TAKE:
     case GIR_PUT:
     case GIR_NEAREST:
+    case GIR_RANK:
+    case GIR_DISTINCT:
     case GIR_ROWS_AT:
     case GIR_SUM_AT:
     case GIR_CELL: return NODES;
@@ -193,6 +201,8 @@ static bool graph_pair(gir_op p, gir_op c)
     case GIR_GROW: return picked || is_list(p);
     case GIR_CELL: return p == GIR_PATTERN || some;
     case GIR_ROW_VALUE: return p == GIR_PATTERN;
+    case GIR_RANK:
+    case GIR_DISTINCT: return p != GIR_PATTERN;
     default: return true;
     }
 }
@@ -206,12 +216,14 @@ bool random_gir_pair(gir_op p, gir_op c)
     if (result_kinds(p) == GRAPHS) return graph_pair(p, c);
     if (c == GIR_CORRUPT || c == GIR_SAMPLE) return p == GIR_RNG_KEY;
     if (c == GIR_FILTER) return may_be_data(p);
-    if (c == GIR_NEAREST) return false; /* so would who is near */
+    if (c == GIR_NEAREST) return false;                            /* so would who is near */
+    if (c == GIR_RANK || c == GIR_DISTINCT) return p == GIR_INPUT; /* and what is above what */
     if (c == GIR_ROWS_AT) return p == GIR_NEAREST;
     if (c == GIR_SUM_AT) return p == GIR_NEAREST || p == GIR_ROWS_AT;
     if (c == GIR_INDEX) return p == GIR_INPUT || p == GIR_CAST || p == GIR_GATHER || p == GIR_CARRY;
     if (!(result_spaces(p) & operand_spaces(c))) return false;
-    bool scalar = p == GIR_SIZE || p == GIR_RNG_KEY || p == GIR_CELL || p == GIR_ROW_VALUE;
+    bool scalar = p == GIR_SIZE || p == GIR_RNG_KEY || p == GIR_CELL || p == GIR_ROW_VALUE ||
+                  p == GIR_RANK || p == GIR_DISTINCT;
     if (scalar && needs_axis(c)) return false;
     bool has_axis = p == GIR_SLICE || p == GIR_PAD || p == GIR_CONCAT || p == GIR_FROM_ROWS;
     return !has_axis || (c != GIR_RNG_KEY && c != GIR_RANDOM);
@@ -387,6 +399,37 @@ static gir_id make_nearest(gen *z, gir_space_id s)
              : 0;
 }
 
+/* Few whole numbers, one a row: the sources of edges have them too. */
+static gir_id numbers_for(gen *z, gir_space_id s, gir_id g)
+{
+    gir_id x = leaf_of(z, gir_tensor(GN_I32, s, 0, NULL));
+    gir_id three = gir_const(z->p, gir_type_of(z->p, x), 3);
+    gir_id less = make(z, GIR_LT, 2, (const gir_id[]){x, three}, (gir_attr){0}, NULL);
+    gir_type t = *gir_type_of(z->p, x);
+    x = make(z, GIR_CAST, 1, &less, (gir_attr){0}, &t);
+    return g ? make(z, GIR_GATHER, 2, (const gir_id[]){g, x}, (gir_attr){.i = {GIR_SRC}}, NULL) : x;
+}
+
+static gir_id make_in_order(gen *z, gir_op op, gir_id must)
+{
+    gir_id g = must && gir_type_of(z->p, must)->is_graph ? must : 0;
+    if (!g && !must && chance(z, 50)) g = any_graph(z);
+    gir_id x = g ? 0 : must;
+    if (x && (!gir_type_of(z->p, x)->space || kind_of(gir_type_of(z->p, x)) != INTS)) return 0;
+    gir_space_id s = g ? gir_type_of(z->p, g)->dst : x ? gir_type_of(z->p, x)->space : z->node;
+    if (z->p->spaces.p[s].kind != GIR_NODE) return 0;
+    gir_id e = 0;
+    if (g && z->p->spaces.p[gir_type_of(z->p, g)->src].kind != GIR_NODE) return 0;
+    if (g) e = numbers_for(z, gir_type_of(z->p, g)->src, g);
+    if (g && !e) return 0;
+    if (op == GIR_RANK && g) return make(z, op, 2, (const gir_id[]){g, e}, (gir_attr){0}, NULL);
+    if (!x) x = numbers_for(z, s, 0);
+    if (op == GIR_RANK) return make(z, op, 1, &x, (gir_attr){0}, NULL);
+    gir_type t = gir_tensor(GN_I32, s, 0, NULL);
+    gir_id row = make(z, GIR_IOTA, 0, NULL, (gir_attr){.i = {-1}}, &t);
+    return make(z, op, g ? 4 : 2, (const gir_id[]){x, row, g, e}, (gir_attr){0}, NULL);
+}
+
 static gir_id make_by_numbers(gen *z, gir_op op, gir_id must)
 {
     gir_op of = must ? (gir_op)gir_at(z->p, must)->op : GIR_INVALID;
@@ -512,6 +555,8 @@ gir_id make_op(gen *z, gir_op op, gir_id must)
     case GIR_UNCARRY: return make_carry(z, op, must);
     case GIR_CELL: return make_cell(z, must);
     case GIR_NEAREST: return must ? 0 : make_nearest(z, chance(z, 70) ? z->node : z->item);
+    case GIR_RANK:
+    case GIR_DISTINCT: return make_in_order(z, op, must);
     case GIR_ROWS_AT:
     case GIR_SUM_AT: return make_by_numbers(z, op, must);
     case GIR_PATTERN: return make_pattern(z, must);

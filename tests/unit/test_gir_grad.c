@@ -69,6 +69,8 @@ static const char prelude[] = "program @t {\n"
 #define CASE_ROW_VALUE NONE
 #define NEAR "reshape %2 : node f64[6]\n %23 = nearest %22 {k = 2}\n "
 #define CASE_NEAREST NONE
+#define CASE_RANK NONE
+#define CASE_DISTINCT NONE
 #define CASE_ROWS_AT {NEAR "%24 = rows_at %23, %3"}
 #define CASE_SUM_AT {NEAR "%24 = rows_at %23, %3\n %25 = mul %24, %24\n %26 = sum_at %23, %25"}
 #define CASE_NEG {"neg %2"}

@@ -283,15 +283,6 @@
      "m.gnn:2:36: error: `BatchNorm1d` takes no `track_running_stats`; did you mean `track`?\n"
          "    2 |   return GCNConv(C)(g, BatchNorm1d(track_running_stats = false)(x))\n"
          "      |                                    ^~~~~~~~~~~~~~~~~~~"},
-    {"pool_ratio",
-     "model M(hidden = 16) (g: graph, x: node[F]) -> node[C] {\n"
-         "  y, h, chosen = TopKPooling(ratio = 0.5)(g, x)\n"
-         "  return GCNConv(C)(h, y)\n"
-         "}\n",
-     "m.gnn:2:30: error: `TopKPooling` takes no `ratio`; rows have no order, so that a share of "
-     "them cannot be chosen: what has at least `min_score` is\n"
-         "    2 |   y, h, chosen = TopKPooling(ratio = 0.5)(g, x)\n"
-         "      |                              ^~~~~"},
     {"layer_elsewhere",
      "model M(hidden = 16) (g: graph, x: node[F]) -> node[C] {\n"
          "  conv = GCNConv(C)\n"

@@ -380,3 +380,72 @@
      "m.gnn:1:33: error: 2 names for a list of 3\n"
          "    1 | model M() (x: node[F]) { a, b = [x, x, x]; return a }\n"
          "      |                                 ^~~~~~~~~"},
+    {"nearest_of_edges",
+     "model M() (g: graph, x: node[F]) -> node[F] {\n"
+         "  return sum(x[nearest(edge(u -> v in g: x[u]), 3)], axis = -2)\n"
+         "}\n",
+     "m.gnn:2:24: error: `nearest` takes floats of nodes, not edge[1433]\n"
+         "    2 |   return sum(x[nearest(edge(u -> v in g: x[u]), 3)], axis = -2)\n"
+         "      |                        ^~~~~~~~~~~~~~~~~~~~~~~"},
+    {"nearest_many",
+     "model M() (g: graph, x: node[F]) -> node[F] {\n"
+         "  return sum(x[nearest(x, 65)], axis = -2)\n"
+         "}\n",
+     "m.gnn:2:27: error: `nearest` finds 1 to 64 rows, not 65\n"
+         "    2 |   return sum(x[nearest(x, 65)], axis = -2)\n"
+         "      |                           ^~"},
+    {"nearest_group",
+     "model M() (g: graph, x: node[F]) -> node[F] {\n"
+         "  return sum(x[nearest(x, 3, x)], axis = -2)\n"
+         "}\n",
+     "m.gnn:2:30: error: `nearest` takes groups as one integer a row, not node[1433]\n"
+         "    2 |   return sum(x[nearest(x, 3, x)], axis = -2)\n"
+         "      |                              ^"},
+    {"ranked_mask",
+     "model M() (g: graph, x: node[F]) -> node[F] {\n"
+         "  return x * float(ranked(x > 0))\n"
+         "}\n",
+     "m.gnn:2:27: error: `ranked` takes numbers of nodes or edges, not node[1433] of "
+         "bool\n"
+         "    2 |   return x * float(ranked(x > 0))\n"
+         "      |                           ^~~~~"},
+    {"ranked_over",
+     "model M() (g: graph, x: node[F]) -> node[F] {\n"
+         "  return x * float(ranked(x, over = dst))\n"
+         "}\n",
+     "m.gnn:2:27: error: `ranked` over `dst` takes a value of edges, not node[1433]\n"
+         "    2 |   return x * float(ranked(x, over = dst))\n"
+         "      |                           ^"},
+    {"ranked_edges",
+     "model M() (g: graph, x: node[F]) -> node[F] {\n"
+         "  return sum(u -> v in g: x[u] * float(ranked(edge(u -> v in g: x[u]))))\n"
+         "}\n",
+     "m.gnn:2:47: error: `ranked` without `over = dst` takes a value of nodes, not "
+         "edge[1433]\n"
+         "    2 |   return sum(u -> v in g: x[u] * float(ranked(edge(u -> v in g: x[u]))))\n"
+         "      |                                               ^~~~~~~~~~~~~~~~~~~~~~~"},
+    {"ranked_src",
+     "model M() (g: graph, x: node[F]) -> node[F] {\n"
+         "  return x * float(ranked(x, over = src))\n"
+         "}\n",
+     "m.gnn:2:37: error: `ranked` goes over all nodes, or with `over = dst` over the "
+         "edges into each; for those out of it, over the edges of `reverse(g)`, to which "
+         "`carry` brings values\n"
+         "    2 |   return x * float(ranked(x, over = src))\n"
+         "      |                                     ^~~"},
+    {"distinct_edges",
+     "model M() (g: graph, x: node[F]) -> node[F] {\n"
+         "  e = edge(u -> v in g: distinct(g.weight))\n"
+         "  return x\n"
+         "}\n",
+     "m.gnn:2:34: error: `distinct` compares nodes, not edge\n"
+         "    2 |   e = edge(u -> v in g: distinct(g.weight))\n"
+         "      |                                  ^~~~~~~~"},
+    {"distinct_messages",
+     "model M() (g: graph, x: node[F]) -> node[F] {\n"
+         "  return x * unsqueeze(float(distinct(x, edge(u -> v in g: x[u]))), -1)\n"
+         "}\n",
+     "m.gnn:2:42: error: `distinct` takes one number for each edge into the nodes that it "
+         "compares, as `edge(u -> v in g: kind[u])`, not edge[1433]\n"
+         "    2 |   return x * unsqueeze(float(distinct(x, edge(u -> v in g: x[u]))), -1)\n"
+         "      |                                          ^~~~~~~~~~~~~~~~~~~~~~~"},
