@@ -2,6 +2,7 @@
 /* Drivers and devices, over the fake driver: memory, recording, every error in turn.  With
  * GNNC_TEST_DEVICE in the environment, over the machine's driver, what needs no driver that obeys:
  * memory and recording. */
+/* forks: yes */
 #include "runtime/cuda/device.h"
 
 #include "fake_driver.h"

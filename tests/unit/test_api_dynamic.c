@@ -1,6 +1,7 @@
 /* Dynamic shapes: what is compiled for which sizes, when it is compiled again and why, and that
  * results do not tell. */
 /* labels: long */
+/* forks: yes */
 /* timeout: 300 */
 #include "base/sanitized.h"
 #include "runtime/load/loader.h"

@@ -1,5 +1,6 @@
 /* Compiled kernels against the loop IR's evaluator: loops, tiles, memory, reductions. */
 /* labels: long */
+/* forks: yes */
 /* links: codegen runtime ir base */
 /* timeout: 300 */
 #include "base/sanitized.h"

@@ -1,6 +1,7 @@
 /* Code that tells ThreadSanitizer what it touches: in a build with it, planted races of every form
  * of access are found, at both ends of what the access touches, and one element further there is
  * none; in other builds it says the same things to nobody, and computes the same. */
+/* forks: yes */
 /* links: codegen runtime ir base */
 /* timeout: 120 */
 #include "codegen_test.h"
