@@ -145,13 +145,9 @@ static void keep(hoister *z, gir_id v)
 {
     const gir_node *n = gir_at(z->p, v);
     if (!z->work[v] || z->keep[v] || z->looked[v]) return;
+    /* The numbers of the nearest rows are known of NEAREST alone. */
     bool looks_through = gir_ops[n->op].cls == GIR_CLASS_VIEW || n->op == GIR_GATHER ||
-                         n->op == GIR_CAST || n->op == GIR_DETACH || n->op == GIR_NEAREST; /* numbers
-                                                                                              are
-                                                                                              known
-                                                                                              of it
-                                                                                              alone
-                                                                                            */
+                         n->op == GIR_CAST || n->op == GIR_DETACH || n->op == GIR_NEAREST;
     if (!looks_through && !spread_out(z, v)) {
         z->keep[v] = true;
         return;
