@@ -397,10 +397,35 @@ static gn_status *check_outputs(const gn_cli *cli)
     return NULL;
 }
 
+/* "15,10", where "all" is all of a hop's. */
+static gn_status *set_batches(const gn_cli *cli, gn_session_options *o)
+{
+    const char *text = cli->opt.fanout;
+    if (cli->opt.batch > 0) o->batch = cli->opt.batch;
+    for (const char *at = text; at && *at;) {
+        char *end;
+        bool all = !strncmp(at, "all", 3);
+        long long most = all ? -1 : strtoll(at, &end, 10);
+        if (all) end = (char *)(uintptr_t)(at + 3);
+        bool ok = end > at && (all || (*at >= '0' && *at <= '9' && most <= INT32_MAX)) &&
+                  (*end == ',' ? end[1] != 0 : *end == 0) && o->n_fanout < GN_MOST_HOPS;
+        if (!ok)
+            GN_FAIL(GN_ERR_USAGE,
+                    "--fanout: expected numbers of edges into a row, one a hop, %d at most, as "
+                    "15,10 or 15,all, found '%s'",
+                    (int)GN_MOST_HOPS, text);
+        o->fanout[o->n_fanout++] = most;
+        at = *end ? end + 1 : end;
+    }
+    if (text && !o->n_fanout) GN_FAIL(GN_ERR_USAGE, "--fanout: expected a list, as 15,10");
+    return NULL;
+}
+
 static gn_status *train(gn_cli *cli)
 {
     gn_session_options o;
     GN_TRY(gn_cli_session_options(cli, &o));
+    GN_TRY(set_batches(cli, &o));
     GN_TRY(check_outputs(cli));
     GN_TRY(set_checkpoints(cli, &o));
     o.has_rate = cli->opt.rate >= 0;

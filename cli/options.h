@@ -64,6 +64,7 @@ typedef struct gn_cli_options {
     gn_string_list defines;        /* -D name=value */
     const char *dynamic;           /* true, auto, false; NULL: not given */
     const char *range;             /* "N in 1..100000" */
+    const char *fanout;            /* train: "15,10"; NULL: not given */
     const char *stance;            /* run: for --batches */
     const char *cache_dir;         /* NULL: where the environment says */
     gn_string_list debug;          /* topics to say more about, separated by commas */
@@ -79,6 +80,7 @@ typedef struct gn_cli_options {
     int64_t classes;
     int64_t split; /* the integers are -1 where they were not given */
     int64_t epochs;
+    int64_t batch;
     int64_t checkpoint_every;
     int64_t seed;
     int64_t seeds;

@@ -107,6 +107,16 @@ GN_NODISCARD gn_status *gn_graph_list(const gn_graph *g, void **out);
  * NULL. */
 GN_NODISCARD gn_status *gn_graph_sample(const gn_graph *g, uint64_t key, int64_t most,
                                         uint32_t site, const void *list, gn_graph **out);
+/* The edges into the rows of the pick r, of each at most `most`, with `loops` those from a row to
+ * itself besides: DRAW of ops.def. */
+typedef struct gn_drawing {
+    uint64_t key;
+    int64_t most; /* not negative */
+    uint32_t site;
+    bool loops;
+} gn_drawing;
+GN_NODISCARD gn_status *gn_graph_draw(const gn_graph *g, const gn_graph *r, const gn_drawing *how,
+                                      gn_graph **out);
 /* What is drawn of an edge: base/draw.h. */
 typedef struct gn_corruption {
     uint64_t key;

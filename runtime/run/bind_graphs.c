@@ -117,6 +117,12 @@ gn_status *gn_bind_make_derived(gn_instance *in, int number, gn_derived *d, int 
     case GN_ENDS:
         s = gn_graph_ends(d->parent[0], slot->end, slot->times, d->parent[1], &d->graph);
         break;
+    case GN_DRAW: {
+        const gn_drawing how = {
+            .key = d->key, .most = slot->times, .site = slot->site, .loops = slot->end};
+        s = gn_graph_draw(d->parent[0], d->parent[1], &how, &d->graph);
+        break;
+    }
     case GN_FILTER: s = filtered(in, slot, d, n, tensors); break;
     case GN_INDEX: s = indexed(in, slot, d, n, tensors); break;
     case GN_SAMPLE:
@@ -148,12 +154,13 @@ static gn_status *find_origin(const gn_instance *in, const gn_graph_slot *slot, 
 {
     const gn_binding *b;
     bool of_column = slot->how == GN_FILTER || slot->how == GN_INDEX;
-    *shared = !slot->drawn;
+    *shared = !slot->drawn && slot->how != GN_DRAW;
     *d = (gn_derived){.how = slot->how, .end = slot->end, .n_mask = -1};
     if (slot->how != GN_SUBSET && slot->how != GN_INDEX) d->parent[0] = in->graph[slot->parent];
     for (int k = 0; slot->how >= GN_GROW && k < 2; k++)
         if (slot->with[k] >= 0) d->parent[k + 1] = in->graph[slot->with[k]];
-    if (gn_is_drawn(slot->how)) GN_TRY(find_key_data(in, slot, n, tensors, d));
+    if (gn_is_drawn(slot->how) || slot->how == GN_DRAW)
+        GN_TRY(find_key_data(in, slot, n, tensors, d));
     if (slot->how == GN_SAMPLE)
         GN_TRY(gn_graph_require(in->graph[slot->parent], GN_ARRAY(GN_GRAPH_ROW)));
     if (slot->how == GN_INDEX) GN_TRY(gn_bind_row_count(in, &slot->rows, n, tensors, &d->rows));

@@ -112,10 +112,22 @@ static gn_status *bind_graph_array(gn_instance *in, int slot)
     return NULL;
 }
 
+/* That of the instance before serves where it is large enough; a larger one has room to spare. */
+static gn_status *make_arena(gn_instance *in)
+{
+    int64_t bytes = in->plan.bytes;
+    if (in->arena && in->room >= bytes) return NULL;
+    if (in->arena && bytes < INT64_MAX / 2) bytes += bytes / 4;
+    gn_block_free(in->arena);
+    in->arena = NULL;
+    in->room = bytes;
+    return gn_block_new(bytes, 1, "the arena", &in->arena);
+}
+
 gn_status *gn_bind_tensors(gn_instance *in, int n, const gn_binding *tensors)
 {
     const gn_artifact *a = in->artifact;
-    GN_TRY(gn_block_new(in->plan.bytes, 1, "the arena", &in->arena));
+    GN_TRY(make_arena(in));
     for (int k = 0; k < a->n_slots; k++) {
         gn_slot_kind kind = a->slots[k].kind;
         if (is_bound_kind(kind)) GN_TRY(bind_named(in, k, n, tensors));

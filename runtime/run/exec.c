@@ -218,23 +218,51 @@ static gn_status *bind(gn_instance *in, int n_graphs, const gn_graph_binding *gr
     return r ? r->attach(r, in, in->artifact->remote_code, &in->remote) : NULL;
 }
 
+static gn_status *blank(const gn_artifact *a, gn_pool *pool, gn_instance **out)
+{
+    void *block;
+    GN_TRY(gn_artifact_check(a));
+    GN_TRY(gn_block_zeroed(1, sizeof(gn_instance), "instance", &block));
+    *out = block;
+    (*out)->artifact = a;
+    (*out)->pool = pool;
+    return NULL;
+}
+
 gn_status *gn_instance_new(const gn_artifact *a, int n_graphs, const gn_graph_binding *graphs,
                            int n, const gn_binding *tensors, gn_pool *pool, const gn_instance *like,
                            gn_instance **out)
 {
+    gn_instance *in;
     *out = NULL;
-    GN_TRY(gn_artifact_check(a));
-    void *block;
-    GN_TRY(gn_block_zeroed(1, sizeof(gn_instance), "instance", &block));
-    gn_instance *in = block;
-    in->artifact = a;
-    in->pool = pool;
+    GN_TRY(blank(a, pool, &in));
     gn_status *s = bind(in, n_graphs, graphs, n, tensors, like);
     if (s) {
         gn_instance_free(in);
         return s;
     }
     *out = in;
+    return NULL;
+}
+
+gn_status *gn_instance_again(gn_instance **in, int n_graphs, const gn_graph_binding *graphs, int n,
+                             const gn_binding *tensors, const gn_instance *like)
+{
+    gn_instance *was = *in, *now;
+    GN_TRY(blank(was->artifact, was->pool, &now));
+    if (!was->scratch) { /* what it holds itself */
+        now->arena = was->arena;
+        now->room = was->room;
+        was->arena = NULL;
+    }
+    gn_instance_free(was);
+    *in = NULL;
+    gn_status *s = bind(now, n_graphs, graphs, n, tensors, like);
+    if (s) {
+        gn_instance_free(now);
+        return s;
+    }
+    *in = now;
     return NULL;
 }
 

@@ -39,6 +39,11 @@ GN_NODISCARD gn_status *gn_instance_new(const gn_artifact *a, int n_graphs,
                                         const gn_graph_binding *graphs, int n,
                                         const gn_binding *tensors, gn_pool *pool,
                                         const gn_instance *like, gn_instance **out);
+/* Another instance of the same code on other data takes the place of *in, and its arena where that
+ * is large enough.  After a failure there is none: *in is NULL. */
+GN_NODISCARD gn_status *gn_instance_again(gn_instance **in, int n_graphs,
+                                          const gn_graph_binding *graphs, int n,
+                                          const gn_binding *tensors, const gn_instance *like);
 /* One arena for the temporaries of several instances, which must then never run at the same time:
  * as large as the largest takes.  NULL ones are passed over.  It lives until all of them are freed;
  * nothing is kept in it between runs. GN_ERR_NOMEM: every instance keeps the arena that it has. */

@@ -77,6 +77,7 @@ struct gn_instance {
     bool draws;             /* some are */
     gn_scratch *scratch;    /* holds the arena; NULL: the instance does itself */
     void *arena;
+    int64_t room;             /* bytes there, at least; of the arena that it holds itself */
     void *tables;             /* one block: all arrays above */
     void *operands;           /* one block: buf, sym and bound of all launches */
     struct gn_region *region; /* NULL: launch by launch */

@@ -66,6 +66,14 @@ gn_status *gn_pair_new(const gn_artifact *code, const gn_artifact *ahead, int n_
     return s;
 }
 
+gn_status *gn_pair_again(gn_pair *p, const gn_artifact *ahead, int n_graphs,
+                         const gn_graph_binding *graphs, int n, gn_binding *tensors,
+                         const gn_instance *like)
+{
+    if (p->ahead) n = bind_kept(ahead, p->ahead, n, tensors);
+    return gn_instance_again(&p->instance, n_graphs, graphs, n, tensors, like);
+}
+
 void gn_pair_free(gn_pair *p)
 {
     gn_instance_free(p->instance);

@@ -75,6 +75,24 @@ static inline int64_t gn_draw_part(uint64_t stream, int64_t k, int64_t parts, in
     return first + gn_draw_row(gn_draw_long(stream, (uint64_t)k), each + (k < more));
 }
 
+/* Which of n > most things are drawn for row `row`, without repeats: [most], ascending (Floyd's
+ * algorithm: Bentley and Floyd, "A sample of brilliance", CACM 30, 1987). */
+static inline void gn_draw_few(uint64_t stream, int64_t row, int64_t most, int64_t n, int64_t *out)
+{
+    uint64_t first = (uint64_t)row * (uint64_t)most;
+    for (int64_t k = 0; k < most; k++) {
+        int64_t last = n - most + k, at = k;
+        int64_t t = gn_draw_row(gn_draw_long(stream, first + (uint64_t)k), last + 1);
+        for (int64_t j = 0; j < k; j++)
+            if (out[j] == t) t = last; /* which nothing before could be */
+        while (at > 0 && out[at - 1] > t) {
+            out[at] = out[at - 1];
+            at--;
+        }
+        out[at] = t;
+    }
+}
+
 /* Copy number i of the edge from *src to *dst loses one of its ends to a row that is drawn, `end` 0
  * the source, 1 the destination, 2 one of the two by the lowest bit. */
 static inline void gn_draw_end(uint64_t stream, uint64_t i, int end, int64_t n_src, int64_t n_dst,

@@ -111,11 +111,12 @@ typedef enum gn_graph_derive {
     GN_FILTER, /* of a graph and a mask of its edges */
     GN_INDEX,  /* of numbers of rows, not of a graph */
     GN_ENDS,   /* of a graph, and maybe of another such pick */
+    GN_DRAW,   /* of a graph, a pick and a key of draws, once */
     GN_SAMPLE, /* of a graph and a key of draws */
     GN_CORRUPT /* likewise */
 } gn_graph_derive;
 
-/* Are its edges drawn? */
+/* Are its edges drawn anew at every run? */
 static inline int gn_is_drawn(gn_graph_derive how) { return how >= GN_SAMPLE; }
 
 #endif

@@ -49,6 +49,17 @@ gn_status *gn_unit_bind(gn_unit *u, int n_graphs, const gn_graph_binding *graphs
     return s;
 }
 
+gn_status *gn_unit_bind_again(gn_unit *u, int n_graphs, const gn_graph_binding *graphs, int n,
+                              gn_binding *tensors, const gn_instance *like)
+{
+    gn_pair pair = {.instance = u->instance, .ahead = u->prepare};
+    gn_status *s = gn_pair_again(&pair, artifact(u->prepare_code), n_graphs, graphs, n, tensors,
+                                 like);
+    u->instance = pair.instance;
+    if (!s && u->one_region) s = gn_instance_one_region(u->instance);
+    return s;
+}
+
 void gn_unit_release(gn_unit *u)
 {
     gn_instance_free(u->instance);

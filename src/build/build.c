@@ -51,6 +51,16 @@ static const gn_ends *ends_of(builder *z)
     return ends;
 }
 
+/* Data that are the same in every run: of batches all but which rows they are. */
+static const char *const *fixed_data(builder *z, bool step, int *n)
+{
+    const char **name = GN_NEW_N(z->arena, const char *, GN_DATA_COUNT);
+    *n = 0;
+    for (int k = 0; k < GN_DATA_COUNT; k++)
+        if (!step || !z->opt.batched || k != GN_DATA_TRAIN_MASK) name[(*n)++] = gn_data_name[k];
+    return name;
+}
+
 /* `fixed`: data are the same in every run, as they are while a model trains. */
 static gn_compile_options options_of(builder *z, gn_unit_id unit, bool fixed)
 {
@@ -62,8 +72,8 @@ static gn_compile_options options_of(builder *z, gn_unit_id unit, bool fixed)
     o.pass.without = z->opt.without;
     take_pick(&o, z->opt.pick[unit]);
     gn_switches off = o.pass.without.decisions;
-    o.pass.fixed = gn_data_name;
-    o.pass.n_fixed = fixed && gn_is_on(off, GN_DO_HOIST) ? GN_DATA_COUNT : 0;
+    o.pass.fixed = fixed_data(z, unit == GN_UNIT_STEP, &o.pass.n_fixed);
+    if (!fixed || !gn_is_on(off, GN_DO_HOIST)) o.pass.n_fixed = 0;
     o.pass.sparse = sparse;
     o.pass.nodes = z->opt.n_hints ? z->opt.hints[0].n_dst : 0;
     o.pass.n_ends = z->opt.n_hints + z->opt.train_rows.n_ends;
@@ -193,6 +203,7 @@ gn_status *gn_build_needs(gn_arena *a, gn_model *m, const gn_build_options *opt,
 {
     builder z = {.arena = a, .opt = *opt};
     gn_pass_options o = options_of(&z, GN_UNIT_STEP, opt->fixed).pass;
+    o.batched = opt->batched;
     return gn_step_needs(a, m, &o, out);
 }
 
@@ -208,6 +219,9 @@ gn_status *gn_build_model(gn_arena *a, gn_model *m, const gn_build_options *opt,
         o.levels = opt->train_rows.levels; /* rows are picked before gradients are taken, and not
                                               again */
         o.facts = opt->train_rows.facts;
+        o.batched = opt->batched;
+        o.n_fanout = opt->n_fanout;
+        o.fanout = opt->fanout;
         GN_TRY(gn_training_step(a, m, &o, &out->step_gir));
         GN_TRY(compile_unit(&z, out->step_gir, GN_UNIT_STEP, &o.facts, &out->step));
     }

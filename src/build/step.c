@@ -53,7 +53,7 @@ static gn_status *loss_to_train(gn_arena *a, const gn_model *m, const gn_pass_op
 
 static bool picks_rows(const gn_pass_options *opt)
 {
-    return !opt->eager && gn_pass_is_on(&opt->without, "restrict_rows");
+    return opt->batched || (!opt->eager && gn_pass_is_on(&opt->without, "restrict_rows"));
 }
 
 gn_status *gn_step_needs(gn_arena *a, const gn_model *m, const gn_pass_options *opt,

@@ -47,6 +47,9 @@ static sizes graph_sizes(const gn_artifact *a, int n, const low_hint *hints, int
             *(k ? &p.dst : &p.src) = graph_sizes(a, n, hints, s->with[k]).dst;
     if (s->how == GN_SAMPLE && p.edge > s->times) p.edge = s->times;
     if (s->how == GN_CORRUPT && __builtin_mul_overflow(p.edge, s->times, &p.edge)) p.edge = -1;
+    int64_t most;
+    if (s->how == GN_DRAW && !__builtin_mul_overflow(p.dst, s->times, &most) && most < p.edge)
+        p.edge = most + (s->end ? p.dst : 0);
     if (s->how == GN_REVERSE) return (sizes){p.dst, p.src, p.edge};
     if (s->how == GN_SELF_LOOPS || s->how == GN_REMAINING_LOOPS) p.edge += p.dst;
     return p;

@@ -5,9 +5,9 @@
 #include <math.h>
 #include <string.h>
 
-static const char *const items[] = {"loss",      "optimizer",  "epochs",   "weight_decay",
-                                    "clip_norm", "clip_value", "schedule", "warmup",
-                                    "patience",  "monitor",    "select"};
+static const char *const items[] = {
+    "loss",   "optimizer", "epochs",  "weight_decay", "clip_norm", "clip_value", "schedule",
+    "warmup", "patience",  "monitor", "select",       "batch",     "fanout"};
 enum { N_ITEMS = sizeof items / sizeof *items };
 
 static const ast_item *item_named(const ast_decl *d, const char *name)
@@ -31,7 +31,7 @@ static void push_train_frame(elab *E, const train_plan *t)
         el_bind(E, f, m->hyper.p[k].name.text, E->root->hyper[k]);
     for (uint32_t k = 0; k < d->hyper.n; k++) el_bind(E, f, d->hyper.p[k].name.text, t->hyper[k]);
     el_bind(E, f, m->name.text, (value){.kind = VAL_INSTANCE, .u.instance = E->root});
-    static const char *const words[] = {"best", "last", "val_loss", "val_accuracy"};
+    static const char *const words[] = {"best", "last", "val_loss", "val_accuracy", "all"};
     for (size_t k = 0; k < sizeof words / sizeof *words; k++)
         el_bind(E, f, words[k], val_string(words[k]));
     for (uint32_t k = 0; k < m->inputs.n; k++) {
@@ -167,6 +167,48 @@ static void selection(elab *E, const ast_decl *d, gn_train_spec *s)
                  val_text(E, &v));
 }
 
+/* `batch = rows(1024)` */
+static void batch(elab *E, const ast_decl *d, gn_train_spec *s)
+{
+    const ast_item *item = item_named(d, "batch");
+    if (!item) return;
+    const ast_expr *e = item->a;
+    bool rows = e->kind == EXPR_CALL && e->a->kind == EXPR_NAME && e->args.n == 1 &&
+                !e->args.p[0].name && strcmp(e->a->name, "rows") == 0;
+    value v = rows ? el_eval(E, e->args.p[0].value) : NONE;
+    if (v.kind == VAL_POISON) return;
+    if (v.kind == VAL_INT && v.u.i >= 1)
+        s->batch = v.u.i;
+    else
+        el_error(E, e->span, "`batch` is `rows(N)`, so many rows of the loss's mask a step");
+}
+
+/* `fanout = [15, 10]`, where an element may be `all`; or `all` for all of it. */
+static void fanout(elab *E, const ast_decl *d, gn_train_spec *s)
+{
+    const ast_item *item;
+    value v = setting(E, d, "fanout", &item);
+    if (v.kind == VAL_UNSET || v.kind == VAL_POISON) return;
+    bool all = v.kind == VAL_STRING && strcmp(v.u.s, "all") == 0;
+    const value_list none = {0}, *l = v.kind == VAL_LIST ? v.u.list : &none;
+    bool ok = all || (l->n > 0 && l->n <= GN_MOST_HOPS);
+    for (uint32_t k = 0; k < l->n && ok; k++) {
+        const value *e = &l->p[k];
+        bool every = e->kind == VAL_STRING && strcmp(e->u.s, "all") == 0;
+        ok = every || (e->kind == VAL_INT && e->u.i >= 0 && e->u.i <= INT32_MAX);
+        s->fanout[k] = every ? -1 : e->kind == VAL_INT ? e->u.i : 0;
+    }
+    s->n_fanout = ok ? (int)l->n : 0;
+    if (!ok)
+        el_error(
+            E, item->a->span,
+            "`fanout` is a list of numbers of edges into a row, one a hop and `all` for all of "
+            "them, as `[15, 10]`, of %d at most, or `all`; not %s",
+            (int)GN_MOST_HOPS, val_text(E, &v));
+    else if (!item_named(d, "batch"))
+        el_error(E, item->name.span, "`fanout` goes with `batch = rows(N)`");
+}
+
 /* Does the pattern name the parameter? A whole name, the front of one up to a point, or with * for
  * any characters. */
 static bool matches(const char *pattern, const char *name)
@@ -273,5 +315,7 @@ void el_train_spec(elab *E, const train_plan *t, gn_train_spec *s)
     int_setting(E, d, "warmup", 0, &s->warmup);
     el_schedule(E, item_named(d, "schedule"), s);
     selection(E, d, s);
+    batch(E, d, s);
+    fanout(E, d, s);
     el_pop_frame(E);
 }

@@ -168,6 +168,12 @@ gir_id gir_sample(gir_program *p, gir_id g, gir_id key, int64_t most, uint32_t s
     return must(p, GIR_SAMPLE, 2, (const gir_id[]){g, key}, &(gir_attr){.i = {most, site}}, NULL);
 }
 
+gir_id gir_draw(gir_program *p, gir_id g, gir_id key, gir_id r, const gir_drawing *how)
+{
+    const gir_id in[3] = {g, key, r};
+    return must(p, GIR_DRAW, 3, in, &(gir_attr){.i = {how->most, how->site, how->loops}}, NULL);
+}
+
 gir_id gir_corrupt(gir_program *p, gir_id g, gir_id key, int64_t times, int end, uint32_t site)
 {
     return must(p, GIR_CORRUPT, 2, (const gir_id[]){g, key}, &(gir_attr){.i = {times, end, site}},

@@ -295,3 +295,50 @@ gn_status *gir_eval_CORRUPT(gir_eval_t *e)
     e->out->graph = sort_edges(e->arena, g->n_src, g->n_dst, l.n, l.src, l.dst, l.from);
     return NULL;
 }
+
+/* Which of the edges into a row, `n` in their order, are kept. */
+static void draw_edges(gir_eval_t *e, const gir_coo *g, const int64_t *edge, int64_t n, bool *kept)
+{
+    const gir_attr *attr = &gir_node_at_hand(e)->attr;
+    uint64_t stream = gn_draw_key((uint64_t)gir_to_i64(gir_arg(e, 1)->v[0]), (uint32_t)attr->i[1]);
+    int64_t most = attr->i[0], others = 0;
+    int64_t *other = GN_NEW_N(e->arena, int64_t, n + 1),
+            *few = GN_NEW_N(e->arena, int64_t, most + 1);
+    for (int64_t k = 0; k < n; k++) {
+        bool loop = attr->i[2] && g->src[edge[k]] == g->dst[edge[k]];
+        kept[edge[k]] = loop;
+        if (!loop) other[others++] = edge[k];
+    }
+    if (others > most) gn_draw_few(stream, g->dst[edge[0]], most, others, few);
+    for (int64_t k = 0; k < (others < most ? others : most); k++)
+        kept[other[others > most ? few[k] : k]] = true;
+}
+
+gn_status *gir_eval_DRAW(gir_eval_t *e)
+{
+    const gir_coo *g = gir_arg(e, 0)->graph, *r = gir_arg(e, 2)->graph;
+    bool *picked = GN_NEW_N(e->arena, bool, g->n_dst), *kept = GN_NEW_N(e->arena, bool, g->n_edge);
+    int64_t *edge = GN_NEW_N(e->arena, int64_t, g->n_edge);
+    for (int64_t k = 0; k < r->n_edge; k++) picked[r->src[k]] = true;
+    for (int64_t v = 0; v < g->n_dst; v++) {
+        int64_t n = 0;
+        for (int64_t k = 0; k < g->n_edge && picked[v]; k++)
+            if (g->dst[k] == v) edge[n++] = k;
+        if (n) draw_edges(e, g, edge, n, kept);
+    }
+    gir_coo *out = GN_NEW(e->arena, gir_coo);
+    *out = (gir_coo){.n_src = g->n_src, .n_dst = g->n_dst};
+    out->src = GN_NEW_N(e->arena, int64_t, g->n_edge);
+    out->dst = GN_NEW_N(e->arena, int64_t, g->n_edge);
+    out->pos = GN_NEW_N(e->arena, int64_t, g->n_edge);
+    out->from = GN_NEW_N(e->arena, int64_t, g->n_edge);
+    for (int64_t k = 0; k < g->n_edge; k++) {
+        if (!kept[k]) continue;
+        out->src[out->n_edge] = g->src[k];
+        out->dst[out->n_edge] = g->dst[k];
+        out->pos[out->n_edge] = g->pos[k];
+        out->from[out->n_edge++] = k;
+    }
+    e->out->graph = out;
+    return NULL;
+}

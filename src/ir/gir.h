@@ -178,6 +178,12 @@ gir_id gir_ends(gir_program *p, gir_id g, gir_id s, int ends); /* s: 0 for none 
 gir_id gir_filter(gir_program *p, gir_id g, gir_id mask);
 gir_id gir_index(gir_program *p, gir_id i, gir_space_id of);
 gir_id gir_sample(gir_program *p, gir_id g, gir_id key, int64_t most, uint32_t site);
+typedef struct gir_drawing { /* attributes of DRAW */
+    int64_t most;
+    uint32_t site;
+    bool loops;
+} gir_drawing;
+gir_id gir_draw(gir_program *p, gir_id g, gir_id key, gir_id r, const gir_drawing *how);
 gir_id gir_corrupt(gir_program *p, gir_id g, gir_id key, int64_t times, int end, uint32_t site);
 gir_id gir_leaf(gir_program *p, gir_op op, const char *name, const gir_type *t); /* INPUT, STATE */
 /* adds the edge space */
@@ -247,7 +253,7 @@ static inline bool gir_draws_edges(const gir_node *n)
 /* Are its operands that are no graphs read by the runtime alone, which makes edges of them? */
 static inline bool gir_reads_data(const gir_node *n)
 {
-    return n->op == GIR_FILTER || n->op == GIR_INDEX || gir_draws_edges(n);
+    return n->op == GIR_FILTER || n->op == GIR_INDEX || n->op == GIR_DRAW || gir_draws_edges(n);
 }
 /* The space that an operator's attribute names; 0: none. */
 static inline gir_space_id gir_named_space(const gir_node *n)

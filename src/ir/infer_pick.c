@@ -129,7 +129,7 @@ static bool of_edge_list(gir_rule *r)
         const gir_node *n = gir_at(r->p, g);
         if (n->op == GIR_GRAPH) break;
         if (n->op == GIR_SUBSET || n->op == GIR_GROW || n->op == GIR_ENDS ||
-            n->op == GIR_RESTRICT || n->op == GIR_INDEX)
+            n->op == GIR_RESTRICT || n->op == GIR_INDEX || n->op == GIR_DRAW)
             return gir_misfit(r, "not of a graph of picked rows");
         if (n->op == GIR_PATTERN) return gir_misfit(r, "not of the pattern of a matrix");
         g = gir_in(r->p, g, 0);
@@ -211,4 +211,21 @@ bool gir_infer_CORRUPT(gir_rule *r)
         return gir_misfit(r, "times is %lld, out of 1..2147483647", (long long)times);
     if (end < 0 || end > 2) return gir_misfit(r, "end is %lld; it is 0, 1 or 2", (long long)end);
     return key_operand(r, site) && gir_edge_space(r);
+}
+
+bool gir_infer_DRAW(gir_rule *r)
+{
+    const gir_type *g = gir_rule_in(r, 0), *pick = gir_rule_in(r, 2);
+    int64_t most = r->attr->i[0], loops = r->attr->i[2];
+    if (!gir_graph_operand(r, 0) || !gir_same_edges(r, 0) || !key_operand(r, r->attr->i[1]))
+        return false;
+    if (most < 0) return gir_misfit(r, "most is %lld: it is not negative", (long long)most);
+    if (loops < 0 || loops > 1 || (loops && g->src != g->dst))
+        return gir_misfit(r, "loops is 0, or 1 where a space goes to itself");
+    if (!gir_is_pick(r->p, r->in[2]) || pick->src != g->dst)
+        return gir_misfit(r, "operand 3 is no pick of %s", space_at(r, g->dst)->name);
+    r->out->is_graph = 1;
+    r->out->src = g->src;
+    r->out->dst = g->dst;
+    return gir_edge_space(r);
 }

@@ -29,6 +29,8 @@ typedef enum gn_schedule {
     GN_SCHEDULES
 } gn_schedule;
 
+enum { GN_MOST_HOPS = 12 };
+
 typedef struct gn_train_spec {
     gn_optimizer optimizer;
     double lr, momentum, dampening, beta1, beta2, eps;
@@ -56,6 +58,11 @@ typedef struct gn_train_spec {
     /* Steps before the schedule begins, in which the rate rises to what that begins with. */
     int64_t warmup;
     int64_t epochs;
+    int64_t batch; /* rows of the loss's mask that a step is of; 0: all of them */
+    /* Edges into a row along which messages come, by hop from those rows on; -1: all. n_fanout 0:
+     * all, over any number of hops. */
+    int n_fanout;
+    int64_t fanout[GN_MOST_HOPS];
     int64_t patience;  /* early stopping on validation: 0 off */
     bool select_best;  /* report and keep the weights of the best validation epoch */
     bool monitor_loss; /* validation loss rather than accuracy */

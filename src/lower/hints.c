@@ -13,7 +13,8 @@ static const low_hint *named(const low_options *opt, const char *name)
 const low_hint *low_hint_of(const low_options *opt, const gir_program *p, gir_id g)
 {
     while (gir_ops[gir_at(p, g)->op].cls == GIR_CLASS_GRAPH && gir_at(p, g)->op != GIR_PATTERN) {
-        if (gir_at(p, g)->op == GIR_INDEX || gir_draws_edges(gir_at(p, g)))
+        if (gir_at(p, g)->op == GIR_INDEX || gir_at(p, g)->op == GIR_DRAW ||
+            gir_draws_edges(gir_at(p, g)))
             return NULL; /* of other edges */
         bool grown = gir_at(p, g)->op == GIR_GROW && gir_at(p, g)->n_in > 1;
         g = gir_in(p, g, grown);

@@ -31,6 +31,12 @@ typedef struct restricter {
     gir_id **pick;        /* [level][space] pick of to; 0: none yet */
     gir_id **among; /* [space][level * levels + higher level] the former's pick, of the latter's
                        rows */
+    bool *trained;  /* of batches: by value of from, whether weights go into it; else NULL */
+    int n_fanout;   /* of options: edges that are drawn of each row, by level */
+    const int64_t *fanout;
+    gir_id key;     /* of draws; 0: none yet */
+    gir_id **drawn; /* [level][graph of from] its edges into rows of the level that are drawn */
+    uint32_t sites; /* that draw, so far */
 } restricter;
 
 /* Rows of which some may be picked. */
@@ -185,12 +191,61 @@ static void need_operands(restricter *z, gir_id v)
 /* What has no rows of the mask's space, or cannot be had by rows, is there once and whole. */
 static void whole_where_no_rows(restricter *z, gir_id v)
 {
-    bool rows = over_nodes(z, v) || over_edges(z, v);
-    if (z->need[v] && (!rows || (over_nodes(z, v) && !gn_is_by_rows(z->from, v) && !sums_up(z, v))))
+    bool rows = over_nodes(z, v) || over_edges(z, v), sums = sums_up(z, v);
+    /* degrees of the rows that no messages of a batch go into: of all edges, once */
+    bool fixed = z->trained && !z->trained[v];
+    if (fixed && sums && z->need[v] >> (z->levels - 1) & 1) want(z, v, z->levels);
+    if (z->need[v] && (!rows || (over_nodes(z, v) && !gn_is_by_rows(z->from, v) && !sums)))
         want(z, v, z->levels);
 }
 
 /* The new program: level by level -------------------------------------------------------------- */
+
+static gir_id pick_of(restricter *z, int level, gir_space_id s);
+
+enum { FIRST_SITE = 1 << 30 }; /* behind those of the model */
+
+static gir_id key_of(restricter *z)
+{
+    gir_type t = gir_tensor(GN_I64, 0, 0, NULL);
+    if (z->key) return z->key;
+    gir_id seed = gir_leaf(z->to, GIR_STATE, "rng.seed", &t);
+    gir_id step = gir_leaf(z->to, GIR_STATE, "rng.step", &t);
+    return z->key = gir_op2(z->to, GIR_RNG_KEY, seed, step);
+}
+
+/* Do messages come along it?  The non-zeros of a matrix are a relation too. */
+static bool is_relation(const gir_program *p, gir_id g)
+{
+    while (gir_at(p, g)->op != GIR_GRAPH) {
+        if (!gir_at(p, g)->n_in || !gir_type_of(p, gir_in(p, g, 0))->is_graph) return false;
+        g = gir_in(p, g, 0);
+    }
+    return true;
+}
+
+/* Has a loop been added to every row? */
+static bool adds_loops(const gir_program *p, gir_id g)
+{
+    for (; gir_at(p, g)->op != GIR_GRAPH; g = gir_in(p, g, 0))
+        if (gir_at(p, g)->op == GIR_SELF_LOOPS || gir_at(p, g)->op == GIR_REMAINING_LOOPS)
+            return true;
+    return false;
+}
+
+/* The graph g of the whole, or those of its edges into rows of the level that are drawn. */
+static gir_id edges_of(restricter *z, gir_id g, int level)
+{
+    gir_id whole = z->map[z->levels][g];
+    bool all = level >= z->n_fanout || z->fanout[level] < 0;
+    if (all || !is_relation(z->from, g)) return whole;
+    gir_id *slot = &z->drawn[level][g];
+    if (*slot) return *slot;
+    gir_id rows = pick_of(z, level, gir_type_of(z->from, g)->dst), key = key_of(z);
+    const gir_drawing how = {
+        .most = z->fanout[level], .site = FIRST_SITE + z->sites++, .loops = adds_loops(z->from, g)};
+    return *slot = gir_draw(z->to, whole, key, rows, &how);
+}
 
 /* 0: no rows of the space are needed at this level. */
 static gir_id pick_of(restricter *z, int level, gir_space_id s)
@@ -206,7 +261,8 @@ static gir_id pick_of(restricter *z, int level, gir_space_id s)
         const gir_type *t = gir_type_of(z->from, g);
         if (!z->through[g] || t->src != s) continue;
         gir_id into = pick_of(z, level - 1, t->dst);
-        if (into) r = gir_grow(z->to, into, z->map[z->levels][g], r, GIR_SRC);
+        gir_id edges = into ? edges_of(z, g, level - 1) : 0;
+        if (into) r = gir_grow(z->to, into, edges, r, GIR_SRC);
     }
     return *slot = r;
 }
@@ -229,7 +285,7 @@ static gir_id graph_at(restricter *z, gir_id g, int level)
 {
     gir_id *slot = &z->map[level][g];
     if (*slot) return *slot;
-    gir_id in[3] = {z->map[z->levels][g]};
+    gir_id in[3] = {edges_of(z, g, level)};
     int n = 1;
     bool sources = from_here(z, g) && z->through[g] && level + 1 < z->levels;
     const gir_type *t = gir_type_of(z->from, g);
@@ -277,16 +333,24 @@ static gir_id node_value(restricter *z, gir_id v, int level)
                        (int)n->attr.i[1]);
 }
 
+/* A value of the edges of g as one of those of h, which are some of them. */
+static gir_id carried(restricter *z, gir_id h, gir_id g, gir_id x)
+{
+    gir_type fill = *gir_type_of(z->to, x);
+    fill.space = gir_type_of(z->to, h)->dst;
+    gir_id in[4] = {h, g, x, gir_const(z->to, &fill, 0)};
+    return gir_make(z->to, GIR_CARRY, 4, in, NULL, NULL, NULL);
+}
+
 static gir_id edge_value(restricter *z, gir_id v, gir_id g, int level)
 {
     const gir_program *p = z->from;
     const gir_node *n = gir_at(p, v);
     gir_id h = graph_at(z, g, level);
     if (!by_edges(z, v)) {
-        gir_type fill = n->type;
-        fill.space = gir_type_of(z->to, h)->dst;
-        gir_id in[4] = {h, z->map[z->levels][g], z->map[z->levels][v], gir_const(z->to, &fill, 0)};
-        return gir_make(z->to, GIR_CARRY, 4, in, NULL, NULL, NULL);
+        gir_id whole = z->map[z->levels][g], some = edges_of(z, g, level), x = z->map[z->levels][v];
+        if (some != whole) x = carried(z, some, whole, x);
+        return carried(z, h, some, x);
     }
     if (n->op == GIR_GATHER) {
         int end = (int)n->attr.i[0], of = end == GIR_DST ? level : level + 1;
@@ -428,24 +492,61 @@ gn_row_needs gn_find_row_needs(gn_arena *a, const gir_program *in)
     return r;
 }
 
+/* By value: do weights go into it? */
+static bool *find_trained(gn_arena *a, const gir_program *p)
+{
+    bool *trained = GN_NEW_N(a, bool, p->nodes.n);
+    for (gir_id v = 1; v < p->nodes.n; v++) {
+        const gir_node *n = gir_at(p, v);
+        trained[v] = n->op == GIR_STATE && strncmp(n->attr.name, "rng.", 4) != 0;
+        for (int k = 0; k < n->n_in; k++) trained[v] = trained[v] || trained[gir_in(p, v, k)];
+    }
+    return trained;
+}
+
+/* What weights go into is computed of a batch's rows alone. */
+static gn_status *check_batch(gn_arena *a, const restricter *z)
+{
+    const gir_program *p = z->from;
+    for (gir_id v = 1; v < p->nodes.n; v++) {
+        const gir_node *n = gir_at(p, v);
+        bool rows = over_nodes(z, v) || over_edges(z, v), whole = z->need[v] >> z->levels & 1;
+        if (!rows || !whole || !z->trained[v] || n->op == GIR_STATE) continue;
+        const char *at = n->loc.line ? gn_arena_printf(a, "%s:%u: ", p->files.p[n->loc.file],
+                                                       (unsigned)n->loc.line)
+                                     : "";
+        GN_FAIL(GN_ERR_MODEL,
+                "%s`batch`: what is computed here takes all rows, and a batch has some of them; no "
+                "norm goes over all nodes, and no message over more hops than `fanout` has",
+                at);
+    }
+    return NULL;
+}
+
 gn_status *gn_run_restrict_rows(gn_arena *a, const gir_program *in, const gn_pass_options *opt,
                                 gir_program **out)
 {
     *out = (gir_program *)in;
     restricter z = {.from = in,
-                    .levels = opt->levels < GN_MOST_LEVELS ? opt->levels : GN_MOST_LEVELS};
+                    .levels = opt->levels < GN_MOST_LEVELS ? opt->levels : GN_MOST_LEVELS,
+                    .trained = opt->batched ? find_trained(a, in) : NULL,
+                    .n_fanout = opt->n_fanout,
+                    .fanout = opt->fanout};
     if (z.levels <= 0) return NULL;
     z.sum_of = masks_of_sums(a, in, &z.mask);
     if (!z.mask) return NULL;
     find_needs(a, &z, NULL);
+    if (opt->batched) GN_TRY(check_batch(a, &z));
     z.to = gir_program_new(a, in->name);
     z.map = GN_NEW_N(a, gir_id *, z.levels + 1);
     uint32_t spaces = in->spaces.n;
     z.pick = GN_NEW_N(a, gir_id *, z.levels + 1);
+    z.drawn = GN_NEW_N(a, gir_id *, z.levels + 1);
     z.among = GN_NEW_N(a, gir_id *, spaces);
     for (int k = 0; k <= z.levels; k++) {
         z.map[k] = GN_NEW_N(a, gir_id, in->nodes.n);
         z.pick[k] = GN_NEW_N(a, gir_id, spaces);
+        z.drawn[k] = GN_NEW_N(a, gir_id, in->nodes.n);
     }
     for (uint32_t s = 0; s < spaces; s++) z.among[s] = GN_NEW_N(a, gir_id, z.levels * z.levels);
     gir_clone_frame(z.to, in);

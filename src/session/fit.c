@@ -2,6 +2,7 @@
 #include "session/session_impl.h"
 
 #include "passes/learning_rate.h"
+#include "session/batches.h"
 
 #include <math.h>
 #include <string.h>
@@ -167,14 +168,18 @@ static gn_status *step(gn_session *s, bool asked, pending *p, gn_fit *out, doubl
                        double *loss, bool *read)
 {
     if (p->n++ == 0) p->t0 = gn_now_ms();
-    run_step(s);
+    if (s->batches)
+        GN_TRY(gn_batches_run(s, out->seed, out->epochs, loss));
+    else
+        run_step(s);
     out->interrupted = s->opt.over && *s->opt.over;
     *read = asked || !s->opt.target || out->interrupted || out->epochs == out->resumed ||
             p->n == AT_ONCE;
     out->epochs++;
     if (!*read) return NULL;
-    GN_TRY(fetch_loss(&s->build.step, loss));
-    double us = (gn_now_ms() - p->t0) * 1e3 / (double)p->n;
+    if (!s->batches) GN_TRY(fetch_loss(&s->build.step, loss));
+    int64_t steps = s->batches ? gn_batches_count(s->batches) : 1;
+    double us = (gn_now_ms() - p->t0) * 1e3 / (double)(p->n * steps);
     for (; p->n > 0; p->n--)
         if (out->n_steps < MAX_STEPS) step_us[out->n_steps++] = us;
     return NULL;
@@ -215,24 +220,26 @@ static gn_status *epochs(gn_session *s, void (*each)(void *, const gn_epoch *), 
     out->step_us = step_us;
     out->stop = stop ? GN_STOP_PATIENCE : GN_STOP_EPOCHS;
     pending p = {0};
+    int64_t steps = s->batches ? gn_batches_count(s->batches) : 1;
     while (out->epochs < n && !stop) {
         bool read, due = s->opt.checkpoint_every && is_due(s, out->epochs + 1, last_ms);
         GN_TRY(step(s, asked || due || out->epochs + 1 == n, &p, out, step_us, &out->loss, &read));
         written = false;
         if (!read) continue;
-        gn_epoch e = {.epoch = out->epochs,
-                      .epochs = n,
-                      .loss = out->loss,
-                      .train_acc = NAN,
-                      .val_acc = NAN,
-                      .test_acc = NAN,
-                      .train_auc = NAN,
-                      .val_auc = NAN,
-                      .test_auc = NAN,
-                      .val_links = gn_metrics_none(),
-                      .test_links = gn_metrics_none(),
-                      .val_loss = NAN,
-                      .rate = gn_train_rate(t, out->epochs - 1, gn_plateau_drops(&s->state))};
+        gn_epoch e = {
+            .epoch = out->epochs,
+            .epochs = n,
+            .loss = out->loss,
+            .train_acc = NAN,
+            .val_acc = NAN,
+            .test_acc = NAN,
+            .train_auc = NAN,
+            .val_auc = NAN,
+            .test_auc = NAN,
+            .val_links = gn_metrics_none(),
+            .test_links = gn_metrics_none(),
+            .val_loss = NAN,
+            .rate = gn_train_rate(t, out->epochs * steps - 1, gn_plateau_drops(&s->state))};
         GN_TRY(end_epoch(s, each, ctx, begun_ms, &e, b, &stop));
         out->stop = stop               ? GN_STOP_PATIENCE
                     : out->interrupted ? GN_STOP_INTERRUPTED

@@ -3,6 +3,7 @@
 
 #include "build/tuned.h"
 #include "session/session_impl.h"
+#include "session/batches.h"
 #include "runtime/memory.h"
 
 #include <stdlib.h>
@@ -157,6 +158,7 @@ static gn_status *front_end(gn_session *s)
     GN_TRY(gn_elaborate(s->arena, s->ast, s->opt.model, &shape, s->opt.n_defines, s->opt.defines,
                         &s->model));
     if (s->opt.has_rate) gn_model_set_rate(s->arena, s->model, s->opt.rate);
+    if (s->opt.train) GN_TRY(gn_batches_settings(s));
     if (s->weights) GN_TRY(gn_weights_adapt(s->model, s->weights, weights));
     GN_TRY(check_labels(s));
     if (s->opt.train) GN_TRY(check_repeats(s, s->model->loss));
@@ -283,6 +285,7 @@ gn_status *gn_session_build_options(gn_session *s, gn_build_options *out)
         o.train_rows.facts.nonzeros = o.sparse ? s->data->x_csr->nnz : 0;
     }
     if (o.train && o.fixed && (!one || s->data->n_columns)) GN_TRY(gn_session_count_levels(s, &o));
+    GN_TRY(gn_batches_options(s, &o));
     const gn_limits *limits = o.target ? &o.target->limits : o.limits;
     GN_TRY(hints_of(s, limits && limits->shared_bytes, &o.hints, &o.n_hints));
     for (int k = 0; k < GN_UNITS; k++) o.pick[k] = s->tuned[k] ? &s->tuned[k]->pick : NULL;
@@ -345,12 +348,13 @@ gn_status *gn_session_bind_also(gn_session *s, gn_unit *u, gn_pool *pool, const 
                              DATA + d->n_more + d->n_columns + s->state.n + gn_unit_kept(u) +
                                  n_also);
     int64_t nodes = d->n_nodes, labelled = gn_dataset_labelled(d);
+    bool by_batches = s->batches && u == &s->build.step;
+    uint8_t *train_mask = by_batches ? s->batches->mask : d->train_mask;
     const float *x = d->x ? d->x : s->x_dense;
     int n = 0;
     if (x) b[n++] = (gn_binding){GN_NAME_X, GN_F32, nodes, d->n_features, (void *)(uintptr_t)x};
     if (d->y) b[n++] = (gn_binding){GN_NAME_Y, GN_I32, labelled, 1, d->y};
-    if (d->train_mask)
-        b[n++] = (gn_binding){GN_NAME_TRAIN_MASK, GN_BOOL, labelled, 1, d->train_mask};
+    if (train_mask) b[n++] = (gn_binding){GN_NAME_TRAIN_MASK, GN_BOOL, labelled, 1, train_mask};
     if (d->val_mask) b[n++] = (gn_binding){GN_NAME_VAL_MASK, GN_BOOL, labelled, 1, d->val_mask};
     if (d->test_mask) b[n++] = (gn_binding){GN_NAME_TEST_MASK, GN_BOOL, labelled, 1, d->test_mask};
     if (d->train_times)
@@ -371,6 +375,12 @@ gn_status *gn_session_bind_also(gn_session *s, gn_unit *u, gn_pool *pool, const 
     g[graphs++] = (gn_graph_binding){GN_NAME_G, s->graph};
     if (s->x_pattern) g[graphs++] = (gn_graph_binding){GN_NAME_X, s->x_pattern};
     graphs += gn_session_bind_relations(s, g + graphs);
+    if (by_batches) {
+        s->batches->n_tensors = n + s->state.n;
+        s->batches->tensors = b;
+        s->batches->n_graphs = graphs;
+        s->batches->graphs = g;
+    }
     return gn_unit_bind(u, graphs, g, n + s->state.n, b, pool, like);
 }
 
@@ -415,7 +425,7 @@ static void drop_dense(gn_session *s)
 static gn_status *share_memory(gn_session *s)
 {
     gn_instance *in[INSTANCES];
-    if (!gn_is_on(s->opt.without.decisions, GN_DO_SHARE_ARENA)) return NULL;
+    if (s->batches || !gn_is_on(s->opt.without.decisions, GN_DO_SHARE_ARENA)) return NULL;
     instances_of(s, in);
     bool again = s->opt.binds_again || gn_session_ranks(s) || gn_session_judges(s);
     if (!again) {
@@ -487,6 +497,7 @@ gn_status *gn_session_read(gn_session *s)
 gn_status *gn_session_make(gn_session *s)
 {
     GN_TRY(reorder(s));
+    GN_TRY(gn_batches_new(s));
     GN_TRY(compile_all(s));
     if (s->opt.no_code) return NULL;
     GN_TRY(bind_all(s));
@@ -518,6 +529,7 @@ void gn_session_free(gn_session *s)
     free(s->x_dense);
     free(s->edge_weight);
     free(s->edge_attr);
+    gn_batches_free(s->batches);
     gn_session_free_inputs(s);
     gn_session_free_tables(s);
     gn_links_free(&s->links);

@@ -1,0 +1,165 @@
+#include "session/batches.h"
+#include "session/session_impl.h"
+
+#include "base/alloc.h"
+#include "base/data_name.h"
+#include "base/draw.h"
+#include "base/philox.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { ORDER_SITE = 1 << 29 }; /* of draws: the order of rows */
+
+gn_status *gn_batches_settings(gn_session *s)
+{
+    gn_train_spec *t = &s->model->train;
+    if (s->opt.batch) t->batch = s->opt.batch;
+    if (!s->opt.n_fanout) return NULL;
+    if (!t->batch) GN_FAIL(GN_ERR_USAGE, "--fanout goes with --batch N, or `batch = rows(N)`");
+    t->n_fanout = s->opt.n_fanout;
+    memcpy(t->fanout, s->opt.fanout, (size_t)t->n_fanout * sizeof *t->fanout);
+    return NULL;
+}
+
+/* A schedule counts epochs, and its program counts steps. */
+static void stretch(gn_train_spec *t, int64_t steps)
+{
+    int64_t *const count[] = {&t->period, &t->warmup};
+    for (int k = 0; k < 2; k++)
+        if (__builtin_mul_overflow(*count[k], steps, count[k])) *count[k] = INT64_MAX;
+    if (t->schedule == GN_LR_EXPONENTIAL) t->gamma = pow(t->gamma, 1 / (double)steps);
+}
+
+gn_status *gn_batches_new(gn_session *s)
+{
+    gn_train_spec *t = &s->model->train;
+    const gn_dataset *d = s->data;
+    if (!s->opt.train || !t->batch) return NULL;
+    if (!d->train_mask)
+        GN_FAIL(GN_ERR_DATA, "`batch` takes rows of the training mask, and %s has none",
+                d->name ? d->name : "the data");
+    if (s->opt.target)
+        GN_FAIL(GN_ERR_USAGE, "`batch`: batches are bound on the processor, not on a device");
+    gn_batches *b = gn_allocate_zeroed(sizeof *b);
+    int64_t rows = gn_dataset_labelled(d);
+    if (!b) GN_FAIL(GN_ERR_NOMEM, "out of memory: batches");
+    s->batches = b;
+    b->size = t->batch;
+    b->row = gn_allocate_zeroed((size_t)(rows + 1) * sizeof *b->row);
+    b->mask = gn_allocate_zeroed((size_t)rows + 1);
+    if (!b->row || !b->mask)
+        GN_FAIL(GN_ERR_NOMEM, "out of memory: %lld rows of batches", (long long)rows);
+    for (int64_t v = 0; v < rows; v++)
+        if (d->train_mask[v]) b->row[b->n++] = v;
+    if (!b->n) GN_FAIL(GN_ERR_DATA, "`batch`: there are no rows to train on");
+    for (int64_t k = 0; k < b->n && k < b->size; k++) b->mask[b->row[k]] = 1;
+    stretch(t, gn_batches_count(b));
+    return NULL;
+}
+
+void gn_batches_free(gn_batches *b)
+{
+    if (!b) return;
+    gn_release(b->row);
+    gn_release(b->mask);
+    gn_release(b);
+}
+
+/* Compiling ------------------------------------------------------------------------------------ */
+
+/* About how many rows and edges each level has. */
+static void expect(const gn_session *s, int levels, gn_build_options *o)
+{
+    const gn_train_spec *t = &s->model->train;
+    gn_data_facts *f = &o->train_rows.facts;
+    int64_t nodes = s->graph->n_dst, edges = s->graph->n_edge;
+    double rows = (double)(s->batches->n < s->batches->size ? s->batches->n : s->batches->size),
+           each = nodes ? (double)edges / (double)nodes : 0;
+    *f = (gn_data_facts){.all = {nodes, edges}};
+    f->nonzeros = o->sparse ? s->data->x_csr->nnz : 0;
+    for (int k = 0; k < levels; k++) {
+        bool some = k < t->n_fanout && t->fanout[k] >= 0;
+        double most = some ? (double)t->fanout[k] : each;
+        double in = rows * (most < each ? most : each);
+        f->level[k] = (gn_row_count){(int64_t)rows, (int64_t)in};
+        rows = rows + in < (double)nodes ? rows + in : (double)nodes;
+    }
+}
+
+gn_status *gn_batches_options(gn_session *s, gn_build_options *o)
+{
+    const gn_train_spec *t = &s->model->train;
+    gn_row_needs needs;
+    if (!s->batches) return NULL;
+    if (s->data->n_tables || s->data->n_relations)
+        GN_FAIL(GN_ERR_USAGE, "`batch`: the data have several types of rows or relations");
+    o->batched = true;
+    o->n_fanout = t->n_fanout;
+    o->fanout = t->fanout;
+    GN_TRY(gn_build_needs(s->arena, s->model, o, &needs));
+    if (!needs.mask || strcmp(needs.mask, GN_NAME_TRAIN_MASK))
+        GN_FAIL(GN_ERR_MODEL, "`batch` goes with a loss over `train_mask`, whose rows it takes");
+    int hops = needs.levels ? needs.levels - 1 : 0;
+    if (hops + 1 > GN_MOST_LEVELS || hops > GN_MOST_HOPS)
+        GN_FAIL(GN_ERR_MODEL, "`batch`: messages go over more than %d hops", (int)GN_MOST_HOPS);
+    if (t->n_fanout && t->n_fanout != hops)
+        GN_FAIL(GN_ERR_MODEL, "`fanout` has %d number%s, and messages go over %d hop%s",
+                t->n_fanout, t->n_fanout == 1 ? "" : "s", hops, hops == 1 ? "" : "s");
+    o->train_rows = (gn_loss_rows){.levels = hops + 1};
+    expect(s, hops + 1, o);
+    return NULL;
+}
+
+/* Running -------------------------------------------------------------------------------------- */
+
+/* An order of rows by the seed and the epoch, from the one in which they lie (Fisher, Yates). */
+static void shuffle(gn_session *s, uint64_t seed, int64_t epoch)
+{
+    gn_batches *b = s->batches;
+    uint64_t stream = gn_draw_key(gn_step_key(seed, (uint64_t)epoch), ORDER_SITE);
+    int64_t n = 0, rows = gn_dataset_labelled(s->data);
+    for (int64_t v = 0; v < rows; v++)
+        if (s->data->train_mask[v]) b->row[n++] = v;
+    for (int64_t k = n - 1; k > 0; k--) {
+        int64_t j = gn_draw_row(gn_draw_long(stream, (uint64_t)k), k + 1), row = b->row[k];
+        b->row[k] = b->row[j];
+        b->row[j] = row;
+    }
+}
+
+/* One step, on rows first .. end of the order. */
+static gn_status *run_batch(gn_session *s, int64_t first, int64_t end, double *loss)
+{
+    gn_batches *b = s->batches;
+    gn_unit *u = &s->build.step;
+    for (int64_t k = first; k < end; k++) b->mask[b->row[k]] = 1;
+    gn_status *status = gn_unit_bind_again(u, b->n_graphs, b->graphs, b->n_tensors, b->tensors,
+                                           s->build.eval.instance);
+    if (!status) {
+        gn_instance_run(u->instance);
+        status = gn_instance_check(u->instance);
+        const float *l = gn_instance_output(u->instance, "loss", NULL);
+        *loss = l ? (double)*l : NAN;
+    }
+    for (int64_t k = first; k < end; k++) b->mask[b->row[k]] = 0;
+    return status;
+}
+
+gn_status *gn_batches_run(gn_session *s, uint64_t seed, int64_t epoch, double *loss)
+{
+    gn_batches *b = s->batches;
+    double sum = 0;
+    int64_t done = 0;
+    memset(b->mask, 0, (size_t)gn_dataset_labelled(s->data));
+    shuffle(s, seed, epoch);
+    while (done < b->n && !(done && s->opt.over && *s->opt.over)) {
+        int64_t end = b->n - done > b->size ? done + b->size : b->n;
+        double one;
+        GN_TRY(run_batch(s, done, end, &one));
+        sum += one * (double)(end - done);
+        done = end;
+    }
+    *loss = sum / (double)done;
+    return NULL;
+}

@@ -1,0 +1,41 @@
+/* Batches: the rows of the loss's mask a few at a time, in an order of each epoch's own.
+ *
+ * A step is the training step over the batch's rows, restricted to what they are computed from
+ * (passes/restrict_rows.c), bound to new picks and drawn edges each time.  Which rows, and which
+ * edges, are functions of the seed, the epoch and the step. */
+#ifndef GN_SESSION_BATCHES_H
+#define GN_SESSION_BATCHES_H
+
+#include "session/session.h"
+
+typedef struct gn_batches {
+    int64_t size;            /* rows of a batch; the last one of an epoch may have fewer */
+    int64_t n;               /* rows in all */
+    int64_t *row;            /* [n] in the order of the epoch at hand */
+    uint8_t *mask;           /* those of the batch at hand, in the place of the training mask */
+    int n_tensors, n_graphs; /* what a step is bound to */
+    gn_binding *tensors;
+    gn_graph_binding *graphs;
+} gn_batches;
+
+/* What the options say of batches in the place of the train block.  GN_ERR_USAGE. */
+GN_NODISCARD gn_status *gn_batches_settings(gn_session *s);
+
+/* Before the session's model is compiled; NULL where it trains on all rows at once.  GN_ERR_USAGE,
+ * GN_ERR_MODEL: batches cannot be made of this. */
+GN_NODISCARD gn_status *gn_batches_new(gn_session *s);
+void gn_batches_free(gn_batches *b); /* NULL is fine */
+
+/* Settings of the training step that is compiled. */
+GN_NODISCARD gn_status *gn_batches_options(gn_session *s, gn_build_options *o);
+
+static inline int64_t gn_batches_count(const gn_batches *b)
+{
+    return b->n / b->size + (b->n % b->size != 0);
+}
+
+/* Trains on all batches of epoch `epoch`, from 0; *loss: the mean over their rows.  Ends before its
+ * time once `over` of the options is true. */
+GN_NODISCARD gn_status *gn_batches_run(gn_session *s, uint64_t seed, int64_t epoch, double *loss);
+
+#endif
