@@ -417,7 +417,6 @@ static gn_status *set_batches(const gn_cli *cli, gn_session_options *o)
         o->fanout[o->n_fanout++] = most;
         at = *end ? end + 1 : end;
     }
-    if (text && !o->n_fanout) GN_FAIL(GN_ERR_USAGE, "--fanout: expected a list, as 15,10");
     return NULL;
 }
 

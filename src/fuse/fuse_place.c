@@ -170,7 +170,7 @@ static fu_place place_of(const placing *z, gir_id v)
  * REAL. */
 static void force_stored(placing *z, gir_id v)
 {
-    while (fu_is_identity_view(z->p, v)) v = gir_in(z->p, v, 0);
+    while (fu_is_identity_view(z->p, v) && z->f->place[v] != FU_REAL) v = gir_in(z->p, v, 0);
     if (z->f->place[v] == FU_INLINE) z->f->place[v] = FU_REAL;
 }
 

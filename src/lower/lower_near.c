@@ -12,7 +12,7 @@ enum { COLUMNS = 16 }; /* of a worker */
 
 static int buffer_of(lower *L, gir_id v)
 {
-    while (fu_is_identity_view(L->p, v)) v = gir_in(L->p, v, 0);
+    while (fu_is_identity_view(L->p, v) && L->f->place[v] != FU_REAL) v = gir_in(L->p, v, 0);
     return low_buffer_of_value(L, v);
 }
 

@@ -199,7 +199,7 @@ static int list_of(lower *L, const char *name, gir_id v, gir_space_id s, int64_t
 
 static int buffer_of(lower *L, gir_id v)
 {
-    while (fu_is_identity_view(L->p, v)) v = gir_in(L->p, v, 0);
+    while (fu_is_identity_view(L->p, v) && L->f->place[v] != FU_REAL) v = gir_in(L->p, v, 0);
     return low_buffer_of_value(L, v);
 }
 

@@ -32,7 +32,7 @@ bool is_derived(const gir_program *p, gir_id g, gir_space_id s)
     (void)s;
     gir_op op = (gir_op)gir_at(p, g)->op;
     return op == GIR_SELF_LOOPS || op == GIR_REMOVE_LOOPS || op == GIR_REMAINING_LOOPS ||
-           op == GIR_REVERSE || op == GIR_RESTRICT || op == GIR_FILTER ||
+           op == GIR_REVERSE || op == GIR_RESTRICT || op == GIR_FILTER || op == GIR_DRAW ||
            gir_draws_edges(gir_at(p, g));
 }
 bool derived_from(const gir_program *p, gir_id g, gir_space_id s)
@@ -153,17 +153,40 @@ gir_id make_filter(gen *z, gir_id must)
     return make(z, GIR_FILTER, 2, (const gir_id[]){g, m}, (gir_attr){0}, NULL);
 }
 
+static gir_id make_key(gen *z)
+{
+    gir_type t = gir_tensor(GN_I64, 0, 0, NULL);
+    gir_id leaf[2] = {leaf_of(z, t), leaf_of(z, t)};
+    return make(z, GIR_RNG_KEY, 2, leaf, (gir_attr){0}, NULL);
+}
+
+/* A few edges of picked rows. */
+gir_id make_draw(gen *z, gir_id must)
+{
+    bool graph = must && gir_type_of(z->p, must)->is_graph;
+    bool picks = graph && (picks_of(z->p, must, gir_type_of(z->p, must)->src) ||
+                           indexes(z->p, must, gir_type_of(z->p, must)->src));
+    gir_id r = picks ? must : 0, g = graph && !picks ? must : 0, key = must && !graph ? must : 0;
+    for (gir_id v = 1; r && !g && v < z->p->nodes.n; v++)
+        if (gir_type_of(z->p, v)->is_graph && gir_type_of(z->p, v)->dst == gir_type_of(z->p, r)->src)
+            g = v;
+    if (!g && !r) g = graph_where(z, lists, 0);
+    if (!g || gir_is_drawn(z->p, g)) return 0;
+    const gir_type t = *gir_type_of(z->p, g);
+    if (!r) r = pick_of(z, t.dst);
+    if (!key) key = make_key(z);
+    if (!r || !key) return 0;
+    bool loops = t.src == t.dst && chance(z, 50);
+    return make(z, GIR_DRAW, 3, (const gir_id[]){g, key, r},
+                (gir_attr){.i = {rnd(z, 4), rnd(z, 9), loops}}, NULL);
+}
+
 static gir_op drawn_op(gen *z) { return chance(z, 50) ? GIR_SAMPLE : GIR_CORRUPT; }
 
 gir_id make_drawn(gen *z, gir_op op, gir_id must)
 {
-    gir_type t = gir_tensor(GN_I64, 0, 0, NULL);
     gir_id g = must && gir_type_of(z->p, must)->is_graph ? must : graph_where(z, lists, 0);
-    gir_id key = g == must ? 0 : must;
-    for (int k = 0; !key && k < 2; k++) {
-        gir_id leaf[2] = {leaf_of(z, t), leaf_of(z, t)};
-        key = make(z, GIR_RNG_KEY, 2, leaf, (gir_attr){0}, NULL);
-    }
+    gir_id key = g == must ? make_key(z) : must ? must : make_key(z);
     gir_attr attr = {.i = {1 + rnd(z, 3), rnd(z, 3), rnd(z, 9)}};
     if (op == GIR_SAMPLE) attr = (gir_attr){.i = {1 + rnd(z, 40), rnd(z, 9)}};
     return make(z, op, 2, (const gir_id[]){g, key}, attr, NULL);

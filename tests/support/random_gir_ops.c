@@ -49,6 +49,7 @@ int operand_kinds(gir_op op)
     case GIR_SUBSET: return BOOLS;
     case GIR_FILTER: return BOOLS | GRAPHS;
     case GIR_INDEX: return INTS;
+    case GIR_DRAW:
     case GIR_SAMPLE:
     case GIR_CORRUPT: return INTS | GRAPHS;
     case GIR_NEG:
@@ -193,12 +194,13 @@ static bool graph_pair(gir_op p, gir_op c)
     case GIR_REMOVE_LOOPS:
     case GIR_REMAINING_LOOPS:
     case GIR_FILTER: return is_list(p);
+    case GIR_DRAW: return p != GIR_SAMPLE && p != GIR_CORRUPT && p != GIR_ENDS;
     case GIR_SAMPLE:
     case GIR_CORRUPT: return is_list(p) || p == GIR_CORRUPT || p == GIR_SAMPLE;
-    case GIR_REVERSE: return !picked && !some;
+    case GIR_REVERSE: return !picked && !some && p != GIR_DRAW;
     case GIR_PUT: return once;
     case GIR_TAKE: return picked || some;
-    case GIR_GROW: return picked || is_list(p);
+    case GIR_GROW: return picked || is_list(p) || p == GIR_DRAW;
     case GIR_CELL: return p == GIR_PATTERN || some;
     case GIR_ROW_VALUE: return p == GIR_PATTERN;
     case GIR_RANK:
@@ -214,7 +216,7 @@ bool random_gir_pair(gir_op p, gir_op c)
     if (!(result_kinds(p) & operand_kinds(c))) return false;
     if (c == GIR_PATTERN || c == GIR_SUBSET) return p == GIR_INPUT;
     if (result_kinds(p) == GRAPHS) return graph_pair(p, c);
-    if (c == GIR_CORRUPT || c == GIR_SAMPLE) return p == GIR_RNG_KEY;
+    if (c == GIR_CORRUPT || c == GIR_SAMPLE || c == GIR_DRAW) return p == GIR_RNG_KEY;
     if (c == GIR_FILTER) return may_be_data(p);
     if (c == GIR_NEAREST) return false;                            /* so would who is near */
     if (c == GIR_RANK || c == GIR_DISTINCT) return p == GIR_INPUT; /* and what is above what */
@@ -573,6 +575,7 @@ gir_id make_op(gen *z, gir_op op, gir_id must)
     case GIR_PUT: return make_put(z, must);
     case GIR_FILTER: return make_filter(z, must);
     case GIR_INDEX: return make_index(z, must);
+    case GIR_DRAW: return make_draw(z, must);
     case GIR_SAMPLE:
     case GIR_CORRUPT: return make_drawn(z, op, must);
     case GIR_RESTRICT: {

@@ -198,7 +198,8 @@ static gn_status *indexed(run_world *w, gir_id v, gn_graph **out)
     return gn_graph_index(GN_I32, n, rows, GN_I64, i, of, out);
 }
 
-static gn_status *drawn(run_world *w, gir_id v, gn_graph *g, gn_graph **out)
+/* of: the graph, and where it picks rows the pick */
+static gn_status *drawn(run_world *w, gir_id v, gn_graph *const of_graph[2], gn_graph **out)
 {
     const gir_attr *attr = &gir_at(w->p, v)->attr;
     uint64_t of[2];
@@ -208,6 +209,12 @@ static gn_status *drawn(run_world *w, gir_id v, gn_graph *g, gn_graph **out)
         if (!t) GN_FAIL(GN_ERR_DATA, "no key is bound");
         of[k] = (uint64_t)*(const int64_t *)t->data;
     }
+    gn_graph *g = of_graph[0];
+    const gn_drawing how = {.key = gn_step_key(of[0], of[1]),
+                            .most = attr->i[0],
+                            .site = (uint32_t)attr->i[1],
+                            .loops = attr->i[2]};
+    if (gir_at(w->p, v)->op == GIR_DRAW) return gn_graph_draw(g, of_graph[1], &how, out);
     if (gir_at(w->p, v)->op == GIR_SAMPLE)
         return gn_graph_sample(g, gn_step_key(of[0], of[1]), attr->i[0], (uint32_t)attr->i[1], NULL,
                                out);
@@ -235,7 +242,8 @@ static gn_status *picked(run_world *w, gir_id v, gn_graph **out)
             GN_TRY(run_world_graph(w, gir_in(w->p, v, k), &in[k]));
     if (n->op == GIR_FILTER) return filtered(w, v, in[0], out);
     if (n->op == GIR_INDEX) return indexed(w, v, out);
-    if (gir_draws_edges(n)) return drawn(w, v, in[0], out);
+    if (gir_draws_edges(n) || n->op == GIR_DRAW)
+        return drawn(w, v, (gn_graph *const[]){in[0], in[2]}, out);
     if (n->op == GIR_GROW)
         return gn_graph_grow(in[n->n_in > 1], (int)n->attr.i[0], n->n_in > 1 ? in[0] : NULL, in[2],
                              out);

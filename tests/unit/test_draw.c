@@ -82,11 +82,39 @@ START_TEST(draws_repeat)
 }
 END_TEST
 
+/* Three of seven: each of the 35 sets as often as any other, whether rows, steps or sites follow on
+ * each other; numbers ascend. */
+START_TEST(few_are_even)
+{
+    enum { OF = 7, FEW = 3, SETS = 35, EACH = 400 };
+    int64_t n[1 << OF] = {0}, few[FEW];
+    for (uint64_t k = 0; k < SETS * EACH; k++) {
+        uint64_t stream = gn_draw_key(gn_step_key(1, _i == 1 ? k : 0), _i == 2 ? (uint32_t)k : 5);
+        int set = 0;
+        gn_draw_few(stream, _i == 0 ? (int64_t)k : 9, FEW, OF, few);
+        for (int j = 0; j < FEW; j++) {
+            ck_assert(few[j] >= 0 && few[j] < OF && (j == 0 || few[j] > few[j - 1]));
+            set |= 1 << few[j];
+        }
+        n[set]++;
+    }
+    double chi = 0;
+    int sets = 0;
+    for (int s = 0; s < 1 << OF; s++) {
+        chi += n[s] ? (double)((n[s] - EACH) * (n[s] - EACH)) / EACH : 0;
+        sets += n[s] > 0;
+    }
+    ck_assert_int_eq(sets, SETS);
+    ck_assert_msg(fabs(chi - (SETS - 1)) < 5 * sqrt(2.0 * (SETS - 1)), "chi squared is %g", chi);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("draw");
     tcase_add_test(t, draws);
     tcase_add_loop_test(t, draws_are_even, 0, 6);
     tcase_add_test(t, draws_repeat);
+    tcase_add_loop_test(t, few_are_even, 0, 3);
     return RUN_CASES("draw", t);
 }

@@ -317,6 +317,19 @@ static const figure figures[] = {
     {"input \"q\" : node i64[]\n %20 = index %19 {space = node}\n %21 = take %20, %18",
      4,
      {4, 4, 1, 2}},
+    /* Into rows 0 and 3: all, the loops alone, and with loops added. */
+    {PICK "%22 = rng_key %10, %10\n %23 = draw %1, %22, %20 {most = 9, site = 0, loops = 0}\n"
+          " %24 = iota {axis = -1} : edge.8 i64[]",
+     2,
+     {1, 5}},
+    {PICK "%22 = rng_key %10, %10\n %23 = draw %1, %22, %20 {most = 0, site = 0, loops = 1}\n"
+          " %24 = gather %23, %18 {end = 0}",
+     1,
+     {1}},
+    {PICK "%22 = rng_key %10, %10\n %23 = draw %12, %22, %20 {most = 0, site = 0, loops = 1}\n"
+          " %24 = iota {axis = -1} : edge.8 i64[]",
+     3,
+     {1, 7, 10}},
     {"cell %16, %11", 4, {2, -1, 3, N}},
     {"row_value %16", 4, {2, 0, -1, N}},
     {"nearest %2 {k = 2}", 8, {0, 1, 1, 0, 2, 1, 3, 2}},

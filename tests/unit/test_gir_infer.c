@@ -169,6 +169,12 @@ static const example good[] = {
     {"nearest %3 {k = 2}\n %22 = rows_at %21, %4", "node f32[2, 2, 3]"},
     {"nearest %3 {k = 2}\n %22 = rows_at %21, %8", "node i32[2, 4]"},
     {"nearest %3 {k = 2}\n %22 = rows_at %21, %4\n %23 = sum_at %21, %22", "node f32[2, 3]"},
+    {KEY "input \"k\" : node bool[]\n %24 = subset %23\n"
+         " %25 = draw %1, %22, %24 {most = 3, site = 7, loops = 1}",
+     "graph<node -> node, edge.6>"},
+    {KEY "input \"k\" : item bool[]\n %24 = subset %23\n"
+         " %25 = draw %2, %22, %24 {most = 0, site = 7, loops = 0}",
+     "graph<node -> item, edge.6>"},
     {"rank %4", "node i32[2, 3]"},
     {"rank %8", "node i32[4]"},
     {"rank %2, %15", "buys i32[4]"},
@@ -409,6 +415,19 @@ static const example bad[] = {
     {"nearest %3 {k = 2}\n %22 = rows_at %21, %14", "item"},
     {"nearest %3 {k = 2}\n %22 = sum_at %21, %3", "node f32[4] has not 2 parts of floats a row"},
     {"nearest %3 {k = 4}\n %22 = sum_at %21, %8", "node i32[4] has not 4 parts of floats a row"},
+    {KEY "input \"k\" : item bool[]\n %24 = subset %23\n"
+         " %25 = draw %1, %22, %24 {most = 3, site = 7, loops = 0}",
+     "operand 3 is no pick of node"},
+    {KEY "input \"k\" : item bool[]\n %24 = subset %23\n"
+         " %25 = draw %2, %22, %24 {most = 3, site = 7, loops = 1}",
+     "loops is 0, or 1 where a space goes to itself"},
+    {KEY "input \"k\" : item bool[]\n %24 = subset %23\n"
+         " %25 = draw %2, %22, %24 {most = -1, site = 7, loops = 0}",
+     "most is -1: it is not negative"},
+    {"input \"k\" : item bool[]\n %22 = subset %21\n"
+     " %23 = draw %2, %9, %22 {most = 3, site = 7, loops = 0}",
+     "operand 2 is no rng_key of inputs and states"},
+    {KEY "draw %2, %22, %1 {most = 3, site = 7, loops = 0}", "operand 3 is no pick of item"},
     {"rank %7", "what is put in order are numbers of rows, not node bool[4]"},
     {"rank %5", "what is put in order are numbers of rows, not f32[4, 5]"},
     {"rank %1", "what is put in order are numbers of rows, not graph<node -> node, edge>"},

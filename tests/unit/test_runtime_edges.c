@@ -81,6 +81,44 @@ static void check_sampled(const edge_list *l, gn_elem index, int64_t most)
     edges_free(&want);
 }
 
+/* Of each picked row all edges or as many as are asked for, in their order, with loops besides. */
+static void check_drawn(const edge_list *l, gn_elem index, int64_t most, bool loops)
+{
+    uint8_t mask[MOST_NODES + 1];
+    gn_graph *g = graph_of(index, l), *pick, *d, *again;
+    const gn_drawing how = {.key = 77, .most = most, .site = 3, .loops = loops};
+    for (int64_t v = 0; v < l->n_dst; v++) mask[v] = random_below(3) != 0;
+    ok(gn_graph_subset(l->n_dst, mask, index, &pick));
+    ok(gn_graph_draw(g, pick, &how, &d));
+    ok(gn_graph_draw(g, pick, &how, &again));
+    SAME(d->n_src, g->n_src);
+    SAME(d->n_dst, g->n_dst);
+    SAME(again->n_edge, d->n_edge);
+    for (int64_t v = 0; v < g->n_dst; v++) {
+        int64_t first = at(d, GN_GRAPH_ROW_PTR, v), end = at(d, GN_GRAPH_ROW_PTR, v + 1), own = 0,
+                kept = 0, last = -1;
+        for (int64_t e = at(g, GN_GRAPH_ROW_PTR, v); e < at(g, GN_GRAPH_ROW_PTR, v + 1); e++)
+            own += loops && at(g, GN_GRAPH_COL, e) == v;
+        int64_t others = at(g, GN_GRAPH_ROW_PTR, v + 1) - at(g, GN_GRAPH_ROW_PTR, v) - own;
+        for (int64_t e = first; e < end; e++) {
+            int64_t from = at(d, GN_GRAPH_FROM, e);
+            HOLDS(from > last && from >= at(g, GN_GRAPH_ROW_PTR, v));
+            HOLDS(from < at(g, GN_GRAPH_ROW_PTR, v + 1));
+            SAME(at(d, GN_GRAPH_COL, e), at(g, GN_GRAPH_COL, from));
+            SAME(at(d, GN_GRAPH_POS, e), at(g, GN_GRAPH_POS, from));
+            SAME(at(again, GN_GRAPH_FROM, e), from);
+            kept += loops && at(d, GN_GRAPH_COL, e) == v;
+            last = from;
+        }
+        SAME(kept, mask[v] ? own : 0);
+        SAME(end - first, mask[v] ? own + (others < most ? others : most) : 0);
+    }
+    gn_graph_free(again);
+    gn_graph_free(d);
+    gn_graph_free(pick);
+    gn_graph_free(g);
+}
+
 static void check_corrupted(const edge_list *l, gn_elem index, int end)
 {
     static int64_t from[MOST_EDGES * TIMES + 1];
@@ -171,6 +209,8 @@ START_TEST(random_graphs)
                 check_ends(&l, w ? GN_I64 : GN_I32, ends, (ends & 1) + (ends >> 1));
             for (int64_t most = 1; most <= l.n + 1; most += 1 + l.n / 3)
                 check_sampled(&l, w ? GN_I64 : GN_I32, most);
+            for (int64_t most = 0; most < 6; most++)
+                check_drawn(&l, w ? GN_I64 : GN_I32, most, n == m && most % 2);
         }
         edges_free(&l);
     }
