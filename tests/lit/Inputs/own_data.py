@@ -7,7 +7,7 @@ import os
 import files
 import runs
 
-r = runs.Runs()
+r = runs.Runs(shared=True)
 GCN = os.path.join(runs.SAMPLES, "gcn.gnn")
 N, C = 30, 3
 ring = [(v, (v + k) % N) for v in range(N) for k in (1, 2, 5)]

@@ -5,7 +5,7 @@ import os
 
 import runs
 
-r = runs.Runs()
+r = runs.Runs(shared=True)
 DATA = ("synthetic:nodes=300,edges=1800,features=12,classes=4",
         "synthetic:nodes=300,edges=1800,features=60,classes=4,density=0.05", None)
 

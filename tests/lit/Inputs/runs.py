@@ -5,22 +5,27 @@ executable and a folder.
     r.fails(3, "no such file", "run", MODEL, "--weights", "nowhere")
     r.done()
 
-Runs of one script share a cache of kernels, empty at first: most compile what others did.
+Runs of one script share a cache of kernels, empty at first: most compile what others did.  With
+`shared` it is that of all tests, for scripts that do not ask what is in it.
 """
 import os
 import shutil
 import subprocess
 import sys
 
+# Repetitions that only change the numbers are left out then.
+SANITIZED = "ASAN_OPTIONS" in os.environ
 SAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "samples")
 BAD_SIGNS = ("Sanitizer", "runtime error:", "a defect of gnnc", "Assertion")
 
 
 class Runs:
-    def __init__(self):
+    def __init__(self, shared=False):
         self.gnnc, self.folder = sys.argv[1:3]
         self.problems, self.count = [], 0
-        self.cache = os.environ["GNNC_CACHE_DIR"] = self.folder + ".cache"
+        self.cache = self.folder + ".cache"
+        if not shared or "GNNC_CACHE_DIR" not in os.environ:
+            os.environ["GNNC_CACHE_DIR"] = self.cache
         os.environ.pop("GNNC_CACHE", None)
         for folder in (self.folder, self.cache):
             shutil.rmtree(folder, ignore_errors=True)

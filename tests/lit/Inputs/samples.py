@@ -9,7 +9,7 @@ import runs
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "data"))
 import typed  # noqa: E402
 
-r = runs.Runs()
+r = runs.Runs(shared=True)
 SPARSE = "synthetic:nodes=60,edges=240,features=30,classes=3,density=0.05"
 
 
@@ -33,7 +33,8 @@ for sample in SAMPLES:
     plain = train(*small)
     if not plain["loss"] > 0:
         r.problems.append(f"{sample}: loss {plain['loss']}")
-    same(plain, train(*small, "-O", "eager"), f"{sample}, eager")
+    if not runs.SANITIZED:
+        same(plain, train(*small, "-O", "eager"), f"{sample}, eager")
     train(sample, "--epochs", 2, "-D", "hidden=1", "-D", "layers=1", *heads)
 for sample in sorted(typed.OF_SAMPLE):
     few = (f"{sample}.gnn", "--epochs", 12, *typed.options(sample, r.path("typed")))

@@ -12,7 +12,7 @@ import runs
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "data"))
 import typed  # noqa: E402
 
-r = runs.Runs()
+r = runs.Runs(shared=True)
 SMALL = ("-q", "-D", "dim=6")
 
 
