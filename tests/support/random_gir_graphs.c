@@ -168,7 +168,8 @@ gir_id make_draw(gen *z, gir_id must)
                            indexes(z->p, must, gir_type_of(z->p, must)->src));
     gir_id r = picks ? must : 0, g = graph && !picks ? must : 0, key = must && !graph ? must : 0;
     for (gir_id v = 1; r && !g && v < z->p->nodes.n; v++)
-        if (gir_type_of(z->p, v)->is_graph && gir_type_of(z->p, v)->dst == gir_type_of(z->p, r)->src)
+        if (gir_type_of(z->p, v)->is_graph &&
+            gir_type_of(z->p, v)->dst == gir_type_of(z->p, r)->src)
             g = v;
     if (!g && !r) g = graph_where(z, lists, 0);
     if (!g || gir_is_drawn(z->p, g)) return 0;
