@@ -15,55 +15,9 @@
  * destinations.  What is not known to work row by row gets all rows, as
  * does what would need a level beyond the limit: levels pay while they leave rows out, which the
  * caller knows from the graph (gn_count_levels). */
-#include "passes/passes.h"
+#include "passes/restricter.h"
 
 #include <string.h>
-
-typedef struct restricter {
-    const gir_program *from;
-    gir_program *to;
-    int levels;           /* of picked rows; `levels` itself means all rows */
-    gir_id mask;          /* the input that picks level 0 */
-    const gir_id *sum_of; /* by value of from: the mask of the sum that it is, or 0 */
-    uint32_t *need;       /* by value of from: levels that are needed, as bits */
-    uint8_t *through;     /* graphs of from: messages are passed along it between rows of picks */
-    gir_id **map;         /* [level][value of from] -> value of to */
-    gir_id **pick;        /* [level][space] pick of to; 0: none yet */
-    gir_id **among; /* [space][level * levels + higher level] the former's pick, of the latter's
-                       rows */
-    bool *trained;  /* of batches: by value of from, whether weights go into it; else NULL */
-    int n_fanout;   /* of options: edges that are drawn of each row, by level */
-    const int64_t *fanout;
-    gir_id key;     /* of draws; 0: none yet */
-    gir_id **drawn; /* [level][graph of from] its edges into rows of the level that are drawn */
-    uint32_t sites; /* that draw, so far */
-} restricter;
-
-/* Rows of which some may be picked. */
-static bool can_pick(const restricter *z, gir_space_id s)
-{
-    const gir_space *space = &z->from->spaces.p[s];
-    return s && space->kind == GIR_NODE && !space->graph;
-}
-
-static gir_space_id space_of(const restricter *z, gir_id v)
-{
-    return gir_type_of(z->from, v)->space;
-}
-
-static bool over_nodes(const restricter *z, gir_id v)
-{
-    return !gir_type_of(z->from, v)->is_graph && can_pick(z, space_of(z, v));
-}
-
-/* The graph whose edges a value is over, if they end in rows that may be picked; else 0. */
-static gir_id over_edges(const restricter *z, gir_id v)
-{
-    const gir_type *t = gir_type_of(z->from, v);
-    if (t->is_graph || z->from->spaces.p[t->space].kind != GIR_EDGE) return 0;
-    gir_id g = z->from->spaces.p[t->space].graph;
-    return can_pick(z, gir_type_of(z->from, g)->dst) && !gir_is_drawn(z->from, g) ? g : 0;
-}
 
 /* Does v sum edges up into rows of which some can be picked?  Of edges that are drawn anew at every
  * run as many must be left, so all are. */
@@ -74,7 +28,6 @@ static bool sums_up(const restricter *z, gir_id v)
            !gir_is_drawn(z->from, gir_in(z->from, v, 0));
 }
 
-static int top(uint32_t bits) { return 31 - __builtin_clz(bits); }
 static bool from_here(const restricter *z, gir_id g)
 {
     return can_pick(z, gir_type_of(z->from, g)->src);
@@ -124,11 +77,6 @@ static gir_id *masks_of_sums(gn_arena *a, const gir_program *p, gir_id *first)
 
 /* Needs: from the outputs back ----------------------------------------------------------------- */
 
-static void want(restricter *z, gir_id v, int level)
-{
-    z->need[v] |= (uint32_t)1 << (level < z->levels ? level : z->levels);
-}
-
 /* Are these the non-zeros of a matrix at its own pattern, which are there for picked rows too? */
 static bool own_values(const gir_program *p, gir_id v)
 {
@@ -174,7 +122,7 @@ static void need_operands(restricter *z, gir_id v)
     const gir_program *p = z->from;
     const gir_node *n = gir_at(p, v);
     gir_id g = over_edges(z, v);
-    if (!z->need[v]) return;
+    if (!z->need[v] || gn_sum_of_batch(z, v)) return;
     if (g) need_operands_of_edges(z, v, g);
     int level = top(z->need[v]);
     bool sums = sums_up(z, v);
@@ -200,8 +148,6 @@ static void whole_where_no_rows(restricter *z, gir_id v)
 }
 
 /* The new program: level by level -------------------------------------------------------------- */
-
-static gir_id pick_of(restricter *z, int level, gir_space_id s);
 
 enum { FIRST_SITE = 1 << 30 }; /* behind those of the model */
 
@@ -241,14 +187,14 @@ static gir_id edges_of(restricter *z, gir_id g, int level)
     if (all || !is_relation(z->from, g)) return whole;
     gir_id *slot = &z->drawn[level][g];
     if (*slot) return *slot;
-    gir_id rows = pick_of(z, level, gir_type_of(z->from, g)->dst), key = key_of(z);
+    gir_id rows = gn_pick_of(z, level, gir_type_of(z->from, g)->dst), key = key_of(z);
     const gir_drawing how = {
         .most = z->fanout[level], .site = FIRST_SITE + z->sites++, .loops = adds_loops(z->from, g)};
     return *slot = gir_draw(z->to, whole, key, rows, &how);
 }
 
 /* 0: no rows of the space are needed at this level. */
-static gir_id pick_of(restricter *z, int level, gir_space_id s)
+gir_id gn_pick_of(restricter *z, int level, gir_space_id s)
 {
     gir_id *slot = &z->pick[level][s];
     if (*slot) return *slot;
@@ -256,11 +202,11 @@ static gir_id pick_of(restricter *z, int level, gir_space_id s)
         return s != space_of(z, z->mask)
                    ? 0
                    : (*slot = gir_op1(z->to, GIR_SUBSET, z->map[z->levels][z->mask]));
-    gir_id r = pick_of(z, level - 1, s);
+    gir_id r = gn_pick_of(z, level - 1, s);
     for (gir_id g = 1; g < z->from->nodes.n; g++) {
         const gir_type *t = gir_type_of(z->from, g);
         if (!z->through[g] || t->src != s) continue;
-        gir_id into = pick_of(z, level - 1, t->dst);
+        gir_id into = gn_pick_of(z, level - 1, t->dst);
         gir_id edges = into ? edges_of(z, g, level - 1) : 0;
         if (into) r = gir_grow(z->to, into, edges, r, GIR_SRC);
     }
@@ -270,9 +216,9 @@ static gir_id pick_of(restricter *z, int level, gir_space_id s)
 /* The rows of `level` picked from those of level `of`. */
 static gir_id take(restricter *z, gir_id x, gir_space_id s, int of, int level)
 {
-    gir_id rows = pick_of(z, level, s);
+    gir_id rows = gn_pick_of(z, level, s);
     if (of == z->levels) return gir_op2(z->to, GIR_TAKE, rows, x);
-    gir_id *among = &z->among[s][level * z->levels + of], from = pick_of(z, of, s);
+    gir_id *among = &z->among[s][level * z->levels + of], from = gn_pick_of(z, of, s);
     if (rows == from) return x;
     if (!*among) {
         const gir_id in[2] = {rows, from};
@@ -289,8 +235,8 @@ static gir_id graph_at(restricter *z, gir_id g, int level)
     int n = 1;
     bool sources = from_here(z, g) && z->through[g] && level + 1 < z->levels;
     const gir_type *t = gir_type_of(z->from, g);
-    if (sources) in[n++] = pick_of(z, level + 1, t->src);
-    in[n++] = pick_of(z, level, t->dst);
+    if (sources) in[n++] = gn_pick_of(z, level + 1, t->src);
+    in[n++] = gn_pick_of(z, level, t->dst);
     gir_attr ends = {.i = {sources ? 3 : 2}};
     return *slot = gir_make(z->to, GIR_RESTRICT, n, in, &ends, NULL, NULL);
 }
@@ -298,6 +244,7 @@ static gir_id graph_at(restricter *z, gir_id g, int level)
 /* Operand `o` on the rows of `level`: as it was built there, or taken from where it is. */
 static gir_id at_level(restricter *z, gir_id o, int level)
 {
+    if (z->counts[o]) return gn_count_at(z, o, level);
     if (!over_nodes(z, o) && !over_edges(z, o)) return z->map[z->levels][o];
     if (z->map[level][o]) return z->map[level][o];
     int of = top(z->need[o]);
@@ -319,7 +266,7 @@ static gir_id node_value(restricter *z, gir_id v, int level)
 {
     const gir_program *p = z->from;
     const gir_node *n = gir_at(p, v);
-    gir_space_id space = gir_type_of(z->to, pick_of(z, level, space_of(z, v)))->dst;
+    gir_space_id space = gir_type_of(z->to, gn_pick_of(z, level, space_of(z, v)))->dst;
     if (v == z->mask && level == 0) {
         gir_type t = gir_tensor(GN_BOOL, space, 0, NULL);
         return gir_const(z->to, &t, 1);
@@ -401,9 +348,12 @@ static void rebuild(restricter *z, gir_id v)
     gir_id g = over_edges(z, v), *whole = z->map[z->levels];
     z->to->loc = gir_at(p, v)->loc;
     if (z->need[v] >> z->levels & 1 && !whole[v]) {
-        whole[v] = z->sum_of[v] == z->mask
-                       ? gir_space_reduce(z->to, at_level(z, gir_in(p, v, 0), 0), GIR_SUM)
-                       : gir_clone_node(z->to, p, v, whole);
+        bool sum = gir_at(p, v)->op == GIR_SPACE_REDUCE, of_mask = z->sum_of[v] == z->mask;
+        bool some = of_mask || (sum && z->summed[v]);
+        int level = of_mask || !some ? 0 : z->summed[v] - 1;
+        whole[v] = some ? gir_space_reduce(z->to, at_level(z, gir_in(p, v, 0), level),
+                                           (int)gir_at(p, v)->attr.i[0])
+                        : gn_clone_whole(z, v);
     }
     if (!g && !over_nodes(z, v)) return;
     for (int level = z->levels - 1; level >= 0; level--)
@@ -417,6 +367,8 @@ static void find_needs(gn_arena *a, restricter *z, uint8_t *read)
     const gir_program *in = z->from;
     z->need = GN_NEW_N(a, uint32_t, in->nodes.n);
     z->through = GN_NEW_N(a, uint8_t, in->nodes.n);
+    z->summed = GN_NEW_N(a, uint8_t, in->nodes.n);
+    z->counts = GN_NEW_N(a, bool, in->nodes.n);
     for (uint32_t k = 0; k < in->outputs.n; k++) want(z, in->outputs.p[k].value, z->levels);
     want(z, z->mask, z->levels);
     for (gir_id v = in->nodes.n - 1; v > 0; v--) {
@@ -427,6 +379,7 @@ static void find_needs(gn_arena *a, restricter *z, uint8_t *read)
             read[v] = (uint8_t)top(z->need[v]);
         need_operands(z, v);
     }
+    gn_find_counts(z);
 }
 
 const uint8_t *gn_find_row_levels(gn_arena *a, const gir_program *in, int *levels)
@@ -477,9 +430,10 @@ static void find_walks(gn_arena *a, const restricter *z, gn_row_needs *out)
         if (z->through[g] && gn_is_walk(p, g, &out->walk[out->n_walks])) out->n_walks++;
 }
 
-gn_row_needs gn_find_row_needs(gn_arena *a, const gir_program *in)
+gn_row_needs gn_find_row_needs(gn_arena *a, const gir_program *in, bool batched)
 {
     restricter z = {.from = in, .levels = GN_MOST_LEVELS};
+    if (batched) z.trained = gn_find_trained(a, in);
     gn_row_needs r = {0};
     uint32_t picked = 0;
     z.sum_of = masks_of_sums(a, in, &z.mask);
@@ -492,51 +446,20 @@ gn_row_needs gn_find_row_needs(gn_arena *a, const gir_program *in)
     return r;
 }
 
-/* By value: do weights go into it? */
-static bool *find_trained(gn_arena *a, const gir_program *p)
-{
-    bool *trained = GN_NEW_N(a, bool, p->nodes.n);
-    for (gir_id v = 1; v < p->nodes.n; v++) {
-        const gir_node *n = gir_at(p, v);
-        trained[v] = n->op == GIR_STATE && strncmp(n->attr.name, "rng.", 4) != 0;
-        for (int k = 0; k < n->n_in; k++) trained[v] = trained[v] || trained[gir_in(p, v, k)];
-    }
-    return trained;
-}
-
-/* What weights go into is computed of a batch's rows alone. */
-static gn_status *check_batch(gn_arena *a, const restricter *z)
-{
-    const gir_program *p = z->from;
-    for (gir_id v = 1; v < p->nodes.n; v++) {
-        const gir_node *n = gir_at(p, v);
-        bool rows = over_nodes(z, v) || over_edges(z, v), whole = z->need[v] >> z->levels & 1;
-        if (!rows || !whole || !z->trained[v] || n->op == GIR_STATE) continue;
-        const char *at = n->loc.line ? gn_arena_printf(a, "%s:%u: ", p->files.p[n->loc.file],
-                                                       (unsigned)n->loc.line)
-                                     : "";
-        GN_FAIL(GN_ERR_MODEL,
-                "%s`batch`: what is computed here takes all rows, and a batch has some of them; no "
-                "norm goes over all nodes, and no message over more hops than `fanout` has",
-                at);
-    }
-    return NULL;
-}
-
 gn_status *gn_run_restrict_rows(gn_arena *a, const gir_program *in, const gn_pass_options *opt,
                                 gir_program **out)
 {
     *out = (gir_program *)in;
     restricter z = {.from = in,
                     .levels = opt->levels < GN_MOST_LEVELS ? opt->levels : GN_MOST_LEVELS,
-                    .trained = opt->batched ? find_trained(a, in) : NULL,
+                    .trained = opt->batched ? gn_find_trained(a, in) : NULL,
                     .n_fanout = opt->n_fanout,
                     .fanout = opt->fanout};
     if (z.levels <= 0) return NULL;
     z.sum_of = masks_of_sums(a, in, &z.mask);
     if (!z.mask) return NULL;
     find_needs(a, &z, NULL);
-    if (opt->batched) GN_TRY(check_batch(a, &z));
+    if (opt->batched) GN_TRY(gn_check_batch(a, &z));
     z.to = gir_program_new(a, in->name);
     z.map = GN_NEW_N(a, gir_id *, z.levels + 1);
     uint32_t spaces = in->spaces.n;

@@ -2,7 +2,7 @@
 #include "session/session_impl.h"
 
 #include "passes/learning_rate.h"
-#include "session/batches.h"
+#include "session/minibatches.h"
 
 #include <math.h>
 #include <string.h>

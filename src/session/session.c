@@ -3,7 +3,7 @@
 
 #include "build/tuned.h"
 #include "session/session_impl.h"
-#include "session/batches.h"
+#include "session/minibatches.h"
 #include "runtime/memory.h"
 
 #include <stdlib.h>

@@ -101,7 +101,7 @@ START_TEST(few_are_even)
     double chi = 0;
     int sets = 0;
     for (int s = 0; s < 1 << OF; s++) {
-        chi += n[s] ? (double)((n[s] - EACH) * (n[s] - EACH)) / EACH : 0;
+        chi += n[s] ? (double)((n[s] - EACH) * (n[s] - EACH)) / (double)EACH : 0;
         sets += n[s] > 0;
     }
     ck_assert_int_eq(sets, SETS);

@@ -121,7 +121,7 @@ START_TEST(along_what)
                  "  %12 = space_reduce %11 {red = 0} : f32[]\n  output \"loss\" %12\n}\n";
     gir_program *p;
     ck_assert_ptr_null(gir_parse(&arena, text, strlen(text), "writes", &p));
-    gn_row_needs needs = gn_find_row_needs(&arena, p);
+    gn_row_needs needs = gn_find_row_needs(&arena, p, false);
     ck_assert_int_eq(needs.levels, 3); /* of what they begin with, too */
     ck_assert_str_eq(needs.mask, "some");
     ck_assert_int_eq(needs.n_walks, 2);

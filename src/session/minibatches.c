@@ -1,4 +1,4 @@
-#include "session/batches.h"
+#include "session/minibatches.h"
 #include "session/session_impl.h"
 
 #include "base/alloc.h"
@@ -92,8 +92,6 @@ gn_status *gn_batches_options(gn_session *s, gn_build_options *o)
     const gn_train_spec *t = &s->model->train;
     gn_row_needs needs;
     if (!s->batches) return NULL;
-    if (s->data->n_tables || s->data->n_relations)
-        GN_FAIL(GN_ERR_USAGE, "`batch`: the data have several types of rows or relations");
     o->batched = true;
     o->n_fanout = t->n_fanout;
     o->fanout = t->fanout;
@@ -107,7 +105,7 @@ gn_status *gn_batches_options(gn_session *s, gn_build_options *o)
         GN_FAIL(GN_ERR_MODEL, "`fanout` has %d number%s, and messages go over %d hop%s",
                 t->n_fanout, t->n_fanout == 1 ? "" : "s", hops, hops == 1 ? "" : "s");
     o->train_rows = (gn_loss_rows){.levels = hops + 1};
-    expect(s, hops + 1, o);
+    if (!s->data->n_tables && !s->data->n_relations) expect(s, hops + 1, o);
     return NULL;
 }
 

@@ -3,8 +3,8 @@
  * A step is the training step over the batch's rows, restricted to what they are computed from
  * (passes/restrict_rows.c), bound to new picks and drawn edges each time.  Which rows, and which
  * edges, are functions of the seed, the epoch and the step. */
-#ifndef GN_SESSION_BATCHES_H
-#define GN_SESSION_BATCHES_H
+#ifndef GN_SESSION_MINIBATCHES_H
+#define GN_SESSION_MINIBATCHES_H
 
 #include "session/session.h"
 

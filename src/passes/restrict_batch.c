@@ -1,0 +1,113 @@
+/* Batches: rows of the loss are others in every step, and what else is a sum over rows is one over
+ * those that the batch computes there. */
+#include "passes/restricter.h"
+
+#include <string.h>
+
+/* By value: do weights go into it? */
+bool *gn_find_trained(gn_arena *a, const gir_program *p)
+{
+    bool *trained = GN_NEW_N(a, bool, p->nodes.n);
+    for (gir_id v = 1; v < p->nodes.n; v++) {
+        const gir_node *n = gir_at(p, v);
+        trained[v] = n->op == GIR_STATE && strncmp(n->attr.name, "rng.", 4) != 0;
+        for (int k = 0; k < n->n_in; k++) trained[v] = trained[v] || trained[gir_in(p, v, k)];
+    }
+    return trained;
+}
+
+/* The highest level at which v is needed, or else what it is computed from row by row; all rows
+ * where that is not known. */
+static int level_needed(const restricter *z, gir_id v)
+{
+    int level = -1;
+    if (z->need[v]) return top(z->need[v]);
+    for (int k = 0; k < gir_at(z->from, v)->n_in && gn_is_by_rows(z->from, v); k++) {
+        gir_id o = gir_in(z->from, v, k);
+        int of = over_nodes(z, o) && !gn_is_made_up(z->from, o) ? level_needed(z, o) : -1;
+        level = of > level ? of : level;
+    }
+    return level < 0 ? z->levels : level;
+}
+
+/* A sum over all rows is in a batch one over those that others need of what is summed. */
+bool gn_sum_of_batch(restricter *z, gir_id v)
+{
+    const gir_node *n = gir_at(z->from, v);
+    if (!z->trained || n->op != GIR_SPACE_REDUCE || z->sum_of[v] == z->mask) return false;
+    gir_id o = gir_in(z->from, v, 0);
+    int level = over_nodes(z, o) ? level_needed(z, o) : z->levels;
+    if (level == z->levels) return false;
+    want(z, o, level);
+    z->summed[v] = (uint8_t)(level + 1);
+    return true;
+}
+
+/* By value without rows: which sums over a batch's rows it is made of, and numbers of rows. */
+void gn_find_counts(restricter *z)
+{
+    const gir_program *p = z->from;
+    for (gir_id v = 1; v < p->nodes.n && z->trained; v++) {
+        const gir_node *n = gir_at(p, v);
+        bool rows = n->type.is_graph || n->type.space, map = gir_ops[n->op].cls == GIR_CLASS_MAP;
+        z->counts[v] = n->op == GIR_SIZE || (!rows && map && n->n_in > 0 && n->n_in <= 4);
+        for (int k = 0; k < n->n_in && !rows; k++) {
+            gir_id o = gir_in(p, v, k);
+            bool constant = gir_at(p, o)->op == GIR_CONST;
+            z->counts[v] = z->counts[v] && (z->counts[o] || constant);
+            if (z->summed[o] > z->summed[v] && !gir_type_of(p, o)->space)
+                z->summed[v] = z->summed[o];
+        }
+    }
+}
+
+/* Numbers of rows, and what is made of those: of the rows of a level. */
+gir_id gn_count_at(restricter *z, gir_id v, int level)
+{
+    gir_id *slot = &z->map[level][v], in[4];
+    const gir_node *n = gir_at(z->from, v);
+    if (*slot || level == z->levels) return *slot;
+    if (n->op == GIR_SIZE) {
+        gir_space_id s = (gir_space_id)n->attr.i[0];
+        gir_id pick = can_pick(z, s) ? gn_pick_of(z, level, s) : 0;
+        gir_attr attr = {.i = {pick ? gir_type_of(z->to, pick)->dst : s}};
+        return *slot = gir_append(z->to, GIR_SIZE, 0, NULL, &attr, &n->type);
+    }
+    for (int k = 0; k < n->n_in; k++) in[k] = gn_count_at(z, gir_in(z->from, v, k), level);
+    return *slot = gir_append(z->to, (gir_op)n->op, n->n_in, in, &n->attr, &n->type);
+}
+
+/* v, of no rows; numbers of rows that it reads are those of what else it is made of. */
+gir_id gn_clone_whole(restricter *z, gir_id v)
+{
+    gir_id *whole = z->map[z->levels], was[4];
+    const gir_node *n = gir_at(z->from, v);
+    if (!z->summed[v] || z->counts[v] || n->n_in > 4)
+        return gir_clone_node(z->to, z->from, v, whole);
+    for (int k = 0; k < n->n_in; k++) {
+        gir_id o = gir_in(z->from, v, k);
+        was[k] = whole[o];
+        if (z->counts[o]) whole[o] = gn_count_at(z, o, z->summed[v] - 1);
+    }
+    gir_id made = gir_clone_node(z->to, z->from, v, whole);
+    for (int k = n->n_in - 1; k >= 0; k--) whole[gir_in(z->from, v, k)] = was[k];
+    return made;
+}
+
+/* What weights go into is computed of a batch's rows alone. */
+gn_status *gn_check_batch(gn_arena *a, const restricter *z)
+{
+    const gir_program *p = z->from;
+    for (gir_id v = 1; v < p->nodes.n; v++) {
+        const gir_node *n = gir_at(p, v);
+        bool rows = over_nodes(z, v) || over_edges(z, v), whole = z->need[v] >> z->levels & 1;
+        if (!rows || !whole || !z->trained[v] || n->op == GIR_STATE) continue;
+        const char *at = n->loc.line ? gn_arena_printf(a, "%s:%u: ", p->files.p[n->loc.file],
+                                                       (unsigned)n->loc.line)
+                                     : "";
+        GN_FAIL(GN_ERR_MODEL,
+                "%s`batch`: what is computed here takes all rows, and a batch has some of them",
+                at);
+    }
+    return NULL;
+}

@@ -1,0 +1,80 @@
+/* What the files of restrict_rows share: restrict_rows.c has the pass, restrict_batch.c what is
+ * another thing where rows are a batch's. */
+#ifndef GN_PASSES_RESTRICTER_H
+#define GN_PASSES_RESTRICTER_H
+
+#include "passes/passes.h"
+
+typedef struct restricter {
+    const gir_program *from;
+    gir_program *to;
+    int levels;           /* of picked rows; `levels` itself means all rows */
+    gir_id mask;          /* the input that picks level 0 */
+    const gir_id *sum_of; /* by value of from: the mask of the sum that it is, or 0 */
+    uint32_t *need;       /* by value of from: levels that are needed, as bits */
+    uint8_t *through;     /* graphs of from: messages are passed along it between rows of picks */
+    gir_id **map;         /* [level][value of from] -> value of to */
+    gir_id **pick;        /* [level][space] pick of to; 0: none yet */
+    gir_id **among; /* [space][level * levels + higher level] the former's pick, of the latter's
+                       rows */
+    /* Of batches, by value without rows: one more than the level over whose rows it is a sum, or is
+     * made of such sums; 0: of none. */
+    uint8_t *summed;
+    bool *counts;  /* it is made of numbers of rows alone, which are those of its readers' level */
+    bool *trained; /* of batches: by value of from, whether weights go into it; else NULL */
+    int n_fanout;  /* of options: edges that are drawn of each row, by level */
+    const int64_t *fanout;
+    gir_id key;     /* of draws; 0: none yet */
+    gir_id **drawn; /* [level][graph of from] its edges into rows of the level that are drawn */
+    uint32_t sites; /* that draw, so far */
+} restricter;
+
+/* Rows of which some may be picked. */
+static inline bool can_pick(const restricter *z, gir_space_id s)
+{
+    const gir_space *space = &z->from->spaces.p[s];
+    return s && space->kind == GIR_NODE && !space->graph;
+}
+
+static inline gir_space_id space_of(const restricter *z, gir_id v)
+{
+    return gir_type_of(z->from, v)->space;
+}
+
+static inline bool over_nodes(const restricter *z, gir_id v)
+{
+    return !gir_type_of(z->from, v)->is_graph && can_pick(z, space_of(z, v));
+}
+
+/* The graph whose edges a value is over, if they end in rows that may be picked; else 0. */
+static inline gir_id over_edges(const restricter *z, gir_id v)
+{
+    const gir_type *t = gir_type_of(z->from, v);
+    if (t->is_graph || z->from->spaces.p[t->space].kind != GIR_EDGE) return 0;
+    gir_id g = z->from->spaces.p[t->space].graph;
+    return can_pick(z, gir_type_of(z->from, g)->dst) && !gir_is_drawn(z->from, g) ? g : 0;
+}
+
+static inline int top(uint32_t bits) { return 31 - __builtin_clz(bits); }
+
+static inline void want(restricter *z, gir_id v, int level)
+{
+    z->need[v] |= (uint32_t)1 << (level < z->levels ? level : z->levels);
+}
+
+gir_id gn_pick_of(restricter *z, int level, gir_space_id s);
+
+/* restrict_batch.c: by value, do weights go into it? */
+bool *gn_find_trained(gn_arena *a, const gir_program *p);
+/* Is v a sum over all rows that is one over a batch's?  Notes of which level, and that they are
+ * needed. */
+bool gn_sum_of_batch(restricter *z, gir_id v);
+/* By value without rows: which such sums it is made of, and numbers of rows; after all needs. */
+void gn_find_counts(restricter *z);
+gir_id gn_count_at(restricter *z, gir_id v, int level); /* made of numbers of rows: of a level's */
+/* v, of no rows; numbers of rows that it reads are those of what else it is made of. */
+gir_id gn_clone_whole(restricter *z, gir_id v);
+/* What weights go into is computed of a batch's rows alone: GN_ERR_MODEL, which says where not. */
+GN_NODISCARD gn_status *gn_check_batch(gn_arena *a, const restricter *z);
+
+#endif
