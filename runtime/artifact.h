@@ -154,18 +154,19 @@ typedef struct gn_graph_slot {
     const char *name; /* bound by name; NULL for a derived one */
     int parent;       /* derived: from this graph; unused for SUBSET and INDEX */
     gn_graph_derive how;
-    int with[2];            /* GROW: the pick of rows at the other end, and of those added;
-                               RESTRICT: the picks of sources and destinations; INDEX: [0] the graph
-                               whose edges the rows are; ENDS: [0] the pick of rows that are
-                               added; DRAW: [0] the pick of destinations.  -1: none */
-    bool drawn;             /* of draws, so that its edges are others at every run */
-    int column;             /* FILTER: the mask; INDEX: the numbers; else -1 */
-    int end;                /* GROW: whose rows are picked; CORRUPT: gn_corruption; ENDS: bits
-                               1 << end; DRAW: whether loops are kept */
-    int64_t times;          /* CORRUPT; SAMPLE, DRAW: how many edges at most; ENDS: rows that an edge can
-                               add */
-    uint32_t site;          /* SAMPLE, CORRUPT, DRAW */
-    const char *key_of[2];  /* SAMPLE, CORRUPT, DRAW: the names of seed and step, i64, inputs or states */
+    int with[2];   /* GROW: the pick of rows at the other end, and of those added;
+                      RESTRICT: the picks of sources and destinations; INDEX: [0] the graph
+                      whose edges the rows are; ENDS: [0] the pick of rows that are
+                      added; DRAW: [0] the pick of destinations.  -1: none */
+    bool drawn;    /* of draws, so that its edges are others at every run */
+    int column;    /* FILTER: the mask; INDEX: the numbers; else -1 */
+    int end;       /* GROW: whose rows are picked; CORRUPT: gn_corruption; ENDS: bits
+                      1 << end; DRAW: whether loops are kept */
+    int64_t times; /* CORRUPT; SAMPLE, DRAW: how many edges at most; ENDS: rows that an edge can
+                      add */
+    uint32_t site; /* SAMPLE, CORRUPT, DRAW */
+    const char *key_of[2];  /* SAMPLE, CORRUPT, DRAW: the names of seed and step, i64, inputs or
+                               states */
     gn_counted_rows rows;   /* INDEX: those that are counted */
     const char *mask_of;    /* SUBSET: the input of this name, bool, one a row */
     const char *pattern_of; /* not NULL: the pattern of the input of this name, bound as CSR */

@@ -85,9 +85,9 @@ typedef struct gn_build_options {
     bool batched;            /* that is of other rows in every step, */
     int n_fanout;            /* and of so many edges into each: gn_train_spec */
     const int64_t *fanout;
-    int threads;             /* that compile; 0: as many as there are processors */
-    gn_without without;      /* passes and decisions that are switched off */
-    int n_hints;             /* sizes to expect, for schedules */
+    int threads;        /* that compile; 0: as many as there are processors */
+    gn_without without; /* passes and decisions that are switched off */
+    int n_hints;        /* sizes to expect, for schedules */
     const low_hint *hints;
     struct gn_cache *cache; /* of compiled kernels (cache/cache.h); NULL: none.  Outlives runs on a
                                device */
@@ -204,9 +204,8 @@ GN_NODISCARD gn_status *gn_unit_bind(gn_unit *u, int n_graphs, const gn_graph_bi
                                      const gn_instance *like);
 /* The same to other data, of which nothing was computed ahead; what was is as it was.  After a
  * failure it has no instance of its code. */
-GN_NODISCARD gn_status *gn_unit_bind_again(gn_unit *u, int n_graphs,
-                                           const gn_graph_binding *graphs, int n,
-                                           gn_binding *tensors, const gn_instance *like);
+GN_NODISCARD gn_status *gn_unit_bind_again(gn_unit *u, int n_graphs, const gn_graph_binding *graphs,
+                                           int n, gn_binding *tensors, const gn_instance *like);
 void gn_unit_blank(gn_unit *u); /* before: code that does nothing, for a unit that is bound to be
                                    looked at */
 int gn_unit_kept(const gn_unit *u); /* values that are computed ahead */

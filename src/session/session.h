@@ -42,16 +42,16 @@ typedef struct gn_session_options {
     int64_t checkpoint_every; /* epochs; 0: once a minute.  At the end, be it an early one, in any
                                  case */
     int64_t epochs;           /* -1: the train block's */
-    int64_t batch;            /* rows of a step, in the place of the train block's; 0: as that says */
-    int n_fanout;             /* likewise edges into a row, by hop; -1: along all */
+    int64_t batch; /* rows of a step, in the place of the train block's; 0: as that says */
+    int n_fanout;  /* likewise edges into a row, by hop; -1: along all */
     int64_t fanout[GN_MOST_HOPS];
-    bool has_rate;            /* another learning rate than the train block's: */
-    double rate;              /* finite, not below 0 */
-    int pass_limit;           /* -1: all */
-    gn_without without;       /* passes and decisions that are switched off */
-    bool sanitize;            /* bounds checks in generated code */
-    bool train;               /* make the training step too */
-    bool keep_static;         /* training: what depends on graph and data alone is computed once */
+    bool has_rate;      /* another learning rate than the train block's: */
+    double rate;        /* finite, not below 0 */
+    int pass_limit;     /* -1: all */
+    gn_without without; /* passes and decisions that are switched off */
+    bool sanitize;      /* bounds checks in generated code */
+    bool train;         /* make the training step too */
+    bool keep_static;   /* training: what depends on graph and data alone is computed once */
     gn_dynamic dynamic; /* GN_DYNAMIC_TRUE: the data's sizes are left open; else they are compiled
                            in */
     gn_guards ranges;   /* that they are declared to be in; all 0: any */
@@ -101,7 +101,7 @@ typedef struct gn_session {
     gn_state state;
     gn_pool *pool;
     gn_pool *unit_pool[GN_UNITS]; /* of fewer threads, where a pick says so; else NULL */
-    struct gn_batches *batches; /* NULL: a step is of all rows */
+    struct gn_batches *batches;   /* NULL: a step is of all rows */
     gn_build build;
     gn_tuned *tuned[GN_UNITS]; /* NULL: as rules say */
     const char *program; /* digest of the loss, before sizes were compiled in; NULL: nothing is
