@@ -1,5 +1,5 @@
-"""Batches: of all rows and edges they are the full step; the same bits for any number of threads and
-after a break; fewer edges still learn; what cannot be made of batches is said."""
+"""Batches: of all rows and edges they are the full step; the same bits for any number of threads
+and after a break; fewer edges still learn; what cannot be made of batches is said."""
 import json
 import random
 
@@ -112,8 +112,8 @@ LINEAR = model("linear.gnn", "SAGEConv(hidden)", "SAGEConv(C)",
 for batch, steps in ((1000, 1), (20, 3)):
     r.works("train", LINEAR, "--data", DATA, "--undirected", "off", "-q", "--batch", batch,
             "--log", r.path("log.jsonl"))
-    rates = [json.loads(line)["learning_rate"] for line in open(r.path("log.jsonl"), encoding="utf-8")
-             if line.startswith("{")]
+    rates = [json.loads(line)["learning_rate"] for line in read("log.jsonl").decode().split("\n")
+             if line]
     want = [0.02 * (1 - 0.9 * (k * steps - 1) / (4 * steps)) for k in range(1, 5)]
     assert all(abs(a - b) < 1e-9 for a, b in zip(rates, want)), (rates, want)
 
@@ -125,8 +125,9 @@ files.write_npz(ALONE, {**ARRAYS, "edge_index": ("q", (2, 0), []),
 r.works("train", SAGE, "--data", ALONE, "--batch", "8", "--fanout", "3,2", "-q")
 
 # What cannot be.
-READS_ALL = r.write("all.gnn", MODEL.replace("relu(a(g, x))", "relu(a(g, x)) + sum(a(g, x), over = node)")
-                    % ("SAGEConv(hidden)", "SAGEConv(C)", ""))
+READS_ALL = r.write("all.gnn", MODEL.replace(
+    "relu(a(g, x))", "relu(a(g, x)) + sum(a(g, x), over = node)") % (
+        "SAGEConv(hidden)", "SAGEConv(C)", ""))
 EDGES_LOSS = r.write("edges.gnn", """model M() (g: graph, x: node[F]) -> node[C] {
   return SAGEConv(C)(g, x)
 }
