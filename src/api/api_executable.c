@@ -203,6 +203,12 @@ static gn_status *compile(gnnc_executable *e, const gnnc_compile_options *o,
         defines[k] = (gn_define){o->defines[k].name, o->defines[k].value};
     GN_TRY(gn_elaborate(&e->arena, e->module->ast, o->model, &shape, (int)o->n_defines, defines,
                         &e->model));
+    if (o->train && e->model->train.batch)
+        GN_FAIL(
+            GN_ERR_USAGE,
+            "train: the train block of %s takes batches (`batch`), which `gnnc train` makes; a C "
+            "program binds the mask of each step itself",
+            e->model->name);
     const gnnc_context *c = api_context(e);
     if (!whole && c && c->opt.log && *e->model->warnings)
         c->opt.log(c->opt.user, GNNC_LOG_WARNING, "model", e->model->warnings);

@@ -64,6 +64,15 @@ static void choice_words(const gn_train_spec *t, char out[WORDS])
              t->select_best || t->patience > 0 ? by : "");
 }
 
+/* How a step is made of rows and edges. */
+static void batch_words(const gn_train_spec *t, char out[WORDS])
+{
+    int at = snprintf(out, WORDS, t->batch ? "rows(%" PRId64 ")" : "none", t->batch);
+    for (int k = 0; k < t->n_fanout; k++)
+        at += snprintf(out + at, (size_t)(WORDS - at), "%s%" PRId64, k ? ", " : "; fanout ",
+                       t->fanout[k]);
+}
+
 /* Progress ------------------------------------------------------------------------------------- */
 
 typedef struct number {
@@ -72,7 +81,7 @@ typedef struct number {
     double *real;
 } number;
 
-enum { NUMBERS = 10 };
+enum { NUMBERS = 13, OF_BATCHES = 3 }; /* the last ones are of batches alone */
 
 static void numbers_of(gn_fit *f, gn_best *b, number out[NUMBERS])
 {
@@ -87,19 +96,24 @@ static void numbers_of(gn_fit *f, gn_best *b, number out[NUMBERS])
         {"best_val_accuracy", NULL, &b->accuracy},
         {"best_val_loss", NULL, &b->loss},
         {"epochs_without_improvement", &b->misses, NULL},
+        {"batches", &f->batches, NULL},
+        {"batch_rows", &f->batch_rows, NULL},
+        {"batch_loss", NULL, &f->batch_loss},
     };
     memcpy(out, all, sizeof all);
 }
 
+static int numbers_here(const gn_session *s) { return s->batches ? NUMBERS : NUMBERS - OF_BATCHES; }
+
 /* %.17g is exact, and strtod reads what it makes of infinities and of what is no number. */
-static gn_status *put_progress(gn_fit *fit, gn_best *best, gn_tensor_file *f)
+static gn_status *put_progress(const gn_session *s, gn_fit *fit, gn_best *best, gn_tensor_file *f)
 {
     number all[NUMBERS];
     char text[32];
     numbers_of(fit, best, all);
     snprintf(text, sizeof text, "%" PRIu64, fit->seed);
     GN_TRY(gn_tensor_file_add_meta(f, "seed", text));
-    for (int k = 0; k < NUMBERS; k++) {
+    for (int k = 0; k < numbers_here(s); k++) {
         if (all[k].whole)
             snprintf(text, sizeof text, "%" PRId64, *all[k].whole);
         else
@@ -162,7 +176,9 @@ static gn_status *fill(const gn_session *s, gn_fit *fit, gn_best *best, gn_tenso
     GN_TRY(gn_tensor_file_add_meta(f, "data", words));
     labels_digest(s, words);
     GN_TRY(gn_tensor_file_add_meta(f, "labels", words));
-    GN_TRY(put_progress(fit, best, f));
+    batch_words(&s->model->train, words);
+    if (s->batches) GN_TRY(gn_tensor_file_add_meta(f, "batch", words));
+    GN_TRY(put_progress(s, fit, best, f));
     return best->weights.n ? gn_weights_put(s->model, &best->weights, GN_BEST_PREFIX, f) : NULL;
 }
 
@@ -202,6 +218,15 @@ static gn_status *check_program(const gn_session *s, const char *path, const gn_
             path);
 }
 
+static gn_status *check_batches(const gn_session *s, const char *path, const gn_tensor_file *f)
+{
+    char words[WORDS];
+    const char *was = gn_tensor_file_meta(f, "batch");
+    batch_words(&s->model->train, words);
+    if (!strcmp(was ? was : "none", words)) return NULL;
+    GN_FAIL(GN_ERR_DATA, "%s: is of batches %s, not of %s", path, was ? was : "none", words);
+}
+
 gn_status *gn_checkpoint_take(gn_session *s, gn_fit *fit, gn_best *best)
 {
     const char *path = s->opt.resume;
@@ -211,8 +236,9 @@ gn_status *gn_checkpoint_take(gn_session *s, gn_fit *fit, gn_best *best)
     GN_TRY(take_seed(path, f, &seed));
     if (seed != fit->seed)
         GN_FAIL(GN_ERR_DATA, "%s: is of seed %" PRIu64 ", not of %" PRIu64, path, seed, fit->seed);
+    GN_TRY(check_batches(s, path, f));
     numbers_of(fit, best, all);
-    for (int k = 0; k < NUMBERS; k++)
+    for (int k = 0; k < numbers_here(s); k++)
         GN_TRY(all[k].whole ? take_whole(path, f, all[k].key, all[k].whole)
                             : take_real(path, f, all[k].key, all[k].real));
     best->any = best->epoch > 0;

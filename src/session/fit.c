@@ -43,6 +43,7 @@ static void run_step(gn_session *s) { gn_instance_run(s->build.step.instance); }
 
 gn_status *gn_session_step(gn_session *s, double *loss)
 {
+    if (s->batches) return gn_batches_step(s, loss);
     run_step(s);
     return fetch_loss(&s->build.step, loss);
 }
@@ -168,20 +169,32 @@ static gn_status *step(gn_session *s, bool asked, pending *p, gn_fit *out, doubl
                        double *loss, bool *read)
 {
     if (p->n++ == 0) p->t0 = gn_now_ms();
-    if (s->batches)
-        GN_TRY(gn_batches_run(s, out->seed, out->epochs, loss));
-    else
-        run_step(s);
+    run_step(s);
     out->interrupted = s->opt.over && *s->opt.over;
     *read = asked || !s->opt.target || out->interrupted || out->epochs == out->resumed ||
             p->n == AT_ONCE;
     out->epochs++;
     if (!*read) return NULL;
-    if (!s->batches) GN_TRY(fetch_loss(&s->build.step, loss));
-    int64_t steps = s->batches ? gn_batches_count(s->batches) : 1;
-    double us = (gn_now_ms() - p->t0) * 1e3 / (double)(p->n * steps);
+    GN_TRY(fetch_loss(&s->build.step, loss));
+    double us = (gn_now_ms() - p->t0) * 1e3 / (double)p->n;
     for (; p->n > 0; p->n--)
         if (out->n_steps < MAX_STEPS) step_us[out->n_steps++] = us;
+    return NULL;
+}
+
+/* The batches of an epoch, or as many as there is time for before the next checkpoint. *read: the
+ * epoch is done. */
+static gn_status *step_batches(gn_session *s, double last_ms, int64_t room, gn_fit *out,
+                               double *step_us, bool *read)
+{
+    bool timed = s->opt.checkpoint && !s->opt.checkpoint_every;
+    double t0 = gn_now_ms(), until = timed ? last_ms + checkpoint_ms : (double)INFINITY;
+    int64_t before = out->batches;
+    GN_TRY(gn_batches_run(s, out, until, &out->loss, read));
+    out->interrupted = s->opt.over && *s->opt.over;
+    int64_t steps = (*read ? gn_batches_count(s->batches) : out->batches) - before;
+    if (out->n_steps < room) step_us[out->n_steps++] = (gn_now_ms() - t0) * 1e3 / (double)steps;
+    out->epochs += *read;
     return NULL;
 }
 
@@ -214,8 +227,8 @@ static gn_status *epochs(gn_session *s, void (*each)(void *, const gn_epoch *), 
     /* it went on from a checkpoint that is done */
     bool stop = t->patience > 0 && b->misses >= t->patience;
     bool asked = chooses(t) || t->schedule == GN_LR_PLATEAU || each, written = false;
-    double *step_us = GN_NEW_N(s->arena, double, n < MAX_STEPS ? n + 1 : MAX_STEPS),
-           last_ms = gn_now_ms();
+    int64_t room = n < MAX_STEPS ? n + 1 : MAX_STEPS;
+    double *step_us = GN_NEW_N(s->arena, double, room), last_ms = gn_now_ms();
     double begun_ms = last_ms;
     out->step_us = step_us;
     out->stop = stop ? GN_STOP_PATIENCE : GN_STOP_EPOCHS;
@@ -223,8 +236,19 @@ static gn_status *epochs(gn_session *s, void (*each)(void *, const gn_epoch *), 
     int64_t steps = s->batches ? gn_batches_count(s->batches) : 1;
     while (out->epochs < n && !stop) {
         bool read, due = s->opt.checkpoint_every && is_due(s, out->epochs + 1, last_ms);
-        GN_TRY(step(s, asked || due || out->epochs + 1 == n, &p, out, step_us, &out->loss, &read));
+        bool wanted = asked || due || out->epochs + 1 == n;
+        GN_TRY(s->batches ? step_batches(s, last_ms, room, out, step_us, &read)
+                          : step(s, wanted, &p, out, step_us, &out->loss, &read));
         written = false;
+        if (!read && s->batches && out->interrupted) {
+            out->stop = GN_STOP_INTERRUPTED;
+            break;
+        }
+        if (!read && s->batches && is_due(s, out->epochs, last_ms)) {
+            GN_TRY(write_checkpoint(s, out, b));
+            written = true;
+            last_ms = gn_now_ms();
+        }
         if (!read) continue;
         gn_epoch e = {
             .epoch = out->epochs,

@@ -2,6 +2,7 @@
 #include "session/session_impl.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/data_name.h"
 #include "base/draw.h"
 #include "base/philox.h"
@@ -39,6 +40,9 @@ gn_status *gn_batches_new(gn_session *s)
     if (!d->train_mask)
         GN_FAIL(GN_ERR_DATA, "`batch` takes rows of the training mask, and %s has none",
                 d->name ? d->name : "the data");
+    if (s->opt.objects)
+        GN_FAIL(GN_ERR_USAGE, "`batch`: an object trains on all rows that its caller binds; with "
+                              "--inference it has no training");
     if (s->opt.target)
         GN_FAIL(GN_ERR_USAGE, "`batch`: batches are bound on the processor, not on a device");
     gn_batches *b = gn_allocate_zeroed(sizeof *b);
@@ -46,6 +50,7 @@ gn_status *gn_batches_new(gn_session *s)
     if (!b) GN_FAIL(GN_ERR_NOMEM, "out of memory: batches");
     s->batches = b;
     b->size = t->batch;
+    b->epoch = -1;
     b->row = gn_allocate_zeroed((size_t)(rows + 1) * sizeof *b->row);
     b->mask = gn_allocate_zeroed((size_t)rows + 1);
     if (!b->row || !b->mask)
@@ -124,13 +129,16 @@ static void shuffle(gn_session *s, uint64_t seed, int64_t epoch)
         b->row[k] = b->row[j];
         b->row[j] = row;
     }
+    memset(b->mask, 0, (size_t)rows);
+    b->epoch = epoch;
 }
 
-/* One step, on rows first .. end of the order. */
-static gn_status *run_batch(gn_session *s, int64_t first, int64_t end, double *loss)
+/* Batch `number` of the order at hand; *rows: how many it has. */
+static gn_status *run_batch(gn_session *s, int64_t number, double *loss, int64_t *rows)
 {
     gn_batches *b = s->batches;
     gn_unit *u = &s->build.step;
+    int64_t first = number * b->size, end = b->n - first > b->size ? first + b->size : b->n;
     for (int64_t k = first; k < end; k++) b->mask[b->row[k]] = 1;
     gn_status *status = gn_unit_bind_again(u, b->n_graphs, b->graphs, b->n_tensors, b->tensors,
                                            s->build.eval.instance);
@@ -141,23 +149,37 @@ static gn_status *run_batch(gn_session *s, int64_t first, int64_t end, double *l
         *loss = l ? (double)*l : NAN;
     }
     for (int64_t k = first; k < end; k++) b->mask[b->row[k]] = 0;
+    *rows = end - first;
     return status;
 }
 
-gn_status *gn_batches_run(gn_session *s, uint64_t seed, int64_t epoch, double *loss)
+gn_status *gn_batches_run(gn_session *s, gn_fit *fit, double until_ms, double *loss, bool *whole)
+{
+    int64_t all = gn_batches_count(s->batches);
+    bool stop = false;
+    *whole = false;
+    if (s->batches->epoch != fit->epochs || !fit->batches) shuffle(s, fit->seed, fit->epochs);
+    while (fit->batches < all && !stop) {
+        double one;
+        int64_t rows;
+        GN_TRY(run_batch(s, fit->batches, &one, &rows));
+        fit->batches++;
+        fit->batch_rows += rows;
+        fit->batch_loss += one * (double)rows;
+        stop = (s->opt.over && *s->opt.over) || gn_now_ms() >= until_ms || !isfinite(one);
+    }
+    *loss = fit->batch_loss / (double)fit->batch_rows;
+    *whole = fit->batches >= all || !isfinite(*loss);
+    if (!*whole) return NULL;
+    fit->batches = fit->batch_rows = 0;
+    fit->batch_loss = 0;
+    return NULL;
+}
+
+gn_status *gn_batches_step(gn_session *s, double *loss)
 {
     gn_batches *b = s->batches;
-    double sum = 0;
-    int64_t done = 0;
-    memset(b->mask, 0, (size_t)gn_dataset_labelled(s->data));
-    shuffle(s, seed, epoch);
-    while (done < b->n && !(done && s->opt.over && *s->opt.over)) {
-        int64_t end = b->n - done > b->size ? done + b->size : b->n;
-        double one;
-        GN_TRY(run_batch(s, done, end, &one));
-        sum += one * (double)(end - done);
-        done = end;
-    }
-    *loss = sum / (double)done;
-    return NULL;
+    int64_t all = gn_batches_count(b), rows, epoch = b->steps / all;
+    if (b->epoch != epoch || b->steps % all == 0) shuffle(s, s->opt.seed, epoch);
+    return run_batch(s, b->steps++ % all, loss, &rows);
 }

@@ -13,6 +13,8 @@ typedef struct gn_batches {
     int64_t n;               /* rows in all */
     int64_t *row;            /* [n] in the order of the epoch at hand */
     uint8_t *mask;           /* those of the batch at hand, in the place of the training mask */
+    int64_t epoch;   /* of that order; -1: of none */
+    int64_t steps;   /* of gn_batches_step so far */
     int n_tensors, n_graphs; /* what a step is bound to */
     gn_binding *tensors;
     gn_graph_binding *graphs;
@@ -34,8 +36,12 @@ static inline int64_t gn_batches_count(const gn_batches *b)
     return b->n / b->size + (b->n % b->size != 0);
 }
 
-/* Trains on all batches of epoch `epoch`, from 0; *loss: the mean over their rows.  Ends before its
- * time once `over` of the options is true. */
-GN_NODISCARD gn_status *gn_batches_run(gn_session *s, uint64_t seed, int64_t epoch, double *loss);
+/* Trains on the batches of epoch `fit->epochs` that are left, one at least, until `until_ms` of
+ * gn_now_ms or until `over` of the options is true.  *whole: the epoch is done; *loss is its mean
+ * over rows then. */
+GN_NODISCARD gn_status *gn_batches_run(gn_session *s, gn_fit *fit, double until_ms, double *loss,
+                                       bool *whole);
+/* One step, the next one of a session that is not fitted. */
+GN_NODISCARD gn_status *gn_batches_step(gn_session *s, double *loss);
 
 #endif

@@ -416,6 +416,17 @@ START_TEST(options)
         .size = sizeof o, .features = F, .classes = C, .train = true, .same_data = true};
     refused(gnnc_compile(m, &o, &e), GNNC_ERROR_USAGE, "same_data goes with `train` and `fixed`");
     gnnc_module_free(m);
+    const char batches[] = "model M() (g: graph, x: node[F]) -> node[C] {\n"
+                           "  return SAGEConv(C)(g, x)\n}\n"
+                           "train M {\n  loss = cross_entropy(M(g, x), y) over train_mask\n"
+                           "  batch = rows(8)\n}\n";
+    ok(gnnc_module_parse(NULL, batches, strlen(batches), "m.gnn", &m));
+    o = (gnnc_compile_options){.size = sizeof o, .features = F, .classes = C, .train = true};
+    refused(gnnc_compile(m, &o, &e), GNNC_ERROR_USAGE, "the train block of M takes batches");
+    o.train = false;
+    ok(gnnc_compile(m, &o, &e));
+    gnnc_executable_free(e);
+    gnnc_module_free(m);
 
     static const gnnc_compile_options none[] = {
         {.train = true},

@@ -2,6 +2,11 @@
 and after a break; fewer edges still learn; what cannot be made of batches is said."""
 import json
 import random
+import re
+import signal
+import struct
+import subprocess
+import time
 
 import files
 import runs
@@ -93,6 +98,11 @@ block = train(model("own.gnn", "SAGEConv(hidden)", "SAGEConv(C)",
 train(SAGE, "--batch", "16", "--fanout", "3,all", "--save", r.path("said"))
 assert read("own") == read("said"), "the block and the command line"
 
+def catches(p):
+    with open(f"/proc/{p.pid}/status", encoding="ascii") as f:
+        return bool(int(re.search(r"SigCgt:\s*(\w+)", f.read())[1], 16) >> (signal.SIGINT - 1) & 1)
+
+
 # The same bits for any number of threads, and after a break; others for another seed.
 ARGS = ("--batch", "13", "--fanout", "3,2", "-D", "p=0.3")
 for path in MODELS[:3]:
@@ -105,6 +115,40 @@ for path in MODELS[:3]:
     assert read("a") == read("b"), f"{path}: threads"
     assert read("a") == read("d"), f"{path}: a break"
     assert read("a") != read("e"), f"{path}: seeds"
+
+# Ctrl-C in the midst of an epoch; training goes on with the batch that comes next.
+def metadata(name):
+    data = read(name)
+    (n,) = struct.unpack("<Q", data[:8])
+    return json.loads(data[8:8 + n])["__metadata__"]
+
+
+LARGE = ("train", SAGE, "--data", "synthetic:nodes=4000,edges=20000,features=8,classes=3", "-q",
+         "--batch", "2", "--fanout", "3,2", "--seed", "4")
+met = False
+for attempt in range(20):
+    p = subprocess.Popen([r.gnnc, *map(str, LARGE), "--epochs", "1000000", "--checkpoint",
+                          r.path("c")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+    while not catches(p):
+        assert p.poll() is None, p.communicate()
+    time.sleep(0.1 * attempt)
+    p.send_signal(signal.SIGINT)
+    said = p.communicate()[1]
+    assert p.returncode == 130 and "--resume" in said, said
+    epoch, done = (int(metadata("c")[key]) for key in ("epoch", "batches"))
+    if not done:
+        continue
+    met = True
+    r.works(*LARGE, "--epochs", epoch + 2, "--resume", r.path("c"), "--save", r.path("on"))
+    r.works(*LARGE, "--epochs", epoch + 2, "--save", r.path("whole"))
+    assert read("on") == read("whole"), (epoch, done)
+    break
+assert met, "never in the midst of an epoch"
+r.fails(3, "is of batches rows(2); fanout 3, 2, not of rows(3); fanout 3, 2", *LARGE, "--resume",
+        r.path("c"), "--batch", "3")
+r.fails(3, "is of batches rows(2); fanout 3, 2, not of rows(2); fanout 3, 1", *LARGE, "--resume",
+        r.path("c"), "--fanout", "3,1")
 
 # A schedule counts epochs: at the end of each it is where it is without batches.
 LINEAR = model("linear.gnn", "SAGEConv(hidden)", "SAGEConv(C)",
@@ -150,6 +194,10 @@ for words, status, path, *args in (
         ("--fanout: the LIST is empty", 2, SAGE, "--batch", "8", "--fanout", ""),
         ("--batch", 2, SAGE, "--batch", "0")):
     r.fails(status, words, "train", path, "--data", DATA, "-q", *args)
+OWN = r.path("own.gnn")
+r.fails(2, "an object trains on all rows that its caller binds", "compile", OWN, "--data", DATA,
+        "-q", "-o", r.path("m.o"))
+r.works("compile", OWN, "--data", DATA, "-q", "--inference", "-o", r.path("m.o"))
 for words, more in (("`batch` is `rows(N)`", "  batch = 8\n"),
                     ("`batch` is `rows(N)`", "  batch = rows(0)\n"),
                     ("`fanout` is a list of numbers of edges", "  batch = rows(8)\n"
