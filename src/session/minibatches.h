@@ -13,8 +13,8 @@ typedef struct gn_batches {
     int64_t n;               /* rows in all */
     int64_t *row;            /* [n] in the order of the epoch at hand */
     uint8_t *mask;           /* those of the batch at hand, in the place of the training mask */
-    int64_t epoch;   /* of that order; -1: of none */
-    int64_t steps;   /* of gn_batches_step so far */
+    int64_t epoch;           /* of that order; -1: of none */
+    int64_t steps;           /* of gn_batches_step so far */
     int n_tensors, n_graphs; /* what a step is bound to */
     gn_binding *tensors;
     gn_graph_binding *graphs;

@@ -246,8 +246,8 @@ typedef struct gn_fit {
     int64_t resumed; /* how many those are */
     int64_t batches; /* of the epoch behind those that are done; 0 without batches */
     int64_t batch_rows;
-    double batch_loss; /* sum over those rows */
-    double loss;     /* of the last epoch; NaN: none ran */
+    double batch_loss;                   /* sum over those rows */
+    double loss;                         /* of the last epoch; NaN: none ran */
     double train_acc, val_acc, test_acc; /* of the weights that are kept */
     double train_auc, val_auc, test_auc; /* likewise, as gn_epoch has them */
     int64_t best_epoch;
