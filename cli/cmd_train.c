@@ -8,6 +8,8 @@
 #include "cli/train_log.h"
 #include "cli/train_plot.h"
 
+#include "base/clock.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +26,8 @@ typedef struct listener {
     uint64_t seed;
     int64_t first; /* the first epoch of this seed that was trained here; 0: none yet */
     const gn_session *session;
+    int64_t epoch, from; /* whose batches are done, and how many of them were before */
+    double begun_ms, ended_ms;
 } listener;
 
 /* A seed's training, and what its weights do to what was held out. */
@@ -91,6 +95,32 @@ static void hear(void *ctx, const gn_epoch *epoch)
     gn_train_log_epoch(&l->log, l->seed, e);
     gn_train_plot_epoch(&l->plot, l->seed, e);
     if (gn_progress_due(&l->line) || is_last(e)) show(l, e);
+}
+
+/* An epoch of many batches says how far it is. */
+static void hear_batch(void *ctx, const gn_fit *f, int64_t of)
+{
+    listener *l = ctx;
+    if (f->batches == 1 || f->epochs != l->epoch) { /* or the first after a break */
+        l->epoch = f->epochs;
+        l->from = f->batches - 1;
+        l->begun_ms = l->from ? gn_now_ms() : l->ended_ms;
+    }
+    double now = gn_now_ms(), ms = now - l->begun_ms, done = (double)(f->batches - l->from);
+    l->ended_ms = now;
+    if (!l->line.on || !gn_progress_due(&l->line)) return;
+    gn_arena a;
+    gn_arena_init(&a);
+    a.oom = l->cli->arena->oom;
+    gn_buf b = {.arena = &a};
+    if (l->runs > 1) gn_buf_printf(&b, "seed %lld/%lld  ", (long long)l->run, (long long)l->runs);
+    gn_buf_printf(&b, "epoch %lld  batch %lld/%lld", (long long)f->epochs + 1,
+                  (long long)f->batches, (long long)of);
+    gn_buf_printf(&b, "  %s left of it  %.1f a second  loss %.4f",
+                  gn_text_time(&a, ms * 1e3 / done * (double)(of - f->batches)), done * 1e3 / ms,
+                  f->batch_loss / (double)f->batch_rows);
+    gn_progress_show(&l->line, b.p);
+    gn_arena_free(&a);
 }
 
 static void hear_kept(void *ctx, uint64_t seed, const gn_epoch *e)
@@ -276,6 +306,10 @@ static gn_status *fit_all(gn_cli *cli, gn_session *s, int64_t n, trained *t)
     gn_status *status = NULL;
     begin_listening(cli, n, &l);
     l.session = s;
+    l.epoch = -1;
+    l.ended_ms = gn_now_ms();
+    s->opt.batch_done = l.line.on ? hear_batch : NULL;
+    s->opt.batch_ctx = &l;
     bool listens = l.line.on || l.log.path || l.plot.path;
     for (int64_t k = t->n = 0; k < n && !status && !(k && fits[k - 1].interrupted); k++) {
         l.run = k + 1;
@@ -289,6 +323,7 @@ static gn_status *fit_all(gn_cli *cli, gn_session *s, int64_t n, trained *t)
             t->n = k + 1;
         if (!status) status = gn_held_out_score(s, &t->held[k]);
     }
+    s->opt.batch_done = NULL;
     return end_listening(cli, s, &l, status);
 }
 

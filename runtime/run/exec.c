@@ -255,9 +255,14 @@ gn_status *gn_instance_again(gn_instance **in, int n_graphs, const gn_graph_bind
         now->room = was->room;
         was->arena = NULL;
     }
-    gn_instance_free(was);
     *in = NULL;
     gn_status *s = bind(now, n_graphs, graphs, n, tensors, like);
+    if (!s && was->profiling) { /* which goes on */
+        gn_instance_profile(now, true);
+        memcpy(now->ns, was->ns, (size_t)was->artifact->n_launches * sizeof *now->ns);
+        now->runs = was->runs;
+    }
+    gn_instance_free(was);
     if (s) {
         gn_instance_free(now);
         return s;

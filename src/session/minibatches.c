@@ -166,6 +166,7 @@ gn_status *gn_batches_run(gn_session *s, gn_fit *fit, double until_ms, double *l
         fit->batches++;
         fit->batch_rows += rows;
         fit->batch_loss += one * (double)rows;
+        if (s->opt.batch_done) s->opt.batch_done(s->opt.batch_ctx, fit, all);
         stop = (s->opt.over && *s->opt.over) || gn_now_ms() >= until_ms || !isfinite(one);
     }
     *loss = fit->batch_loss / (double)fit->batch_rows;

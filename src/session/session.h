@@ -24,6 +24,8 @@ typedef struct gn_tune_news {
     double seconds_left;        /* of the budget of this program */
 } gn_tune_news;
 
+typedef struct gn_fit gn_fit; /* how far training is: below */
+
 typedef struct gn_session_options {
     const char *path;  /* of the model */
     const char *text;  /* NULL: read from path */
@@ -78,6 +80,9 @@ typedef struct gn_session_options {
     /* For tests: sees a candidate's code before it is bound. */
     void (*tune_made)(void *ctx, const char *candidate, gn_unit *u);
     void *tune_ctx;
+    /* After each of an epoch's batches, of which there are `of`; NULL: nobody listens. */
+    void (*batch_done)(void *ctx, const gn_fit *fit, int64_t of);
+    void *batch_ctx;
     const atomic_bool *over; /* ends a search or training before its time, once it is true; NULL */
 } gn_session_options;
 
@@ -240,7 +245,7 @@ typedef struct gn_epoch { /* after each epoch */
 typedef enum gn_stop { GN_STOP_EPOCHS, GN_STOP_PATIENCE, GN_STOP_INTERRUPTED } gn_stop;
 extern const char *const gn_stop_name[]; /* "epochs", "patience", "interrupted" */
 
-typedef struct gn_fit {
+struct gn_fit {
     uint64_t seed;
     int64_t epochs;  /* that ran, those before a checkpoint that it went on from among them */
     int64_t resumed; /* how many those are */
@@ -263,7 +268,7 @@ typedef struct gn_fit {
     const double *step_us;
     gn_status *unwritten; /* why the last checkpoint could not be written, where it could not: the
                              caller's; NULL where training failed */
-} gn_fit;
+};
 
 /* Trains from a reset with `seed`, and from the weights of the options where those name a file, or
  * on from its checkpoint: with the bits of training that never stopped.  GN_ERR_DATA where that is
