@@ -53,6 +53,7 @@ LONG = (("test_conform", {}), ("test_conform_code", {}), ("test_found", {"CK_RUN
 RELATIONS = some("test_relations", 96)
 RESULTS = (("lit", {"LIT_FILTER": "run/results"}), ("lit", {"LIT_FILTER": "run/own-data"}))
 LOGGED = ("lit", {"LIT_FILTER": "run/train-log"})
+BATCHES = ("lit", {"LIT_FILTER": "run/batches"})
 RESUMED = (("lit", {"LIT_FILTER": "run/resume"}),)
 AHEAD = (("test_aot", {}), ("test_aot_image", {}), ("aot_relations", {}), ("aot_typed", {}),
          ("aot", {}))
@@ -60,7 +61,13 @@ ROOMS = (
     ("cli/bench/", (("test_bench_stats", {}), ("test_bench_compare", {}), ("test_bench_text", {}),
                     ("test_bench_grid", {}), ("test_bench_plan", {}), ("test_bench_writers", {}),
                     ("test_bench_child", {})), False),
-    *((room, (*RESUMED, LOGGED, *RESULTS, case("test_cuda_session", "trains")), True)
+    *((room, (BATCHES,), True)
+      for room in ("src/session/minibatches", "src/passes/restrict_batch")),
+    ("runtime/graph/graph_draw", (("test_runtime_edges", {}), BATCHES), True),
+    ("src/base/draw", (("test_draw", {}), ("test_runtime_edges", {})), False),
+    *((room, (some("test_random_forward", 200), ("test_conform_typed", {})), True)
+      for room in ("src/lower/lower_sort", "src/lower/lower_near")),
+    *((room, (*RESUMED, BATCHES, LOGGED, *RESULTS, case("test_cuda_session", "trains")), True)
       for room in ("src/session/checkpoint", "src/session/fit", "cli/cmd_train")),
     *((room, (LOGGED,), True)
       for room in ("cli/train_", "cli/scores", "cli/predictions", "src/session/score")),
@@ -189,7 +196,7 @@ ROOMS = (
     ("src/lower/lower", (*QUICK, *LONG), False),
     ("src/passes/restrict_rows",
      (("test_restrict", {}), ("test_levels", {}), ("test_picks", {}),
-      ("lit", {"LIT_FILTER": "restrict_rows|typed-models"}), *QUICK), False),
+      ("lit", {"LIT_FILTER": "restrict_rows|typed-models|run/batches"}), *QUICK), True),
     ("src/passes/train", (("test_gir_train", {}), ("test_gir_touch", {}), *QUICK, *LONG), False),
     ("src/passes/touch_rows", (("test_gir_touch", {}),), False),
     ("src/passes/simplify", (("test_gir_simplify", {}), *QUICK, *LONG), False),
