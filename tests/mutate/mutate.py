@@ -64,7 +64,6 @@ ROOMS = (
     *((room, (BATCHES,), True)
       for room in ("src/session/minibatches", "src/passes/restrict_batch")),
     ("runtime/graph/graph_draw", (("test_runtime_edges", {}), BATCHES), True),
-    ("src/base/draw", (("test_draw", {}), ("test_runtime_edges", {})), False),
     *((room, (some("test_random_forward", 200), ("test_conform_typed", {})), True)
       for room in ("src/lower/lower_sort", "src/lower/lower_near")),
     *((room, (*RESUMED, BATCHES, LOGGED, *RESULTS, case("test_cuda_session", "trains")), True)
