@@ -102,6 +102,14 @@ static const pattern patterns[] = {
                "3 %9 = ieq %8, 0\n"
                "%10 = select i64 %9, %3, %7 %11 = iadd %2, %10 store %o[%11], %5 }}}",
      0, 0},
+    {"choices that are known by lane",
+     "kernel @p (sym n, %x: f32[n * #] read, %y: f32[8] read, %o: f32[n * #] write) {" ROWS
+     "%2 = imul %1, #\n" COLUMNS(
+         "%3") "%4 = imod %3, 3 %5 = ilt %4, 2 %6 = select i64 %5, 5, 1 %7 = load f32 %y[%6]\n"
+               "%8 = ilt %3, 3 %9 = select i64 %8, %4, 6 %10 = load f32 %y[%9] %11 = fmul f32 %7, "
+               "%10\n"
+               "%12 = iadd %2, %3 store %o[%12], %11 }}}",
+     0, 0},
     {"small types",
      "kernel @p (sym n, %a: bf16[n * #] read, %b: f16[n * #] read, %c: u8[n * #] read, %d: bool[n "
      "* #] read,\n"
