@@ -1,6 +1,7 @@
 """Batches: of all rows and edges they are the full step; the same bits for any number of threads
 and after a break; fewer edges still learn; what cannot be made of batches is said."""
 import json
+import os
 import random
 import re
 import signal
@@ -88,6 +89,19 @@ for how in ((), ("--fanout", "all,all"), ("--without", "hoist")):
             continue
         assert all(abs(a - b) < 1e-3 for a, b in zip(values, one[name][2])), (how, name)
 train(NORM, "--batch", "8", "--fanout", "2,2")
+
+# Rows of several types, each with as many edges of each relation.
+def typed(*args):
+    text = r.works("train", os.path.join(runs.SAMPLES, "hgt.gnn"), "--data",
+                   "synthetic:typed,scale=0.002", "-q", "--json", "--epochs", "3", *args)
+    return json.loads(text)["runs"][0]
+
+
+whole = typed()
+for how in ((), ("--fanout", "all,all")):
+    one = typed("--batch", "100000", *how)
+    assert abs(one["loss"] - whole["loss"]) < 1e-4 * whole["loss"], (how, one, whole)
+assert typed("--batch", "32", "--fanout", "4,3")["loss"] < whole["loss"] / 2
 
 # Fewer rows and edges learn too, a step at a time.
 for path in MODELS:
