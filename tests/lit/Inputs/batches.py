@@ -101,7 +101,7 @@ whole = typed()
 for how in ((), ("--fanout", "all,all")):
     one = typed("--batch", "100000", *how)
     assert abs(one["loss"] - whole["loss"]) < 1e-4 * whole["loss"], (how, one, whole)
-assert typed("--batch", "32", "--fanout", "4,3")["loss"] < whole["loss"] / 2
+assert typed("--batch", "32", "--fanout", "4,3")["train_acc"] > 5 * whole["train_acc"]
 
 # Fewer rows and edges learn too, a step at a time.
 for path in MODELS:
