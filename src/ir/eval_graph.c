@@ -191,6 +191,25 @@ static int64_t *places(gn_arena *a, const gir_coo *r)
     return at;
 }
 
+/* Between the rows of g, with no edges yet and room for all of its. */
+static gir_coo *some_edges(gn_arena *a, const gir_coo *g)
+{
+    gir_coo *d = GN_NEW(a, gir_coo);
+    *d = (gir_coo){.n_src = g->n_src, .n_dst = g->n_dst};
+    int64_t **const array[] = {&d->src, &d->dst, &d->pos, &d->from};
+    for (int k = 0; k < 4; k++) *array[k] = GN_NEW_N(a, int64_t, g->n_edge);
+    return d;
+}
+
+/* Edge `from` of g, which keeps its place in the user's list. */
+static void keep_edge(gir_coo *d, const gir_coo *g, int64_t from, int64_t src, int64_t dst)
+{
+    d->src[d->n_edge] = src;
+    d->dst[d->n_edge] = dst;
+    d->pos[d->n_edge] = g->pos[from];
+    d->from[d->n_edge++] = from;
+}
+
 gn_status *gir_eval_RESTRICT(gir_eval_t *e)
 {
     const gir_node *n = gir_node_at_hand(e);
@@ -199,19 +218,13 @@ gn_status *gir_eval_RESTRICT(gir_eval_t *e)
     if (n->attr.i[0] & 2) dst = gir_arg(e, n->n_in - 1)->graph;
     const int64_t *src_at = src ? places(e->arena, src) : NULL,
                   *dst_at = dst ? places(e->arena, dst) : NULL;
-    gir_coo *out = GN_NEW(e->arena, gir_coo);
-    *out = (gir_coo){.n_src = src ? src->n_edge : g->n_src, .n_dst = dst ? dst->n_edge : g->n_dst};
-    out->src = GN_NEW_N(e->arena, int64_t, g->n_edge);
-    out->dst = GN_NEW_N(e->arena, int64_t, g->n_edge);
-    out->pos = GN_NEW_N(e->arena, int64_t, g->n_edge);
-    out->from = GN_NEW_N(e->arena, int64_t, g->n_edge);
+    gir_coo *out = some_edges(e->arena, g);
+    out->n_src = src ? src->n_edge : g->n_src;
+    out->n_dst = dst ? dst->n_edge : g->n_dst;
     for (int64_t k = 0; k < g->n_edge; k++) {
         int64_t s = src ? src_at[g->src[k]] : g->src[k], d = dst ? dst_at[g->dst[k]] : g->dst[k];
         if (s < 0 || d < 0) continue;
-        out->src[out->n_edge] = s;
-        out->dst[out->n_edge] = d;
-        out->pos[out->n_edge] = g->pos[k];
-        out->from[out->n_edge++] = k;
+        keep_edge(out, g, k, s, d);
     }
     if (gir_is_pick(e->p, e->v) && out->n_edge != g->n_edge)
         GN_FAIL(GN_ERR_DATA,
@@ -326,18 +339,10 @@ gn_status *gir_eval_DRAW(gir_eval_t *e)
             if (g->dst[k] == v) edge[n++] = k;
         if (n) draw_edges(e, g, edge, n, kept);
     }
-    gir_coo *out = GN_NEW(e->arena, gir_coo);
-    *out = (gir_coo){.n_src = g->n_src, .n_dst = g->n_dst};
-    out->src = GN_NEW_N(e->arena, int64_t, g->n_edge);
-    out->dst = GN_NEW_N(e->arena, int64_t, g->n_edge);
-    out->pos = GN_NEW_N(e->arena, int64_t, g->n_edge);
-    out->from = GN_NEW_N(e->arena, int64_t, g->n_edge);
+    gir_coo *out = some_edges(e->arena, g);
     for (int64_t k = 0; k < g->n_edge; k++) {
         if (!kept[k]) continue;
-        out->src[out->n_edge] = g->src[k];
-        out->dst[out->n_edge] = g->dst[k];
-        out->pos[out->n_edge] = g->pos[k];
-        out->from[out->n_edge++] = k;
+        keep_edge(out, g, k, g->src[k], g->dst[k]);
     }
     e->out->graph = out;
     return NULL;
