@@ -18,6 +18,7 @@ import argparse
 import filecmp
 import json
 import os
+import pathlib
 import re
 import resource
 import shutil
@@ -30,6 +31,12 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 COPIED = ("CMakeLists.txt", "CMakePresets.json", "LICENSE", "bench", "cli", "cmake", "docs",
           "include", "runtime", "samples", "src", "stdlib", "tests")
+
+
+def forks(test):
+    """Does it say that its checks are processes of their own?"""
+    return any("/* forks: yes */" in path.read_text(encoding="utf-8")[:2000]
+               for path in pathlib.Path(ROOT, "tests").glob(f"*/{test}.c"))
 
 
 def some(test, programs):
@@ -127,7 +134,7 @@ ROOMS = (
       case("test_cuda_loops", "long"), case("test_cuda_ops", "special"),
       case("test_cuda_loops", "products"), ("test_cuda_products", {}), ("test_cuda_loops", {}),
       ("test_cuda_ops", {}), some("test_cuda_forward", 64)), False),
-    ("src/codegen/", (("test_codegen_ops", {}), ("test_codegen_loops", {"CK_FORK": "yes"}),
+    ("src/codegen/", (("test_codegen_ops", {}), ("test_codegen_loops", {}),
                       ("test_codegen_math", {}), ("test_codegen_loader", {}),
                       ("test_functions", {}), *QUICK, *LONG), True),
     ("runtime/cuda/keep", (("test_cuda_graphs", {}),), False),
@@ -357,8 +364,9 @@ class Builder:
     def fails(self, test):
         """What the test says when it fails; None."""
         name, more = test
-        env = {**os.environ, **self.environment(), "CK_FORK": "no", "GNNC_RANDOM_TRIES": "0",
-               "GNNC_RANDOM_FIRST": "1", "CK_VERBOSITY": "normal", **more}
+        env = {**os.environ, **self.environment(), "CK_FORK": "yes" if forks(name) else "no",
+               "GNNC_RANDOM_TRIES": "0", "GNNC_RANDOM_FIRST": "1", "CK_VERBOSITY": "normal",
+               **more}
         started = time.monotonic()
         # AddressSanitizer reserves terabytes
         memory = resource.RLIM_INFINITY if name.startswith("aot") else MEMORY

@@ -1,4 +1,5 @@
 /* links: runtime base */
+/* forks: yes */
 /* sources: small_program.c */
 /* Recorded graphs of instances on a device, over the fake driver with kernels written in C: set
  * node by node where addresses change, recorded again where that cannot be, kept for shapes that
