@@ -18,13 +18,16 @@ bool *gn_find_trained(gn_arena *a, const gir_program *p)
 
 /* The highest level at which v is needed, or else what it is computed from row by row; all rows
  * where that is not known. */
-static int level_needed(const restricter *z, gir_id v)
+static int level_needed(const restricter *z, gir_id v, int depth)
 {
+    enum { DEEPEST = 10 }; /* values, each of two others at most, as a rule */
     int level = -1;
     if (z->need[v]) return top(z->need[v]);
+    if (depth == DEEPEST) return z->levels;
     for (int k = 0; k < gir_at(z->from, v)->n_in && gn_is_by_rows(z->from, v); k++) {
         gir_id o = gir_in(z->from, v, k);
-        int of = over_nodes(z, o) && !gn_is_made_up(z->from, o) ? level_needed(z, o) : -1;
+        bool rows = over_nodes(z, o) && !gn_is_made_up(z->from, o);
+        int of = rows ? level_needed(z, o, depth + 1) : -1;
         level = of > level ? of : level;
     }
     return level < 0 ? z->levels : level;
@@ -36,7 +39,7 @@ bool gn_sum_of_batch(restricter *z, gir_id v)
     const gir_node *n = gir_at(z->from, v);
     if (!z->trained || n->op != GIR_SPACE_REDUCE || z->sum_of[v] == z->mask) return false;
     gir_id o = gir_in(z->from, v, 0);
-    int level = over_nodes(z, o) ? level_needed(z, o) : z->levels;
+    int level = over_nodes(z, o) ? level_needed(z, o, 0) : z->levels;
     if (level == z->levels) return false;
     want(z, o, level);
     z->summed[v] = (uint8_t)(level + 1);
@@ -80,10 +83,10 @@ gir_id gn_count_at(restricter *z, gir_id v, int level)
 /* v, of no rows; numbers of rows that it reads are those of what else it is made of. */
 gir_id gn_clone_whole(restricter *z, gir_id v)
 {
-    gir_id *whole = z->map[z->levels], was[4];
+    gir_id *whole = z->map[z->levels];
     const gir_node *n = gir_at(z->from, v);
-    if (!z->summed[v] || z->counts[v] || n->n_in > 4)
-        return gir_clone_node(z->to, z->from, v, whole);
+    if (!z->summed[v] || z->counts[v]) return gir_clone_node(z->to, z->from, v, whole);
+    gir_id *was = GN_NEW_N(z->to->arena, gir_id, n->n_in + 1);
     for (int k = 0; k < n->n_in; k++) {
         gir_id o = gir_in(z->from, v, k);
         was[k] = whole[o];
