@@ -65,6 +65,7 @@ RESUMED = (("lit", {"LIT_FILTER": "run/resume"}),)
 AHEAD = (("test_aot", {}), ("test_aot_image", {}), ("aot_relations", {}), ("aot_typed", {}),
          ("aot", {}))
 ROOMS = (
+    ("cli/stats", (("test_bench_stats", {}),), False),
     ("cli/bench/", (("test_bench_stats", {}), ("test_bench_compare", {}), ("test_bench_text", {}),
                     ("test_bench_grid", {}), ("test_bench_plan", {}), ("test_bench_writers", {}),
                     ("test_bench_child", {})), False),
