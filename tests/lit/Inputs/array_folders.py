@@ -7,7 +7,7 @@ import random
 import files
 import runs
 
-r = runs.Runs()
+r = runs.Runs(shared=True)
 draw = random.Random(5)
 N, F, C, E = 40, 3, 4, 150
 x = [[round(draw.uniform(-1, 1), 3) for _ in range(F)] for _ in range(N)]

@@ -10,7 +10,7 @@ import zipfile
 import files
 import runs
 
-r = runs.Runs()
+r = runs.Runs(shared=True)
 MODEL = os.path.join(runs.SAMPLES, "gcn.gnn")
 
 

@@ -2,7 +2,7 @@
 wrong."""
 import runs
 
-r = runs.Runs()
+r = runs.Runs(shared=True)
 
 
 def gir(text):

@@ -3,7 +3,7 @@ import random
 
 import runs
 
-r = runs.Runs()
+r = runs.Runs(shared=True)
 SAMPLE = open(runs.SAMPLES + "/gcn.gnn", "rb").read()
 HEAD = b"model M(k = 2) (g: graph, x: node[F]) -> node[C] { "
 

@@ -5,7 +5,7 @@ import sys
 import files
 import runs
 
-r = runs.Runs()
+r = runs.Runs(shared=True)
 GCN, GAT = (os.path.join(runs.SAMPLES, m) for m in ("gcn.gnn", "gat.gnn"))
 SMALL = r.write("m.gnn", "model M() (g: graph, x: node[F]) -> node[C] {\n  lin = Linear(C)\n"
                 "  return lin(x)\n}\n")

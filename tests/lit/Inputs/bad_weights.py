@@ -7,7 +7,7 @@ import struct
 import files
 import runs
 
-r = runs.Runs()
+r = runs.Runs(shared=True)
 MODEL = r.write("m.gnn", "model M() (g: graph, x: node[F]) -> node[C] {\n  lin = Linear(C)\n"
                 "  return lin(x)\n}\n")
 W = r.path("w.safetensors")

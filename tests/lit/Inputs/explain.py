@@ -5,7 +5,7 @@ import os
 
 import runs
 
-r = runs.Runs()
+r = runs.Runs(shared=True)
 DATA = "synthetic:nodes=300,edges=1200,features=16,classes=4"
 CASES = [(m, w) for m in ("gcn", "gat", "sage", "gin") for w in ("step", "eval")]
 

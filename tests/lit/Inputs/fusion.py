@@ -45,7 +45,7 @@ model M() (g: graph, x: node[F]) -> node[...] {
 """,
 }
 
-r = runs.Runs()
+r = runs.Runs(shared=True)
 for name, text in MODELS.items():
     model, weights = r.write(name + ".gnn", text), r.path(name + ".safetensors")
     outs = []

@@ -2,7 +2,7 @@
 import files
 import runs
 
-r = runs.Runs()
+r = runs.Runs(shared=True)
 MODEL = r.write("m.gnn", """model M(hidden = 5) (g: graph, x: node[F]) -> node[C] {
   param a: [F, hidden] = orthogonal(gain = 2) transposed
   param b: [F, hidden] = orthogonal

@@ -9,7 +9,7 @@ import shutil
 import files
 import runs
 
-r = runs.Runs()
+r = runs.Runs(shared=True)
 random.seed(3)
 N, LOOPS = 40, ((5, 5), (9, 9), (5, 5))
 pairs = [(random.randrange(N), random.randrange(N)) for _ in range(150)]

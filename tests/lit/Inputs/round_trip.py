@@ -4,7 +4,7 @@ import os
 import files
 import runs
 
-r = runs.Runs()
+r = runs.Runs(shared=True)
 GCN = os.path.join(runs.SAMPLES, "gcn.gnn")
 W, NPZ, CSV = r.path("w.safetensors"), r.path("p.npz"), r.path("p.csv")
 QUICK = ("-q", "--threads", "1")

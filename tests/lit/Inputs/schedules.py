@@ -6,7 +6,7 @@ import math
 import files
 import runs
 
-r = runs.Runs()
+r = runs.Runs(shared=True)
 MODEL = """model M(hidden = 16, p = 0.3) (g: graph, x: node[F]) -> node[C] {
   return GCNConv(C)(g, dropout(relu(GCNConv(hidden)(g, x)), p))
 }

@@ -13,7 +13,7 @@ import xml.dom.minidom
 import files
 import runs
 
-r = runs.Runs()
+r = runs.Runs(shared=True)
 GCN, GAT = (os.path.join(runs.SAMPLES, name) for name in ("gcn.gnn", "gat.gnn"))
 NAMES = ["seed", "epoch", "loss", "val_loss", "train_acc", "val_acc", "test_acc", "train_roc_auc",
          "val_roc_auc", "test_roc_auc"] + [f"{part}_{name}" for part in ("val", "test") for name

@@ -7,7 +7,7 @@ import re
 
 import runs
 
-r = runs.Runs()
+r = runs.Runs(shared=True)
 SPARSE = "synthetic:nodes=60,edges=240,features=30,classes=3,density=0.05"
 names = re.findall(r"^  ([\w-]+) +(?!\*)\w", r.works("opt", "--list"), re.M)
 assert len(names) >= 10 and "dense" not in names and "hoist" in names, names
