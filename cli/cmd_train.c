@@ -27,7 +27,7 @@ typedef struct listener {
     int64_t first; /* the first epoch of this seed that was trained here; 0: none yet */
     const gn_session *session;
     int64_t epoch, from; /* whose batches are done, and how many of them were before */
-    double begun_ms, ended_ms;
+    double begun_ms;
 } listener;
 
 /* A seed's training, and what its weights do to what was held out. */
@@ -101,14 +101,15 @@ static void hear(void *ctx, const gn_epoch *epoch)
 static void hear_batch(void *ctx, const gn_fit *f, int64_t of)
 {
     listener *l = ctx;
-    if (f->batches == 1 || f->epochs != l->epoch) { /* or the first after a break */
+    double now = gn_now_ms();
+    if (f->batches == 1 || f->epochs != l->epoch) { /* the first, of all or after a break */
         l->epoch = f->epochs;
-        l->from = f->batches - 1;
-        l->begun_ms = l->from ? gn_now_ms() : l->ended_ms;
+        l->from = f->batches;
+        l->begun_ms = now;
+        return;
     }
-    double now = gn_now_ms(), ms = now - l->begun_ms, done = (double)(f->batches - l->from);
-    l->ended_ms = now;
-    if (!l->line.on || !gn_progress_due(&l->line)) return;
+    if (!gn_progress_due(&l->line)) return;
+    double ms = now - l->begun_ms, done = (double)(f->batches - l->from);
     gn_arena a;
     gn_arena_init(&a);
     a.oom = l->cli->arena->oom;
@@ -307,7 +308,6 @@ static gn_status *fit_all(gn_cli *cli, gn_session *s, int64_t n, trained *t)
     begin_listening(cli, n, &l);
     l.session = s;
     l.epoch = -1;
-    l.ended_ms = gn_now_ms();
     s->opt.batch_done = l.line.on ? hear_batch : NULL;
     s->opt.batch_ctx = &l;
     bool listens = l.line.on || l.log.path || l.plot.path;
@@ -437,6 +437,8 @@ static gn_status *set_batches(const gn_cli *cli, gn_session_options *o)
 {
     const char *text = cli->opt.fanout;
     if (cli->opt.batch > 0) o->batch = cli->opt.batch;
+    o->has_fanout = text != NULL;
+    if (text && !strcmp(text, "all")) return NULL;
     for (const char *at = text; at && *at;) {
         char *end;
         bool all = !strncmp(at, "all", 3);

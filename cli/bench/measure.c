@@ -88,7 +88,7 @@ static gn_status *infer(const gn_cli *cli, gn_session *s, gn_measured *m)
     return gn_session_fetch(s);
 }
 
-/* A training step is an epoch: the whole graph is one batch. */
+/* A training step is an epoch, or where the train block says so one of its batches. */
 static gn_status *train(const gn_cli *cli, gn_session *s, gn_measured *m)
 {
     int64_t n = cli->opt.warmup + cli->opt.epochs;

@@ -107,8 +107,8 @@ GN_NODISCARD gn_status *gn_graph_list(const gn_graph *g, void **out);
  * NULL. */
 GN_NODISCARD gn_status *gn_graph_sample(const gn_graph *g, uint64_t key, int64_t most,
                                         uint32_t site, const void *list, gn_graph **out);
-/* The edges into the rows of the pick r, of each at most `most`, with `loops` those from a row to
- * itself besides: DRAW of ops.def. */
+/* The edges into the rows of the pick r, which has each once, of each at most `most`, with `loops`
+ * those from a row to itself besides: DRAW of ops.def. */
 typedef struct gn_drawing {
     uint64_t key;
     int64_t most; /* not negative */

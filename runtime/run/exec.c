@@ -221,7 +221,6 @@ static gn_status *bind(gn_instance *in, int n_graphs, const gn_graph_binding *gr
 static gn_status *blank(const gn_artifact *a, gn_pool *pool, gn_instance **out)
 {
     void *block;
-    GN_TRY(gn_artifact_check(a));
     GN_TRY(gn_block_zeroed(1, sizeof(gn_instance), "instance", &block));
     *out = block;
     (*out)->artifact = a;
@@ -235,6 +234,7 @@ gn_status *gn_instance_new(const gn_artifact *a, int n_graphs, const gn_graph_bi
 {
     gn_instance *in;
     *out = NULL;
+    GN_TRY(gn_artifact_check(a));
     GN_TRY(blank(a, pool, &in));
     gn_status *s = bind(in, n_graphs, graphs, n, tensors, like);
     if (s) {

@@ -40,7 +40,8 @@ GN_NODISCARD gn_status *gn_instance_new(const gn_artifact *a, int n_graphs,
                                         const gn_binding *tensors, gn_pool *pool,
                                         const gn_instance *like, gn_instance **out);
 /* Another instance of the same code on other data takes the place of *in, and its arena where that
- * is large enough.  After a failure there is none: *in is NULL. */
+ * is large enough.  After a failure there is none: *in is NULL, or what it was where no
+ * memory was left to begin. */
 GN_NODISCARD gn_status *gn_instance_again(gn_instance **in, int n_graphs,
                                           const gn_graph_binding *graphs, int n,
                                           const gn_binding *tensors, const gn_instance *like);

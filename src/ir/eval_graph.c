@@ -316,7 +316,7 @@ static void draw_edges(gir_eval_t *e, const gir_coo *g, const int64_t *edge, int
     uint64_t stream = gn_draw_key((uint64_t)gir_to_i64(gir_arg(e, 1)->v[0]), (uint32_t)attr->i[1]);
     int64_t most = attr->i[0], others = 0;
     int64_t *other = GN_NEW_N(e->arena, int64_t, n + 1),
-            *few = GN_NEW_N(e->arena, int64_t, most + 1);
+            *few = GN_NEW_N(e->arena, int64_t, (most < n ? most : n) + 1);
     for (int64_t k = 0; k < n; k++) {
         bool loop = attr->i[2] && g->src[edge[k]] == g->dst[edge[k]];
         kept[edge[k]] = loop;

@@ -222,8 +222,11 @@ bool gir_infer_DRAW(gir_rule *r)
     if (most < 0) return gir_misfit(r, "most is %lld: it is not negative", (long long)most);
     if (loops < 0 || loops > 1 || (loops && g->src != g->dst))
         return gir_misfit(r, "loops is 0, or 1 where a space goes to itself");
-    if (!gir_is_pick(r->p, r->in[2]) || pick->src != g->dst)
-        return gir_misfit(r, "operand 3 is no pick of %s", space_at(r, g->dst)->name);
+    bool picks = gir_graph_operand(r, 2) && gir_picks_once(r->p, r->in[2]);
+    if (!picks || pick->src != g->dst)
+        return gir_misfit(r, "operand 3 is no pick of %s, each row once",
+                          space_at(r, g->dst)->name);
+    if (!gir_same_edges(r, 2)) return false;
     r->out->is_graph = 1;
     r->out->src = g->src;
     r->out->dst = g->dst;

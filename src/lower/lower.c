@@ -99,6 +99,12 @@ int low_buffer_of_value(lower *L, gir_id v)
     return L->value_buffer[v] = add_buffer(L, b);
 }
 
+int low_buffer_read(lower *L, gir_id v)
+{
+    while (fu_is_identity_view(L->p, v) && L->f->place[v] != FU_REAL) v = gir_in(L->p, v, 0);
+    return low_buffer_of_value(L, v);
+}
+
 int low_buffer_of_graph(lower *L, gir_id g, gn_graph_array array)
 {
     for (uint32_t i = 0; i < L->out->buffers.n; i++) {

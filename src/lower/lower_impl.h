@@ -154,6 +154,8 @@ int low_sym_of(lower *L, gir_space_id s, int64_t per);
  * (gn_graph_part_groups). */
 int low_sym_of_parts(lower *L, gir_id g, gn_graph_array ptr, int64_t n);
 int low_buffer_of_value(lower *L, gir_id v); /* LEAF or stored */
+/* of v, or of what it is a view of that is stored */
+int low_buffer_read(lower *L, gir_id v);
 int low_buffer_of_graph(lower *L, gir_id g, gn_graph_array array);
 int low_kernel_buffer(lower *L, int buffer, kir_access access); /* the kernel's number for it */
 int low_temp(lower *L, const char *name, gn_elem e, low_size size);

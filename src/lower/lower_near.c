@@ -10,12 +10,6 @@
 
 enum { COLUMNS = 16 }; /* of a worker */
 
-static int buffer_of(lower *L, gir_id v)
-{
-    while (fu_is_identity_view(L->p, v) && L->f->place[v] != FU_REAL) v = gir_in(L->p, v, 0);
-    return low_buffer_of_value(L, v);
-}
-
 /* The list so far: distances and rows, and one that goes in. */
 typedef struct nearest {
     int64_t k;
@@ -77,8 +71,8 @@ static void lower_nearest(lower *L, gir_id v)
     const gir_node *n = gir_at(L->p, v);
     gir_space_id s = n->type.space;
     int64_t k = n->attr.i[0], width = fu_elems(L->p, gir_in(L->p, v, 0));
-    int x = buffer_of(L, gir_in(L->p, v, 0)),
-        group = n->n_in > 1 ? buffer_of(L, gir_in(L->p, v, 1)) : -1;
+    int x = low_buffer_read(L, gir_in(L->p, v, 0)),
+        group = n->n_in > 1 ? low_buffer_read(L, gir_in(L->p, v, 1)) : -1;
     low_begin(L, "nearest");
     L->launch.trip = (low_size){.coef = 1, .sym = low_sym_of(L, s, 1)};
     kir_id rows = low_sym_value(L, s, 1);
@@ -103,7 +97,7 @@ static void lower_rows_at(lower *L, gir_id v)
 {
     const gir_type *t = gir_type_of(L->p, v);
     int64_t k = t->dim[0], width = gir_row_elems(t) / k;
-    int number = buffer_of(L, gir_in(L->p, v, 0)), x = buffer_of(L, gir_in(L->p, v, 1));
+    int number = low_buffer_read(L, gir_in(L->p, v, 0)), x = low_buffer_read(L, gir_in(L->p, v, 1));
     gn_elem elem = low_elem((gn_elem)t->elem);
     low_begin(L, "rows_at");
     L->launch.trip = (low_size){.coef = 1, .sym = low_sym_of(L, t->space, 1)};
@@ -133,7 +127,7 @@ static void lower_sum_at(lower *L, gir_id v)
     const gir_type *t = gir_type_of(L->p, v);
     gir_id i = gir_in(L->p, v, 0);
     int64_t k = gir_type_of(L->p, i)->dim[0], width = gir_row_elems(t);
-    int number = buffer_of(L, i), y = buffer_of(L, gir_in(L->p, v, 1));
+    int number = low_buffer_read(L, i), y = low_buffer_read(L, gir_in(L->p, v, 1));
     low_begin(L, "sum_at");
     L->launch.trip = (low_size){.coef = width, .sym = -1};
     L->launch.step = COLUMNS;

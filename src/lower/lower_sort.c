@@ -197,12 +197,6 @@ static int list_of(lower *L, const char *name, gir_id v, gir_space_id s, int64_t
     return low_kernel_buffer(L, low_temp(L, own, GN_I32, size), KIR_READ_WRITE);
 }
 
-static int buffer_of(lower *L, gir_id v)
-{
-    while (fu_is_identity_view(L->p, v) && L->f->place[v] != FU_REAL) v = gir_in(L->p, v, 0);
-    return low_buffer_of_value(L, v);
-}
-
 /* Ranks of the rows of a run, in one column, from their order. */
 static void store_ranks(const order *o, const run *r, gir_id v)
 {
@@ -309,8 +303,12 @@ static void rank_edges(lower *L, gir_id v, order *o)
 static void lower_rank(lower *L, gir_id v)
 {
     gir_id x = gir_in(L->p, v, gir_at(L->p, v)->n_in - 1);
-    order o = {
-        .L = L, .x = buffer_of(L, x), .width = fu_elems(L->p, x), .n = 1, .edges = -1, .last = -1};
+    order o = {.L = L,
+               .x = low_buffer_read(L, x),
+               .width = fu_elems(L->p, x),
+               .n = 1,
+               .edges = -1,
+               .last = -1};
     if (gir_at(L->p, v)->n_in > 1)
         rank_edges(L, v, &o);
     else
@@ -323,7 +321,7 @@ static int sort_edges(lower *L, gir_id v, gir_id g, gir_id e)
     gir_space_id to = gir_type_of(L->p, g)->dst, s = gir_type_of(L->p, e)->space;
     low_size size = {.coef = 1, .sym = low_sym_of(L, s, 1)};
     int list = low_temp(L, gn_arena_printf(L->arena, "edges_%u", v), GN_I32, size);
-    order o = {.L = L, .x = buffer_of(L, e), .width = 1, .n = 1, .edges = -1, .last = -1};
+    order o = {.L = L, .x = low_buffer_read(L, e), .width = 1, .n = 1, .edges = -1, .last = -1};
     low_begin(L, "sort_edges");
     L->launch.trip = (low_size){.coef = 1, .sym = low_sym_of(L, to, 1)};
     kir_id first = zero(L), rows = low_sym_value(L, to, 1);
@@ -382,11 +380,11 @@ static void lower_distinct(lower *L, gir_id v)
     const gir_node *n = gir_at(L->p, v);
     gir_space_id s = n->type.space;
     gir_id x = gir_in(L->p, v, 0), g = n->n_in > 2 ? gir_in(L->p, v, 2) : 0;
-    order o = {.L = L, .x = buffer_of(L, x), .width = fu_elems(L->p, x), .edges = -1};
+    order o = {.L = L, .x = low_buffer_read(L, x), .width = fu_elems(L->p, x), .edges = -1};
     o.n = o.width;
-    o.last = buffer_of(L, gir_in(L->p, v, 1));
+    o.last = low_buffer_read(L, gir_in(L->p, v, 1));
     if (g) {
-        o.by = buffer_of(L, gir_in(L->p, v, 3));
+        o.by = low_buffer_read(L, gir_in(L->p, v, 3));
         o.edges = sort_edges(L, v, g, gir_in(L->p, v, 3));
         o.ptr = low_buffer_of_graph(L, g, GN_GRAPH_ROW_PTR);
     }

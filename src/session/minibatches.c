@@ -16,7 +16,7 @@ gn_status *gn_batches_settings(gn_session *s)
 {
     gn_train_spec *t = &s->model->train;
     if (s->opt.batch) t->batch = s->opt.batch;
-    if (!s->opt.n_fanout) return NULL;
+    if (!s->opt.has_fanout) return NULL;
     if (!t->batch) GN_FAIL(GN_ERR_USAGE, "--fanout goes with --batch N, or `batch = rows(N)`");
     t->n_fanout = s->opt.n_fanout;
     memcpy(t->fanout, s->opt.fanout, (size_t)t->n_fanout * sizeof *t->fanout);

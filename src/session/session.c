@@ -348,7 +348,7 @@ gn_status *gn_session_bind_also(gn_session *s, gn_unit *u, gn_pool *pool, const 
                              DATA + d->n_more + d->n_columns + s->state.n + gn_unit_kept(u) +
                                  n_also);
     int64_t nodes = d->n_nodes, labelled = gn_dataset_labelled(d);
-    bool by_batches = s->batches && u == &s->build.step;
+    bool by_batches = s->batches && u->code->set; /* candidates of a search, too */
     uint8_t *train_mask = by_batches ? s->batches->mask : d->train_mask;
     const float *x = d->x ? d->x : s->x_dense;
     int n = 0;
@@ -375,7 +375,7 @@ gn_status *gn_session_bind_also(gn_session *s, gn_unit *u, gn_pool *pool, const 
     g[graphs++] = (gn_graph_binding){GN_NAME_G, s->graph};
     if (s->x_pattern) g[graphs++] = (gn_graph_binding){GN_NAME_X, s->x_pattern};
     graphs += gn_session_bind_relations(s, g + graphs);
-    if (by_batches) {
+    if (by_batches && u == &s->build.step) {
         s->batches->n_tensors = n + s->state.n;
         s->batches->tensors = b;
         s->batches->n_graphs = graphs;

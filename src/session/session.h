@@ -44,8 +44,9 @@ typedef struct gn_session_options {
     int64_t checkpoint_every; /* epochs; 0: once a minute.  At the end, be it an early one, in any
                                  case */
     int64_t epochs;           /* -1: the train block's */
-    int64_t batch; /* rows of a step, in the place of the train block's; 0: as that says */
-    int n_fanout;  /* likewise edges into a row, by hop; -1: along all */
+    int64_t batch;   /* rows of a step, in the place of the train block's; 0: as that says */
+    bool has_fanout; /* likewise edges into a row, by hop: */
+    int n_fanout;    /* 0: along all; of a hop -1: along all of its */
     int64_t fanout[GN_MOST_HOPS];
     bool has_rate;      /* another learning rate than the train block's: */
     double rate;        /* finite, not below 0 */

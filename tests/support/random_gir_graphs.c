@@ -164,8 +164,7 @@ static gir_id make_key(gen *z)
 gir_id make_draw(gen *z, gir_id must)
 {
     bool graph = must && gir_type_of(z->p, must)->is_graph;
-    bool picks = graph && (picks_of(z->p, must, gir_type_of(z->p, must)->src) ||
-                           indexes(z->p, must, gir_type_of(z->p, must)->src));
+    bool picks = graph && picks_of(z->p, must, gir_type_of(z->p, must)->src);
     gir_id r = picks ? must : 0, g = graph && !picks ? must : 0, key = must && !graph ? must : 0;
     for (gir_id v = 1; r && !g && v < z->p->nodes.n; v++)
         if (gir_type_of(z->p, v)->is_graph &&

@@ -194,7 +194,7 @@ static bool graph_pair(gir_op p, gir_op c)
     case GIR_REMOVE_LOOPS:
     case GIR_REMAINING_LOOPS:
     case GIR_FILTER: return is_list(p);
-    case GIR_DRAW: return p != GIR_SAMPLE && p != GIR_CORRUPT && p != GIR_ENDS;
+    case GIR_DRAW: return p != GIR_SAMPLE && p != GIR_CORRUPT && p != GIR_ENDS && p != GIR_INDEX;
     case GIR_SAMPLE:
     case GIR_CORRUPT: return is_list(p) || p == GIR_CORRUPT || p == GIR_SAMPLE;
     case GIR_REVERSE: return !picked && !some && p != GIR_DRAW;

@@ -417,7 +417,7 @@ static const example bad[] = {
     {"nearest %3 {k = 4}\n %22 = sum_at %21, %8", "node i32[4] has not 4 parts of floats a row"},
     {KEY "input \"k\" : item bool[]\n %24 = subset %23\n"
          " %25 = draw %1, %22, %24 {most = 3, site = 7, loops = 0}",
-     "operand 3 is no pick of node"},
+     "operand 3 is no pick of node, each row once"},
     {KEY "input \"k\" : item bool[]\n %24 = subset %23\n"
          " %25 = draw %2, %22, %24 {most = 3, site = 7, loops = 1}",
      "loops is 0, or 1 where a space goes to itself"},
@@ -427,7 +427,8 @@ static const example bad[] = {
     {"input \"k\" : item bool[]\n %22 = subset %21\n"
      " %23 = draw %2, %9, %22 {most = 3, site = 7, loops = 0}",
      "operand 2 is no rng_key of inputs and states"},
-    {KEY "draw %2, %22, %1 {most = 3, site = 7, loops = 0}", "operand 3 is no pick of item"},
+    {KEY "draw %2, %22, %1 {most = 3, site = 7, loops = 0}",
+     "operand 3 is no pick of item, each row once"},
     {"rank %7", "what is put in order are numbers of rows, not node bool[4]"},
     {"rank %5", "what is put in order are numbers of rows, not f32[4, 5]"},
     {"rank %1", "what is put in order are numbers of rows, not graph<node -> node, edge>"},
