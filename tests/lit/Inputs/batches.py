@@ -64,8 +64,9 @@ def read(name):
 # One batch of all edges is the full step: in any mode, from sparse features, of reordered nodes.
 for path in MODELS:
     full = train(path)
-    for how in (("--fanout", "all,all"), ("--fanout", "all"), (), ("--fanout", "50,50"), ("--fanout", "all,40", "-O",
-                "eager"), ("--reorder", "rcm"), ("--without", "hoist,fuse,restrict_rows")):
+    for how in (("--fanout", "all,all"), ("--fanout", "all"), (), ("--fanout", "50,50"),
+                ("--fanout", "all,40", "-O", "eager"), ("--reorder", "rcm"),
+                ("--without", "hoist,fuse,restrict_rows")):
         one = train(path, "--batch", "1000", *how)
         assert abs(one["loss"] - full["loss"]) < 2e-5 * full["loss"], (path, how, one, full)
         assert one["test_acc"] == full["test_acc"], (path, how, one, full)
