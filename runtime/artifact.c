@@ -135,7 +135,7 @@ static gn_status *check_edges(const gn_artifact *a, int k)
     bool names = g->times >= 0 && g->times <= 2 && g->end >= 1 && g->end <= 3;
     if (g->how == GN_ENDS && !names)
         BAD("artifact %s: graph %d names ends in no known way", a->name, k);
-    bool drawn = gn_is_drawn(g->how) ||
+    bool drawn = (gn_is_drawn(g->how) && !g->once) ||
                  (g->how == GN_INDEX ? a->columns[g->column].drawn : a->graphs[g->parent].drawn);
     for (int j = 0; g->how != GN_INDEX && j < 2; j++)
         if (g->with[j] >= 0) drawn = drawn || a->graphs[g->with[j]].drawn;

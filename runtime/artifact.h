@@ -159,6 +159,7 @@ typedef struct gn_graph_slot {
                       whose edges the rows are; ENDS: [0] the pick of rows that are
                       added; DRAW: [0] the pick of destinations.  -1: none */
     bool drawn;    /* of draws, so that its edges are others at every run */
+    bool once;     /* SAMPLE, CORRUPT, DRAW: drawn where it is bound alone */
     int column;    /* FILTER: the mask; INDEX: the numbers; else -1 */
     int end;       /* GROW: whose rows are picked; CORRUPT: gn_corruption; ENDS: bits
                       1 << end; DRAW: whether loops are kept */

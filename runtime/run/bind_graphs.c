@@ -154,7 +154,7 @@ static gn_status *find_origin(const gn_instance *in, const gn_graph_slot *slot, 
 {
     const gn_binding *b;
     bool of_column = slot->how == GN_FILTER || slot->how == GN_INDEX;
-    *shared = !slot->drawn && slot->how != GN_DRAW;
+    *shared = !slot->drawn && !slot->once;
     *d = (gn_derived){.how = slot->how, .end = slot->end, .n_mask = -1};
     if (slot->how != GN_SUBSET && slot->how != GN_INDEX) d->parent[0] = in->graph[slot->parent];
     for (int k = 0; slot->how >= GN_GROW && k < 2; k++)

@@ -21,7 +21,7 @@ static gn_status *find_changes(gn_instance *in, bool *any)
     *any = false;
     for (int k = 0; k < in->artifact->n_graphs; k++) {
         gn_derived *d = in->derived[k];
-        if (!d || !gn_is_drawn(d->how)) continue;
+        if (!d || !gn_is_drawn(d->how) || in->artifact->graphs[k].once) continue;
         uint64_t before = d->key;
         GN_TRY(gn_find_key(in, d));
         *any = *any || d->key != before;
@@ -65,7 +65,7 @@ gn_status *gn_redraw(gn_instance *in)
     gn_status *s = find_changes(in, &any);
     if (!s && any) s = draw_all(in);
     for (int k = 0; s && k < in->artifact->n_graphs; k++)
-        if (in->derived[k] && gn_is_drawn(in->derived[k]->how))
+        if (in->derived[k] && gn_is_drawn(in->derived[k]->how) && !in->artifact->graphs[k].once)
             in->derived[k]->key = ~(uint64_t)0; /* no key: of 53 bits */
     return s;
 }

@@ -195,6 +195,7 @@ static uint64_t lay_graphs(aot_layout *l, const gn_artifact *a)
         to.with[0] = s->with[0];
         to.with[1] = s->with[1];
         to.drawn = s->drawn;
+        to.once = s->once;
         to.column = s->column;
         to.end = s->end;
         to.times = s->times;

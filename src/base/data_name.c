@@ -21,3 +21,9 @@ bool gn_is_data_name(const char *name)
         if (!strcmp(name, gn_data_name[k])) return true;
     return false;
 }
+
+bool gn_is_batch_mask(const char *name)
+{
+    size_t n = strlen(name), end = strlen(GN_BATCH_MASK);
+    return n > end && !strcmp(name + n - end, GN_BATCH_MASK);
+}

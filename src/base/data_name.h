@@ -32,6 +32,7 @@
 #define GN_NAME_WEIGHT "g.weight"
 #define GN_NAME_ATTR "g.attr"
 #define GN_WORD_ATTR "attr"
+#define GN_BATCH_MASK "#batch" /* behind a relation's name: bool, the edges that a step is of */
 
 typedef enum gn_data_id {
 #define X(id, name, word) GN_DATA_##id,
@@ -43,5 +44,6 @@ typedef enum gn_data_id {
 extern const char *const gn_data_name[GN_DATA_COUNT];
 extern const char *const gn_data_word[GN_DATA_COUNT]; /* NULL: none */
 bool gn_is_data_name(const char *name);
+bool gn_is_batch_mask(const char *name);
 
 #endif

@@ -136,14 +136,15 @@ static void drawn_slot(assembler *z, gir_id g, gn_graph_slot *s)
 {
     const gir_node *n = gir_at(z->p, g);
     const gir_attr *attr = &n->attr;
-    bool corrupt = n->op == GIR_CORRUPT, once = n->op == GIR_DRAW;
+    bool corrupt = n->op == GIR_CORRUPT, draw = n->op == GIR_DRAW;
     gir_id key = gir_in(z->p, g, 1);
-    s->how = once ? GN_DRAW : corrupt ? GN_CORRUPT : GN_SAMPLE;
-    s->drawn = !once;
+    s->how = draw ? GN_DRAW : corrupt ? GN_CORRUPT : GN_SAMPLE;
+    s->drawn = gir_redraws_edges(n);
+    s->once = !s->drawn;
     s->times = attr->i[0];
-    s->end = corrupt ? (int)attr->i[1] : once ? (int)attr->i[2] : 0;
+    s->end = corrupt ? (int)attr->i[1] : draw ? (int)attr->i[2] : 0;
     s->site = (uint32_t)attr->i[corrupt ? 2 : 1];
-    if (once) s->with[0] = graph_number(z, gir_in(z->p, g, 2));
+    if (draw) s->with[0] = graph_number(z, gir_in(z->p, g, 2));
     for (int k = 0; k < 2; k++) s->key_of[k] = gir_at(z->p, gir_in(z->p, key, k))->attr.name;
 }
 

@@ -246,6 +246,7 @@ static void print_item(const ast_item *item, gn_buf *b)
         gn_buf_printf(b, "  %s = ", item->name.text);
         print_expr(item->a, b);
     }
+    if (item->of.text) gn_buf_printf(b, " of %s", item->of.text);
     if (item->over) {
         gn_buf_add(b, " over ");
         print_expr(item->over, b);

@@ -99,36 +99,46 @@ static value rows_at(elab *E, const el_graph *g, int end)
     return (value){.kind = VAL_ROWS, .id = end == GIR_SRC ? t->src : t->dst};
 }
 
-/* The place in the schema of a column that lies on the relation's edges; -1: there is none. */
-static int column_of(elab *E, const el_graph *g, const char *name)
+/* The relation that g has some edges of, each as often as that has; else g. */
+static const el_graph *whole_of(const elab *E, const el_graph *g)
 {
-    if (!g->key || E->relation[g->key - 1] != g) return -1;
+    gir_id id = g->id;
+    while (gir_at(E->prog, id)->op == GIR_FILTER || gir_at(E->prog, id)->op == GIR_SAMPLE)
+        id = gir_in(E->prog, id, 0);
+    const el_graph *r = g->key ? E->relation[g->key - 1] : NULL;
+    return r && r->id == id ? r : g;
+}
+
+/* What the data have on the edges of a relation under this name; unset: nothing. */
+static value field_of_edges(elab *E, const el_graph *g, const char *name, gn_span at)
+{
+    bool first = E->graph && g->id == E->graph->id, attr = strcmp(name, GN_WORD_ATTR) == 0;
+    if (first && attr) return el_input(E, GN_WORD_ATTR, at);
+    if (!g->key || E->relation[g->key - 1] != g) return (value){0};
     const char *relation = E->schema->relation[g->key - 1].name;
-    return gn_schema_find_column(E->schema, gn_arena_printf(E->arena, "%s.%s", relation, name));
+    int k = gn_schema_find_column(E->schema, gn_arena_printf(E->arena, "%s.%s", relation, name));
+    return k >= 0 ? el_column(E, k) : attr ? NONE : (value){0};
 }
 
 value el_graph_field(elab *E, const ast_expr *e, value v)
 {
     static const char *const fields[] = {"weight", "weighted", "attr", "src", "dst", "name"};
-    const el_graph *g = v.graph;
+    const el_graph *g = v.graph, *whole = whole_of(E, g);
     el_locate(E, e->mark);
-    int column = column_of(E, g, e->name);
     if (strcmp(e->name, "weighted") == 0) return val_bool(g->weight != 0);
     if (strcmp(e->name, "weight") == 0)
         return val_tensor(g->weight ? g->weight : el_edge_ones(E, g), NULL);
     if (strcmp(e->name, "src") == 0) return rows_at(E, g, GIR_SRC);
     if (strcmp(e->name, "dst") == 0) return rows_at(E, g, GIR_DST);
     if (strcmp(e->name, "name") == 0) return val_string(g->name);
-    bool first = E->graph && g->id == E->graph->id;
-    if (column >= 0 && !(first && strcmp(e->name, GN_WORD_ATTR) == 0)) return el_column(E, column);
-    if (strcmp(e->name, "attr") == 0) {
-        if (g->key && E->relation[g->key - 1] == g && !first) return NONE;
-        if (!first)
-            return el_error(E, e->mark,
-                            "a derived graph has no attributes: `carry(g.attr, derived, fill)` "
-                            "takes them there");
-        return el_input(E, "attr", e->mark);
-    }
+    value x = field_of_edges(E, whole, e->name, e->mark);
+    if (x.kind == VAL_TENSOR && whole != g)
+        return val_tensor(el_carry(E, e->mark, g, x, val_int(0)), x.u.axes);
+    if (x.kind != VAL_UNSET) return x;
+    if (strcmp(e->name, GN_WORD_ATTR) == 0)
+        return el_error(E, e->mark,
+                        "a derived graph has no attributes: `carry(g.attr, derived, fill)` takes "
+                        "them there");
     return el_error(E, e->mark, "a graph has no field `%s`%s", e->name,
                     gn_diag_suggest(E->arena, e->name, fields, 6));
 }

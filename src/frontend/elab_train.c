@@ -10,7 +10,7 @@ static const char *const items[] = {
     "warmup", "patience",  "monitor", "select",       "batch",     "fanout"};
 enum { N_ITEMS = sizeof items / sizeof *items };
 
-static const ast_item *item_named(const ast_decl *d, const char *name)
+const ast_item *el_train_item(const ast_decl *d, const char *name)
 {
     const ast_item *found = NULL;
     for (uint32_t i = 0; i < d->items.n; i++)
@@ -21,7 +21,7 @@ static const ast_item *item_named(const ast_decl *d, const char *name)
 /* The frame in which settings are evaluated: hyperparameters of the block and of the model, the
  * model by its name, and inputs that the block declares. Inputs from the data are looked up by
  * name. */
-static void push_train_frame(elab *E, const train_plan *t)
+static void push_train_frame(elab *E, const train_plan *t, bool of_batch)
 {
     const ast_decl *d = t->decl;
     frame *f = el_push_frame(E, d, d->src, NULL, d->name.span);
@@ -48,6 +48,7 @@ static void push_train_frame(elab *E, const train_plan *t)
             el_match(E, &item->type, &v, what, f, item->type.span, NULL);
         el_bind(E, f, item->name.text, v);
     }
+    if (of_batch) el_bind_batch(E, d, f);
 }
 
 /* `loss = f(...) over mask` gives f the argument `mask`. */
@@ -73,11 +74,11 @@ static value loss_over(elab *E, const ast_item *item)
 
 value el_train_loss(elab *E, const train_plan *t)
 {
-    const ast_item *item = item_named(t->decl, "loss");
+    const ast_item *item = el_train_item(t->decl, "loss");
     if (!item)
         return el_error(E, t->decl->name.span, "the train block of `%s` has no `loss`",
                         t->decl->name.text);
-    push_train_frame(E, t);
+    push_train_frame(E, t, E->mode == MODE_TRAIN);
     value v = loss_over(E, item);
     if (v.kind == VAL_TENSOR) {
         const gir_type *type = val_type(E, &v);
@@ -95,16 +96,16 @@ value el_train_loss(elab *E, const train_plan *t)
 
 /* settings ------------------------------------------------------------------------------------- */
 
-static value setting(elab *E, const ast_decl *d, const char *name, const ast_item **item)
+value el_train_setting(elab *E, const ast_decl *d, const char *name, const ast_item **item)
 {
-    *item = item_named(d, name);
+    *item = el_train_item(d, name);
     return *item ? el_eval(E, (*item)->a) : (value){0};
 }
 
 static void number_setting(elab *E, const ast_decl *d, const char *name, double least, double *out)
 {
     const ast_item *item;
-    value v = setting(E, d, name, &item);
+    value v = el_train_setting(E, d, name, &item);
     if (v.kind == VAL_UNSET || v.kind == VAL_POISON) return;
     if (!val_is_number(&v) || !(val_number(&v) >= least))
         el_error(E, item->a->span, "`%s` is a number of at least %g, not %s", name, least,
@@ -116,7 +117,7 @@ static void number_setting(elab *E, const ast_decl *d, const char *name, double 
 static void int_setting(elab *E, const ast_decl *d, const char *name, int64_t least, int64_t *out)
 {
     const ast_item *item;
-    value v = setting(E, d, name, &item);
+    value v = el_train_setting(E, d, name, &item);
     if (v.kind == VAL_UNSET || v.kind == VAL_POISON) return;
     if (v.kind != VAL_INT || v.u.i < least)
         el_error(E, item->a->span, "`%s` is an integer of at least %lld, not %s", name,
@@ -129,7 +130,7 @@ static void int_setting(elab *E, const ast_decl *d, const char *name, int64_t le
 static bool known_word(elab *E, const ast_decl *d, const char *name, const char *first,
                        const char *second)
 {
-    const ast_item *item = item_named(d, name);
+    const ast_item *item = el_train_item(d, name);
     const char *const names[] = {first, second};
     if (!item || item->a->kind != EXPR_NAME || el_local(E->frame, item->a->name)) return true;
     return el_choice(E, item->a, names, 2, gn_arena_printf(E->arena, "`%s`", name)) >= 0;
@@ -140,14 +141,14 @@ static void selection(elab *E, const ast_decl *d, gn_train_spec *s)
     const ast_item *item;
     if (!known_word(E, d, "select", "best", "last")) return;
     if (!known_word(E, d, "monitor", "val_accuracy", "val_loss")) return;
-    value v = setting(E, d, "select", &item);
+    value v = el_train_setting(E, d, "select", &item);
     if (v.kind != VAL_UNSET && v.kind != VAL_POISON) {
         bool best = v.kind == VAL_STRING && strcmp(v.u.s, "best") == 0;
         if (!best && !(v.kind == VAL_STRING && strcmp(v.u.s, "last") == 0))
             el_error(E, item->a->span, "`select` is `best` or `last`, not %s", val_text(E, &v));
         s->select_best = best;
     }
-    v = setting(E, d, "monitor", &item);
+    v = el_train_setting(E, d, "monitor", &item);
     if (v.kind == VAL_UNSET || v.kind == VAL_POISON) return;
     const value_list one = {.n = 1, .p = &v}, *l = v.kind == VAL_LIST ? v.u.list : &one;
     bool accuracy = false, ok = l->n > 0;
@@ -165,48 +166,6 @@ static void selection(elab *E, const ast_decl *d, gn_train_spec *s)
         el_error(E, item->a->span,
                  "`monitor` is `val_accuracy`, `val_loss` or a list of both, not %s",
                  val_text(E, &v));
-}
-
-/* `batch = rows(1024)` */
-static void batch(elab *E, const ast_decl *d, gn_train_spec *s)
-{
-    const ast_item *item = item_named(d, "batch");
-    if (!item) return;
-    const ast_expr *e = item->a;
-    bool rows = e->kind == EXPR_CALL && e->a->kind == EXPR_NAME && e->args.n == 1 &&
-                !e->args.p[0].name && strcmp(e->a->name, "rows") == 0;
-    value v = rows ? el_eval(E, e->args.p[0].value) : NONE;
-    if (v.kind == VAL_POISON) return;
-    if (v.kind == VAL_INT && v.u.i >= 1)
-        s->batch = v.u.i;
-    else
-        el_error(E, e->span, "`batch` is `rows(N)`, so many rows of the loss's mask a step");
-}
-
-/* `fanout = [15, 10]`, where an element may be `all`; or `all` for all of it. */
-static void fanout(elab *E, const ast_decl *d, gn_train_spec *s)
-{
-    const ast_item *item;
-    value v = setting(E, d, "fanout", &item);
-    if (v.kind == VAL_UNSET || v.kind == VAL_POISON) return;
-    bool all = v.kind == VAL_STRING && strcmp(v.u.s, "all") == 0;
-    const value_list none = {0}, *l = v.kind == VAL_LIST ? v.u.list : &none;
-    bool ok = all || (l->n > 0 && l->n <= GN_MOST_HOPS);
-    for (uint32_t k = 0; k < l->n && ok; k++) {
-        const value *e = &l->p[k];
-        bool every = e->kind == VAL_STRING && strcmp(e->u.s, "all") == 0;
-        ok = every || (e->kind == VAL_INT && e->u.i >= 0 && e->u.i <= INT32_MAX);
-        s->fanout[k] = every ? -1 : e->kind == VAL_INT ? e->u.i : 0;
-    }
-    s->n_fanout = ok ? (int)l->n : 0;
-    if (!ok)
-        el_error(
-            E, item->a->span,
-            "`fanout` is a list of numbers of edges into a row, one a hop and `all` for all of "
-            "them, as `[15, 10]`, of %d at most, or `all`; not %s",
-            (int)GN_MOST_HOPS, val_text(E, &v));
-    else if (!item_named(d, "batch"))
-        el_error(E, item->name.span, "`fanout` goes with `batch = rows(N)`");
 }
 
 /* Does the pattern name the parameter? A whole name, the front of one up to a point, or with * for
@@ -285,9 +244,11 @@ static void check_items(elab *E, const ast_decl *d)
                      gn_diag_suggest(E->arena, item->name.text, items, N_ITEMS));
         bool decay = strcmp(item->name.text, "weight_decay") == 0;
         if (item->on.n && !decay) el_error(E, item->on.p[0].span, "`on` belongs to `weight_decay`");
-        if (item->over && strcmp(item->name.text, "loss") != 0)
-            el_error(E, item->over->span, "`over` belongs to `loss`");
-        if (item_named(d, item->name.text) != item && !decay)
+        bool batch = strcmp(item->name.text, "batch") == 0;
+        if (item->of.text && !batch) el_error(E, item->of.span, "`of` belongs to `batch`");
+        if (item->over && strcmp(item->name.text, "loss") != 0 && !(batch && item->of.text))
+            el_error(E, item->over->span, "`over` belongs to `loss`, and to `edges(N) of` edges");
+        if (el_train_item(d, item->name.text) != item && !decay)
             el_error(E, item->name.span, "`%s` is set again below", item->name.text);
     }
 }
@@ -296,10 +257,10 @@ void el_train_spec(elab *E, const train_plan *t, gn_train_spec *s)
 {
     const ast_decl *d = t->decl;
     bool complete = E->diags->errors == 0;
-    push_train_frame(E, t);
+    push_train_frame(E, t, false);
     check_items(E, d);
     double decay = 0;
-    el_optimizer(E, item_named(d, "optimizer"), s, &decay);
+    el_optimizer(E, el_train_item(d, "optimizer"), s, &decay);
     s->epochs = 200;
     s->gamma = 1;
     for (uint32_t i = 0; i < E->params.n; i++) E->params.p[i].weight_decay = decay;
@@ -313,9 +274,8 @@ void el_train_spec(elab *E, const train_plan *t, gn_train_spec *s)
     number_setting(E, d, "clip_norm", 0, &s->clip_norm);
     number_setting(E, d, "clip_value", 0, &s->clip_value);
     int_setting(E, d, "warmup", 0, &s->warmup);
-    el_schedule(E, item_named(d, "schedule"), s);
+    el_schedule(E, el_train_item(d, "schedule"), s);
     selection(E, d, s);
-    batch(E, d, s);
-    fanout(E, d, s);
+    el_batch(E, d, s);
     el_pop_frame(E);
 }

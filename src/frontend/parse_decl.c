@@ -235,6 +235,10 @@ static bool parse_item(parser *p, ast_decl *d)
     } else {
         if (!parse_expect(p, TOK_ASSIGN, "after the name of a setting")) return false;
         if (!(item.a = parse_expr(p))) return false;
+        if (parse_at_word(p, "of")) {
+            parse_next(p);
+            if (!parse_name(p, &item.of, "the name of a relation")) return false;
+        }
         if (parse_at_word(p, "over")) {
             parse_next(p);
             if (!(item.over = parse_expr(p))) return false;

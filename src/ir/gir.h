@@ -223,8 +223,8 @@ static inline bool gir_owns_edges(const gir_program *p, gir_id g)
  * comparisons, gathers and carries.  The runtime knows them before a program runs, so that graphs
  * are made of them.  The value that stands against it, or 0: v is data. */
 gir_id gir_not_data(const gir_program *p, gir_id v);
-/* Does a graph, or data, come of edges that are drawn (SAMPLE, CORRUPT)?  It has as many edges or
- * rows at every run, but others. */
+/* Does a graph, or data, come of edges that are drawn anew (SAMPLE, CORRUPT)?  It has as many edges
+ * or rows at every run, but others. */
 bool gir_is_drawn(const gir_program *p, gir_id v);
 /* Of a drawn INDEX: does each row come as often at every run, in another order alone?  So do
  * numbers that are carried to a CORRUPT, which has as many edges for each. */
@@ -249,6 +249,16 @@ static inline bool gir_compares_rows(const gir_node *n)
 static inline bool gir_draws_edges(const gir_node *n)
 {
     return n->op == GIR_SAMPLE || n->op == GIR_CORRUPT;
+}
+/* Where the attribute `once` is: edges are drawn where data are bound, and not at every run. */
+static inline int64_t *gir_once(gir_node *n)
+{
+    return gir_draws_edges(n) ? &n->attr.i[n->op == GIR_SAMPLE ? 2 : 3] : NULL;
+}
+/* Are they drawn anew at every run? */
+static inline bool gir_redraws_edges(const gir_node *n)
+{
+    return gir_draws_edges(n) && !n->attr.i[n->op == GIR_SAMPLE ? 2 : 3];
 }
 /* Are its operands that are no graphs read by the runtime alone, which makes edges of them? */
 static inline bool gir_reads_data(const gir_node *n)

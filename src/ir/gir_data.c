@@ -50,7 +50,7 @@ bool gir_is_drawn(const gir_program *p, gir_id v)
     while (gir_at(p, v)->op == GIR_REVERSE || gir_at(p, v)->op == GIR_SELF_LOOPS)
         v = gir_in(p, v, 0);
     const gir_node *n = gir_at(p, v);
-    if (gir_draws_edges(n)) return true;
+    if (gir_redraws_edges(n)) return true;
     bool named = n->op == GIR_ENDS || n->op == GIR_RESTRICT;
     for (int k = 0; named && k < n->n_in; k++) /* other picks are of what stays */
         if ((k == 0 || gir_at(p, gir_in(p, v, k))->op == GIR_ENDS) &&
@@ -61,7 +61,7 @@ bool gir_is_drawn(const gir_program *p, gir_id v)
     needed[v] = true;
     for (gir_id u = v; u > 0; u--) {
         if (!needed[u]) continue;
-        if (gir_draws_edges(gir_at(p, u))) return true;
+        if (gir_redraws_edges(gir_at(p, u))) return true;
         for (int k = 0; k < gir_at(p, u)->n_in; k++) needed[gir_in(p, u, k)] = true;
     }
     return false;

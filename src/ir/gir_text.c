@@ -99,10 +99,11 @@ static void print_attrs(const gir_program *p, const gir_node *n, gn_buf *b)
     int printed = 0;
     for (int k = 0; *at && *at != '-'; k++) {
         int len = (int)strcspn(at, " ");
+        bool usual = len == 4 && memcmp(at, "once", 4) == 0 && !n->attr.i[k];
         if (len == 4 && memcmp(at, "name", 4) == 0) {
             gn_buf_add(b, " ");
             quoted(b, n->attr.name ? n->attr.name : "");
-        } else {
+        } else if (!usual) {
             gn_buf_printf(b, "%s%.*s = ", printed++ ? ", " : " {", len, at);
             if (len == 5 && memcmp(at, "value", 5) == 0)
                 print_double(b, n->attr.f);

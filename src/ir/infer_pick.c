@@ -181,6 +181,11 @@ bool gir_infer_INDEX(gir_rule *r)
     return gir_edge_space(r);
 }
 
+static bool once_or_not(gir_rule *r, int64_t once)
+{
+    return once == 0 || once == 1 || gir_misfit(r, "once is %lld; it is 0 or 1", (long long)once);
+}
+
 /* The key of draws, which is read before anything is computed, and the site. */
 static bool key_operand(gir_rule *r, int64_t site)
 {
@@ -200,6 +205,7 @@ bool gir_infer_SAMPLE(gir_rule *r)
     int64_t most = r->attr->i[0];
     if (!of_edge_list(r)) return false;
     if (most < 1) return gir_misfit(r, "most is %lld: it is positive", (long long)most);
+    if (!once_or_not(r, r->attr->i[2])) return false;
     return key_operand(r, r->attr->i[1]) && gir_edge_space(r);
 }
 
@@ -210,6 +216,7 @@ bool gir_infer_CORRUPT(gir_rule *r)
     if (times < 1 || times > INT32_MAX)
         return gir_misfit(r, "times is %lld, out of 1..2147483647", (long long)times);
     if (end < 0 || end > 2) return gir_misfit(r, "end is %lld; it is 0, 1 or 2", (long long)end);
+    if (!once_or_not(r, r->attr->i[3])) return false;
     return key_operand(r, site) && gir_edge_space(r);
 }
 

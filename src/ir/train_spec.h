@@ -58,7 +58,10 @@ typedef struct gn_train_spec {
     /* Steps before the schedule begins, in which the rate rises to what that begins with. */
     int64_t warmup;
     int64_t epochs;
-    int64_t batch; /* rows of the loss's mask that a step is of; 0: all of them */
+    /* Rows of the loss's mask that a step is of, or edges of the relation `batch_of` (NULL: rows),
+     * of those where the column `batch_over` holds (NULL: of all); 0: all of them. */
+    int64_t batch;
+    const char *batch_of, *batch_over;
     /* Edges into a row along which messages come, by hop from those rows on; -1: all. n_fanout 0:
      * all, over any number of hops. */
     int n_fanout;

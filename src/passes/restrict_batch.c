@@ -103,7 +103,8 @@ gn_status *gn_check_batch(gn_arena *a, const restricter *z)
     const gir_program *p = z->from;
     for (gir_id v = 1; v < p->nodes.n; v++) {
         const gir_node *n = gir_at(p, v);
-        bool rows = over_nodes(z, v) || over_edges(z, v), whole = z->need[v] >> z->levels & 1;
+        gir_id g = over_edges(z, v);
+        bool rows = over_nodes(z, v) || (g && !in_batch(z, g)), whole = z->need[v] >> z->levels & 1;
         if (!rows || !whole || !z->trained[v] || n->op == GIR_STATE) continue;
         const char *at = n->loc.line ? gn_arena_printf(a, "%s:%u: ", p->files.p[n->loc.file],
                                                        (unsigned)n->loc.line)

@@ -102,8 +102,11 @@ static void need_operands_of_edges(restricter *z, gir_id v, gir_id g)
     const gir_node *n = gir_at(p, v);
     for (int level = 0; level < z->levels; level++) {
         if (!(z->need[v] >> level & 1)) continue;
-        if (!by_edges(z, v)) {
+        if (!by_edges(z, v) || (level && in_batch(z, g))) {
             want(z, v, z->levels);
+        } else if (n->op == GIR_GATHER && in_batch(z, g)) {
+            z->of_batch[g] = (uint8_t)(1 + ((z->of_batch[g] - 1) | 1 << n->attr.i[0]));
+            want(z, gir_in(p, v, 1), over_nodes(z, gir_in(p, v, 1)) ? 0 : z->levels);
         } else if (n->op == GIR_GATHER) {
             bool up = n->attr.i[0] == GIR_SRC;
             gir_id x = gir_in(p, v, 1);
@@ -183,7 +186,7 @@ static bool adds_loops(const gir_program *p, gir_id g)
 static gir_id edges_of(restricter *z, gir_id g, int level)
 {
     gir_id whole = z->map[z->levels][g];
-    bool all = level >= z->n_fanout || z->fanout[level] < 0;
+    bool all = level >= z->n_fanout || z->fanout[level] < 0 || in_batch(z, g);
     if (all || !is_relation(z->from, g)) return whole;
     gir_id *slot = &z->drawn[level][g];
     if (*slot) return *slot;
@@ -198,6 +201,7 @@ gir_id gn_pick_of(restricter *z, int level, gir_space_id s)
 {
     gir_id *slot = &z->pick[level][s];
     if (*slot) return *slot;
+    if (level == 0 && z->of_batch) return *slot = gn_pick_ends(z, s);
     if (level == 0)
         return s != space_of(z, z->mask)
                    ? 0
@@ -232,12 +236,14 @@ static gir_id graph_at(restricter *z, gir_id g, int level)
     gir_id *slot = &z->map[level][g];
     if (*slot) return *slot;
     gir_id in[3] = {edges_of(z, g, level)};
-    int n = 1;
-    bool sources = from_here(z, g) && z->through[g] && level + 1 < z->levels;
+    int n = 1, up = in_batch(z, g) ? level : level + 1, read = in_batch(z, g) ? z->of_batch[g] - 1 : 0;
+    bool sources = from_here(z, g) && (read & 1 || (z->through[g] && up < z->levels));
+    bool rows = !in_batch(z, g) || read & 2;
     const gir_type *t = gir_type_of(z->from, g);
-    if (sources) in[n++] = gn_pick_of(z, level + 1, t->src);
-    in[n++] = gn_pick_of(z, level, t->dst);
-    gir_attr ends = {.i = {sources ? 3 : 2}};
+    if (sources) in[n++] = gn_pick_of(z, up, t->src);
+    if (rows) in[n++] = gn_pick_of(z, level, t->dst);
+    gir_attr ends = {.i = {(sources ? 1 : 0) | (rows ? 2 : 0)}};
+    if (n == 1) return *slot = in[0];
     return *slot = gir_make(z->to, GIR_RESTRICT, n, in, &ends, NULL, NULL);
 }
 
@@ -300,7 +306,7 @@ static gir_id edge_value(restricter *z, gir_id v, gir_id g, int level)
         return carried(z, h, some, x);
     }
     if (n->op == GIR_GATHER) {
-        int end = (int)n->attr.i[0], of = end == GIR_DST ? level : level + 1;
+        int end = (int)n->attr.i[0], of = end == GIR_DST || in_batch(z, g) ? level : level + 1;
         gir_id x = gir_in(p, v, 1);
         if (end == GIR_SRC && (!from_here(z, g) || of >= z->levels)) of = z->levels;
         return gir_gather(z->to, h, at_level(z, x, of), end);
@@ -330,7 +336,7 @@ static void clone_graphs(restricter *z)
     const gir_program *p = z->from;
     gir_id *whole = z->map[z->levels];
     const bool *data = find_data(z);
-    whole[z->mask] = gir_clone_node(z->to, p, z->mask, whole);
+    if (!z->of_batch) whole[z->mask] = gir_clone_node(z->to, p, z->mask, whole);
     for (gir_id v = 1; v < p->nodes.n; v++) {
         const gir_node *n = gir_at(p, v);
         bool known = n->type.is_graph || data[v];
@@ -382,11 +388,35 @@ static void find_needs(gn_arena *a, restricter *z, uint8_t *read)
     gn_find_counts(z);
 }
 
+/* Draws of a batch's program are made where it is bound. */
+static const gir_program *draws_once(gn_arena *a, const gir_program *in)
+{
+    gir_program *p = NULL;
+    for (gir_id v = 1; v < in->nodes.n; v++) {
+        if (!gir_redraws_edges(gir_at(in, v))) continue;
+        if (!p) p = gir_clone(a, in);
+        *gir_once(gir_at(p, v)) = 1;
+    }
+    return p ? p : in;
+}
+
+/* The masked sums, and what else is known of a program before levels are. */
+static restricter begin(gn_arena *a, const gir_program *in, int levels, bool batched)
+{
+    restricter z = {.from = batched ? draws_once(a, in) : in,
+                    .levels = levels < GN_MOST_LEVELS ? levels : GN_MOST_LEVELS};
+    if (batched) {
+        z.trained = gn_find_trained(a, z.from);
+        gn_find_batch(a, &z);
+    }
+    z.sum_of = z.of_batch ? gn_sums_of_batch(a, &z) : masks_of_sums(a, z.from, &z.mask);
+    return z;
+}
+
 const uint8_t *gn_find_row_levels(gn_arena *a, const gir_program *in, int *levels)
 {
-    restricter z = {.from = in, .levels = *levels < GN_MOST_LEVELS ? *levels : GN_MOST_LEVELS};
+    restricter z = *levels > 0 ? begin(a, in, *levels, false) : (restricter){.from = in};
     uint8_t *read = GN_NEW_N(a, uint8_t, in->nodes.n);
-    if (z.levels > 0) z.sum_of = masks_of_sums(a, in, &z.mask);
     *levels = z.mask ? z.levels : 0;
     if (z.mask) find_needs(a, &z, read);
     return read;
@@ -432,11 +462,9 @@ static void find_walks(gn_arena *a, const restricter *z, gn_row_needs *out)
 
 gn_row_needs gn_find_row_needs(gn_arena *a, const gir_program *in, bool batched)
 {
-    restricter z = {.from = in, .levels = GN_MOST_LEVELS};
-    if (batched) z.trained = gn_find_trained(a, in);
+    restricter z = begin(a, in, GN_MOST_LEVELS, batched);
     gn_row_needs r = {0};
     uint32_t picked = 0;
-    z.sum_of = masks_of_sums(a, in, &z.mask);
     if (!z.mask) return r;
     r.mask = gir_at(in, z.mask)->attr.name;
     find_needs(a, &z, NULL);
@@ -450,13 +478,11 @@ gn_status *gn_run_restrict_rows(gn_arena *a, const gir_program *in, const gn_pas
                                 gir_program **out)
 {
     *out = (gir_program *)in;
-    restricter z = {.from = in,
-                    .levels = opt->levels < GN_MOST_LEVELS ? opt->levels : GN_MOST_LEVELS,
-                    .trained = opt->batched ? gn_find_trained(a, in) : NULL,
-                    .n_fanout = opt->n_fanout,
-                    .fanout = opt->fanout};
-    if (z.levels <= 0) return NULL;
-    z.sum_of = masks_of_sums(a, in, &z.mask);
+    if (opt->levels <= 0) return NULL;
+    restricter z = begin(a, in, opt->levels, opt->batched);
+    z.n_fanout = opt->n_fanout;
+    z.fanout = opt->fanout;
+    in = z.from;
     if (!z.mask) return NULL;
     find_needs(a, &z, NULL);
     if (opt->batched) GN_TRY(gn_check_batch(a, &z));

@@ -10,6 +10,10 @@ typedef struct restricter {
     gir_program *to;
     int levels;           /* of picked rows; `levels` itself means all rows */
     gir_id mask;          /* the input that picks level 0 */
+    /* Of batches of edges, of which that is the mask, by graph of from; else NULL.  In one word:
+     * one more than bits 1 << end, the ends that are read, where it has edges of the batch or what
+     * comes of them; 0: it has others.  Level 0 has all of those ends. */
+    uint8_t *of_batch;
     const gir_id *sum_of; /* by value of from: the mask of the sum that it is, or 0 */
     uint32_t *need;       /* by value of from: levels that are needed, as bits */
     uint8_t *through;     /* graphs of from: messages are passed along it between rows of picks */
@@ -62,7 +66,20 @@ static inline void want(restricter *z, gir_id v, int level)
     z->need[v] |= (uint32_t)1 << (level < z->levels ? level : z->levels);
 }
 
+/* Has the graph edges of a batch alone?  All of them are needed, and so are both ends. */
+static inline bool in_batch(const restricter *z, gir_id g)
+{
+    return z->of_batch && z->of_batch[g];
+}
+
 gir_id gn_pick_of(restricter *z, int level, gir_space_id s);
+
+/* restrict_edges.c: the mask of a batch of edges and graphs of its edges, if there is one. */
+void gn_find_batch(gn_arena *a, restricter *z);
+/* By value: the mask, where it is a sum over a batch's edges; or 0. */
+gir_id *gn_sums_of_batch(gn_arena *a, const restricter *z);
+/* The pick of the rows of space s that ends of a batch's edges name; 0: of none. */
+gir_id gn_pick_ends(restricter *z, gir_space_id s);
 
 /* restrict_batch.c: by value, do weights go into it? */
 bool *gn_find_trained(gn_arena *a, const gir_program *p);

@@ -32,33 +32,79 @@ static void stretch(gn_train_spec *t, int64_t steps)
     if (t->schedule == GN_LR_EXPONENTIAL) t->gamma = pow(t->gamma, 1 / (double)steps);
 }
 
-gn_status *gn_batches_new(gn_session *s)
+static gn_status *check(const gn_session *s)
 {
-    gn_train_spec *t = &s->model->train;
-    const gn_dataset *d = s->data;
-    if (!s->opt.train || !t->batch) return NULL;
-    if (!d->train_mask)
+    const gn_train_spec *t = &s->model->train;
+    if (!t->batch_of && !s->data->train_mask)
         GN_FAIL(GN_ERR_DATA, "`batch` takes rows of the training mask, and %s has none",
-                d->name ? d->name : "the data");
+                s->data->name ? s->data->name : "the data");
     if (s->opt.objects)
         GN_FAIL(GN_ERR_USAGE, "`batch`: an object trains on all rows that its caller binds; with "
                               "--inference it has no training");
     if (s->opt.target)
         GN_FAIL(GN_ERR_USAGE, "`batch`: batches are bound on the processor, not on a device");
+    return NULL;
+}
+
+/* All rows that there are, and which of them batches are made of (NULL: all). */
+static gn_status *find_rows(const gn_session *s, gn_binding *mask, const uint8_t **among)
+{
+    const gn_train_spec *t = &s->model->train;
+    const gn_dataset *d = s->data;
+    *among = d->train_mask;
+    *mask = (gn_binding){GN_NAME_TRAIN_MASK, GN_BOOL, gn_dataset_labelled(d), 1, NULL};
+    if (!t->batch_of) return NULL;
+    const gn_graph *g = gn_session_relation(s, t->batch_of);
+    mask->name = gn_arena_printf(s->arena, "%s" GN_BATCH_MASK, t->batch_of);
+    mask->rows = g->n_edge;
+    *among = NULL;
+    for (int k = 0; t->batch_over && k < d->n_columns; k++)
+        if (!strcmp(d->columns[k].name, t->batch_over)) *among = d->columns[k].data;
+    if (t->batch_over && !*among)
+        GN_FAIL(GN_ERR_DATA, "`batch` takes edges of `%s`, and the data have none",
+                t->batch_over);
+    return NULL;
+}
+
+/* Edges in the user's order, by their places in the graph's. */
+static void put_edges(const gn_session *s, int64_t *place)
+{
+    const gn_graph *g = gn_session_relation(s, s->model->train.batch_of);
+    for (int64_t k = 0; k < g->n_edge; k++)
+        place[gn_index_get(g->array[GN_GRAPH_POS], g->index, k)] = k;
+}
+
+static gn_status *put_rows(gn_session *s, gn_batches *b)
+{
+    const gn_train_spec *t = &s->model->train;
+    const uint8_t *among;
+    GN_TRY(find_rows(s, &b->mask, &among));
+    int64_t rows = b->mask.rows;
+    b->first = gn_allocate_zeroed((size_t)(rows + 1) * sizeof *b->first);
+    b->row = gn_allocate_zeroed((size_t)(rows + 1) * sizeof *b->row);
+    b->mask.data = gn_allocate_zeroed((size_t)rows + 1);
+    if (!b->first || !b->row || !b->mask.data)
+        GN_FAIL(GN_ERR_NOMEM, "out of memory: %lld rows of batches", (long long)rows);
+    if (t->batch_of) put_edges(s, b->row);
+    for (int64_t v = 0; v < rows; v++)
+        if (!among || among[v]) b->first[b->n++] = t->batch_of ? b->row[v] : v;
+    if (!b->n)
+        GN_FAIL(GN_ERR_DATA, "`batch`: there are no %s to train on", t->batch_of ? "edges" : "rows");
+    for (int64_t k = 0; k < b->n && k < b->size; k++) ((uint8_t *)b->mask.data)[b->first[k]] = 1;
+    return NULL;
+}
+
+gn_status *gn_batches_new(gn_session *s)
+{
+    gn_train_spec *t = &s->model->train;
+    if (!s->opt.train || !t->batch) return NULL;
+    GN_TRY(check(s));
     gn_batches *b = gn_allocate_zeroed(sizeof *b);
-    int64_t rows = gn_dataset_labelled(d);
     if (!b) GN_FAIL(GN_ERR_NOMEM, "out of memory: batches");
     s->batches = b;
     b->size = t->batch;
     b->epoch = -1;
-    b->row = gn_allocate_zeroed((size_t)(rows + 1) * sizeof *b->row);
-    b->mask = gn_allocate_zeroed((size_t)rows + 1);
-    if (!b->row || !b->mask)
-        GN_FAIL(GN_ERR_NOMEM, "out of memory: %lld rows of batches", (long long)rows);
-    for (int64_t v = 0; v < rows; v++)
-        if (d->train_mask[v]) b->row[b->n++] = v;
-    if (!b->n) GN_FAIL(GN_ERR_DATA, "`batch`: there are no rows to train on");
-    for (int64_t k = 0; k < b->n && k < b->size; k++) b->mask[b->row[k]] = 1;
+    GN_TRY(put_rows(s, b));
     stretch(t, gn_batches_count(b));
     return NULL;
 }
@@ -66,8 +112,9 @@ gn_status *gn_batches_new(gn_session *s)
 void gn_batches_free(gn_batches *b)
 {
     if (!b) return;
+    gn_release(b->first);
     gn_release(b->row);
-    gn_release(b->mask);
+    gn_release(b->mask.data);
     gn_release(b);
 }
 
@@ -81,6 +128,8 @@ static void expect(const gn_session *s, int levels, gn_build_options *o)
     int64_t nodes = s->graph->n_dst, edges = s->graph->n_edge;
     double rows = (double)(s->batches->n < s->batches->size ? s->batches->n : s->batches->size),
            each = nodes ? (double)edges / (double)nodes : 0;
+    if (t->batch_of) rows *= 3; /* ends of edges, and one of another that is drawn */
+    if (rows > (double)nodes) rows = (double)nodes;
     *f = (gn_data_facts){.all = {nodes, edges}};
     f->nonzeros = o->sparse ? s->data->x_csr->nnz : 0;
     for (int k = 0; k < levels; k++) {
@@ -101,7 +150,10 @@ gn_status *gn_batches_options(gn_session *s, gn_build_options *o)
     o->n_fanout = t->n_fanout;
     o->fanout = t->fanout;
     GN_TRY(gn_build_needs(s->arena, s->model, o, &needs));
-    if (!needs.mask || strcmp(needs.mask, GN_NAME_TRAIN_MASK))
+    if (t->batch_of && (!needs.mask || strcmp(needs.mask, s->batches->mask.name)))
+        GN_FAIL(GN_ERR_MODEL, "`batch` takes edges of `%s`, and the loss is over none of those",
+                t->batch_of);
+    if (!t->batch_of && (!needs.mask || strcmp(needs.mask, GN_NAME_TRAIN_MASK)))
         GN_FAIL(GN_ERR_MODEL, "`batch` goes with a loss over `train_mask`, whose rows it takes");
     int hops = needs.levels ? needs.levels - 1 : 0;
     if (hops + 1 > GN_MOST_LEVELS || hops > GN_MOST_HOPS)
@@ -121,15 +173,13 @@ static void shuffle(gn_session *s, uint64_t seed, int64_t epoch)
 {
     gn_batches *b = s->batches;
     uint64_t stream = gn_draw_key(gn_step_key(seed, (uint64_t)epoch), ORDER_SITE);
-    int64_t n = 0, rows = gn_dataset_labelled(s->data);
-    for (int64_t v = 0; v < rows; v++)
-        if (s->data->train_mask[v]) b->row[n++] = v;
-    for (int64_t k = n - 1; k > 0; k--) {
+    memcpy(b->row, b->first, (size_t)b->n * sizeof *b->row);
+    for (int64_t k = b->n - 1; k > 0; k--) {
         int64_t j = gn_draw_row(gn_draw_long(stream, (uint64_t)k), k + 1), row = b->row[k];
         b->row[k] = b->row[j];
         b->row[j] = row;
     }
-    memset(b->mask, 0, (size_t)rows);
+    memset(b->mask.data, 0, (size_t)b->mask.rows);
     b->epoch = epoch;
 }
 
@@ -138,8 +188,9 @@ static gn_status *run_batch(gn_session *s, int64_t number, double *loss, int64_t
 {
     gn_batches *b = s->batches;
     gn_unit *u = &s->build.step;
+    uint8_t *mask = b->mask.data;
     int64_t first = number * b->size, end = b->n - first > b->size ? first + b->size : b->n;
-    for (int64_t k = first; k < end; k++) b->mask[b->row[k]] = 1;
+    for (int64_t k = first; k < end; k++) mask[b->row[k]] = 1;
     gn_status *status = gn_unit_bind_again(u, b->n_graphs, b->graphs, b->n_tensors, b->tensors,
                                            s->build.eval.instance);
     if (!status) {
@@ -148,7 +199,7 @@ static gn_status *run_batch(gn_session *s, int64_t number, double *loss, int64_t
         const float *l = gn_instance_output(u->instance, "loss", NULL);
         *loss = l ? (double)*l : NAN;
     }
-    for (int64_t k = first; k < end; k++) b->mask[b->row[k]] = 0;
+    for (int64_t k = first; k < end; k++) mask[b->row[k]] = 0;
     *rows = end - first;
     return status;
 }

@@ -1,6 +1,7 @@
-/* Batches: the rows of the loss's mask a few at a time, in an order of each epoch's own.
+/* Batches: the rows of the loss's mask, or a relation's edges, a few at a time, in an order of each
+ * epoch's own.
  *
- * A step is the training step over the batch's rows, restricted to what they are computed from
+ * A step is the training step over the batch's rows, restricted to what those are computed from
  * (passes/restrict_rows.c), bound to new picks and drawn edges each time.  Which rows, and which
  * edges, are functions of the seed, the epoch and the step. */
 #ifndef GN_SESSION_MINIBATCHES_H
@@ -10,9 +11,10 @@
 
 typedef struct gn_batches {
     int64_t size;            /* rows of a batch; the last one of an epoch may have fewer */
-    int64_t n;               /* rows in all */
+    int64_t n;               /* rows in all; of edges their places in the graph */
+    int64_t *first;          /* [n] in the order in which the data have them */
     int64_t *row;            /* [n] in the order of the epoch at hand */
-    uint8_t *mask;           /* those of the batch at hand, in the place of the training mask */
+    gn_binding mask;         /* those of the batch at hand; of rows in the place of train_mask */
     int64_t epoch;           /* of that order; -1: of none */
     int64_t steps;           /* of gn_batches_step so far */
     int n_tensors, n_graphs; /* what a step is bound to */

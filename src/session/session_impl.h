@@ -63,6 +63,7 @@ GN_NODISCARD gn_status *gn_session_make_relations(gn_session *s);  /* after s->g
 GN_NODISCARD gn_status *gn_session_arrange_columns(gn_session *s); /* after relations */
 int gn_session_bind_columns(const gn_session *s, gn_binding *to);  /* [data->n_columns] */
 int gn_session_bind_relations(const gn_session *s, gn_graph_binding *to);
+const gn_graph *gn_session_relation(const gn_session *s, const char *name); /* that there is */
 /* How many levels of rows a training step picks where rows are of several types. */
 GN_NODISCARD gn_status *gn_session_count_levels(const gn_session *s, gn_build_options *o);
 int64_t gn_session_tables_bytes(const gn_session *s);

@@ -91,6 +91,11 @@ static int relation_named(const gn_dataset *d, const char *name)
     return -1;
 }
 
+const gn_graph *gn_session_relation(const gn_session *s, const char *name)
+{
+    return graph_of(s, relation_named(s->data, name));
+}
+
 /* The numbers of edges by which some are left, if they are a column of the data. */
 static void find_values(const gn_session *s, int relation, const gn_row_walk *from,
                         int32_t **values_of, gn_level_walk *w)

@@ -1,0 +1,123 @@
+/* `batch` and `fanout` of a train block: what a step is of.
+ *
+ * Rows are those of the loss's mask, which the training pass picks.  Of edges the block itself is:
+ * in it the relation's name stands for those of its edges that are in the batch, which an input
+ * tells (GN_BATCH_MASK). */
+#include "base/data_name.h"
+#include "frontend/elab.h"
+
+#include <string.h>
+
+/* N of `what(N)`, evaluated; NONE: it is something else. */
+static value count_of(elab *E, const ast_expr *e, const char *what)
+{
+    bool is = e->kind == EXPR_CALL && e->a->kind == EXPR_NAME && e->args.n == 1 &&
+              !e->args.p[0].name && strcmp(e->a->name, what) == 0;
+    return is ? el_eval(E, e->args.p[0].value) : NONE;
+}
+
+/* The relation that a batch has edges of; NULL: it has none, or this was reported. */
+static const el_graph *relation_of(elab *E, const ast_item *item)
+{
+    if (!item || !item->of.text) return NULL;
+    int k = el_find_relation(E, item->of.text, item->of.span);
+    return k < 0 ? NULL : el_relation(E, k);
+}
+
+/* Values of those edges as values of the batch's. */
+static void carry_columns(elab *E, frame *f, const el_graph *all, const el_graph *batch,
+                          gn_span at)
+{
+    gir_space_id edges = gir_type_of(E->prog, all->id)->edge;
+    for (uint32_t k = 0; k < f->values.n; k++) {
+        value *v = &f->values.p[k];
+        if (v->kind != VAL_TENSOR || val_type(E, v)->space != edges) continue;
+        *v = val_tensor(el_carry(E, at, batch, *v, val_int(0)), v->u.axes);
+    }
+}
+
+void el_bind_batch(elab *E, const ast_decl *d, frame *f)
+{
+    const ast_item *item = el_train_item(d, "batch");
+    const el_graph *g = relation_of(E, item);
+    if (!g) return;
+    gn_span at = item->of.span;
+    gir_type t = gir_tensor(GN_BOOL, gir_type_of(E->prog, g->id)->edge, 0, NULL);
+    const char *name = gn_arena_printf(E->arena, "%s" GN_BATCH_MASK, item->of.text);
+    bool first = E->graph && g->id == E->graph->id;
+    if (first && E->shape->edge_dim > 0)
+        el_bind(E, f, GN_WORD_ATTR, el_input(E, GN_WORD_ATTR, at));
+    const el_graph *some =
+        el_derive_with(E, at, GIR_FILTER, g, el_leaf(E, GIR_INPUT, name, &t), NULL);
+    if (!some) return;
+    carry_columns(E, f, g, some, at);
+    el_bind(E, f, item->of.text, (value){.kind = VAL_GRAPH, .graph = some});
+}
+
+/* The column of which `over` says that it holds for the edges that batches are made of. */
+static void over(elab *E, const ast_item *item, const el_graph *g, gn_train_spec *s)
+{
+    value v = el_eval(E, item->over);
+    const gir_node *n = v.kind == VAL_TENSOR ? gir_at(E->prog, v.id) : NULL;
+    if (v.kind == VAL_POISON) return;
+    if (n && n->op == GIR_INPUT && n->type.elem == GN_BOOL && n->type.rank == 0 &&
+        n->type.space == gir_type_of(E->prog, g->id)->edge)
+        s->batch_over = n->attr.name;
+    else
+        el_error(E, item->over->span,
+                 "batches are made of the edges where a mask of the data holds, such as "
+                 "`%s.train_mask`; this is %s",
+                 item->of.text, val_text(E, &v));
+}
+
+/* `batch = rows(1024)`, `batch = edges(512) of links` */
+static void batch(elab *E, const ast_decl *d, gn_train_spec *s)
+{
+    const ast_item *item = el_train_item(d, "batch");
+    if (!item) return;
+    value v = count_of(E, item->a, item->of.text ? "edges" : "rows");
+    if (v.kind == VAL_POISON) return;
+    if (v.kind != VAL_INT || v.u.i < 1) {
+        el_error(E, item->a->span,
+                 "`batch` is `rows(N)`, so many rows of the loss's mask a step, or `edges(N) of` "
+                 "a relation");
+        return;
+    }
+    const el_graph *g = relation_of(E, item);
+    if (item->of.text && !g) return;
+    s->batch = v.u.i;
+    s->batch_of = item->of.text;
+    if (item->over) over(E, item, g, s);
+}
+
+/* `fanout = [15, 10]`, where an element may be `all`; or `all` for all of it. */
+static void fanout(elab *E, const ast_decl *d, gn_train_spec *s)
+{
+    const ast_item *item;
+    value v = el_train_setting(E, d, "fanout", &item);
+    if (v.kind == VAL_UNSET || v.kind == VAL_POISON) return;
+    bool all = v.kind == VAL_STRING && strcmp(v.u.s, "all") == 0;
+    const value_list none = {0}, *l = v.kind == VAL_LIST ? v.u.list : &none;
+    bool ok = all || (l->n > 0 && l->n <= GN_MOST_HOPS);
+    for (uint32_t k = 0; k < l->n && ok; k++) {
+        const value *e = &l->p[k];
+        bool every = e->kind == VAL_STRING && strcmp(e->u.s, "all") == 0;
+        ok = every || (e->kind == VAL_INT && e->u.i >= 0 && e->u.i <= INT32_MAX);
+        s->fanout[k] = every ? -1 : e->kind == VAL_INT ? e->u.i : 0;
+    }
+    s->n_fanout = ok ? (int)l->n : 0;
+    if (!ok)
+        el_error(
+            E, item->a->span,
+            "`fanout` is a list of numbers of edges into a row, one a hop and `all` for all of "
+            "them, as `[15, 10]`, of %d at most, or `all`; not %s",
+            (int)GN_MOST_HOPS, val_text(E, &v));
+    else if (!el_train_item(d, "batch"))
+        el_error(E, item->name.span, "`fanout` goes with `batch`");
+}
+
+void el_batch(elab *E, const ast_decl *d, gn_train_spec *s)
+{
+    batch(E, d, s);
+    fanout(E, d, s);
+}

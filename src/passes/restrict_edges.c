@@ -1,0 +1,48 @@
+/* Batches of edges: a loss over edges that a mask leaves (a FILTER), and over what comes of those, is
+ * computed from the rows at their ends, which are level 0.  All edges of such graphs are needed, and
+ * draws that they come of are made where data are bound, which a batch is before each step. */
+#include "base/data_name.h"
+#include "passes/restricter.h"
+
+void gn_find_batch(gn_arena *a, restricter *z)
+{
+    const gir_program *p = z->from;
+    for (gir_id v = 1; v < p->nodes.n; v++) {
+        const gir_node *n = gir_at(p, v);
+        bool graph = n->type.is_graph && n->n_in > 0;
+        gir_id mask = graph && n->op == GIR_FILTER ? gir_in(p, v, 1) : 0;
+        bool is = mask && gir_at(p, mask)->op == GIR_INPUT &&
+                  gn_is_batch_mask(gir_at(p, mask)->attr.name);
+        if (is && !z->of_batch) z->of_batch = GN_NEW_N(a, uint8_t, p->nodes.n);
+        if (is) z->mask = mask;
+        if (graph && z->of_batch && (is || in_batch(z, gir_in(p, v, 0)))) z->of_batch[v] = 1;
+    }
+}
+
+gir_id *gn_sums_of_batch(gn_arena *a, const restricter *z)
+{
+    const gir_program *p = z->from;
+    gir_id *mask = GN_NEW_N(a, gir_id, p->nodes.n);
+    for (gir_id v = 1; v < p->nodes.n; v++) {
+        if (gir_at(p, v)->op != GIR_SPACE_REDUCE) continue;
+        gir_id g = over_edges(z, gir_in(p, v, 0));
+        if (g && in_batch(z, g)) mask[v] = z->mask;
+    }
+    return mask;
+}
+
+gir_id gn_pick_ends(restricter *z, gir_space_id s)
+{
+    const gir_program *p = z->from;
+    gir_id r = 0;
+    for (gir_id g = 1; g < p->nodes.n; g++)
+        for (int end = GIR_SRC; end <= GIR_DST; end++) {
+            const gir_type *t = gir_type_of(p, g);
+            bool read = in_batch(z, g) && (z->of_batch[g] - 1) >> end & 1;
+            if (!read || (end == GIR_SRC ? t->src : t->dst) != s) continue;
+            gir_id edges = z->map[z->levels][g];
+            gir_id others = r ? gir_grow(z->to, 0, edges, 0, 1 - end) : 0;
+            r = gir_grow(z->to, others, edges, r, end);
+        }
+    return r;
+}
