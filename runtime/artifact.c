@@ -128,13 +128,15 @@ static gn_status *check_edges(const gn_artifact *a, int k)
     bool draws = g->times > 0 && (unsigned)g->end <= 2 && g->key_of[0] && g->key_of[1];
     if (gn_is_drawn(g->how) && !draws)
         BAD("artifact %s: graph %d is drawn in no known way", a->name, k);
-    bool once = g->times >= 0 && (unsigned)g->end <= 1 && g->key_of[0] && g->key_of[1] &&
+    bool once = g->times >= 0 && (unsigned)g->end <= 2 * GN_DRAW_LABOR + 1 && g->key_of[0] && g->key_of[1] &&
                 g->with[0] >= 0;
     if (g->how == GN_DRAW && !once)
         BAD("artifact %s: graph %d is drawn in no known way", a->name, k);
     bool names = g->times >= 0 && g->times <= 2 && g->end >= 1 && g->end <= 3;
     if (g->how == GN_ENDS && !names)
         BAD("artifact %s: graph %d names ends in no known way", a->name, k);
+    if (g->how == GN_WITHOUT && ((unsigned)g->end > 1 || g->with[0] < 0))
+        BAD("artifact %s: graph %d is without another's edges in no known way", a->name, k);
     bool drawn = (gn_is_drawn(g->how) && !g->once) ||
                  (g->how == GN_INDEX ? a->columns[g->column].drawn : a->graphs[g->parent].drawn);
     for (int j = 0; g->how != GN_INDEX && j < 2; j++)
@@ -162,7 +164,7 @@ static gn_status *check_graphs(const gn_artifact *a)
         if (g->how != GN_INDEX && !within(g->parent, k))
             BAD("artifact %s: graph %d comes from graph %d", a->name, k, g->parent);
         bool with = g->how == GN_GROW || g->how == GN_RESTRICT || g->how == GN_ENDS ||
-                    g->how == GN_DRAW;
+                    g->how == GN_DRAW || g->how == GN_WITHOUT;
         for (int j = 0; with && j < 2; j++)
             if (g->with[j] < -1 || g->with[j] >= k)
                 BAD("artifact %s: graph %d comes from graph %d", a->name, k, g->with[j]);

@@ -157,12 +157,15 @@ typedef struct gn_graph_slot {
     int with[2];   /* GROW: the pick of rows at the other end, and of those added;
                       RESTRICT: the picks of sources and destinations; INDEX: [0] the graph
                       whose edges the rows are; ENDS: [0] the pick of rows that are
-                      added; DRAW: [0] the pick of destinations.  -1: none */
+                      added; DRAW: [0] the pick of destinations; WITHOUT: [0] the other
+                      graph.  -1: none */
     bool drawn;    /* of draws, so that its edges are others at every run */
     bool once;     /* SAMPLE, CORRUPT, DRAW: drawn where it is bound alone */
     int column;    /* FILTER: the mask; INDEX: the numbers; else -1 */
     int end;       /* GROW: whose rows are picked; CORRUPT: gn_corruption; ENDS: bits
-                      1 << end; DRAW: whether loops are kept */
+                      1 << end; DRAW: whether loops are kept, and
+                      gn_draw_how times 2; WITHOUT: whether edges go
+                      either way */
     int64_t times; /* CORRUPT; SAMPLE, DRAW: how many edges at most; ENDS: rows that an edge can
                       add */
     uint32_t site; /* SAMPLE, CORRUPT, DRAW */

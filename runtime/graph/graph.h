@@ -8,6 +8,7 @@
 #ifndef GN_RUNTIME_GRAPH_GRAPH_H
 #define GN_RUNTIME_GRAPH_GRAPH_H
 
+#include "base/draw.h"
 #include "base/elem.h"
 #include "base/graph_array.h"
 #include "base/status.h"
@@ -93,6 +94,10 @@ GN_NODISCARD gn_status *gn_graph_ends(const gn_graph *g, int ends, int64_t added
 GN_NODISCARD gn_status *gn_graph_restrict(const gn_graph *g, const gn_graph *src,
                                           const gn_graph *dst, gn_graph **out);
 
+/* g's edges but those that go from and to the rows that an edge of h does (WITHOUT of ops.def). */
+GN_NODISCARD gn_status *gn_graph_without(const gn_graph *g, const gn_graph *h, bool either,
+                                         gn_graph **out);
+
 /* Graphs of some edges, and of others (FILTER, INDEX and CORRUPT of ops.def).  `mask` [n_edge] in
  * CSR order is 0 where an edge is left out. */
 GN_NODISCARD gn_status *gn_graph_filter(const gn_graph *g, const uint8_t *mask, gn_graph **out);
@@ -114,6 +119,7 @@ typedef struct gn_drawing {
     int64_t most; /* not negative */
     uint32_t site;
     bool loops;
+    gn_draw_how how;
 } gn_drawing;
 GN_NODISCARD gn_status *gn_graph_draw(const gn_graph *g, const gn_graph *r, const gn_drawing *how,
                                       gn_graph **out);

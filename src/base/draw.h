@@ -75,6 +75,13 @@ static inline int64_t gn_draw_part(uint64_t stream, int64_t k, int64_t parts, in
     return first + gn_draw_row(gn_draw_long(stream, (uint64_t)k), each + (k < more));
 }
 
+/* How some of a row's edges are drawn. */
+typedef enum gn_draw_how {
+    GN_DRAW_UNIFORM, /* without repeats: gn_draw_few */
+    GN_DRAW_REPLACE, /* gn_draw_again */
+    GN_DRAW_LABOR    /* gn_draw_shared */
+} gn_draw_how;
+
 /* Which of n > most things are drawn for row `row`, without repeats: [most], ascending (Floyd's
  * algorithm: Bentley and Floyd, "A sample of brilliance", CACM 30, 1987). */
 static inline void gn_draw_few(uint64_t stream, int64_t row, int64_t most, int64_t n, int64_t *out)
@@ -90,6 +97,44 @@ static inline void gn_draw_few(uint64_t stream, int64_t row, int64_t most, int64
             at--;
         }
         out[at] = t;
+    }
+}
+
+/* As many as `most` of n > 0 things, each drawn by itself: [most], ascending. */
+static inline void gn_draw_again(uint64_t stream, int64_t row, int64_t most, int64_t n,
+                                 int64_t *out)
+{
+    uint64_t first = (uint64_t)row * (uint64_t)most;
+    for (int64_t k = 0; k < most; k++) {
+        int64_t t = gn_draw_row(gn_draw_long(stream, first + (uint64_t)k), n), at = k;
+        for (; at > 0 && out[at - 1] > t; at--) out[at] = out[at - 1];
+        out[at] = t;
+    }
+}
+
+/* The `most` < n things of which those that they belong to, `of` [n], have the smallest draws, in
+ * the order of those and of their own: [most], ascending.  Rows that draw in one stream share what
+ * they draw (LABOR-0 of Balin and Catalyurek, "Layer-neighbor sampling", NeurIPS 2023, with as many
+ * for each row: its sequential Poisson sampling). */
+static inline void gn_draw_shared(uint64_t stream, int64_t most, int64_t n, const int64_t *of,
+                                  int64_t *out)
+{
+    int64_t kept = 0;
+    uint64_t worst = 0;
+    for (int64_t i = 0; i < n && most > 0; i++) { /* insertion by draw */
+        uint64_t draw = gn_draw_long(stream, (uint64_t)of[i]);
+        int64_t at = kept < most ? kept : most - 1;
+        if (kept == most && draw >= worst) continue;
+        for (; at > 0 && draw < gn_draw_long(stream, (uint64_t)of[out[at - 1]]); at--)
+            out[at] = out[at - 1];
+        out[at] = i;
+        kept += kept < most;
+        worst = gn_draw_long(stream, (uint64_t)of[out[kept - 1]]);
+    }
+    for (int64_t k = 1; k < most; k++) { /* and in their order */
+        int64_t i = out[k], at = k;
+        for (; at > 0 && out[at - 1] > i; at--) out[at] = out[at - 1];
+        out[at] = i;
     }
 }
 

@@ -112,6 +112,7 @@ typedef enum gn_graph_derive {
     GN_INDEX,  /* of numbers of rows, not of a graph */
     GN_ENDS,   /* of a graph, and maybe of another such pick */
     GN_DRAW,   /* of a graph, a pick and a key of draws, once */
+    GN_WITHOUT, /* of a graph and another */
     GN_SAMPLE, /* of a graph and a key of draws */
     GN_CORRUPT /* likewise */
 } gn_graph_derive;

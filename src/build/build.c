@@ -57,7 +57,7 @@ static const char *const *fixed_data(builder *z, bool step, int *n)
     const char **name = GN_NEW_N(z->arena, const char *, GN_DATA_COUNT);
     *n = 0;
     for (int k = 0; k < GN_DATA_COUNT; k++)
-        if (!step || !z->opt.batched || k != GN_DATA_TRAIN_MASK) name[(*n)++] = gn_data_name[k];
+        if (!step || !z->opt.batches || k != GN_DATA_TRAIN_MASK) name[(*n)++] = gn_data_name[k];
     return name;
 }
 
@@ -203,7 +203,7 @@ gn_status *gn_build_needs(gn_arena *a, gn_model *m, const gn_build_options *opt,
 {
     builder z = {.arena = a, .opt = *opt};
     gn_pass_options o = options_of(&z, GN_UNIT_STEP, opt->fixed).pass;
-    o.batched = opt->batched;
+    o.batches = opt->batches;
     return gn_step_needs(a, m, &o, out);
 }
 
@@ -219,9 +219,7 @@ gn_status *gn_build_model(gn_arena *a, gn_model *m, const gn_build_options *opt,
         o.levels = opt->train_rows.levels; /* rows are picked before gradients are taken, and not
                                               again */
         o.facts = opt->train_rows.facts;
-        o.batched = opt->batched;
-        o.n_fanout = opt->n_fanout;
-        o.fanout = opt->fanout;
+        o.batches = opt->batches;
         GN_TRY(gn_training_step(a, m, &o, &out->step_gir));
         GN_TRY(compile_unit(&z, out->step_gir, GN_UNIT_STEP, &o.facts, &out->step));
     }

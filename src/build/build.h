@@ -82,9 +82,7 @@ typedef struct gn_build_options {
     gn_storage gathers;      /* of what edges read of nodes */
     int pass_limit;          /* -1: all */
     gn_loss_rows train_rows; /* of the training loss */
-    bool batched;            /* that is of other rows in every step, */
-    int n_fanout;            /* and of so many edges into each: gn_train_spec */
-    const int64_t *fanout;
+    const gn_batch_spec *batches; /* that is of other rows in every step; NULL: it is not */
     int threads;        /* that compile; 0: as many as there are processors */
     gn_without without; /* passes and decisions that are switched off */
     int n_hints;        /* sizes to expect, for schedules */

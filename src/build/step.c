@@ -53,7 +53,7 @@ static gn_status *loss_to_train(gn_arena *a, const gn_model *m, const gn_pass_op
 
 static bool picks_rows(const gn_pass_options *opt)
 {
-    return opt->batched || (!opt->eager && gn_pass_is_on(&opt->without, "restrict_rows"));
+    return opt->batches || (!opt->eager && gn_pass_is_on(&opt->without, "restrict_rows"));
 }
 
 gn_status *gn_step_needs(gn_arena *a, const gn_model *m, const gn_pass_options *opt,
@@ -64,7 +64,7 @@ gn_status *gn_step_needs(gn_arena *a, const gn_model *m, const gn_pass_options *
     if (!m->loss || !picks_rows(opt)) return NULL;
     GN_TRY(loss_to_train(a, m, opt, &loss));
     GN_TRY(gn_run_sparsify(a, loss, opt, &loss));
-    *out = gn_find_row_needs(a, loss, opt->batched);
+    *out = gn_find_row_needs(a, loss, opt->batches != NULL);
     return NULL;
 }
 

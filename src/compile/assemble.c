@@ -142,7 +142,7 @@ static void drawn_slot(assembler *z, gir_id g, gn_graph_slot *s)
     s->drawn = gir_redraws_edges(n);
     s->once = !s->drawn;
     s->times = attr->i[0];
-    s->end = corrupt ? (int)attr->i[1] : draw ? (int)attr->i[2] : 0;
+    s->end = corrupt ? (int)attr->i[1] : draw ? (int)(attr->i[2] | attr->i[3] << 1) : 0;
     s->site = (uint32_t)attr->i[corrupt ? 2 : 1];
     if (draw) s->with[0] = graph_number(z, gir_in(z->p, g, 2));
     for (int k = 0; k < 2; k++) s->key_of[k] = gir_at(z->p, gir_in(z->p, key, k))->attr.name;
@@ -178,6 +178,11 @@ static int graph_number(assembler *z, gir_id g)
     case GIR_FILTER:
         s.how = GN_FILTER;
         s.column = column_number(z, gir_in(z->p, g, 1));
+        break;
+    case GIR_WITHOUT:
+        s.how = GN_WITHOUT;
+        s.end = (int)n->attr.i[0];
+        s.with[0] = graph_number(z, gir_in(z->p, g, 1));
         break;
     case GIR_INDEX: index_slot(z, g, &s); break;
     case GIR_DRAW:

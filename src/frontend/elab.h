@@ -377,7 +377,7 @@ const ast_item *el_train_item(const ast_decl *d, const char *name); /* the last;
 value el_train_setting(elab *E, const ast_decl *d, const char *name, const ast_item **item);
 /* elab_batch.c: what the block says of batches; and the edges of one in the place of the relation
  * of which it has some, in the frame of the loss. */
-void el_batch(elab *E, const ast_decl *d, gn_train_spec *s);
+void el_batch(elab *E, const ast_decl *d, gn_batch_spec *s);
 void el_bind_batch(elab *E, const ast_decl *d, frame *f);
 value el_train_loss(elab *E, const train_plan *t);
 void el_train_spec(elab *E, const train_plan *t, gn_train_spec *out);

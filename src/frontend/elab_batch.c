@@ -55,14 +55,14 @@ void el_bind_batch(elab *E, const ast_decl *d, frame *f)
 }
 
 /* The column of which `over` says that it holds for the edges that batches are made of. */
-static void over(elab *E, const ast_item *item, const el_graph *g, gn_train_spec *s)
+static void over(elab *E, const ast_item *item, const el_graph *g, gn_batch_spec *s)
 {
     value v = el_eval(E, item->over);
     const gir_node *n = v.kind == VAL_TENSOR ? gir_at(E->prog, v.id) : NULL;
     if (v.kind == VAL_POISON) return;
     if (n && n->op == GIR_INPUT && n->type.elem == GN_BOOL && n->type.rank == 0 &&
         n->type.space == gir_type_of(E->prog, g->id)->edge)
-        s->batch_over = n->attr.name;
+        s->over = n->attr.name;
     else
         el_error(E, item->over->span,
                  "batches are made of the edges where a mask of the data holds, such as "
@@ -71,7 +71,7 @@ static void over(elab *E, const ast_item *item, const el_graph *g, gn_train_spec
 }
 
 /* `batch = rows(1024)`, `batch = edges(512) of links` */
-static void batch(elab *E, const ast_decl *d, gn_train_spec *s)
+static void batch(elab *E, const ast_decl *d, gn_batch_spec *s)
 {
     const ast_item *item = el_train_item(d, "batch");
     if (!item) return;
@@ -85,13 +85,13 @@ static void batch(elab *E, const ast_decl *d, gn_train_spec *s)
     }
     const el_graph *g = relation_of(E, item);
     if (item->of.text && !g) return;
-    s->batch = v.u.i;
-    s->batch_of = item->of.text;
-    if (item->over) over(E, item, g, s);
+    s->size = v.u.i;
+    s->of = item->of.text;
+    if (item->over && g) over(E, item, g, s);
 }
 
 /* `fanout = [15, 10]`, where an element may be `all`; or `all` for all of it. */
-static void fanout(elab *E, const ast_decl *d, gn_train_spec *s)
+static void fanout(elab *E, const ast_decl *d, gn_batch_spec *s)
 {
     const ast_item *item;
     value v = el_train_setting(E, d, "fanout", &item);
@@ -116,8 +116,26 @@ static void fanout(elab *E, const ast_decl *d, gn_train_spec *s)
         el_error(E, item->name.span, "`fanout` goes with `batch`");
 }
 
-void el_batch(elab *E, const ast_decl *d, gn_train_spec *s)
+/* Which of the words the setting is; 0, the first, where there is none or it is wrong. */
+static int word(elab *E, const ast_decl *d, const char *name, const char *const *words, size_t n)
+{
+    const ast_item *item = el_train_item(d, name);
+    if (!item) return 0;
+    int k = el_choice(E, item->a, words, n, gn_arena_printf(E->arena, "`%s`", name));
+    if (!el_train_item(d, "batch"))
+        el_error(E, item->name.span, "`%s` goes with `batch`", name);
+    return k < 0 ? 0 : k;
+}
+
+void el_batch(elab *E, const ast_decl *d, gn_batch_spec *s)
 {
     batch(E, d, s);
     fanout(E, d, s);
+    static const char *const draws[] = {"uniform", "replace", "labor"};
+    static const char *const excludes[] = {"none", "self", "reverse"};
+    s->draw = (gn_draw_how)word(E, d, "draw", draws, 3);
+    s->exclude = (gn_exclude)word(E, d, "exclude", excludes, 3);
+    const ast_item *item = el_train_item(d, "exclude");
+    if (item && !s->of)
+        el_error(E, item->name.span, "`exclude` goes with `batch = edges(N) of` a relation");
 }

@@ -7,7 +7,8 @@
 
 static const char *const items[] = {
     "loss",   "optimizer", "epochs",  "weight_decay", "clip_norm", "clip_value", "schedule",
-    "warmup", "patience",  "monitor", "select",       "batch",     "fanout"};
+    "warmup", "patience",  "monitor", "select",       "batch",     "fanout",
+    "draw",   "exclude"};
 enum { N_ITEMS = sizeof items / sizeof *items };
 
 const ast_item *el_train_item(const ast_decl *d, const char *name)
@@ -276,6 +277,6 @@ void el_train_spec(elab *E, const train_plan *t, gn_train_spec *s)
     int_setting(E, d, "warmup", 0, &s->warmup);
     el_schedule(E, el_train_item(d, "schedule"), s);
     selection(E, d, s);
-    el_batch(E, d, s);
+    el_batch(E, d, &s->batches);
     el_pop_frame(E);
 }

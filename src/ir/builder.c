@@ -163,6 +163,11 @@ gir_id gir_index(gir_program *p, gir_id i, gir_space_id of)
     return must(p, GIR_INDEX, 1, &i, &(gir_attr){.i = {of}}, NULL);
 }
 
+gir_id gir_without(gir_program *p, gir_id g, gir_id h, bool either)
+{
+    return must(p, GIR_WITHOUT, 2, (const gir_id[]){g, h}, &(gir_attr){.i = {either}}, NULL);
+}
+
 gir_id gir_sample(gir_program *p, gir_id g, gir_id key, int64_t most, uint32_t site)
 {
     return must(p, GIR_SAMPLE, 2, (const gir_id[]){g, key}, &(gir_attr){.i = {most, site}}, NULL);
@@ -171,7 +176,8 @@ gir_id gir_sample(gir_program *p, gir_id g, gir_id key, int64_t most, uint32_t s
 gir_id gir_draw(gir_program *p, gir_id g, gir_id key, gir_id r, const gir_drawing *how)
 {
     const gir_id in[3] = {g, key, r};
-    return must(p, GIR_DRAW, 3, in, &(gir_attr){.i = {how->most, how->site, how->loops}}, NULL);
+    return must(p, GIR_DRAW, 3, in, &(gir_attr){.i = {how->most, how->site, how->loops, how->how}},
+                NULL);
 }
 
 gir_id gir_corrupt(gir_program *p, gir_id g, gir_id key, int64_t times, int end, uint32_t site)

@@ -191,13 +191,13 @@ static int64_t *places(gn_arena *a, const gir_coo *r)
     return at;
 }
 
-/* Between the rows of g, with no edges yet and room for all of its. */
-static gir_coo *some_edges(gn_arena *a, const gir_coo *g)
+/* Between the rows of g, with no edges yet and room for n of its. */
+static gir_coo *edges_of(gn_arena *a, const gir_coo *g, int64_t n)
 {
     gir_coo *d = GN_NEW(a, gir_coo);
     *d = (gir_coo){.n_src = g->n_src, .n_dst = g->n_dst};
     int64_t **const array[] = {&d->src, &d->dst, &d->pos, &d->from};
-    for (int k = 0; k < 4; k++) *array[k] = GN_NEW_N(a, int64_t, g->n_edge);
+    for (int k = 0; k < 4; k++) *array[k] = GN_NEW_N(a, int64_t, n + 1);
     return d;
 }
 
@@ -218,7 +218,7 @@ gn_status *gir_eval_RESTRICT(gir_eval_t *e)
     if (n->attr.i[0] & 2) dst = gir_arg(e, n->n_in - 1)->graph;
     const int64_t *src_at = src ? places(e->arena, src) : NULL,
                   *dst_at = dst ? places(e->arena, dst) : NULL;
-    gir_coo *out = some_edges(e->arena, g);
+    gir_coo *out = edges_of(e->arena, g, g->n_edge);
     out->n_src = src ? src->n_edge : g->n_src;
     out->n_dst = dst ? dst->n_edge : g->n_dst;
     for (int64_t k = 0; k < g->n_edge; k++) {
@@ -309,29 +309,52 @@ gn_status *gir_eval_CORRUPT(gir_eval_t *e)
     return NULL;
 }
 
-/* Which of the edges into a row, `n` in their order, are kept. */
-static void draw_edges(gir_eval_t *e, const gir_coo *g, const int64_t *edge, int64_t n, bool *kept)
+gn_status *gir_eval_WITHOUT(gir_eval_t *e)
+{
+    const gir_coo *g = gir_arg(e, 0)->graph, *h = gir_arg(e, 1)->graph;
+    bool either = gir_node_at_hand(e)->attr.i[0];
+    gir_coo *out = edges_of(e->arena, g, g->n_edge);
+    for (int64_t k = 0; k < g->n_edge; k++) {
+        bool in = false;
+        for (int64_t j = 0; j < h->n_edge && !in; j++)
+            in = (h->src[j] == g->src[k] && h->dst[j] == g->dst[k]) ||
+                 (either && h->src[j] == g->dst[k] && h->dst[j] == g->src[k]);
+        if (!in) keep_edge(out, g, k, g->src[k], g->dst[k]);
+    }
+    e->out->graph = out;
+    return NULL;
+}
+
+/* Which of the edges into a row, `n` in their order, are kept, and how often. */
+static void draw_edges(gir_eval_t *e, const gir_coo *g, const int64_t *edge, int64_t n,
+                       int64_t *kept)
 {
     const gir_attr *attr = &gir_node_at_hand(e)->attr;
     uint64_t stream = gn_draw_key((uint64_t)gir_to_i64(gir_arg(e, 1)->v[0]), (uint32_t)attr->i[1]);
-    int64_t most = attr->i[0], others = 0;
-    int64_t *other = GN_NEW_N(e->arena, int64_t, n + 1),
-            *few = GN_NEW_N(e->arena, int64_t, (most < n ? most : n) + 1);
+    gn_draw_how how = (gn_draw_how)attr->i[3];
+    int64_t most = attr->i[0], others = 0, drawn;
+    int64_t *other = GN_NEW_N(e->arena, int64_t, n + 1), *of = GN_NEW_N(e->arena, int64_t, n + 1);
     for (int64_t k = 0; k < n; k++) {
         bool loop = attr->i[2] && g->src[edge[k]] == g->dst[edge[k]];
         kept[edge[k]] = loop;
+        of[others] = g->src[edge[k]];
         if (!loop) other[others++] = edge[k];
     }
-    if (others > most) gn_draw_few(stream, g->dst[edge[0]], most, others, few);
-    for (int64_t k = 0; k < (others < most ? others : most); k++)
-        kept[other[others > most ? few[k] : k]] = true;
+    bool some = how == GN_DRAW_REPLACE ? others > 0 : others > most;
+    drawn = some ? most : others;
+    int64_t *few = GN_NEW_N(e->arena, int64_t, drawn + 1), row = n ? g->dst[edge[0]] : 0;
+    if (some && how == GN_DRAW_UNIFORM) gn_draw_few(stream, row, most, others, few);
+    if (some && how == GN_DRAW_REPLACE) gn_draw_again(stream, row, most, others, few);
+    if (some && how == GN_DRAW_LABOR) gn_draw_shared(stream, most, others, of, few);
+    for (int64_t k = 0; k < drawn; k++) kept[other[some ? few[k] : k]]++;
 }
 
 gn_status *gir_eval_DRAW(gir_eval_t *e)
 {
     const gir_coo *g = gir_arg(e, 0)->graph, *r = gir_arg(e, 2)->graph;
-    bool *picked = GN_NEW_N(e->arena, bool, g->n_dst), *kept = GN_NEW_N(e->arena, bool, g->n_edge);
-    int64_t *edge = GN_NEW_N(e->arena, int64_t, g->n_edge);
+    bool *picked = GN_NEW_N(e->arena, bool, g->n_dst);
+    int64_t *edge = GN_NEW_N(e->arena, int64_t, g->n_edge), n_kept = 0;
+    int64_t *kept = GN_NEW_N(e->arena, int64_t, g->n_edge);
     for (int64_t k = 0; k < r->n_edge; k++) picked[r->src[k]] = true;
     for (int64_t v = 0; v < g->n_dst; v++) {
         int64_t n = 0;
@@ -339,11 +362,10 @@ gn_status *gir_eval_DRAW(gir_eval_t *e)
             if (g->dst[k] == v) edge[n++] = k;
         if (n) draw_edges(e, g, edge, n, kept);
     }
-    gir_coo *out = some_edges(e->arena, g);
-    for (int64_t k = 0; k < g->n_edge; k++) {
-        if (!kept[k]) continue;
-        keep_edge(out, g, k, g->src[k], g->dst[k]);
-    }
+    for (int64_t k = 0; k < g->n_edge; k++) n_kept += kept[k];
+    gir_coo *out = edges_of(e->arena, g, n_kept);
+    for (int64_t k = 0; k < g->n_edge; k++)
+        for (int64_t j = 0; j < kept[k]; j++) keep_edge(out, g, k, g->src[k], g->dst[k]);
     e->out->graph = out;
     return NULL;
 }

@@ -182,7 +182,9 @@ typedef struct gir_drawing { /* attributes of DRAW */
     int64_t most;
     uint32_t site;
     bool loops;
+    int how; /* gn_draw_how */
 } gir_drawing;
+gir_id gir_without(gir_program *p, gir_id g, gir_id h, bool either);
 gir_id gir_draw(gir_program *p, gir_id g, gir_id key, gir_id r, const gir_drawing *how);
 gir_id gir_corrupt(gir_program *p, gir_id g, gir_id key, int64_t times, int end, uint32_t site);
 gir_id gir_leaf(gir_program *p, gir_op op, const char *name, const gir_type *t); /* INPUT, STATE */

@@ -93,13 +93,19 @@ static void print_double(gn_buf *b, double x)
         gn_buf_printf(b, "%.17g", x);
 }
 
+/* Is an attribute left out where it is 0? */
+static bool is_usual(const char *name, int len)
+{
+    return (len == 4 && memcmp(name, "once", 4) == 0) || (len == 3 && memcmp(name, "how", 3) == 0);
+}
+
 static void print_attrs(const gir_program *p, const gir_node *n, gn_buf *b)
 {
     const char *at = gir_ops[n->op].attrs;
     int printed = 0;
     for (int k = 0; *at && *at != '-'; k++) {
         int len = (int)strcspn(at, " ");
-        bool usual = len == 4 && memcmp(at, "once", 4) == 0 && !n->attr.i[k];
+        bool usual = is_usual(at, len) && !n->attr.i[k];
         if (len == 4 && memcmp(at, "name", 4) == 0) {
             gn_buf_add(b, " ");
             quoted(b, n->attr.name ? n->attr.name : "");

@@ -1,4 +1,5 @@
 /* Inference: views, reductions, edges, matrix products. */
+#include "base/draw.h"
 #include "ir/infer.h"
 
 static bool wanted(gir_rule *r)
@@ -228,7 +229,7 @@ static bool made_from(gir_rule *r, int derived, int parent)
     const gir_node *d = gir_at(r->p, r->in[derived]);
     bool is = d->op == GIR_SELF_LOOPS || d->op == GIR_REMOVE_LOOPS ||
               d->op == GIR_REMAINING_LOOPS || d->op == GIR_REVERSE || d->op == GIR_RESTRICT ||
-              d->op == GIR_FILTER || d->op == GIR_DRAW || gir_draws_edges(d);
+              d->op == GIR_FILTER || d->op == GIR_DRAW || d->op == GIR_WITHOUT || gir_draws_edges(d);
     if (is && gir_in(r->p, r->in[derived], 0) == r->in[parent]) return true;
     return gir_misfit(r, "operand %d is not a graph derived from operand %d", derived + 1,
                       parent + 1);
@@ -253,6 +254,9 @@ bool gir_infer_UNCARRY(gir_rule *r)
 {
     if (!made_from(r, 1, 0) || !rows_of(r, 2, gir_rule_in(r, 1)->edge) || !number(r, 2))
         return false;
+    const gir_node *d = gir_at(r->p, r->in[1]);
+    if (d->op == GIR_DRAW && d->attr.i[3] == GN_DRAW_REPLACE)
+        return gir_misfit(r, "operand 2 may have an edge of operand 1 several times");
     *r->out = *gir_rule_in(r, 2);
     r->out->space = gir_rule_in(r, 0)->edge;
     return true;

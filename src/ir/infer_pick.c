@@ -1,4 +1,5 @@
 /* Inference: graphs that pick rows, and those of some of a graph's edges. */
+#include "base/draw.h"
 #include "ir/infer.h"
 
 static const gir_space *space_at(const gir_rule *r, gir_space_id s) { return &r->p->spaces.p[s]; }
@@ -129,7 +130,8 @@ static bool of_edge_list(gir_rule *r)
         const gir_node *n = gir_at(r->p, g);
         if (n->op == GIR_GRAPH) break;
         if (n->op == GIR_SUBSET || n->op == GIR_GROW || n->op == GIR_ENDS ||
-            n->op == GIR_RESTRICT || n->op == GIR_INDEX || n->op == GIR_DRAW)
+            n->op == GIR_RESTRICT || n->op == GIR_INDEX || n->op == GIR_DRAW ||
+            n->op == GIR_WITHOUT)
             return gir_misfit(r, "not of a graph of picked rows");
         if (n->op == GIR_PATTERN) return gir_misfit(r, "not of the pattern of a matrix");
         g = gir_in(r->p, g, 0);
@@ -220,6 +222,22 @@ bool gir_infer_CORRUPT(gir_rule *r)
     return key_operand(r, site) && gir_edge_space(r);
 }
 
+bool gir_infer_WITHOUT(gir_rule *r)
+{
+    int64_t either = r->attr->i[0];
+    if (!gir_graph_operand(r, 0) || !gir_graph_operand(r, 1)) return false;
+    const gir_type *g = gir_rule_in(r, 0), *h = gir_rule_in(r, 1);
+    if (either < 0 || either > 1 || (either && g->src != g->dst))
+        return gir_misfit(r, "either is 0, or 1 where a space goes to itself");
+    if (g->src != h->src || g->dst != h->dst)
+        return gir_misfit(r, "the graphs are between other rows");
+    if (!gir_same_edges(r, 0) || !gir_same_edges(r, 1)) return false;
+    r->out->is_graph = 1;
+    r->out->src = g->src;
+    r->out->dst = g->dst;
+    return gir_edge_space(r);
+}
+
 bool gir_infer_DRAW(gir_rule *r)
 {
     const gir_type *g = gir_rule_in(r, 0), *pick = gir_rule_in(r, 2);
@@ -227,6 +245,8 @@ bool gir_infer_DRAW(gir_rule *r)
     if (!gir_graph_operand(r, 0) || !gir_same_edges(r, 0) || !key_operand(r, r->attr->i[1]))
         return false;
     if (most < 0) return gir_misfit(r, "most is %lld: it is not negative", (long long)most);
+    if (r->attr->i[3] < GN_DRAW_UNIFORM || r->attr->i[3] > GN_DRAW_LABOR)
+        return gir_misfit(r, "how is %lld; it is 0, 1 or 2", (long long)r->attr->i[3]);
     if (loops < 0 || loops > 1 || (loops && g->src != g->dst))
         return gir_misfit(r, "loops is 0, or 1 where a space goes to itself");
     bool picks = gir_graph_operand(r, 2) && gir_picks_once(r->p, r->in[2]);

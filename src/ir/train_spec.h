@@ -5,8 +5,9 @@
 #ifndef GN_IR_TRAIN_SPEC_H
 #define GN_IR_TRAIN_SPEC_H
 
+#include "base/draw.h"
+
 #include <stdbool.h>
-#include <stdint.h>
 
 typedef enum gn_optimizer {
     GN_SGD,
@@ -30,6 +31,24 @@ typedef enum gn_schedule {
 } gn_schedule;
 
 enum { GN_MOST_HOPS = 12 };
+
+/* Edges between the rows that those of a batch join: none, those that go the same way, or either
+ * way. */
+typedef enum gn_exclude { GN_EXCLUDE_NONE, GN_EXCLUDE_SELF, GN_EXCLUDE_REVERSE } gn_exclude;
+
+/* What a step of a batch is of. */
+typedef struct gn_batch_spec {
+    /* Rows of the loss's mask, or edges of the relation `of` (NULL: rows), of those where the
+     * column `over` holds (NULL: of all); 0: a step is of all of them. */
+    int64_t size;
+    const char *of, *over;
+    /* Edges into a row along which messages come, by hop from those rows on; -1: all. n_fanout 0:
+     * all, over any number of hops. */
+    int n_fanout;
+    int64_t fanout[GN_MOST_HOPS];
+    gn_draw_how draw;
+    gn_exclude exclude; /* of batches of edges: along which no messages come */
+} gn_batch_spec;
 
 typedef struct gn_train_spec {
     gn_optimizer optimizer;
@@ -58,14 +77,7 @@ typedef struct gn_train_spec {
     /* Steps before the schedule begins, in which the rate rises to what that begins with. */
     int64_t warmup;
     int64_t epochs;
-    /* Rows of the loss's mask that a step is of, or edges of the relation `batch_of` (NULL: rows),
-     * of those where the column `batch_over` holds (NULL: of all); 0: all of them. */
-    int64_t batch;
-    const char *batch_of, *batch_over;
-    /* Edges into a row along which messages come, by hop from those rows on; -1: all. n_fanout 0:
-     * all, over any number of hops. */
-    int n_fanout;
-    int64_t fanout[GN_MOST_HOPS];
+    gn_batch_spec batches;
     int64_t patience;  /* early stopping on validation: 0 off */
     bool select_best;  /* report and keep the weights of the best validation epoch */
     bool monitor_loss; /* validation loss rather than accuracy */

@@ -8,6 +8,7 @@
 #include "ir/gir.h"
 #include "ir/storage.h"
 #include "ir/switches.h"
+#include "ir/train_spec.h"
 
 /* What is left out, by name of the command line: see switches.c. */
 typedef struct gn_without {
@@ -68,11 +69,8 @@ typedef struct gn_pass_options {
     const gn_ends *ends;
     int levels; /* restrict_rows: how many levels of rows may be picked (see there); 0: all rows are
                    computed */
-    bool batched; /* restrict_rows: rows are a batch's, and nothing that weights go into may be
-                     computed of all rows */
-    int n_fanout; /* edges along which messages come into each row, by level: so many, which are
-                     drawn where data are bound; -1, and at levels beyond: all */
-    const int64_t *fanout;
+    const gn_batch_spec *batches; /* restrict_rows: rows are a batch's, and nothing that weights go
+                                     into may be computed of all rows; NULL: they are all */
     gn_data_facts facts;
     gn_storage gathers; /* of what edges read of nodes */
     int limit;  /* run only the first `limit` passes (counted over the whole pipeline); -1: all */

@@ -19,15 +19,18 @@ void gn_find_batch(gn_arena *a, restricter *z)
     }
 }
 
-gir_id *gn_sums_of_batch(gn_arena *a, const restricter *z)
+gir_id *gn_sums_of_batch(gn_arena *a, restricter *z)
 {
     const gir_program *p = z->from;
     gir_id *mask = GN_NEW_N(a, gir_id, p->nodes.n);
+    bool any = false;
     for (gir_id v = 1; v < p->nodes.n; v++) {
         if (gir_at(p, v)->op != GIR_SPACE_REDUCE) continue;
         gir_id g = over_edges(z, gir_in(p, v, 0));
         if (g && in_batch(z, g)) mask[v] = z->mask;
+        any = any || mask[v];
     }
+    if (!any) z->mask = 0;
     return mask;
 }
 
@@ -45,4 +48,24 @@ gir_id gn_pick_ends(restricter *z, gir_space_id s)
             r = gir_grow(z->to, others, edges, r, end);
         }
     return r;
+}
+
+/* The batch's edges, as the mask leaves them. */
+static gir_id batch_of(const restricter *z)
+{
+    const gir_program *p = z->from;
+    for (gir_id g = 1; g < p->nodes.n; g++)
+        if (in_batch(z, g) && gir_at(p, g)->op == GIR_FILTER && gir_in(p, g, 1) == z->mask)
+            return g;
+    return 0;
+}
+
+gir_id gn_leave_batch_out(restricter *z, gir_id g, gir_id edges)
+{
+    gn_exclude exclude = z->batches ? z->batches->exclude : GN_EXCLUDE_NONE;
+    gir_id batch = exclude && z->of_batch ? batch_of(z) : 0;
+    const gir_type *t = gir_type_of(z->from, g), *b = gir_type_of(z->from, batch);
+    bool either = exclude == GN_EXCLUDE_REVERSE && t->src == t->dst;
+    if (!batch || t->src != b->src || t->dst != b->dst) return edges;
+    return gir_without(z->to, edges, z->map[z->levels][batch], either);
 }

@@ -186,14 +186,18 @@ static bool adds_loops(const gir_program *p, gir_id g)
 static gir_id edges_of(restricter *z, gir_id g, int level)
 {
     gir_id whole = z->map[z->levels][g];
-    bool all = level >= z->n_fanout || z->fanout[level] < 0 || in_batch(z, g);
-    if (all || !is_relation(z->from, g)) return whole;
+    const gn_batch_spec *b = z->batches;
+    bool all = !b || level >= b->n_fanout || b->fanout[level] < 0;
     gir_id *slot = &z->drawn[level][g];
     if (*slot) return *slot;
+    if (in_batch(z, g) || !is_relation(z->from, g)) return whole;
+    if (all) return *slot = gn_leave_batch_out(z, g, whole);
     gir_id rows = gn_pick_of(z, level, gir_type_of(z->from, g)->dst), key = key_of(z);
-    const gir_drawing how = {
-        .most = z->fanout[level], .site = FIRST_SITE + z->sites++, .loops = adds_loops(z->from, g)};
-    return *slot = gir_draw(z->to, whole, key, rows, &how);
+    const gir_drawing how = {.most = b->fanout[level],
+                             .site = FIRST_SITE + z->sites++,
+                             .loops = adds_loops(z->from, g),
+                             .how = b->draw};
+    return *slot = gn_leave_batch_out(z, g, gir_draw(z->to, whole, key, rows, &how));
 }
 
 /* 0: no rows of the space are needed at this level. */
@@ -286,9 +290,10 @@ static gir_id node_value(restricter *z, gir_id v, int level)
                        (int)n->attr.i[1]);
 }
 
-/* A value of the edges of g as one of those of h, which are some of them. */
+/* A value of the edges of g as one of those of h, which are some of them, or g. */
 static gir_id carried(restricter *z, gir_id h, gir_id g, gir_id x)
 {
+    if (h == g) return x;
     gir_type fill = *gir_type_of(z->to, x);
     fill.space = gir_type_of(z->to, h)->dst;
     gir_id in[4] = {h, g, x, gir_const(z->to, &fill, 0)};
@@ -302,8 +307,7 @@ static gir_id edge_value(restricter *z, gir_id v, gir_id g, int level)
     gir_id h = graph_at(z, g, level);
     if (!by_edges(z, v)) {
         gir_id whole = z->map[z->levels][g], some = edges_of(z, g, level), x = z->map[z->levels][v];
-        if (some != whole) x = carried(z, some, whole, x);
-        return carried(z, h, some, x);
+        return carried(z, h, some, carried(z, some, whole, x));
     }
     if (n->op == GIR_GATHER) {
         int end = (int)n->attr.i[0], of = end == GIR_DST || in_batch(z, g) ? level : level + 1;
@@ -479,13 +483,12 @@ gn_status *gn_run_restrict_rows(gn_arena *a, const gir_program *in, const gn_pas
 {
     *out = (gir_program *)in;
     if (opt->levels <= 0) return NULL;
-    restricter z = begin(a, in, opt->levels, opt->batched);
-    z.n_fanout = opt->n_fanout;
-    z.fanout = opt->fanout;
+    restricter z = begin(a, in, opt->levels, opt->batches != NULL);
+    z.batches = opt->batches;
     in = z.from;
     if (!z.mask) return NULL;
     find_needs(a, &z, NULL);
-    if (opt->batched) GN_TRY(gn_check_batch(a, &z));
+    if (opt->batches) GN_TRY(gn_check_batch(a, &z));
     z.to = gir_program_new(a, in->name);
     z.map = GN_NEW_N(a, gir_id *, z.levels + 1);
     uint32_t spaces = in->spaces.n;

@@ -26,8 +26,7 @@ typedef struct restricter {
     uint8_t *summed;
     bool *counts;  /* it is made of numbers of rows alone, which are those of its readers' level */
     bool *trained; /* of batches: by value of from, whether weights go into it; else NULL */
-    int n_fanout;  /* of options: edges that are drawn of each row, by level */
-    const int64_t *fanout;
+    const gn_batch_spec *batches; /* of options; NULL: not compiled for batches */
     gir_id key;     /* of draws; 0: none yet */
     gir_id **drawn; /* [level][graph of from] its edges into rows of the level that are drawn */
     uint32_t sites; /* that draw, so far */
@@ -76,10 +75,13 @@ gir_id gn_pick_of(restricter *z, int level, gir_space_id s);
 
 /* restrict_edges.c: the mask of a batch of edges and graphs of its edges, if there is one. */
 void gn_find_batch(gn_arena *a, restricter *z);
-/* By value: the mask, where it is a sum over a batch's edges; or 0. */
-gir_id *gn_sums_of_batch(gn_arena *a, const restricter *z);
+/* By value: the mask, where it is a sum over a batch's edges; or 0.  Where there is none the mask
+ * is forgotten. */
+gir_id *gn_sums_of_batch(gn_arena *a, restricter *z);
 /* The pick of the rows of space s that ends of a batch's edges name; 0: of none. */
 gir_id gn_pick_ends(restricter *z, gir_space_id s);
+/* `edges`, some of those of the graph g of from, but a batch's own, where options ask for that. */
+gir_id gn_leave_batch_out(restricter *z, gir_id g, gir_id edges);
 
 /* restrict_batch.c: by value, do weights go into it? */
 bool *gn_find_trained(gn_arena *a, const gir_program *p);

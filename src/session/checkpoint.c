@@ -10,7 +10,7 @@
 
 /* What it fits --------------------------------------------------------------------------------- */
 
-enum { WORDS = 256 };
+enum { WORDS = 384 };
 
 static int64_t marked(const uint8_t *mask, int64_t n)
 {
@@ -65,12 +65,19 @@ static void choice_words(const gn_train_spec *t, char out[WORDS])
 }
 
 /* How a step is made of rows and edges. */
-static void batch_words(const gn_train_spec *t, char out[WORDS])
+static void batch_words(const gn_train_spec *train, char out[WORDS])
 {
-    int at = snprintf(out, WORDS, t->batch ? "rows(%" PRId64 ")" : "none", t->batch);
+    static const char *const draws[] = {"", "; draw replace", "; draw labor"},
+                             *const excludes[] = {"", "; exclude self", "; exclude reverse"};
+    const gn_batch_spec *t = &train->batches;
+    int at = snprintf(out, WORDS, "none");
+    if (t->size) at = snprintf(out, WORDS, "%s(%" PRId64 ")", t->of ? "edges" : "rows", t->size);
+    if (t->of) at += snprintf(out + at, (size_t)(WORDS - at), " of %.40s", t->of);
+    if (t->over) at += snprintf(out + at, (size_t)(WORDS - at), " over %.40s", t->over);
     for (int k = 0; k < t->n_fanout; k++)
-        at += snprintf(out + at, (size_t)(WORDS - at), "%s%" PRId64, k ? ", " : "; fanout ",
+        at += snprintf(out + at, (size_t)(WORDS - at), "%s%" PRId64, k ? "," : "; fanout ",
                        t->fanout[k]);
+    snprintf(out + at, (size_t)(WORDS - at), "%s%s", draws[t->draw], excludes[t->exclude]);
 }
 
 /* Progress ------------------------------------------------------------------------------------- */

@@ -14,10 +14,10 @@ enum { ORDER_SITE = 1 << 29 }; /* of draws: the order of rows */
 
 gn_status *gn_batches_settings(gn_session *s)
 {
-    gn_train_spec *t = &s->model->train;
-    if (s->opt.batch) t->batch = s->opt.batch;
+    gn_batch_spec *t = &s->model->train.batches;
+    if (s->opt.batch) t->size = s->opt.batch;
     if (!s->opt.has_fanout) return NULL;
-    if (!t->batch) GN_FAIL(GN_ERR_USAGE, "--fanout goes with --batch N, or `batch = rows(N)`");
+    if (!t->size) GN_FAIL(GN_ERR_USAGE, "--fanout goes with --batch N, or `batch = rows(N)`");
     t->n_fanout = s->opt.n_fanout;
     memcpy(t->fanout, s->opt.fanout, (size_t)t->n_fanout * sizeof *t->fanout);
     return NULL;
@@ -34,8 +34,8 @@ static void stretch(gn_train_spec *t, int64_t steps)
 
 static gn_status *check(const gn_session *s)
 {
-    const gn_train_spec *t = &s->model->train;
-    if (!t->batch_of && !s->data->train_mask)
+    const gn_batch_spec *t = &s->model->train.batches;
+    if (!t->of && !s->data->train_mask)
         GN_FAIL(GN_ERR_DATA, "`batch` takes rows of the training mask, and %s has none",
                 s->data->name ? s->data->name : "the data");
     if (s->opt.objects)
@@ -49,34 +49,34 @@ static gn_status *check(const gn_session *s)
 /* All rows that there are, and which of them batches are made of (NULL: all). */
 static gn_status *find_rows(const gn_session *s, gn_binding *mask, const uint8_t **among)
 {
-    const gn_train_spec *t = &s->model->train;
+    const gn_batch_spec *t = &s->model->train.batches;
     const gn_dataset *d = s->data;
     *among = d->train_mask;
     *mask = (gn_binding){GN_NAME_TRAIN_MASK, GN_BOOL, gn_dataset_labelled(d), 1, NULL};
-    if (!t->batch_of) return NULL;
-    const gn_graph *g = gn_session_relation(s, t->batch_of);
-    mask->name = gn_arena_printf(s->arena, "%s" GN_BATCH_MASK, t->batch_of);
+    if (!t->of) return NULL;
+    const gn_graph *g = gn_session_relation(s, t->of);
+    mask->name = gn_arena_printf(s->arena, "%s" GN_BATCH_MASK, t->of);
     mask->rows = g->n_edge;
     *among = NULL;
-    for (int k = 0; t->batch_over && k < d->n_columns; k++)
-        if (!strcmp(d->columns[k].name, t->batch_over)) *among = d->columns[k].data;
-    if (t->batch_over && !*among)
+    for (int k = 0; t->over && k < d->n_columns; k++)
+        if (!strcmp(d->columns[k].name, t->over)) *among = d->columns[k].data;
+    if (t->over && !*among)
         GN_FAIL(GN_ERR_DATA, "`batch` takes edges of `%s`, and the data have none",
-                t->batch_over);
+                t->over);
     return NULL;
 }
 
 /* Edges in the user's order, by their places in the graph's. */
 static void put_edges(const gn_session *s, int64_t *place)
 {
-    const gn_graph *g = gn_session_relation(s, s->model->train.batch_of);
+    const gn_graph *g = gn_session_relation(s, s->model->train.batches.of);
     for (int64_t k = 0; k < g->n_edge; k++)
         place[gn_index_get(g->array[GN_GRAPH_POS], g->index, k)] = k;
 }
 
 static gn_status *put_rows(gn_session *s, gn_batches *b)
 {
-    const gn_train_spec *t = &s->model->train;
+    const gn_batch_spec *t = &s->model->train.batches;
     const uint8_t *among;
     GN_TRY(find_rows(s, &b->mask, &among));
     int64_t rows = b->mask.rows;
@@ -85,11 +85,11 @@ static gn_status *put_rows(gn_session *s, gn_batches *b)
     b->mask.data = gn_allocate_zeroed((size_t)rows + 1);
     if (!b->first || !b->row || !b->mask.data)
         GN_FAIL(GN_ERR_NOMEM, "out of memory: %lld rows of batches", (long long)rows);
-    if (t->batch_of) put_edges(s, b->row);
+    if (t->of) put_edges(s, b->row);
     for (int64_t v = 0; v < rows; v++)
-        if (!among || among[v]) b->first[b->n++] = t->batch_of ? b->row[v] : v;
+        if (!among || among[v]) b->first[b->n++] = t->of ? b->row[v] : v;
     if (!b->n)
-        GN_FAIL(GN_ERR_DATA, "`batch`: there are no %s to train on", t->batch_of ? "edges" : "rows");
+        GN_FAIL(GN_ERR_DATA, "`batch`: there are no %s to train on", t->of ? "edges" : "rows");
     for (int64_t k = 0; k < b->n && k < b->size; k++) ((uint8_t *)b->mask.data)[b->first[k]] = 1;
     return NULL;
 }
@@ -97,12 +97,12 @@ static gn_status *put_rows(gn_session *s, gn_batches *b)
 gn_status *gn_batches_new(gn_session *s)
 {
     gn_train_spec *t = &s->model->train;
-    if (!s->opt.train || !t->batch) return NULL;
+    if (!s->opt.train || !t->batches.size) return NULL;
     GN_TRY(check(s));
     gn_batches *b = gn_allocate_zeroed(sizeof *b);
     if (!b) GN_FAIL(GN_ERR_NOMEM, "out of memory: batches");
     s->batches = b;
-    b->size = t->batch;
+    b->size = t->batches.size;
     b->epoch = -1;
     GN_TRY(put_rows(s, b));
     stretch(t, gn_batches_count(b));
@@ -123,12 +123,12 @@ void gn_batches_free(gn_batches *b)
 /* About how many rows and edges each level has. */
 static void expect(const gn_session *s, int levels, gn_build_options *o)
 {
-    const gn_train_spec *t = &s->model->train;
+    const gn_batch_spec *t = &s->model->train.batches;
     gn_data_facts *f = &o->train_rows.facts;
     int64_t nodes = s->graph->n_dst, edges = s->graph->n_edge;
     double rows = (double)(s->batches->n < s->batches->size ? s->batches->n : s->batches->size),
            each = nodes ? (double)edges / (double)nodes : 0;
-    if (t->batch_of) rows *= 3; /* ends of edges, and one of another that is drawn */
+    if (t->of) rows *= 3; /* ends of edges, and one of another that is drawn */
     if (rows > (double)nodes) rows = (double)nodes;
     *f = (gn_data_facts){.all = {nodes, edges}};
     f->nonzeros = o->sparse ? s->data->x_csr->nnz : 0;
@@ -143,17 +143,15 @@ static void expect(const gn_session *s, int levels, gn_build_options *o)
 
 gn_status *gn_batches_options(gn_session *s, gn_build_options *o)
 {
-    const gn_train_spec *t = &s->model->train;
+    const gn_batch_spec *t = &s->model->train.batches;
     gn_row_needs needs;
     if (!s->batches) return NULL;
-    o->batched = true;
-    o->n_fanout = t->n_fanout;
-    o->fanout = t->fanout;
+    o->batches = t;
     GN_TRY(gn_build_needs(s->arena, s->model, o, &needs));
-    if (t->batch_of && (!needs.mask || strcmp(needs.mask, s->batches->mask.name)))
+    if (t->of && (!needs.mask || strcmp(needs.mask, s->batches->mask.name)))
         GN_FAIL(GN_ERR_MODEL, "`batch` takes edges of `%s`, and the loss is over none of those",
-                t->batch_of);
-    if (!t->batch_of && (!needs.mask || strcmp(needs.mask, GN_NAME_TRAIN_MASK)))
+                t->of);
+    if (!t->of && (!needs.mask || strcmp(needs.mask, GN_NAME_TRAIN_MASK)))
         GN_FAIL(GN_ERR_MODEL, "`batch` goes with a loss over `train_mask`, whose rows it takes");
     int hops = needs.levels ? needs.levels - 1 : 0;
     if (hops + 1 > GN_MOST_LEVELS || hops > GN_MOST_HOPS)

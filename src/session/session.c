@@ -351,7 +351,7 @@ gn_status *gn_session_bind_also(gn_session *s, gn_unit *u, gn_pool *pool, const 
     bool by_batches = s->batches && u->code->set; /* candidates of a search, too */
     const gn_binding *batch = by_batches ? &s->batches->mask : NULL;
     uint8_t *train_mask = d->train_mask;
-    if (batch && !s->model->train.batch_of) train_mask = batch->data;
+    if (batch && !s->model->train.batches.of) train_mask = batch->data;
     const float *x = d->x ? d->x : s->x_dense;
     int n = 0;
     if (x) b[n++] = (gn_binding){GN_NAME_X, GN_F32, nodes, d->n_features, (void *)(uintptr_t)x};
@@ -371,7 +371,7 @@ gn_status *gn_session_bind_also(gn_session *s, gn_unit *u, gn_pool *pool, const 
     n += gn_session_bind_inputs(s, b + n);
     n += gn_session_bind_columns(s, b + n);
     for (int k = 0; k < n_also; k++) b[n++] = also[k];
-    if (batch && s->model->train.batch_of) b[n++] = *batch;
+    if (batch && s->model->train.batches.of) b[n++] = *batch;
     gn_state_bindings(&s->state, b + n);
     gn_graph_binding *g = GN_NEW_N(s->arena, gn_graph_binding, 2 + d->n_relations);
     int graphs = 0;

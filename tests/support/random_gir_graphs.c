@@ -1,4 +1,5 @@
 /* The generator: graphs from graphs, data and draws. */
+#include "base/draw.h"
 #include "support/random_gir_impl.h"
 
 #include <string.h>
@@ -33,7 +34,7 @@ bool is_derived(const gir_program *p, gir_id g, gir_space_id s)
     gir_op op = (gir_op)gir_at(p, g)->op;
     return op == GIR_SELF_LOOPS || op == GIR_REMOVE_LOOPS || op == GIR_REMAINING_LOOPS ||
            op == GIR_REVERSE || op == GIR_RESTRICT || op == GIR_FILTER || op == GIR_DRAW ||
-           gir_draws_edges(gir_at(p, g));
+           op == GIR_WITHOUT || gir_draws_edges(gir_at(p, g));
 }
 bool derived_from(const gir_program *p, gir_id g, gir_space_id s)
 {
@@ -177,8 +178,31 @@ gir_id make_draw(gen *z, gir_id must)
     if (!key) key = make_key(z);
     if (!r || !key) return 0;
     bool loops = t.src == t.dst && chance(z, 50);
+    int how = chance(z, 50) ? GN_DRAW_UNIFORM : GN_DRAW_LABOR;
+    /* gradients of values that are carried to an edge several times are not defined */
+    if (!z->opt->backward && chance(z, 30)) how = GN_DRAW_REPLACE;
     return make(z, GIR_DRAW, 3, (const gir_id[]){g, key, r},
-                (gir_attr){.i = {rnd(z, 4), rnd(z, 9), loops}}, NULL);
+                (gir_attr){.i = {rnd(z, 4), rnd(z, 9), loops, how}}, NULL);
+}
+
+/* The edges of one graph that another between the same rows has not. */
+gir_id make_without(gen *z, gir_id must)
+{
+    gir_id g = must ? must : any_graph(z), h = g;
+    if (!gir_type_of(z->p, g)->is_graph) return 0;
+    const gir_type t = *gir_type_of(z->p, g);
+    int n = 0;
+    for (gir_id v = 1; v < z->p->nodes.n; v++) {
+        const gir_type *o = gir_type_of(z->p, v);
+        if (o->is_graph && o->src == t.src && o->dst == t.dst && rnd(z, (uint32_t)++n) == 0) h = v;
+    }
+    if (must && chance(z, 50)) {
+        g = h;
+        h = must;
+    }
+    if (gir_is_drawn(z->p, g) || gir_is_drawn(z->p, h)) return 0;
+    return make(z, GIR_WITHOUT, 2, (const gir_id[]){g, h},
+                (gir_attr){.i = {t.src == t.dst && chance(z, 50)}}, NULL);
 }
 
 static gir_op drawn_op(gen *z) { return chance(z, 50) ? GIR_SAMPLE : GIR_CORRUPT; }
@@ -187,8 +211,9 @@ gir_id make_drawn(gen *z, gir_op op, gir_id must)
 {
     gir_id g = must && gir_type_of(z->p, must)->is_graph ? must : graph_where(z, lists, 0);
     gir_id key = g == must ? make_key(z) : must ? must : make_key(z);
-    gir_attr attr = {.i = {1 + rnd(z, 3), rnd(z, 3), rnd(z, 9)}};
-    if (op == GIR_SAMPLE) attr = (gir_attr){.i = {1 + rnd(z, 40), rnd(z, 9)}};
+    bool once = chance(z, 30);
+    gir_attr attr = {.i = {1 + rnd(z, 3), rnd(z, 3), rnd(z, 9), once}};
+    if (op == GIR_SAMPLE) attr = (gir_attr){.i = {1 + rnd(z, 40), rnd(z, 9), once}};
     return make(z, op, 2, (const gir_id[]){g, key}, attr, NULL);
 }
 

@@ -80,6 +80,7 @@ gir_id make_put(gen *z, gir_id must);
 gir_id make_index(gen *z, gir_id must);
 gir_id make_filter(gen *z, gir_id must);
 gir_id make_draw(gen *z, gir_id must);
+gir_id make_without(gen *z, gir_id must);
 gir_id make_drawn(gen *z, gir_op op, gir_id must);
 gir_id make_restrict(gen *z, gir_id g);
 gir_id make_take(gen *z, gir_id must);

@@ -197,10 +197,10 @@ static bool graph_pair(gir_op p, gir_op c)
     case GIR_DRAW: return p != GIR_SAMPLE && p != GIR_CORRUPT && p != GIR_ENDS && p != GIR_INDEX;
     case GIR_SAMPLE:
     case GIR_CORRUPT: return is_list(p) || p == GIR_CORRUPT || p == GIR_SAMPLE;
-    case GIR_REVERSE: return !picked && !some && p != GIR_DRAW;
+    case GIR_REVERSE: return !picked && !some && p != GIR_DRAW && p != GIR_WITHOUT;
     case GIR_PUT: return once;
     case GIR_TAKE: return picked || some;
-    case GIR_GROW: return picked || is_list(p) || p == GIR_DRAW;
+    case GIR_GROW: return picked || is_list(p) || p == GIR_DRAW || p == GIR_WITHOUT;
     case GIR_CELL: return p == GIR_PATTERN || some;
     case GIR_ROW_VALUE: return p == GIR_PATTERN;
     case GIR_RANK:
@@ -576,6 +576,7 @@ gir_id make_op(gen *z, gir_op op, gir_id must)
     case GIR_FILTER: return make_filter(z, must);
     case GIR_INDEX: return make_index(z, must);
     case GIR_DRAW: return make_draw(z, must);
+    case GIR_WITHOUT: return make_without(z, must);
     case GIR_SAMPLE:
     case GIR_CORRUPT: return make_drawn(z, op, must);
     case GIR_RESTRICT: {

@@ -213,7 +213,8 @@ static gn_status *drawn(run_world *w, gir_id v, gn_graph *const of_graph[2], gn_
     const gn_drawing how = {.key = gn_step_key(of[0], of[1]),
                             .most = attr->i[0],
                             .site = (uint32_t)attr->i[1],
-                            .loops = attr->i[2]};
+                            .loops = attr->i[2],
+                            .how = (gn_draw_how)attr->i[3]};
     if (gir_at(w->p, v)->op == GIR_DRAW) return gn_graph_draw(g, of_graph[1], &how, out);
     if (gir_at(w->p, v)->op == GIR_SAMPLE)
         return gn_graph_sample(g, gn_step_key(of[0], of[1]), attr->i[0], (uint32_t)attr->i[1], NULL,
@@ -248,6 +249,7 @@ static gn_status *picked(run_world *w, gir_id v, gn_graph **out)
         return gn_graph_grow(in[n->n_in > 1], (int)n->attr.i[0], n->n_in > 1 ? in[0] : NULL, in[2],
                              out);
     int64_t ends = n->attr.i[0];
+    if (n->op == GIR_WITHOUT) return gn_graph_without(in[0], in[1], ends, out);
     if (n->op == GIR_ENDS)
         return gn_graph_ends(in[0], (int)ends, gir_new_ends(w->p, v), in[1], out);
     return gn_graph_restrict(in[0], ends & 1 ? in[1] : NULL, ends & 2 ? in[n->n_in - 1] : NULL,

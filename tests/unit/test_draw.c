@@ -109,6 +109,35 @@ START_TEST(few_are_even)
 }
 END_TEST
 
+/* Of 7 things 3, drawn by what they belong to: each as often as any other, rows that share things
+ * share draws, and with repeats each number of each place. */
+START_TEST(others_are_even)
+{
+    enum { OF = 7, FEW = 3, TIMES = 7000 };
+    int64_t of[OF], few[FEW], n[OF] = {0};
+    for (uint64_t k = 0; k < TIMES; k++) {
+        uint64_t stream = gn_draw_key(gn_step_key(1, k), 5);
+        for (int j = 0; j < OF; j++) of[j] = 10 * j + 3;
+        if (_i)
+            gn_draw_shared(stream, FEW, OF, of, few);
+        else
+            gn_draw_again(stream, 4, FEW, OF, few);
+        for (int j = 0; j < FEW; j++) {
+            ck_assert(few[j] >= 0 && few[j] < OF && (j == 0 || few[j] >= few[j - 1] + _i));
+            n[few[j]]++;
+        }
+        if (!_i) continue;
+        int64_t turned[OF], same[FEW]; /* the same things in another order */
+        for (int j = 0; j < OF; j++) turned[j] = of[OF - 1 - j];
+        gn_draw_shared(stream, FEW, OF, turned, same);
+        for (int j = 0; j < FEW; j++) ck_assert_int_eq(same[j], OF - 1 - few[FEW - 1 - j]);
+    }
+    double chi = 0, each = (double)FEW * TIMES / OF;
+    for (int j = 0; j < OF; j++) chi += ((double)n[j] - each) * ((double)n[j] - each) / each;
+    ck_assert_msg(chi < 6 + 5 * sqrt(12.0), "chi squared is %g", chi);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("draw");
@@ -116,5 +145,6 @@ int main(void)
     tcase_add_loop_test(t, draws_are_even, 0, 6);
     tcase_add_test(t, draws_repeat);
     tcase_add_loop_test(t, few_are_even, 0, 3);
+    tcase_add_loop_test(t, others_are_even, 0, 2);
     return RUN_CASES("draw", t);
 }

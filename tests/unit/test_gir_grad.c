@@ -52,6 +52,7 @@ static const char prelude[] = "program @t {\n"
 #define CASE_SAMPLE NONE
 #define CASE_CORRUPT NONE
 #define CASE_DRAW NONE
+#define CASE_WITHOUT NONE
 #define CASE_GROW NONE
 #define CASE_RESTRICT NONE
 #define CASE_ENDS NONE

@@ -81,12 +81,38 @@ static void check_sampled(const edge_list *l, gn_elem index, int64_t most)
     edges_free(&want);
 }
 
+/* How many of a row's edges that are no loops are kept. */
+static int64_t kept_of(int64_t others, int64_t most, gn_draw_how how)
+{
+    return how == GN_DRAW_REPLACE ? (others > 0) * most : others < most ? others : most;
+}
+
+/* Those that are drawn in one stream by their sources: none that is left out is before one that is
+ * kept. */
+static void check_shared(const gn_graph *g, const gn_graph *d, int64_t v)
+{
+    uint64_t stream = gn_draw_key(77, 3), most = 0;
+    int64_t next = at(d, GN_GRAPH_ROW_PTR, v), end = at(d, GN_GRAPH_ROW_PTR, v + 1);
+    for (int64_t e = next; e < end; e++) {
+        uint64_t draw = gn_draw_long(stream, (uint64_t)at(d, GN_GRAPH_COL, e));
+        if (draw > most) most = draw;
+    }
+    for (int64_t e = at(g, GN_GRAPH_ROW_PTR, v); e < at(g, GN_GRAPH_ROW_PTR, v + 1); e++) {
+        if (next < end && at(d, GN_GRAPH_FROM, next) == e)
+            next++;
+        else
+            HOLDS(gn_draw_long(stream, (uint64_t)at(g, GN_GRAPH_COL, e)) >= most);
+    }
+    SAME(next, end);
+}
+
 /* Of each picked row all edges or as many as are asked for, in their order, with loops besides. */
-static void check_drawn(const edge_list *l, gn_elem index, int64_t most, bool loops)
+static void check_drawn(const edge_list *l, gn_elem index, int64_t most, bool loops,
+                        gn_draw_how draw)
 {
     uint8_t mask[MOST_NODES + 1];
     gn_graph *g = graph_of(index, l), *pick, *d, *again;
-    const gn_drawing how = {.key = 77, .most = most, .site = 3, .loops = loops};
+    const gn_drawing how = {.key = 77, .most = most, .site = 3, .loops = loops, .how = draw};
     for (int64_t v = 0; v < l->n_dst; v++) mask[v] = random_below(3) != 0;
     ok(gn_graph_subset(l->n_dst, mask, index, &pick));
     ok(gn_graph_draw(g, pick, &how, &d));
@@ -102,7 +128,8 @@ static void check_drawn(const edge_list *l, gn_elem index, int64_t most, bool lo
         int64_t others = at(g, GN_GRAPH_ROW_PTR, v + 1) - at(g, GN_GRAPH_ROW_PTR, v) - own;
         for (int64_t e = first; e < end; e++) {
             int64_t from = at(d, GN_GRAPH_FROM, e);
-            HOLDS(from > last && from >= at(g, GN_GRAPH_ROW_PTR, v));
+            HOLDS(from > last || (draw == GN_DRAW_REPLACE && from == last));
+            HOLDS(from >= at(g, GN_GRAPH_ROW_PTR, v));
             HOLDS(from < at(g, GN_GRAPH_ROW_PTR, v + 1));
             SAME(at(d, GN_GRAPH_COL, e), at(g, GN_GRAPH_COL, from));
             SAME(at(d, GN_GRAPH_POS, e), at(g, GN_GRAPH_POS, from));
@@ -111,12 +138,43 @@ static void check_drawn(const edge_list *l, gn_elem index, int64_t most, bool lo
             last = from;
         }
         SAME(kept, mask[v] ? own : 0);
-        SAME(end - first, mask[v] ? own + (others < most ? others : most) : 0);
+        SAME(end - first, mask[v] ? own + kept_of(others, most, draw) : 0);
+        if (mask[v] && draw == GN_DRAW_LABOR && !loops && most) check_shared(g, d, v);
     }
     gn_graph_free(again);
     gn_graph_free(d);
     gn_graph_free(pick);
     gn_graph_free(g);
+}
+
+/* The edges between pairs of rows that no edge of another list is between. */
+static void check_without(const edge_list *l, gn_elem index, bool either)
+{
+    edge_list others = edges_random(l->n_src, l->n_dst, l->n / 2);
+    gn_graph *g = graph_of(index, l), *h = graph_of(index, &others), *d;
+    int64_t next = 0;
+    ok(gn_graph_without(g, h, either, &d));
+    SAME(d->n_parent_edge, g->n_edge);
+    for (int64_t v = 0; v < g->n_dst; v++) {
+        SAME(at(d, GN_GRAPH_ROW_PTR, v), next);
+        for (int64_t e = at(g, GN_GRAPH_ROW_PTR, v); e < at(g, GN_GRAPH_ROW_PTR, v + 1); e++) {
+            int64_t u = at(g, GN_GRAPH_COL, e);
+            bool in = false;
+            for (int64_t k = 0; k < others.n; k++)
+                in = in || (others.src[k] == u && others.dst[k] == v) ||
+                     (either && others.src[k] == v && others.dst[k] == u);
+            if (in) continue;
+            SAME(at(d, GN_GRAPH_FROM, next), e);
+            SAME(at(d, GN_GRAPH_COL, next), u);
+            SAME(at(d, GN_GRAPH_POS, next), at(g, GN_GRAPH_POS, e));
+            next++;
+        }
+    }
+    SAME(d->n_edge, next);
+    gn_graph_free(d);
+    gn_graph_free(h);
+    gn_graph_free(g);
+    edges_free(&others);
 }
 
 static void check_corrupted(const edge_list *l, gn_elem index, int end)
@@ -210,7 +268,11 @@ START_TEST(random_graphs)
             for (int64_t most = 1; most <= l.n + 1; most += 1 + l.n / 3)
                 check_sampled(&l, w ? GN_I64 : GN_I32, most);
             for (int64_t most = 0; most < 6; most++)
-                check_drawn(&l, w ? GN_I64 : GN_I32, most, n == m && most % 2);
+                for (int how = GN_DRAW_UNIFORM; how <= GN_DRAW_LABOR; how++)
+                    check_drawn(&l, w ? GN_I64 : GN_I32, most, n == m && most % 2,
+                                (gn_draw_how)how);
+            for (int either = 0; either <= (n == m); either++)
+                check_without(&l, w ? GN_I64 : GN_I32, either);
         }
         edges_free(&l);
     }

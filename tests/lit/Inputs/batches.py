@@ -160,9 +160,9 @@ for attempt in range(20):
     assert read("on") == read("whole"), (epoch, done)
     break
 assert met, "never in the midst of an epoch"
-r.fails(3, "is of batches rows(2); fanout 3, 2, not of rows(3); fanout 3, 2", *LARGE, "--resume",
+r.fails(3, "is of batches rows(2); fanout 3,2, not of rows(3); fanout 3,2", *LARGE, "--resume",
         r.path("c"), "--batch", "3")
-r.fails(3, "is of batches rows(2); fanout 3, 2, not of rows(2); fanout 3, 1", *LARGE, "--resume",
+r.fails(3, "is of batches rows(2); fanout 3,2, not of rows(2); fanout 3,1", *LARGE, "--resume",
         r.path("c"), "--fanout", "3,1")
 
 # A schedule counts epochs: at the end of each it is where it is without batches.
@@ -175,6 +175,96 @@ for batch, steps in ((1000, 1), (20, 3)):
              if line]
     want = [0.02 * (1 - 0.9 * (k * steps - 1) / (4 * steps)) for k in range(1, 5)]
     assert all(abs(a - b) < 1e-9 for a, b in zip(rates, want)), (rates, want)
+
+# Edges as batches: all of them in one are the full step, whatever their order; fewer learn too.
+LINKS = """model L(hidden = 8, out = 4) (g: graph, x: node[F], links: node -> node) -> edge.links {
+  a = %s(hidden)
+  b = %s(out)
+  h = b(g, relu(a(g, x)))
+  return edge(u -> v in links: sum(h[u] * h[v], axis = -1))
+}
+train L {
+  loss = bce_with_logits(L(g, x, links), 1) + bce_with_logits(L(g, x, corrupt(links)), 0)
+  optimizer = adam(lr = 0.02)
+  epochs = 4
+%s}
+"""
+
+
+def links(path, *args):
+    text = r.works("train", path, "--data", DATA, "--undirected", "on", "-q", "--json", *args)
+    return json.loads(text)["runs"][0]
+
+
+def links_model(name, conv, more):
+    return r.write(name, LINKS % (conv, conv, more))
+
+
+def batch_of(n, more=""):
+    return f"  batch = edges({n}) of links\n{more}"
+
+
+for conv in ("SAGEConv", "GCNConv"):
+    full = links(links_model("full.gnn", conv, ""))["loss"]
+    for how in ("", "  fanout = all\n", "  fanout = [all, 90]\n", "  fanout = [90, 90]\n"
+                "  draw = labor\n"):
+        for args in ((), ("-O", "eager"), ("--without", "hoist,fuse")):
+            one = links(links_model("one.gnn", conv, batch_of(9999, how)), *args)["loss"]
+            assert abs(one - full) < 2e-5 * full, (conv, how, args, one, full)
+            if how:
+                break
+few = links_model("few.gnn", "SAGEConv", batch_of(64, "  fanout = [4, 3]\n"))
+assert links(few, "--epochs", "20")["loss"] < 0.93 * links(few, "--epochs", "1")["loss"]
+for more in ("  draw = replace\n", "  draw = labor\n", "  exclude = self\n",
+             "  exclude = reverse\n"):
+    path = links_model("other.gnn", "SAGEConv", batch_of(64, "  fanout = [4, 3]\n" + more))
+    links(path, "--threads", "1", "--save", r.path("a"))
+    links(path, "--threads", "2", "--save", r.path("b"))
+    links(few, "--save", r.path("c"))
+    assert read("a") == read("b") != read("c"), more
+    links(path, "--epochs", "2", "--checkpoint", r.path("ck"))
+    links(path, "--resume", r.path("ck"), "--save", r.path("d"))
+    assert read("a") == read("d"), more
+    r.fails(3, "is of batches edges(64) of links; fanout 4,3; " + more.strip().replace(" =", ""),
+            "train", few, "--data", DATA, "--undirected", "on", "-q", "--resume", r.path("ck"))
+
+# Facts: columns of the batch's edges come along, and those of which batches are made are a mask's.
+os.mkdir(r.path("kg"))
+for name, first in (("train", 0), ("valid", 1), ("test", 2)):
+    r.write(f"kg/{name}.txt", "".join(
+        f"e{u}\tr{(u + v) % 3}\te{v}\n" for k, (u, v) in enumerate(EDGES) if k % 6 == 0 or
+        k % 3 == first))
+FACTS = r.write("facts.gnn", """model D(dim = 8) (g: graph, kind: edge of int) -> edge {
+  param emb: node[dim] = normal(0.0, 0.5)
+  param rel: kind[dim] = normal(0.0, 0.5)
+  return distmult(g, emb, emb, rel[kind])
+}
+fn drawn(M, g, kind) {
+  wrong = corrupt(g, 2)
+  return bce_with_logits(M(g, kind), 1) + bce_with_logits(M(wrong, carry(kind, wrong)), 0)
+}
+train D {
+  loss = drawn(D, %s)
+  optimizer = %s
+  epochs = 3
+%s}
+""" % ("%s", "%s", "%s"))
+with open(FACTS, encoding="utf-8") as f:
+    TEXT = f.read()
+
+
+def facts(what, optimizer, more, *args):
+    path = r.write("f.gnn", TEXT % (what, optimizer, more))
+    text = r.works("train", path, "--data", r.path("kg"), "-q", "--json", *args)
+    return json.loads(text)["runs"][0]["loss"]
+
+
+ONE = "  batch = edges(99999) of g over g.train_mask\n"
+for optimizer in ("adam(lr = 0.05)", 'adagrad(lr = 0.1, rows = "touched")'):
+    full = facts("only(g, g.train_mask), only(g, g.train_mask).kind", optimizer, "")
+    one = facts("g, g.kind", optimizer, ONE)
+    assert abs(one - full) < 2e-5 * full, (optimizer, one, full)
+    facts("g, g.kind", optimizer, "  batch = edges(32) of g over g.train_mask\n")
 
 # Nothing is drawn, and no rows at all.
 train(SAGE, "--batch", "8", "--fanout", "0,0")
@@ -217,7 +307,18 @@ for words, more in (("`batch` is `rows(N)`", "  batch = 8\n"),
                     ("`batch` is `rows(N)`", "  batch = rows(0)\n"),
                     ("`fanout` is a list of numbers of edges", "  batch = rows(8)\n"
                      "  fanout = [3, 1.5]\n"),
-                    ("`fanout` goes with `batch = rows(N)`", "  fanout = [3, 2]\n")):
+                    ("`batch` is `rows(N)`", "  batch = edges(8)\n"),
+                    ("`of` belongs to `batch`", "  epochs = 3 of g\n"),
+                    ("`over` belongs to `loss`", "  batch = rows(8) over train_mask\n"),
+                    ("the data have no relation `h`", "  batch = edges(8) of h\n"),
+                    ("a mask of the data holds", "  batch = edges(8) of g over train_mask\n"),
+                    ("the loss is over none of those", "  batch = edges(8) of g\n"),
+                    ("`exclude` goes with `batch = edges(N) of`",
+                     "  batch = rows(8)\n  exclude = self\n"),
+                    ("`draw` is `uniform`, `replace` or `labor`",
+                     "  batch = rows(8)\n  draw = all\n"),
+                    ("`draw` goes with `batch`", "  draw = labor\n"),
+                    ("`fanout` goes with `batch`", "  fanout = [3, 2]\n")):
     r.fails(1, words, "train", model("bad.gnn", "SAGEConv(hidden)", "SAGEConv(C)", more), "--data",
             DATA, "-q")
 r.done()

@@ -1,0 +1,90 @@
+/* Graphs of the edges that another has not. */
+#include "runtime/graph/graph_internal.h"
+#include "runtime/memory.h"
+
+static int64_t get(const gn_graph *g, gn_graph_array k, int64_t i)
+{
+    return gn_index_get(g->array[k], g->index, i);
+}
+static void set(gn_graph *g, gn_graph_array k, int64_t i, int64_t v)
+{
+    gn_index_set(g->array[k], g->index, i, v);
+}
+
+/* Pairs of rows, open addressing. */
+typedef struct pair_set {
+    uint64_t mask;
+    int64_t (*pair)[2]; /* [mask + 1], src -1 where there is none */
+} pair_set;
+
+static gn_status *set_new(int64_t pairs, pair_set *out)
+{
+    int64_t room = 8;
+    void *p;
+    while (room / 2 < pairs) room *= 2;
+    GN_TRY(gn_block_new(room, sizeof *out->pair, "pairs of rows", &p));
+    *out = (pair_set){.mask = (uint64_t)room - 1, .pair = p};
+    for (int64_t k = 0; k < room; k++) out->pair[k][0] = -1;
+    return NULL;
+}
+
+/* Where the pair is, or would be. */
+static int64_t *find(const pair_set *z, int64_t src, int64_t dst)
+{
+    uint64_t at = ((uint64_t)src * 0x9E3779B97F4A7C15u ^ (uint64_t)dst) * 0xD6E8FEB86659FD93u;
+    for (at ^= at >> 32;; at++) {
+        int64_t *pair = z->pair[at & z->mask];
+        if (pair[0] < 0 || (pair[0] == src && pair[1] == dst)) return pair;
+    }
+}
+
+static void add(const pair_set *z, int64_t src, int64_t dst)
+{
+    int64_t *pair = find(z, src, dst);
+    pair[0] = src;
+    pair[1] = dst;
+}
+
+/* The edges that are left, how many; in d, where it is given. */
+static int64_t put(const pair_set *z, const gn_graph *g, gn_graph *d)
+{
+    int64_t k = 0;
+    for (int64_t v = 0, e = 0; v < g->n_dst; v++) {
+        for (int64_t end = get(g, GN_GRAPH_ROW_PTR, v + 1); e < end; e++) {
+            int64_t src = get(g, GN_GRAPH_COL, e);
+            if (find(z, src, v)[0] >= 0) continue;
+            if (d) {
+                set(d, GN_GRAPH_COL, k, src);
+                set(d, GN_GRAPH_POS, k, get(g, GN_GRAPH_POS, e));
+                set(d, GN_GRAPH_FROM, k, e);
+            }
+            k++;
+        }
+        if (d) set(d, GN_GRAPH_ROW_PTR, v + 1, k);
+    }
+    return k;
+}
+
+gn_status *gn_graph_without(const gn_graph *g, const gn_graph *h, bool either, gn_graph **out)
+{
+    pair_set z;
+    int64_t pairs;
+    *out = NULL;
+    if (g->n_src != h->n_src || g->n_dst != h->n_dst || (either && g->n_src != g->n_dst))
+        GN_FAIL(GN_ERR_DATA, "without: %lld to %lld rows, and the other graph has %lld to %lld",
+                (long long)g->n_src, (long long)g->n_dst, (long long)h->n_src,
+                (long long)h->n_dst);
+    if (__builtin_mul_overflow(h->n_edge, 2, &pairs) || pairs > INT64_MAX / 64)
+        GN_FAIL(GN_ERR_NOMEM, "without: %lld edges are too many", (long long)h->n_edge);
+    GN_TRY(set_new(pairs, &z));
+    gn_edge_walk w = {.g = h};
+    for (int64_t e = 0; e < h->n_edge; e++) {
+        int64_t src = get(h, GN_GRAPH_COL, e), dst = gn_edge_row(&w, e);
+        add(&z, src, dst);
+        if (either) add(&z, dst, src);
+    }
+    gn_status *s = gn_graph_derived_blank(g, g->n_src, g->n_dst, put(&z, g, NULL), out);
+    if (!s) (void)put(&z, g, *out);
+    gn_block_free(z.pair);
+    return s;
+}
