@@ -203,7 +203,7 @@ static gn_status *compile(gnnc_executable *e, const gnnc_compile_options *o,
         defines[k] = (gn_define){o->defines[k].name, o->defines[k].value};
     GN_TRY(gn_elaborate(&e->arena, e->module->ast, o->model, &shape, (int)o->n_defines, defines,
                         &e->model));
-    if (o->train && e->model->train.batches.size)
+    if (o->train && gn_has_batches(&e->model->train.batches))
         GN_FAIL(
             GN_ERR_USAGE,
             "train: the train block of %s takes batches (`batch`), which `gnnc train` makes; a C "

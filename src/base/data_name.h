@@ -32,7 +32,10 @@
 #define GN_NAME_WEIGHT "g.weight"
 #define GN_NAME_ATTR "g.attr"
 #define GN_WORD_ATTR "attr"
-#define GN_BATCH_MASK "#batch" /* behind a relation's name: bool, the edges that a step is of */
+/* Behind the name of rows or of a relation: bool, those that a step is of; f32, by what sums count
+ * each of them. */
+#define GN_BATCH_MASK "#batch"
+#define GN_BATCH_SHARE "#share"
 
 typedef enum gn_data_id {
 #define X(id, name, word) GN_DATA_##id,

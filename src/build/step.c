@@ -64,7 +64,7 @@ gn_status *gn_step_needs(gn_arena *a, const gn_model *m, const gn_pass_options *
     if (!m->loss || !picks_rows(opt)) return NULL;
     GN_TRY(loss_to_train(a, m, opt, &loss));
     GN_TRY(gn_run_sparsify(a, loss, opt, &loss));
-    *out = gn_find_row_needs(a, loss, opt->batches != NULL);
+    *out = gn_find_row_needs(a, loss, opt->batches);
     return NULL;
 }
 

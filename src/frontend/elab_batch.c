@@ -127,6 +127,80 @@ static int word(elab *E, const ast_decl *d, const char *name, const char *const 
     return k < 0 ? 0 : k;
 }
 
+typedef struct sampler {
+    const char *name, *arg[2]; /* of its sizes; NULL: it has one */
+    int64_t usual;             /* of the second */
+} sampler;
+
+static const sampler samplers[] = {
+    [GN_SAMPLER_CLUSTER] = {"cluster", {"parts", "each"}, 1},
+    [GN_SAMPLER_SAINT_NODE] = {"saint_node", {"nodes", NULL}, 0},
+    [GN_SAMPLER_SAINT_EDGE] = {"saint_edge", {"edges", NULL}, 0},
+    [GN_SAMPLER_SAINT_WALK] = {"saint_walk", {"roots", "length"}, 2},
+};
+enum { N_SAMPLERS = sizeof samplers / sizeof *samplers };
+
+/* The place of an argument among those of a sampler, `steps` behind them; -1: reported. */
+static int argument(elab *E, const sampler *z, const ast_arg *arg, int at)
+{
+    int n = z->arg[1] ? 2 : 1;
+    for (int k = 0; arg->name && k < n; k++)
+        if (!strcmp(arg->name, z->arg[k])) return k;
+    if (arg->name && !strcmp(arg->name, "steps") && z->name[0] == 's') return 2;
+    if (!arg->name && at < n) return at;
+    el_error(E, arg->value->span, "`%s` takes `%s`%s%s%s%s", z->name, z->arg[0], n > 1 ? ", `" : "",
+             n > 1 ? z->arg[1] : "", n > 1 ? "`" : "", z->name[0] == 's' ? ", `steps`" : "");
+    return -1;
+}
+
+/* `sampler = cluster(parts = 50, each = 2)` */
+static void sampler_setting(elab *E, const ast_decl *d, gn_batch_spec *s)
+{
+    const ast_item *item = el_train_item(d, "sampler");
+    const ast_expr *e = item ? item->a : NULL;
+    int64_t size[3] = {0, 0, 0};
+    int k = GN_SAMPLER_CLUSTER;
+    if (!item) return;
+    bool call = e->kind == EXPR_CALL && e->a->kind == EXPR_NAME;
+    while (call && k < N_SAMPLERS && strcmp(samplers[k].name, e->a->name)) k++;
+    if (!call || k == N_SAMPLERS) {
+        el_error(E, e->span,
+                 "`sampler` is `cluster(parts, each)`, `saint_node(nodes)`, `saint_edge(edges)` or "
+                 "`saint_walk(roots, length)`");
+        return;
+    }
+    size[1] = samplers[k].usual;
+    for (uint32_t i = 0; i < e->args.n; i++) {
+        int at = argument(E, &samplers[k], &e->args.p[i], (int)i);
+        value v = at < 0 ? POISON : el_eval(E, e->args.p[i].value);
+        if (v.kind == VAL_POISON) return;
+        if (v.kind != VAL_INT || v.u.i < 1 || v.u.i > INT32_MAX) {
+            el_error(E, e->args.p[i].value->span, "a number from 1 on is needed, not %s",
+                     val_text(E, &v));
+            return;
+        }
+        size[at] = v.u.i;
+    }
+    if (!size[0]) {
+        el_error(E, e->span, "`%s` needs `%s`", samplers[k].name, samplers[k].arg[0]);
+        return;
+    }
+    if (k == GN_SAMPLER_CLUSTER && size[1] > size[0]) {
+        el_error(E, e->span, "a step has %lld of %lld parts", (long long)size[1],
+                 (long long)size[0]);
+        return;
+    }
+    s->sampler = (gn_sampler)k;
+    s->sampled[0] = size[0];
+    s->sampled[1] = size[1];
+    s->steps = size[2];
+    static const char *const others[] = {"batch", "fanout", "draw", "exclude"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (el_train_item(d, others[i]))
+            el_error(E, el_train_item(d, others[i])->name.span,
+                     "`%s` does not go with `sampler`, which draws parts of the graph", others[i]);
+}
+
 void el_batch(elab *E, const ast_decl *d, gn_batch_spec *s)
 {
     batch(E, d, s);
@@ -135,6 +209,7 @@ void el_batch(elab *E, const ast_decl *d, gn_batch_spec *s)
     static const char *const excludes[] = {"none", "self", "reverse"};
     s->draw = (gn_draw_how)word(E, d, "draw", draws, 3);
     s->exclude = (gn_exclude)word(E, d, "exclude", excludes, 3);
+    sampler_setting(E, d, s);
     const ast_item *item = el_train_item(d, "exclude");
     if (item && !s->of)
         el_error(E, item->name.span, "`exclude` goes with `batch = edges(N) of` a relation");

@@ -36,8 +36,23 @@ enum { GN_MOST_HOPS = 12 };
  * way. */
 typedef enum gn_exclude { GN_EXCLUDE_NONE, GN_EXCLUDE_SELF, GN_EXCLUDE_REVERSE } gn_exclude;
 
+/* How a step's rows are drawn where it is of a part of the graph, with the edges between those rows:
+ * CLUSTER (Chiang et al., "Cluster-GCN", KDD 2019) joins `size[1]` of `size[0]` parts of METIS; the
+ * others are of Zeng et al., "GraphSAINT", ICLR 2020: `size[0]` nodes, edges, or roots of walks of
+ * `size[1]` steps. */
+typedef enum gn_sampler {
+    GN_SAMPLER_NONE,
+    GN_SAMPLER_CLUSTER,
+    GN_SAMPLER_SAINT_NODE,
+    GN_SAMPLER_SAINT_EDGE,
+    GN_SAMPLER_SAINT_WALK
+} gn_sampler;
+
 /* What a step of a batch is of. */
 typedef struct gn_batch_spec {
+    gn_sampler sampler; /* then there is no `size` of its own, and all edges between rows count */
+    int64_t sampled[2];
+    int64_t steps; /* of an epoch of SAINT; 0: as many as have so many rows as there are */
     /* Rows of the loss's mask, or edges of the relation `of` (NULL: rows), of those where the
      * column `over` holds (NULL: of all); 0: a step is of all of them. */
     int64_t size;
@@ -49,6 +64,13 @@ typedef struct gn_batch_spec {
     gn_draw_how draw;
     gn_exclude exclude; /* of batches of edges: along which no messages come */
 } gn_batch_spec;
+
+static inline bool gn_has_batches(const gn_batch_spec *t) { return t->size > 0 || t->sampler; }
+/* Do sums count rows and edges by how likely they are in a batch? */
+static inline bool gn_has_shares(const gn_batch_spec *t)
+{
+    return t->sampler >= GN_SAMPLER_SAINT_NODE;
+}
 
 typedef struct gn_train_spec {
     gn_optimizer optimizer;

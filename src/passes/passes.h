@@ -177,7 +177,7 @@ typedef struct gn_row_needs {
     int n_walks;      /* that lead from one level to the next */
     gn_row_walk *walk;
 } gn_row_needs;
-gn_row_needs gn_find_row_needs(gn_arena *a, const gir_program *in, bool batched);
+gn_row_needs gn_find_row_needs(gn_arena *a, const gir_program *in, const gn_batch_spec *batches);
 
 /* Sums over edges of sparse features that are worth computing once, dense (dense_once.c). `opt`
  * stays where it is. */

@@ -110,7 +110,7 @@ static void need_operands_of_edges(restricter *z, gir_id v, gir_id g)
         } else if (n->op == GIR_GATHER) {
             bool up = n->attr.i[0] == GIR_SRC;
             gir_id x = gir_in(p, v, 1);
-            want(z, x, !up ? level : from_here(z, g) ? level + 1 : z->levels);
+            want(z, x, !up ? level : from_here(z, g) ? source_level(z, level) : z->levels);
             if (up && from_here(z, g)) z->through[g] = 1;
         } else if (n->op == GIR_CELL) {
             want(z, gir_in(p, v, 1), level);
@@ -144,7 +144,7 @@ static void whole_where_no_rows(restricter *z, gir_id v)
 {
     bool rows = over_nodes(z, v) || over_edges(z, v), sums = sums_up(z, v);
     /* degrees of the rows that no messages of a batch go into: of all edges, once */
-    bool fixed = z->trained && !z->trained[v];
+    bool fixed = z->trained && !z->trained[v] && !z->induced;
     if (fixed && sums && z->need[v] >> (z->levels - 1) & 1) want(z, v, z->levels);
     if (z->need[v] && (!rows || (over_nodes(z, v) && !gn_is_by_rows(z->from, v) && !sums)))
         want(z, v, z->levels);
@@ -240,7 +240,8 @@ static gir_id graph_at(restricter *z, gir_id g, int level)
     gir_id *slot = &z->map[level][g];
     if (*slot) return *slot;
     gir_id in[3] = {edges_of(z, g, level)};
-    int n = 1, up = in_batch(z, g) ? level : level + 1, read = in_batch(z, g) ? z->of_batch[g] - 1 : 0;
+    int n = 1, up = in_batch(z, g) ? level : source_level(z, level),
+        read = in_batch(z, g) ? z->of_batch[g] - 1 : 0;
     bool sources = from_here(z, g) && (read & 1 || (z->through[g] && up < z->levels));
     bool rows = !in_batch(z, g) || read & 2;
     const gir_type *t = gir_type_of(z->from, g);
@@ -286,12 +287,12 @@ static gir_id node_value(restricter *z, gir_id v, int level)
     if (level < of) return take(z, z->map[of][v], space_of(z, v), of, level);
     if (n->op != GIR_SCATTER) return build(z, v, level, space);
     gir_id g = gir_in(p, v, 0);
-    return gir_scatter(z->to, graph_at(z, g, level), z->map[level][gir_in(p, v, 1)], GIR_DST,
-                       (int)n->attr.i[1]);
+    gir_id h = graph_at(z, g, level), e = z->map[level][gir_in(p, v, 1)];
+    if (n->attr.i[1] == GIR_SUM) e = gn_share_edges(z, e, g, h);
+    return gir_scatter(z->to, h, e, GIR_DST, (int)n->attr.i[1]);
 }
 
-/* A value of the edges of g as one of those of h, which are some of them, or g. */
-static gir_id carried(restricter *z, gir_id h, gir_id g, gir_id x)
+gir_id gn_carried(restricter *z, gir_id h, gir_id g, gir_id x)
 {
     if (h == g) return x;
     gir_type fill = *gir_type_of(z->to, x);
@@ -307,10 +308,11 @@ static gir_id edge_value(restricter *z, gir_id v, gir_id g, int level)
     gir_id h = graph_at(z, g, level);
     if (!by_edges(z, v)) {
         gir_id whole = z->map[z->levels][g], some = edges_of(z, g, level), x = z->map[z->levels][v];
-        return carried(z, h, some, carried(z, some, whole, x));
+        return gn_carried(z, h, some, gn_carried(z, some, whole, x));
     }
     if (n->op == GIR_GATHER) {
-        int end = (int)n->attr.i[0], of = end == GIR_DST || in_batch(z, g) ? level : level + 1;
+        int end = (int)n->attr.i[0];
+        int of = end == GIR_DST || in_batch(z, g) ? level : source_level(z, level);
         gir_id x = gir_in(p, v, 1);
         if (end == GIR_SRC && (!from_here(z, g) || of >= z->levels)) of = z->levels;
         return gir_gather(z->to, h, at_level(z, x, of), end);
@@ -352,6 +354,15 @@ static void clone_graphs(restricter *z)
     }
 }
 
+/* A sum over rows, of those of a level. */
+static gir_id sum_of_rows(restricter *z, gir_id v, int level)
+{
+    int red = (int)gir_at(z->from, v)->attr.i[0];
+    gir_id o = gir_in(z->from, v, 0), x = at_level(z, o, level);
+    if (z->masked && z->masked[v]) x = gn_share_rows(z, x, space_of(z, o));
+    return gir_space_reduce(z->to, x, red);
+}
+
 static void rebuild(restricter *z, gir_id v)
 {
     const gir_program *p = z->from;
@@ -361,9 +372,7 @@ static void rebuild(restricter *z, gir_id v)
         bool sum = gir_at(p, v)->op == GIR_SPACE_REDUCE, of_mask = z->sum_of[v] == z->mask;
         bool some = of_mask || (sum && z->summed[v]);
         int level = of_mask || !some ? 0 : z->summed[v] - 1;
-        whole[v] = some ? gir_space_reduce(z->to, at_level(z, gir_in(p, v, 0), level),
-                                           (int)gir_at(p, v)->attr.i[0])
-                        : gn_clone_whole(z, v);
+        whole[v] = some ? sum_of_rows(z, v, level) : gn_clone_whole(z, v);
     }
     if (!g && !over_nodes(z, v)) return;
     for (int level = z->levels - 1; level >= 0; level--)
@@ -405,21 +414,26 @@ static const gir_program *draws_once(gn_arena *a, const gir_program *in)
 }
 
 /* The masked sums, and what else is known of a program before levels are. */
-static restricter begin(gn_arena *a, const gir_program *in, int levels, bool batched)
+static restricter begin(gn_arena *a, const gir_program *in, int levels,
+                        const gn_batch_spec *batches)
 {
-    restricter z = {.from = batched ? draws_once(a, in) : in,
-                    .levels = levels < GN_MOST_LEVELS ? levels : GN_MOST_LEVELS};
-    if (batched) {
-        z.trained = gn_find_trained(a, z.from);
+    restricter z = {.from = batches ? draws_once(a, in) : in,
+                    .levels = levels < GN_MOST_LEVELS ? levels : GN_MOST_LEVELS,
+                    .batches = batches};
+    z.sum_of = masks_of_sums(a, z.from, &z.mask);
+    if (!batches) return z;
+    if (batches->sampler)
+        gn_find_part(a, &z);
+    else
         gn_find_batch(a, &z);
-    }
-    z.sum_of = z.of_batch ? gn_sums_of_batch(a, &z) : masks_of_sums(a, z.from, &z.mask);
+    if (z.of_batch) z.sum_of = gn_sums_of_batch(a, &z);
+    z.trained = gn_find_trained(a, z.from);
     return z;
 }
 
 const uint8_t *gn_find_row_levels(gn_arena *a, const gir_program *in, int *levels)
 {
-    restricter z = *levels > 0 ? begin(a, in, *levels, false) : (restricter){.from = in};
+    restricter z = *levels > 0 ? begin(a, in, *levels, NULL) : (restricter){.from = in};
     uint8_t *read = GN_NEW_N(a, uint8_t, in->nodes.n);
     *levels = z.mask ? z.levels : 0;
     if (z.mask) find_needs(a, &z, read);
@@ -464,9 +478,10 @@ static void find_walks(gn_arena *a, const restricter *z, gn_row_needs *out)
         if (z->through[g] && gn_is_walk(p, g, &out->walk[out->n_walks])) out->n_walks++;
 }
 
-gn_row_needs gn_find_row_needs(gn_arena *a, const gir_program *in, bool batched)
+gn_row_needs gn_find_row_needs(gn_arena *a, const gir_program *in, const gn_batch_spec *batches)
 {
-    restricter z = begin(a, in, GN_MOST_LEVELS, batched);
+    restricter z = begin(a, in, GN_MOST_LEVELS, batches);
+    in = z.from;
     gn_row_needs r = {0};
     uint32_t picked = 0;
     if (!z.mask) return r;
@@ -483,8 +498,7 @@ gn_status *gn_run_restrict_rows(gn_arena *a, const gir_program *in, const gn_pas
 {
     *out = (gir_program *)in;
     if (opt->levels <= 0) return NULL;
-    restricter z = begin(a, in, opt->levels, opt->batches != NULL);
-    z.batches = opt->batches;
+    restricter z = begin(a, in, opt->levels, opt->batches);
     in = z.from;
     if (!z.mask) return NULL;
     find_needs(a, &z, NULL);

@@ -14,6 +14,9 @@ typedef struct restricter {
      * one more than bits 1 << end, the ends that are read, where it has edges of the batch or what
      * comes of them; 0: it has others.  Level 0 has all of those ends. */
     uint8_t *of_batch;
+    bool induced; /* of batches that are a part of the graph: level 0 has its rows, and those alone
+                     are at the ends of edges */
+    const gir_id *masked; /* of those: the masks of sums, as sum_of has them else */
     const gir_id *sum_of; /* by value of from: the mask of the sum that it is, or 0 */
     uint32_t *need;       /* by value of from: levels that are needed, as bits */
     uint8_t *through;     /* graphs of from: messages are passed along it between rows of picks */
@@ -65,6 +68,12 @@ static inline void want(restricter *z, gir_id v, int level)
     z->need[v] |= (uint32_t)1 << (level < z->levels ? level : z->levels);
 }
 
+/* Where the sources are of what is needed at a level. */
+static inline int source_level(const restricter *z, int level)
+{
+    return z->induced ? level : level + 1;
+}
+
 /* Has the graph edges of a batch alone?  All of them are needed, and so are both ends. */
 static inline bool in_batch(const restricter *z, gir_id g)
 {
@@ -80,6 +89,14 @@ void gn_find_batch(gn_arena *a, restricter *z);
 gir_id *gn_sums_of_batch(gn_arena *a, restricter *z);
 /* The pick of the rows of space s that ends of a batch's edges name; 0: of none. */
 gir_id gn_pick_ends(restricter *z, gir_space_id s);
+/* restrict_part.c: with a mask of a part's rows, and all sums over rows; a copy of the program. */
+void gn_find_part(gn_arena *a, restricter *z);
+/* x, of the rows of a part or of edges of g between them (0: rows), times by what sums count those;
+ * x itself where all count alike. */
+gir_id gn_share_rows(restricter *z, gir_id x, gir_space_id s);
+gir_id gn_share_edges(restricter *z, gir_id x, gir_id g, gir_id h);
+/* A value of the edges of g as one of those of h, which are some of them, or g. */
+gir_id gn_carried(restricter *z, gir_id h, gir_id g, gir_id x);
 /* `edges`, some of those of the graph g of from, but a batch's own, where options ask for that. */
 gir_id gn_leave_batch_out(restricter *z, gir_id g, gir_id edges);
 

@@ -68,9 +68,14 @@ static void choice_words(const gn_train_spec *t, char out[WORDS])
 static void batch_words(const gn_train_spec *train, char out[WORDS])
 {
     static const char *const draws[] = {"", "; draw replace", "; draw labor"},
-                             *const excludes[] = {"", "; exclude self", "; exclude reverse"};
+                             *const excludes[] = {"", "; exclude self", "; exclude reverse"},
+                             *const samplers[] = {"", "cluster", "saint_node", "saint_edge",
+                                                  "saint_walk"};
     const gn_batch_spec *t = &train->batches;
     int at = snprintf(out, WORDS, "none");
+    if (t->sampler)
+        at = snprintf(out, WORDS, "%s(%" PRId64 ", %" PRId64 ", %" PRId64 ")",
+                      samplers[t->sampler], t->sampled[0], t->sampled[1], t->steps);
     if (t->size) at = snprintf(out, WORDS, "%s(%" PRId64 ")", t->of ? "edges" : "rows", t->size);
     if (t->of) at += snprintf(out + at, (size_t)(WORDS - at), " of %.40s", t->of);
     if (t->over) at += snprintf(out + at, (size_t)(WORDS - at), " over %.40s", t->over);

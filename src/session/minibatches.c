@@ -15,6 +15,9 @@ enum { ORDER_SITE = 1 << 29 }; /* of draws: the order of rows */
 gn_status *gn_batches_settings(gn_session *s)
 {
     gn_batch_spec *t = &s->model->train.batches;
+    if (t->sampler && (s->opt.batch || s->opt.has_fanout))
+        GN_FAIL(GN_ERR_USAGE, "--batch and --fanout do not go with `sampler`, which draws parts of "
+                              "the graph");
     if (s->opt.batch) t->size = s->opt.batch;
     if (!s->opt.has_fanout) return NULL;
     if (!t->size) GN_FAIL(GN_ERR_USAGE, "--fanout goes with --batch N, or `batch = rows(N)`");
@@ -35,7 +38,10 @@ static void stretch(gn_train_spec *t, int64_t steps)
 static gn_status *check(const gn_session *s)
 {
     const gn_batch_spec *t = &s->model->train.batches;
-    if (!t->of && !s->data->train_mask)
+    if (t->sampler && (s->data->n_tables || s->data->n_relations))
+        GN_FAIL(GN_ERR_DATA, "`sampler` draws parts of one graph, and the data have several types "
+                             "of rows or relations");
+    if (!t->of && !t->sampler && !s->data->train_mask)
         GN_FAIL(GN_ERR_DATA, "`batch` takes rows of the training mask, and %s has none",
                 s->data->name ? s->data->name : "the data");
     if (s->opt.objects)
@@ -74,10 +80,34 @@ static void put_edges(const gn_session *s, int64_t *place)
         place[gn_index_get(g->array[GN_GRAPH_POS], g->index, k)] = k;
 }
 
+/* Numbers of parts or of batches in the place of rows; the shares of those that chance picks. */
+static gn_status *put_parts(gn_session *s, gn_batches *b)
+{
+    const gn_batch_spec *t = &s->model->train.batches;
+    int64_t nodes = s->graph->n_dst, edges = s->graph->n_edge;
+    GN_TRY(gn_subgraphs_new(s->graph, t, &b->parts));
+    b->n = gn_subgraphs_count(b->parts);
+    b->size = t->sampler == GN_SAMPLER_CLUSTER ? t->sampled[1] : 1;
+    b->first = gn_allocate_zeroed((size_t)(b->n + 1) * sizeof *b->first);
+    b->row = gn_allocate_zeroed((size_t)(b->n + 1) * sizeof *b->row);
+    b->mask = (gn_binding){GN_SPACE_NODE GN_BATCH_MASK, GN_BOOL, nodes, 1, NULL};
+    b->mask.data = gn_allocate_zeroed((size_t)nodes + 1);
+    float *node = gn_allocate_zeroed((size_t)(nodes + 1) * sizeof *node),
+          *edge = gn_allocate_zeroed((size_t)(edges + 1) * sizeof *edge);
+    b->share[0] = (gn_binding){GN_SPACE_NODE GN_BATCH_SHARE, GN_F32, nodes, 1, node};
+    b->share[1] = (gn_binding){GN_NAME_G GN_BATCH_SHARE, GN_F32, edges, 1, edge};
+    if (!b->first || !b->row || !b->mask.data || !node || !edge)
+        GN_FAIL(GN_ERR_NOMEM, "out of memory: parts of %lld nodes", (long long)nodes);
+    for (int64_t k = 0; k < b->n; k++) b->first[k] = b->row[k] = k;
+    gn_subgraphs_pick(b->parts, b->size, b->first, gn_step_key(s->opt.seed, 0), b->mask.data);
+    return gn_has_shares(t) ? gn_subgraphs_shares(b->parts, s->opt.seed, node, edge) : NULL;
+}
+
 static gn_status *put_rows(gn_session *s, gn_batches *b)
 {
     const gn_batch_spec *t = &s->model->train.batches;
     const uint8_t *among;
+    if (t->sampler) return put_parts(s, b);
     GN_TRY(find_rows(s, &b->mask, &among));
     int64_t rows = b->mask.rows;
     b->first = gn_allocate_zeroed((size_t)(rows + 1) * sizeof *b->first);
@@ -97,7 +127,7 @@ static gn_status *put_rows(gn_session *s, gn_batches *b)
 gn_status *gn_batches_new(gn_session *s)
 {
     gn_train_spec *t = &s->model->train;
-    if (!s->opt.train || !t->batches.size) return NULL;
+    if (!s->opt.train || !gn_has_batches(&t->batches)) return NULL;
     GN_TRY(check(s));
     gn_batches *b = gn_allocate_zeroed(sizeof *b);
     if (!b) GN_FAIL(GN_ERR_NOMEM, "out of memory: batches");
@@ -115,6 +145,9 @@ void gn_batches_free(gn_batches *b)
     gn_release(b->first);
     gn_release(b->row);
     gn_release(b->mask.data);
+    gn_release(b->share[0].data);
+    gn_release(b->share[1].data);
+    gn_subgraphs_free(b->parts);
     gn_release(b);
 }
 
@@ -126,6 +159,7 @@ static void expect(const gn_session *s, int levels, gn_build_options *o)
     const gn_batch_spec *t = &s->model->train.batches;
     gn_data_facts *f = &o->train_rows.facts;
     int64_t nodes = s->graph->n_dst, edges = s->graph->n_edge;
+    if (t->sampler) return;
     double rows = (double)(s->batches->n < s->batches->size ? s->batches->n : s->batches->size),
            each = nodes ? (double)edges / (double)nodes : 0;
     if (t->of) rows *= 3; /* ends of edges, and one of another that is drawn */
@@ -151,7 +185,7 @@ gn_status *gn_batches_options(gn_session *s, gn_build_options *o)
     if (t->of && (!needs.mask || strcmp(needs.mask, s->batches->mask.name)))
         GN_FAIL(GN_ERR_MODEL, "`batch` takes edges of `%s`, and the loss is over none of those",
                 t->of);
-    if (!t->of && (!needs.mask || strcmp(needs.mask, GN_NAME_TRAIN_MASK)))
+    if (!t->of && !t->sampler && (!needs.mask || strcmp(needs.mask, GN_NAME_TRAIN_MASK)))
         GN_FAIL(GN_ERR_MODEL, "`batch` goes with a loss over `train_mask`, whose rows it takes");
     int hops = needs.levels ? needs.levels - 1 : 0;
     if (hops + 1 > GN_MOST_LEVELS || hops > GN_MOST_HOPS)
@@ -179,6 +213,21 @@ static void shuffle(gn_session *s, uint64_t seed, int64_t epoch)
     }
     memset(b->mask.data, 0, (size_t)b->mask.rows);
     b->epoch = epoch;
+    b->seed = seed;
+}
+
+static uint64_t key_of(const gn_batches *b, int64_t number)
+{
+    return gn_step_key(b->seed, (uint64_t)(b->epoch * gn_batches_count(b) + number));
+}
+
+/* Rows of a part that the loss is over, one at least. */
+static int64_t labelled_of(const gn_session *s, const uint8_t *mask)
+{
+    int64_t n = 0;
+    for (int64_t v = 0; v < s->data->n_nodes; v++)
+        n += mask[v] && (!s->data->train_mask || s->data->train_mask[v]);
+    return n > 0 ? n : 1;
 }
 
 /* Batch `number` of the order at hand; *rows: how many it has. */
@@ -188,7 +237,10 @@ static gn_status *run_batch(gn_session *s, int64_t number, double *loss, int64_t
     gn_unit *u = &s->build.step;
     uint8_t *mask = b->mask.data;
     int64_t first = number * b->size, end = b->n - first > b->size ? first + b->size : b->n;
-    for (int64_t k = first; k < end; k++) mask[b->row[k]] = 1;
+    if (b->parts)
+        gn_subgraphs_pick(b->parts, end - first, b->row + first, key_of(b, number), mask);
+    else
+        for (int64_t k = first; k < end; k++) mask[b->row[k]] = 1;
     gn_status *status = gn_unit_bind_again(u, b->n_graphs, b->graphs, b->n_tensors, b->tensors,
                                            s->build.eval.instance);
     if (!status) {
@@ -197,8 +249,11 @@ static gn_status *run_batch(gn_session *s, int64_t number, double *loss, int64_t
         const float *l = gn_instance_output(u->instance, "loss", NULL);
         *loss = l ? (double)*l : NAN;
     }
-    for (int64_t k = first; k < end; k++) mask[b->row[k]] = 0;
-    *rows = end - first;
+    *rows = b->parts ? labelled_of(s, mask) : end - first;
+    if (b->parts)
+        memset(mask, 0, (size_t)b->mask.rows);
+    else
+        for (int64_t k = first; k < end; k++) mask[b->row[k]] = 0;
     return status;
 }
 

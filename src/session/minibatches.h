@@ -8,6 +8,7 @@
 #define GN_SESSION_MINIBATCHES_H
 
 #include "session/session.h"
+#include "session/subgraphs.h"
 
 typedef struct gn_batches {
     int64_t size;            /* rows of a batch; the last one of an epoch may have fewer */
@@ -15,6 +16,9 @@ typedef struct gn_batches {
     int64_t *first;          /* [n] in the order in which the data have them */
     int64_t *row;            /* [n] in the order of the epoch at hand */
     gn_binding mask;         /* those of the batch at hand; of rows in the place of train_mask */
+    gn_subgraphs *parts;     /* of `sampler`: numbers of its parts or batches are rows then */
+    gn_binding share[2];     /* and by what sums count its nodes and edges */
+    uint64_t seed;           /* and */
     int64_t epoch;           /* of that order; -1: of none */
     int64_t steps;           /* of gn_batches_step so far */
     int n_tensors, n_graphs; /* what a step is bound to */
