@@ -128,8 +128,8 @@ static gn_status *check_edges(const gn_artifact *a, int k)
     bool draws = g->times > 0 && (unsigned)g->end <= 2 && g->key_of[0] && g->key_of[1];
     if (gn_is_drawn(g->how) && !draws)
         BAD("artifact %s: graph %d is drawn in no known way", a->name, k);
-    bool once = g->times >= 0 && (unsigned)g->end <= 2 * GN_DRAW_LABOR + 1 && g->key_of[0] && g->key_of[1] &&
-                g->with[0] >= 0;
+    bool once = g->times >= 0 && (unsigned)g->end <= 2 * GN_DRAW_LABOR + 1 && g->key_of[0] &&
+                g->key_of[1] && g->with[0] >= 0;
     if (g->how == GN_DRAW && !once)
         BAD("artifact %s: graph %d is drawn in no known way", a->name, k);
     bool names = g->times >= 0 && g->times <= 2 && g->end >= 1 && g->end <= 3;

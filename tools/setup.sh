@@ -9,7 +9,7 @@ set -eu
 
 build="gcc g++ libc6-dev make cmake ninja-build pkg-config llvm-19-dev lld-19 zlib1g-dev libzstd-dev
        libjansson-dev libyaml-dev libxlsxwriter-dev"
-test="check python3 python3-venv llvm-19-tools tcc"
+test="check python3 python3-venv llvm-19-tools tcc libmetis5"
 check="clang-19 clang-format-19 libclang-rt-19-dev"
 bench="clang-19 python3 python3-dev python3-venv"
 

@@ -72,8 +72,7 @@ gn_status *gn_graph_without(const gn_graph *g, const gn_graph *h, bool either, g
     *out = NULL;
     if (g->n_src != h->n_src || g->n_dst != h->n_dst || (either && g->n_src != g->n_dst))
         GN_FAIL(GN_ERR_DATA, "without: %lld to %lld rows, and the other graph has %lld to %lld",
-                (long long)g->n_src, (long long)g->n_dst, (long long)h->n_src,
-                (long long)h->n_dst);
+                (long long)g->n_src, (long long)g->n_dst, (long long)h->n_src, (long long)h->n_dst);
     if (__builtin_mul_overflow(h->n_edge, 2, &pairs) || pairs > INT64_MAX / 64)
         GN_FAIL(GN_ERR_NOMEM, "without: %lld edges are too many", (long long)h->n_edge);
     GN_TRY(set_new(pairs, &z));

@@ -118,15 +118,15 @@ gn_status *gn_bind_make_derived(gn_instance *in, int number, gn_derived *d, int 
         s = gn_graph_ends(d->parent[0], slot->end, slot->times, d->parent[1], &d->graph);
         break;
     case GN_DRAW: {
-        const gn_drawing how = {
-            .key = d->key, .most = slot->times, .site = slot->site, .loops = slot->end & 1,
-            .how = (gn_draw_how)(slot->end >> 1)};
+        const gn_drawing how = {.key = d->key,
+                                .most = slot->times,
+                                .site = slot->site,
+                                .loops = slot->end & 1,
+                                .how = (gn_draw_how)(slot->end >> 1)};
         s = gn_graph_draw(d->parent[0], d->parent[1], &how, &d->graph);
         break;
     }
-    case GN_WITHOUT:
-        s = gn_graph_without(d->parent[0], d->parent[1], slot->end, &d->graph);
-        break;
+    case GN_WITHOUT: s = gn_graph_without(d->parent[0], d->parent[1], slot->end, &d->graph); break;
     case GN_FILTER: s = filtered(in, slot, d, n, tensors); break;
     case GN_INDEX: s = indexed(in, slot, d, n, tensors); break;
     case GN_SAMPLE:

@@ -36,6 +36,11 @@
  * each of them. */
 #define GN_BATCH_MASK "#batch"
 #define GN_BATCH_SHARE "#share"
+/* Of a batch among those whose gradients are added up: f32, the part of their rows that it has;
+ * bool, is it the first, or the last? */
+#define GN_BATCH_PART "batch#part"
+#define GN_BATCH_FIRST "batch#first"
+#define GN_BATCH_LAST "batch#last"
 
 typedef enum gn_data_id {
 #define X(id, name, word) GN_DATA_##id,

@@ -108,13 +108,13 @@ typedef enum gn_graph_derive {
     GN_SUBSET, /* of a mask, not of a graph */
     GN_GROW,
     GN_RESTRICT,
-    GN_FILTER, /* of a graph and a mask of its edges */
-    GN_INDEX,  /* of numbers of rows, not of a graph */
-    GN_ENDS,   /* of a graph, and maybe of another such pick */
-    GN_DRAW,   /* of a graph, a pick and a key of draws, once */
+    GN_FILTER,  /* of a graph and a mask of its edges */
+    GN_INDEX,   /* of numbers of rows, not of a graph */
+    GN_ENDS,    /* of a graph, and maybe of another such pick */
+    GN_DRAW,    /* of a graph, a pick and a key of draws, once */
     GN_WITHOUT, /* of a graph and another */
-    GN_SAMPLE, /* of a graph and a key of draws */
-    GN_CORRUPT /* likewise */
+    GN_SAMPLE,  /* of a graph and a key of draws */
+    GN_CORRUPT  /* likewise */
 } gn_graph_derive;
 
 /* Are its edges drawn anew at every run? */

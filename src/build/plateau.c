@@ -26,7 +26,8 @@ int64_t gn_plateau_drops(const gn_state *s)
 gn_status *gn_plateau_result(const gn_model *m, gn_state *s, gn_remote *r, double result)
 {
     const gn_state_tensor *t = gn_state_find(s, judged);
-    int64_t *step = counter(s, "rng.step"), *drops = counter(s, GN_STATE_DROPS);
+    int64_t *step = counter(s, GN_STATE_UPDATES), *drops = counter(s, GN_STATE_DROPS);
+    if (!step) step = counter(s, GN_STATE_STEPS);
     if (!t || !step || !drops)
         GN_FAIL(GN_ERR_USAGE,
                 "the schedule of %s goes by no validation results: `schedule = "

@@ -156,7 +156,8 @@ struct ast_stmt {
 
 typedef enum ast_decl_kind { DECL_LAYER, DECL_MODEL, DECL_FN, DECL_TRAIN } ast_decl_kind;
 
-/* `name = a [of NAME] [over b] [on "pattern", ...]`, or `input name: type` (a NULL), of a train block */
+/* `name = a [of NAME] [over b] [on "pattern", ...]`, or `input name: type` (a NULL), of a train
+ * block */
 typedef struct ast_item {
     ast_name name;
     ast_expr *a;

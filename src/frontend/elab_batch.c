@@ -25,8 +25,7 @@ static const el_graph *relation_of(elab *E, const ast_item *item)
 }
 
 /* Values of those edges as values of the batch's. */
-static void carry_columns(elab *E, frame *f, const el_graph *all, const el_graph *batch,
-                          gn_span at)
+static void carry_columns(elab *E, frame *f, const el_graph *all, const el_graph *batch, gn_span at)
 {
     gir_space_id edges = gir_type_of(E->prog, all->id)->edge;
     for (uint32_t k = 0; k < f->values.n; k++) {
@@ -45,10 +44,9 @@ void el_bind_batch(elab *E, const ast_decl *d, frame *f)
     gir_type t = gir_tensor(GN_BOOL, gir_type_of(E->prog, g->id)->edge, 0, NULL);
     const char *name = gn_arena_printf(E->arena, "%s" GN_BATCH_MASK, item->of.text);
     bool first = E->graph && g->id == E->graph->id;
-    if (first && E->shape->edge_dim > 0)
-        el_bind(E, f, GN_WORD_ATTR, el_input(E, GN_WORD_ATTR, at));
-    const el_graph *some =
-        el_derive_with(E, at, GIR_FILTER, g, el_leaf(E, GIR_INPUT, name, &t), NULL);
+    if (first && E->shape->edge_dim > 0) el_bind(E, f, GN_WORD_ATTR, el_input(E, GN_WORD_ATTR, at));
+    const el_graph *some = el_derive_with(E, at, GIR_FILTER, g, el_leaf(E, GIR_INPUT, name, &t),
+                                          NULL);
     if (!some) return;
     carry_columns(E, f, g, some, at);
     el_bind(E, f, item->of.text, (value){.kind = VAL_GRAPH, .graph = some});
@@ -122,8 +120,7 @@ static int word(elab *E, const ast_decl *d, const char *name, const char *const 
     const ast_item *item = el_train_item(d, name);
     if (!item) return 0;
     int k = el_choice(E, item->a, words, n, gn_arena_printf(E->arena, "`%s`", name));
-    if (!el_train_item(d, "batch"))
-        el_error(E, item->name.span, "`%s` goes with `batch`", name);
+    if (!el_train_item(d, "batch")) el_error(E, item->name.span, "`%s` goes with `batch`", name);
     return k < 0 ? 0 : k;
 }
 
@@ -201,6 +198,18 @@ static void sampler_setting(elab *E, const ast_decl *d, gn_batch_spec *s)
                      "`%s` does not go with `sampler`, which draws parts of the graph", others[i]);
 }
 
+static void accumulate(elab *E, const ast_decl *d, gn_batch_spec *s)
+{
+    const ast_item *item;
+    value v = el_train_setting(E, d, "accumulate", &item);
+    if (v.kind == VAL_UNSET || v.kind == VAL_POISON) return;
+    if (v.kind != VAL_INT || v.u.i < 1)
+        el_error(E, item->a->span, "`accumulate` is a number of batches from 1 on, not %s",
+                 val_text(E, &v));
+    else
+        s->accumulate = v.u.i;
+}
+
 void el_batch(elab *E, const ast_decl *d, gn_batch_spec *s)
 {
     batch(E, d, s);
@@ -210,6 +219,7 @@ void el_batch(elab *E, const ast_decl *d, gn_batch_spec *s)
     s->draw = (gn_draw_how)word(E, d, "draw", draws, 3);
     s->exclude = (gn_exclude)word(E, d, "exclude", excludes, 3);
     sampler_setting(E, d, s);
+    accumulate(E, d, s);
     const ast_item *item = el_train_item(d, "exclude");
     if (item && !s->of)
         el_error(E, item->name.span, "`exclude` goes with `batch = edges(N) of` a relation");

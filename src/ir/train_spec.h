@@ -36,10 +36,10 @@ enum { GN_MOST_HOPS = 12 };
  * way. */
 typedef enum gn_exclude { GN_EXCLUDE_NONE, GN_EXCLUDE_SELF, GN_EXCLUDE_REVERSE } gn_exclude;
 
-/* How a step's rows are drawn where it is of a part of the graph, with the edges between those rows:
- * CLUSTER (Chiang et al., "Cluster-GCN", KDD 2019) joins `size[1]` of `size[0]` parts of METIS; the
- * others are of Zeng et al., "GraphSAINT", ICLR 2020: `size[0]` nodes, edges, or roots of walks of
- * `size[1]` steps. */
+/* How a step's rows are drawn where it is of a part of the graph, with the edges between those
+ * rows: CLUSTER (Chiang et al., "Cluster-GCN", KDD 2019) joins `size[1]` of `size[0]` parts of
+ * METIS; the others are of Zeng et al., "GraphSAINT", ICLR 2020: `size[0]` nodes, edges, or roots
+ * of walks of `size[1]` steps. */
 typedef enum gn_sampler {
     GN_SAMPLER_NONE,
     GN_SAMPLER_CLUSTER,
@@ -63,9 +63,15 @@ typedef struct gn_batch_spec {
     int64_t fanout[GN_MOST_HOPS];
     gn_draw_how draw;
     gn_exclude exclude; /* of batches of edges: along which no messages come */
+    int64_t accumulate; /* batches whose gradients make one update; 0 and 1: each its own */
 } gn_batch_spec;
 
 static inline bool gn_has_batches(const gn_batch_spec *t) { return t->size > 0 || t->sampler; }
+/* Are gradients of several batches added up? */
+static inline bool gn_adds_up(const gn_batch_spec *t)
+{
+    return gn_has_batches(t) && t->accumulate > 1;
+}
 /* Do sums count rows and edges by how likely they are in a batch? */
 static inline bool gn_has_shares(const gn_batch_spec *t)
 {

@@ -21,6 +21,10 @@ void gn_plateau_judge(const gn_train_spec *s, gn_plateau *p, double result);
  * sets it between steps. */
 #define GN_STATE_DROPS "opt.drops"
 
+/* The states, i64[], that count steps, and updates where those are of several batches. */
+#define GN_STATE_STEPS "rng.step"
+#define GN_STATE_UPDATES "opt.step"
+
 /* The rate of step `step`, from 0, as train_spec.h defines it. */
 double gn_train_rate(const gn_train_spec *s, int64_t step, int64_t drops);
 /* The same as a value of the program, f64[], of `step`: i64[]. */

@@ -1,6 +1,6 @@
-/* Batches of edges: a loss over edges that a mask leaves (a FILTER), and over what comes of those, is
- * computed from the rows at their ends, which are level 0.  All edges of such graphs are needed, and
- * draws that they come of are made where data are bound, which a batch is before each step. */
+/* Batches of edges: a loss over edges that a mask leaves (a FILTER), and over what comes of those,
+ * is computed from the rows at their ends, which are level 0.  All edges of such graphs are needed,
+ * and draws that they come of are made where data are bound, which a batch is before each step. */
 #include "base/data_name.h"
 #include "passes/restricter.h"
 

@@ -1,4 +1,4 @@
-/* Batches that are a part of the graph: rows that an input tells, and all edges between them.  Every
+/* Batches that are a part of the graph: rows that an input tells, and all edges between them. Every
  * value over those rows is computed of them, at level 0, and sums over rows are of theirs.
  *
  * Where rows and edges are in a part by chance, sums over rows of a mask and sums over edges count

@@ -8,8 +8,8 @@
 typedef struct restricter {
     const gir_program *from;
     gir_program *to;
-    int levels;           /* of picked rows; `levels` itself means all rows */
-    gir_id mask;          /* the input that picks level 0 */
+    int levels;  /* of picked rows; `levels` itself means all rows */
+    gir_id mask; /* the input that picks level 0 */
     /* Of batches of edges, of which that is the mask, by graph of from; else NULL.  In one word:
      * one more than bits 1 << end, the ends that are read, where it has edges of the batch or what
      * comes of them; 0: it has others.  Level 0 has all of those ends. */
@@ -30,7 +30,7 @@ typedef struct restricter {
     bool *counts;  /* it is made of numbers of rows alone, which are those of its readers' level */
     bool *trained; /* of batches: by value of from, whether weights go into it; else NULL */
     const gn_batch_spec *batches; /* of options; NULL: not compiled for batches */
-    gir_id key;     /* of draws; 0: none yet */
+    gir_id key;                   /* of draws; 0: none yet */
     gir_id **drawn; /* [level][graph of from] its edges into rows of the level that are drawn */
     uint32_t sites; /* that draw, so far */
 } restricter;
@@ -75,10 +75,7 @@ static inline int source_level(const restricter *z, int level)
 }
 
 /* Has the graph edges of a batch alone?  All of them are needed, and so are both ends. */
-static inline bool in_batch(const restricter *z, gir_id g)
-{
-    return z->of_batch && z->of_batch[g];
-}
+static inline bool in_batch(const restricter *z, gir_id g) { return z->of_batch && z->of_batch[g]; }
 
 gir_id gn_pick_of(restricter *z, int level, gir_space_id s);
 

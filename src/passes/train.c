@@ -7,6 +7,7 @@
  * are put back: as torch.optim.SparseAdam, and SGD and Adagrad with sparse gradients.  Others keep
  * their moments, too. */
 #include "passes/train.h"
+#include "base/data_name.h"
 #include "passes/learning_rate.h"
 #include "passes/touch_rows.h"
 
@@ -15,7 +16,8 @@
 typedef struct trainer {
     gir_program *p;
     const gn_train_spec *spec;
-    gir_id t;         /* the step, i64[], from 0 */
+    gir_id t;         /* the step, i64[], from 0; where gradients are added up the update */
+    gir_id last;      /* is this the one with which there are all of them? 0: each step is */
     gir_id lr;        /* f64[] */
     gir_id size, eps; /* f64[]: with r = sqrt(1 - beta2^(t+1)): lr r / (1 - beta1^(t+1)), eps r;
                          ADAMAX: lr / (1 - beta1^(t+1)) */
@@ -73,10 +75,20 @@ static void update(trainer *t, const char *name, gir_id v)
     gir_output_add(t->p, GIR_UPDATE, name, v);
 }
 
+/* `yes` in steps where a bool holds, else `no`. */
+static gir_id choose(trainer *t, gir_id holds, gir_id yes, gir_id no)
+{
+    gir_type type = *gir_type_of(t->p, yes);
+    type.elem = GN_BOOL;
+    return gir_op3(t->p, GIR_SELECT, gir_broadcast(t->p, holds, &type), yes, no);
+}
+
 /* Of a state of x, or of x itself. */
 static void update_of(trainer *t, const trained *x, const char *name, gir_id v)
 {
-    if (x->pick) v = gir_op3(t->p, GIR_PUT, x->pick, gir_leaf_by_name(t->p, GIR_STATE, name), v);
+    gir_id old = gir_leaf_by_name(t->p, GIR_STATE, name);
+    if (x->pick) v = gir_op3(t->p, GIR_PUT, x->pick, old, v);
+    if (t->last) v = choose(t, t->last, v, old);
     update(t, name, v);
 }
 
@@ -96,7 +108,7 @@ static gir_id bias_correction(trainer *t, double beta)
 static void begin_step(trainer *t)
 {
     gir_type counter = gir_tensor(GN_I64, 0, 0, NULL);
-    t->t = state(t, "rng.step", &counter);
+    t->t = state(t, t->last ? GN_STATE_UPDATES : GN_STATE_STEPS, &counter);
     t->lr = gn_train_rate_value(t->p, t->spec, t->t);
     if (t->spec->optimizer == GN_ADAGRAD && t->spec->lr_decay != 0) {
         gir_id step = gir_cast(t->p, t->t, GN_F64), one = f64(t, 1);
@@ -114,11 +126,43 @@ static void begin_step(trainer *t)
 
 static void end_step(trainer *t)
 {
+    if (t->last) {
+        gir_id next = op2(t, GIR_ADD, t->t, like(t, t->t, 1));
+        update(t, GN_STATE_UPDATES, choose(t, t->last, next, t->t));
+        gir_type counter = gir_tensor(GN_I64, 0, 0, NULL);
+        t->t = state(t, GN_STATE_STEPS, &counter);
+    }
     for (uint32_t k = 0; k < t->p->outputs.n; k++)
         if (t->p->outputs.p[k].kind == GIR_UPDATE &&
-            strcmp(t->p->outputs.p[k].name, "rng.step") == 0)
+            strcmp(t->p->outputs.p[k].name, GN_STATE_STEPS) == 0)
             return;
-    update(t, "rng.step", op2(t, GIR_ADD, t->t, like(t, t->t, 1)));
+    update(t, GN_STATE_STEPS, op2(t, GIR_ADD, t->t, like(t, t->t, 1)));
+}
+
+/* adding gradients up -----------------------------------------------------------------------------
+ */
+
+static gir_id input(trainer *t, const char *name, gn_elem elem)
+{
+    gir_type type = gir_tensor(elem, 0, 0, NULL);
+    return gir_leaf(t->p, GIR_INPUT, name, &type);
+}
+
+/* Each gradient becomes the sum over the batches so far, each times the part of rows that it has:
+ * that of a mean over all of their rows. */
+static void accumulate(trainer *t, trained *x, int n)
+{
+    if (!gn_adds_up(&t->spec->batches)) return;
+    gir_id part = input(t, GN_BATCH_PART, GN_F32), first = input(t, GN_BATCH_FIRST, GN_BOOL);
+    for (int k = 0; k < n; k++) {
+        const char *name;
+        gir_id sum = moment(t, 'a', &x[k], &name);
+        gir_id g = op2(t, GIR_MUL, x[k].grad, spread(t, part, x[k].grad));
+        gir_id more = op2(t, GIR_ADD, sum, g);
+        x[k].grad = choose(t, first, g, more);
+        update(t, name, x[k].grad);
+    }
+    t->last = input(t, GN_BATCH_LAST, GN_BOOL);
 }
 
 /* clipping ------------------------------------------------------------------------------------- */
@@ -330,6 +374,9 @@ static gn_status *check_spec(const gn_train_spec *s)
     if (s->touched && s->momentum != 0)
         GN_FAIL(GN_ERR_MODEL, "a momentum moves all rows of a table, not those alone that a "
                               "step touches");
+    if (s->touched && gn_adds_up(&s->batches))
+        GN_FAIL(GN_ERR_MODEL, "`accumulate`: batches touch different rows of a table, whose "
+                              "gradients cannot be added up");
     if (!(s->beta1 >= 0 && s->beta1 < 1) || !(s->beta2 >= 0 && s->beta2 < 1))
         GN_FAIL(GN_ERR_MODEL, "betas are %g and %g; they must be in [0, 1)", s->beta1, s->beta2);
     return NULL;
@@ -381,6 +428,7 @@ gn_status *gn_pass_train(gn_arena *a, const gir_program *loss, int n_params,
     t.p->name = "step";
     trained *x = GN_NEW_N(a, trained, n_params);
     GN_TRY(gradients(t.p, value, n_params, params, x, &n));
+    accumulate(&t, x, n);
     begin_step(&t);
     if (spec->clip_norm > 0) clip_norm(&t, x, n);
     if (spec->clip_value > 0) clip_value(&t, x, n);

@@ -74,15 +74,17 @@ static void batch_words(const gn_train_spec *train, char out[WORDS])
     const gn_batch_spec *t = &train->batches;
     int at = snprintf(out, WORDS, "none");
     if (t->sampler)
-        at = snprintf(out, WORDS, "%s(%" PRId64 ", %" PRId64 ", %" PRId64 ")",
-                      samplers[t->sampler], t->sampled[0], t->sampled[1], t->steps);
+        at = snprintf(out, WORDS, "%s(%" PRId64 ", %" PRId64 ", %" PRId64 ")", samplers[t->sampler],
+                      t->sampled[0], t->sampled[1], t->steps);
     if (t->size) at = snprintf(out, WORDS, "%s(%" PRId64 ")", t->of ? "edges" : "rows", t->size);
     if (t->of) at += snprintf(out + at, (size_t)(WORDS - at), " of %.40s", t->of);
     if (t->over) at += snprintf(out + at, (size_t)(WORDS - at), " over %.40s", t->over);
     for (int k = 0; k < t->n_fanout; k++)
         at += snprintf(out + at, (size_t)(WORDS - at), "%s%" PRId64, k ? "," : "; fanout ",
                        t->fanout[k]);
-    snprintf(out + at, (size_t)(WORDS - at), "%s%s", draws[t->draw], excludes[t->exclude]);
+    at += snprintf(out + at, (size_t)(WORDS - at), "%s%s", draws[t->draw], excludes[t->exclude]);
+    if (t->accumulate > 1)
+        snprintf(out + at, (size_t)(WORDS - at), "; accumulate %" PRId64, t->accumulate);
 }
 
 /* Progress ------------------------------------------------------------------------------------- */

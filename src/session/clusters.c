@@ -109,8 +109,7 @@ gn_status *gn_cluster_nodes(gn_graph *g, int64_t parts, int32_t *part)
     bool room = ptr && col;
     gn_release(ptr);
     gn_release(col);
-    if (!room)
-        GN_FAIL(GN_ERR_NOMEM, "out of memory: %lld edges for METIS", (long long)g->n_edge);
+    if (!room) GN_FAIL(GN_ERR_NOMEM, "out of memory: %lld edges for METIS", (long long)g->n_edge);
     if (status != METIS_OK)
         GN_FAIL(GN_ERR_DATA, "METIS could not make %lld parts of %lld nodes (it says %d)",
                 (long long)parts, (long long)g->n_dst, status);

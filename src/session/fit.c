@@ -233,7 +233,7 @@ static gn_status *epochs(gn_session *s, void (*each)(void *, const gn_epoch *), 
     out->step_us = step_us;
     out->stop = stop ? GN_STOP_PATIENCE : GN_STOP_EPOCHS;
     pending p = {0};
-    int64_t steps = s->batches ? gn_batches_count(s->batches) : 1;
+    int64_t steps = s->batches ? gn_batches_updates(s->batches) : 1;
     while (out->epochs < n && !stop) {
         bool read, due = s->opt.checkpoint_every && is_due(s, out->epochs + 1, last_ms);
         bool wanted = asked || due || out->epochs + 1 == n;

@@ -19,6 +19,8 @@ gn_status *gn_batches_settings(gn_session *s)
         GN_FAIL(GN_ERR_USAGE, "--batch and --fanout do not go with `sampler`, which draws parts of "
                               "the graph");
     if (s->opt.batch) t->size = s->opt.batch;
+    if (t->accumulate > 1 && !gn_has_batches(t))
+        GN_FAIL(GN_ERR_USAGE, "`accumulate` goes with --batch N, `batch` or `sampler`");
     if (!s->opt.has_fanout) return NULL;
     if (!t->size) GN_FAIL(GN_ERR_USAGE, "--fanout goes with --batch N, or `batch = rows(N)`");
     t->n_fanout = s->opt.n_fanout;
@@ -67,8 +69,7 @@ static gn_status *find_rows(const gn_session *s, gn_binding *mask, const uint8_t
     for (int k = 0; t->over && k < d->n_columns; k++)
         if (!strcmp(d->columns[k].name, t->over)) *among = d->columns[k].data;
     if (t->over && !*among)
-        GN_FAIL(GN_ERR_DATA, "`batch` takes edges of `%s`, and the data have none",
-                t->over);
+        GN_FAIL(GN_ERR_DATA, "`batch` takes edges of `%s`, and the data have none", t->over);
     return NULL;
 }
 
@@ -135,7 +136,8 @@ gn_status *gn_batches_new(gn_session *s)
     b->size = t->batches.size;
     b->epoch = -1;
     GN_TRY(put_rows(s, b));
-    stretch(t, gn_batches_count(b));
+    b->together = gn_adds_up(&t->batches) ? t->batches.accumulate : 1;
+    stretch(t, gn_batches_updates(b));
     return NULL;
 }
 
@@ -198,6 +200,19 @@ gn_status *gn_batches_options(gn_session *s, gn_build_options *o)
     return NULL;
 }
 
+int gn_batches_bind(const gn_session *s, gn_binding *to)
+{
+    gn_batches *b = s->batches;
+    int n = 0;
+    if (b->parts || s->model->train.batches.of) to[n++] = b->mask;
+    for (int k = 0; k < 2 && b->parts; k++) to[n++] = b->share[k];
+    if (b->together == 1) return n;
+    to[n++] = (gn_binding){GN_BATCH_PART, GN_F32, 1, 1, &b->part};
+    to[n++] = (gn_binding){GN_BATCH_FIRST, GN_BOOL, 1, 1, &b->is_first};
+    to[n++] = (gn_binding){GN_BATCH_LAST, GN_BOOL, 1, 1, &b->is_last};
+    return n;
+}
+
 /* Running -------------------------------------------------------------------------------------- */
 
 /* An order of rows by the seed and the epoch, from the one in which they lie (Fisher, Yates). */
@@ -230,6 +245,19 @@ static int64_t labelled_of(const gn_session *s, const uint8_t *mask)
     return n > 0 ? n : 1;
 }
 
+/* Where a batch is among those whose gradients are added up. */
+static void place_in_update(gn_batches *b, int64_t number)
+{
+    int64_t all = gn_batches_count(b), first = number - number % b->together;
+    int64_t end = all - first > b->together ? first + b->together : all, rows = b->size;
+    int64_t begin = first * b->size,
+            of = end * b->size < b->n ? end * b->size - begin : b->n - begin;
+    if (number == all - 1) rows = b->n - number * b->size;
+    b->part = (float)((double)rows / (double)of);
+    b->is_first = number == first;
+    b->is_last = number == end - 1;
+}
+
 /* Batch `number` of the order at hand; *rows: how many it has. */
 static gn_status *run_batch(gn_session *s, int64_t number, double *loss, int64_t *rows)
 {
@@ -237,6 +265,7 @@ static gn_status *run_batch(gn_session *s, int64_t number, double *loss, int64_t
     gn_unit *u = &s->build.step;
     uint8_t *mask = b->mask.data;
     int64_t first = number * b->size, end = b->n - first > b->size ? first + b->size : b->n;
+    place_in_update(b, number);
     if (b->parts)
         gn_subgraphs_pick(b->parts, end - first, b->row + first, key_of(b, number), mask);
     else

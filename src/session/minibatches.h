@@ -18,8 +18,11 @@ typedef struct gn_batches {
     gn_binding mask;         /* those of the batch at hand; of rows in the place of train_mask */
     gn_subgraphs *parts;     /* of `sampler`: numbers of its parts or batches are rows then */
     gn_binding share[2];     /* and by what sums count its nodes and edges */
-    uint64_t seed;           /* and */
-    int64_t epoch;           /* of that order; -1: of none */
+    int64_t together;        /* batches whose gradients make one update */
+    float part;              /* of their rows that the batch at hand has */
+    bool is_first, is_last;  /* of them */
+    uint64_t seed;           /* of the order at hand, and */
+    int64_t epoch;           /* -1: of none */
     int64_t steps;           /* of gn_batches_step so far */
     int n_tensors, n_graphs; /* what a step is bound to */
     gn_binding *tensors;
@@ -41,6 +44,16 @@ static inline int64_t gn_batches_count(const gn_batches *b)
 {
     return b->n / b->size + (b->n % b->size != 0);
 }
+
+static inline int64_t gn_batches_updates(const gn_batches *b) /* of an epoch */
+{
+    int64_t n = gn_batches_count(b);
+    return n / b->together + (n % b->together != 0);
+}
+
+enum { GN_BATCH_BINDINGS = 6 };
+/* What a program of batches is bound to besides the data: to [GN_BATCH_BINDINGS]; how many. */
+int gn_batches_bind(const gn_session *s, gn_binding *to);
 
 /* Trains on the batches of epoch `fit->epochs` that are left, one at least, until `until_ms` of
  * gn_now_ms or until `over` of the options is true.  *whole: the epoch is done; *loss is its mean

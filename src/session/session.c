@@ -339,7 +339,7 @@ gn_status *gn_session_bind(gn_session *s, gn_unit *u, gn_pool *pool, const gn_in
 gn_status *gn_session_bind_also(gn_session *s, gn_unit *u, gn_pool *pool, const gn_instance *like,
                                 int n_also, const gn_binding *also)
 {
-    enum { DATA = 14 };
+    enum { DATA = 11 + GN_BATCH_BINDINGS };
     const gn_dataset *d = s->data;
     if (!u->code) return NULL;
     GN_TRY(make_features(s, u));
@@ -349,10 +349,9 @@ gn_status *gn_session_bind_also(gn_session *s, gn_unit *u, gn_pool *pool, const 
                                  n_also);
     int64_t nodes = d->n_nodes, labelled = gn_dataset_labelled(d);
     bool by_batches = s->batches && u->code->set; /* candidates of a search, too */
-    const gn_binding *batch = by_batches ? &s->batches->mask : NULL;
     uint8_t *train_mask = d->train_mask;
-    bool own = batch && (s->model->train.batches.of || s->batches->parts);
-    if (batch && !own) train_mask = batch->data;
+    if (by_batches && !s->batches->parts && !s->model->train.batches.of)
+        train_mask = s->batches->mask.data;
     const float *x = d->x ? d->x : s->x_dense;
     int n = 0;
     if (x) b[n++] = (gn_binding){GN_NAME_X, GN_F32, nodes, d->n_features, (void *)(uintptr_t)x};
@@ -372,8 +371,7 @@ gn_status *gn_session_bind_also(gn_session *s, gn_unit *u, gn_pool *pool, const 
     n += gn_session_bind_inputs(s, b + n);
     n += gn_session_bind_columns(s, b + n);
     for (int k = 0; k < n_also; k++) b[n++] = also[k];
-    if (own) b[n++] = *batch;
-    for (int k = 0; k < 2 && own && s->batches->parts; k++) b[n++] = s->batches->share[k];
+    if (by_batches) n += gn_batches_bind(s, b + n);
     gn_state_bindings(&s->state, b + n);
     gn_graph_binding *g = GN_NEW_N(s->arena, gn_graph_binding, 2 + d->n_relations);
     int graphs = 0;

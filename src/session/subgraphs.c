@@ -31,7 +31,8 @@ static int64_t degree(const gn_graph *g, int64_t v)
     return get(g, GN_GRAPH_ROW_PTR, v + 1) - get(g, GN_GRAPH_ROW_PTR, v);
 }
 
-/* What is drawn ---------------------------------------------------------------------------------- */
+/* What is drawn ----------------------------------------------------------------------------------
+ */
 
 /* A node by the squares of what it gives to others' means, column u of D^-1 A (GraphSAINT, section
  * 3.3). */
@@ -114,8 +115,7 @@ static void draw(const gn_subgraphs *z, uint64_t stream, int64_t k, uint8_t *mas
     }
 }
 
-void gn_subgraphs_pick(gn_subgraphs *z, int64_t n, const int64_t *part, uint64_t key,
-                       uint8_t *mask)
+void gn_subgraphs_pick(gn_subgraphs *z, int64_t n, const int64_t *part, uint64_t key, uint8_t *mask)
 {
     if (z->how.sampler == GN_SAMPLER_CLUSTER) {
         for (int64_t v = 0; v < z->g->n_dst; v++)
@@ -126,7 +126,8 @@ void gn_subgraphs_pick(gn_subgraphs *z, int64_t n, const int64_t *part, uint64_t
     for (int64_t k = 0; k < z->how.sampled[0]; k++) draw(z, stream, k, mask);
 }
 
-/* As a whole ------------------------------------------------------------------------------------- */
+/* As a whole -------------------------------------------------------------------------------------
+ */
 
 static gn_status *prepare(gn_subgraphs *z)
 {

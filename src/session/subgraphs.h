@@ -11,8 +11,7 @@ typedef struct gn_subgraphs gn_subgraphs;
 /* Of a graph from nodes to themselves, which is borrowed and gets what arrays it needs.  METIS is
  * loaded for clusters.  GN_ERR_NOMEM; GN_ERR_DATA: it has no edges to draw; GN_ERR_IO: there is no
  * METIS. */
-GN_NODISCARD gn_status *gn_subgraphs_new(gn_graph *g, const gn_batch_spec *how,
-                                         gn_subgraphs **out);
+GN_NODISCARD gn_status *gn_subgraphs_new(gn_graph *g, const gn_batch_spec *how, gn_subgraphs **out);
 void gn_subgraphs_free(gn_subgraphs *z); /* NULL is fine */
 
 /* How many an epoch goes over: parts, of which a batch has `sampled[1]`, or batches. */
@@ -23,9 +22,9 @@ int64_t gn_subgraphs_count(const gn_subgraphs *z);
 void gn_subgraphs_pick(gn_subgraphs *z, int64_t n, const int64_t *part, uint64_t key,
                        uint8_t *mask);
 
-/* By what sums count a node, and an edge (in CSR order) into a node of the batch: one over how often
- * they are in it, of as many batches by `seed` as have each node 50 times in the mean, and 1 for
- * what is in none.  node: [nodes], of which their mean is 1; edge: [edges].  GN_ERR_NOMEM. */
+/* By what sums count a node, and an edge (in CSR order) into a node of the batch: one over how
+ * often they are in it, of as many batches by `seed` as have each node 50 times in the mean, and 1
+ * for what is in none.  node: [nodes], of which their mean is 1; edge: [edges].  GN_ERR_NOMEM. */
 GN_NODISCARD gn_status *gn_subgraphs_shares(gn_subgraphs *z, uint64_t seed, float *node,
                                             float *edge);
 

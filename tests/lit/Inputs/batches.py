@@ -265,6 +265,60 @@ for optimizer in ("adam(lr = 0.05)", 'adagrad(lr = 0.1, rows = "touched")'):
     one = facts("g, g.kind", optimizer, ONE)
     assert abs(one - full) < 2e-5 * full, (optimizer, one, full)
     facts("g, g.kind", optimizer, "  batch = edges(32) of g over g.train_mask\n")
+r.fails(1, "batches touch different rows of a table", "train", r.write("f.gnn", TEXT % (
+    "g, g.kind", optimizer, ONE + "  accumulate = 2\n")), "--data", r.path("kg"), "-q")
+
+# Parts of the graph: one of all nodes is the full step; others learn; threads and breaks do not
+# matter.
+def part(name, sampler):
+    return model(name, "GCNConv(hidden)", "GCNConv(C)", f"  sampler = {sampler}\n")
+
+
+full = train(MODELS[1])["loss"] if not runs.SANITIZED else train(MODELS[0])["loss"]
+assert abs(train(part("p.gnn", "cluster(1)"))["loss"] - full) < 2e-5 * full
+for sampler in ("cluster(parts = 6, each = 2)", "saint_node(40)", "saint_edge(edges = 30)",
+                "saint_walk(roots = 20, length = 2, steps = 3)"):
+    path = part("p.gnn", sampler)
+    few = train(path, "--epochs", "40")
+    assert few["test_acc"] > 0.7, (sampler, few)
+    train(path, "--threads", "1", "--save", r.path("a"))
+    train(path, "--threads", "2", "--save", r.path("b"))
+    train(path, "--epochs", "2", "--checkpoint", r.path("c"))
+    train(path, "--resume", r.path("c"), "--save", r.path("d"))
+    assert read("a") == read("b") == read("d"), sampler
+    r.fails(2, "do not go with `sampler`", "train", path, "--data", DATA, "-q", "--batch", "8")
+r.fails(3, "is of batches saint_walk(20, 2, 3), not of cluster(6, 1, 0)", "train",
+        part("p.gnn", "cluster(6)"), "--data", DATA, "--undirected", "off", "-q", "--resume",
+        r.path("c"))
+SAMPLED_TYPES = r.write("typed.gnn", open(os.path.join(runs.SAMPLES, "hgt.gnn"),
+                                          encoding="utf-8").read().replace(
+    "optimizer", "sampler = cluster(4)\n  optimizer", 1))
+r.fails(3, "draws parts of one graph", "train", SAMPLED_TYPES, "--data",
+        "synthetic:typed,scale=0.002", "-q")
+
+# Gradients of three batches, the last of fewer rows, make the update that one batch would.
+for optimizer in ("adam(lr = 0.02, amsgrad = true)", "sgd(lr = 0.1, momentum = 0.9)"):
+    for more in ("", "  clip_norm = 0.01\n  schedule = linear(period = 4, gamma = 0.1)\n"):
+        def by(name, batch):
+            path = model(name, "GCNConv(hidden)", "GCNConv(C)", more + batch)
+            with open(path, encoding="utf-8") as f:
+                text = f.read().replace("adam(lr = 0.02)", optimizer)
+            train(r.write(name, text), "--save", r.path("w"), "--log", r.path("log.jsonl"))
+            return files.read_safetensors(r.path("w")), read("log.jsonl").decode()
+
+        (one, log), (sum_of, log3) = by("one.gnn", ""), by(
+            "three.gnn", "  batch = rows(23)\n  accumulate = 3\n")
+        rates = [[json.loads(line)["learning_rate"] for line in text.split("\n") if line]
+                 for text in (log, log3)]
+        assert rates[0] == rates[1], rates
+        for name, (_, _, values) in one.items():
+            assert all(abs(x - y) < 2e-4 for x, y in zip(values, sum_of[name][2])), name
+path = model("sum.gnn", "SAGEConv(hidden)", "SAGEConv(C)",
+             "  batch = rows(9)\n  fanout = [3, 2]\n  accumulate = 3\n")
+train(path, "--save", r.path("a"))
+train(path, "--epochs", "2", "--checkpoint", r.path("c"))
+train(path, "--resume", r.path("c"), "--save", r.path("b"))
+assert read("a") == read("b"), "a break where gradients are added up"
 
 # Nothing is drawn, and no rows at all.
 train(SAGE, "--batch", "8", "--fanout", "0,0")
@@ -297,6 +351,8 @@ for words, status, path, *args in (
         ("expected numbers of edges into a row", 2, SAGE, "--batch", "8", "--fanout", "-3,2"),
         ("expected numbers of edges into a row", 2, SAGE, "--batch", "8", "--fanout", "3,2,"),
         ("--fanout: the LIST is empty", 2, SAGE, "--batch", "8", "--fanout", ""),
+        ("`accumulate` goes with --batch N", 2,
+         model("none.gnn", "SAGEConv(hidden)", "SAGEConv(C)", "  accumulate = 2\n")),
         ("--batch", 2, SAGE, "--batch", "0")):
     r.fails(status, words, "train", path, "--data", DATA, "-q", *args)
 OWN = r.path("own.gnn")
@@ -317,6 +373,17 @@ for words, more in (("`batch` is `rows(N)`", "  batch = 8\n"),
                      "  batch = rows(8)\n  exclude = self\n"),
                     ("`draw` is `uniform`, `replace` or `labor`",
                      "  batch = rows(8)\n  draw = all\n"),
+                    ("`sampler` is `cluster(parts, each)`", "  sampler = 3\n"),
+                    ("`sampler` is `cluster(parts, each)`", "  sampler = nodes(3)\n"),
+                    ("a step has 3 of 2 parts", "  sampler = cluster(2, 3)\n"),
+                    ("`saint_walk` needs `roots`", "  sampler = saint_walk(length = 3)\n"),
+                    ("`cluster` takes `parts`, `each`", "  sampler = cluster(2, steps = 3)\n"),
+                    ("`saint_node` takes `nodes`, `steps`", "  sampler = saint_node(2, 3)\n"),
+                    ("a number from 1 on is needed", "  sampler = saint_node(0)\n"),
+                    ("`batch` does not go with `sampler`",
+                     "  sampler = saint_node(9)\n  batch = rows(3)\n"),
+                    ("`accumulate` is a number of batches from 1 on",
+                     "  batch = rows(9)\n  accumulate = 0\n"),
                     ("`draw` goes with `batch`", "  draw = labor\n"),
                     ("`fanout` goes with `batch`", "  fanout = [3, 2]\n")):
     r.fails(1, words, "train", model("bad.gnn", "SAGEConv(hidden)", "SAGEConv(C)", more), "--data",
