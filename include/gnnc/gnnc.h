@@ -431,6 +431,23 @@ typedef struct gnnc_compile_options {
     size_t n_columns;
     const char *labelled; /* the space that y and the masks lie over; NULL: "node", else the first
                            */
+
+    /* A few nodes at a time, those that gnnc_run_rows names: results are of those alone, and a
+     * training step is over those in the place of its mask, which is not bound then.  Either computes
+     * what those rows are made of, so that a node is served in the time that its neighbourhood
+     * takes.  Messages come along all edges, or along some that are drawn: `fanout`, numbers of
+     * edges into a row by hop, nearest to the results first, -1 for all, of the train block where
+     * `n_fanout` is 0; `draw`: "uniform" (NULL), "replace" or "labor" (docs/language.md, "Batches").
+     * Draws hang on the state's seed and step, so that the same rows are served alike until it is
+     * trained.  With `labelled` nodes of that type.  GNNC_ERROR_MODEL: the model has no results of
+     * nodes, its loss is over no mask, or something is computed of all nodes (where); other numbers
+     * of hops than the model has.  GNNC_ERROR_USAGE: with buckets, sizes that are compiled in,
+     * schedules that are searched for, `rows` or `same_data`, on a GPU, or with a train block whose
+     * batches are of edges or parts of the graph. */
+    bool by_rows;
+    const int64_t *fanout; /* [n_fanout] */
+    size_t n_fanout;
+    const char *draw;
 } gnnc_compile_options;
 
 /* Kernels are looked up in the context's cache, and kept there. GNNC_ERROR_MODEL as above, and
@@ -632,6 +649,13 @@ GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_bind(gnnc_run *r, const char *name
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_bind_csr(gnnc_run *r, int64_t n_nodes,
                                                        const int64_t *row, const int32_t *column,
                                                        const float *value);
+
+/* Of an executable compiled `by_rows`: the nodes that the next calls are about, until others are
+ * named.  Results have a row for each, in this order; nodes may be named twice.  A training step
+ * counts each once.  Copied; `rows` may be NULL where n is 0, of which there is no training step.
+ * GNNC_ERROR_USAGE: it was compiled otherwise, n is negative; a row that is not there is
+ * GNNC_ERROR_DATA of the call that computes. */
+GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_rows(gnnc_run *r, int64_t n, const int64_t *rows);
 
 /* The forward pass, as for serving: no dropout, running statistics.  Takes the program that fits
  * the graph, or compiles it, as the executable's options say, and chooses schedules for it where

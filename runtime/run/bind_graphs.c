@@ -190,6 +190,9 @@ static gn_status *derive(gn_instance *in, int number, int n, const gn_binding *t
     gn_elem index = index_of(in->artifact);
     if (shared) d = find_shared(in, &want, index);
     if (!d && shared) d = find_shared(like, &want, index);
+    /* data that it was made of may be others by now, graphs are those that they were */
+    bool of_data = want.how == GN_SUBSET || want.how == GN_FILTER || want.how == GN_INDEX;
+    if (!d && shared && !of_data) d = find_shared(in->before, &want, index);
     if (d) {
         atomic_fetch_add(&d->users, 1);
     } else {

@@ -256,7 +256,9 @@ gn_status *gn_instance_again(gn_instance **in, int n_graphs, const gn_graph_bind
         was->arena = NULL;
     }
     *in = NULL;
+    now->before = was;
     gn_status *s = bind(now, n_graphs, graphs, n, tensors, like);
+    now->before = NULL;
     if (!s && was->profiling) { /* which goes on */
         gn_instance_profile(now, true);
         memcpy(now->ns, was->ns, (size_t)was->artifact->n_launches * sizeof *now->ns);

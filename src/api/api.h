@@ -59,6 +59,10 @@ struct gnnc_executable {
     int levels;
     const char *mask;
     bool same_data; /* of every run: what the first step counts of it is compiled in */
+    gn_batch_spec results, batches; /* by_rows: of results, and of training steps; in both size is
+                                       0 otherwise */
+    const char *rows_mask;          /* that programs of results read */
+    int rows_space;                 /* by the schema's order: what rows are named of */
     /* The same without inputs that have defaults, for runs that bind nothing to them
      * (api_default.c); [k] of the model's. */
     gnnc_compile_options asked;        /* in the arena; what they are compiled with */
@@ -108,6 +112,14 @@ typedef struct api_result {
     int64_t copied_bytes;
 } api_result;
 
+/* The nodes that calls are about. */
+typedef struct api_rows {
+    int64_t n, room, nodes;    /* nodes: that `mask` has room for */
+    int64_t *row;              /* [n] in the caller's order */
+    uint8_t *mask;             /* [nodes] */
+    bool named, at[API_UNITS]; /* a unit's instance is bound to them */
+} api_rows;
+
 struct gnnc_run {
     gnnc_executable *whole; /* that it was made for */
     gnnc_executable *exe;   /* that computes: it, or one of its others */
@@ -126,6 +138,7 @@ struct gnnc_run {
     const gn_variant *variant[API_UNITS]; /* whose code the units have */
     gn_unit unit[API_UNITS];              /* code, with instances of this run's */
     bool bound[API_UNITS];                /* instances are up to date */
+    api_rows named;
     gn_loss_rows rows; /* that leave out enough, of the mask and the graph that are bound; levels
                           -1: not counted yet */
     int last;          /* unit that was called last */
@@ -271,6 +284,16 @@ void api_free_relations(gnnc_run *r);
 GN_NODISCARD gn_status *api_stand_in(gnnc_run *r);
 /* Room for those and two more. */
 int api_list_relations(const gnnc_run *r, gn_graph_binding *to);
+/* api_rows.c: what options say of rows that are named; the model and the other options are known.
+ * Sees that rows are named and there.  Bindings of their masks, two at most: how many.  Rows of a
+ * result in the order in which they are named. */
+GN_NODISCARD gn_status *api_read_named_rows(gnnc_executable *e, const gnnc_compile_options *o);
+bool api_is_named_mask(const gnnc_executable *e, const char *name);
+GN_NODISCARD gn_status *api_find_named(gnnc_run *r, bool step);
+int api_bind_named(const gnnc_run *r, gn_binding *b);
+GN_NODISCARD gn_status *api_order_named(const gnnc_run *r, const void *from, int64_t row_bytes,
+                                        void *to);
+void api_free_named(gnnc_run *r);
 /* api_bind.c: the graph, or a copy of it, as code of the run reads it; counted. */
 GN_NODISCARD gn_status *api_fit_graph(const gnnc_run *r, gnnc_graph *g, gnnc_graph **out);
 void api_forget_sorted(gnnc_run *r, int relation);

@@ -19,6 +19,7 @@ static const size_t texts[] = {
     offsetof(gnnc_compile_options, tune_lock),     offsetof(gnnc_compile_options, matmul_precision),
     offsetof(gnnc_compile_options, rows),          offsetof(gnnc_compile_options, gather_storage),
     offsetof(gnnc_compile_options, sparse_values), offsetof(gnnc_compile_options, labelled),
+    offsetof(gnnc_compile_options, draw),
 };
 
 static const char *copy_text(gn_arena *a, const char *text)
@@ -67,6 +68,9 @@ gn_status *api_keep_options(gnnc_executable *e, const gnnc_compile_options *o)
         defines[k] = (gnnc_define){gn_arena_strdup(a, o->defines[k].name),
                                    gn_arena_strdup(a, o->defines[k].value)};
     e->asked.defines = defines;
+    int64_t *fanout = GN_NEW_N(a, int64_t, o->n_fanout + 1);
+    for (size_t k = 0; k < o->n_fanout && o->fanout; k++) fanout[k] = o->fanout[k];
+    e->asked.fanout = o->fanout ? fanout : NULL;
     keep_schema(a, &e->asked);
     GN_TRY(gn_mutex_init(&e->adding, GN_MUTEX_LONG));
     e->has_adding = true;

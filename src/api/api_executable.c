@@ -203,12 +203,11 @@ static gn_status *compile(gnnc_executable *e, const gnnc_compile_options *o,
         defines[k] = (gn_define){o->defines[k].name, o->defines[k].value};
     GN_TRY(gn_elaborate(&e->arena, e->module->ast, o->model, &shape, (int)o->n_defines, defines,
                         &e->model));
-    if (o->train && gn_has_batches(&e->model->train.batches))
-        GN_FAIL(
-            GN_ERR_USAGE,
-            "train: the train block of %s takes batches (`batch`), which `gnnc train` makes; a C "
-            "program binds the mask of each step itself",
-            e->model->name);
+    if (o->train && !o->by_rows && gn_has_batches(&e->model->train.batches))
+        GN_FAIL(GN_ERR_USAGE,
+                "train: the train block of %s takes batches, whose rows a C program names: compile "
+                "by_rows",
+                e->model->name);
     const gnnc_context *c = api_context(e);
     if (!whole && c && c->opt.log && *e->model->warnings)
         c->opt.log(c->opt.user, GNNC_LOG_WARNING, "model", e->model->warnings);
@@ -225,7 +224,7 @@ static gn_status *compile(gnnc_executable *e, const gnnc_compile_options *o,
                                 .target = api_target(api_context(e))};
     GN_TRY(read_mode(o->mode, &e->opt.mode));
     GN_TRY(read_values(e, o));
-    GN_TRY(read_rows(e, o));
+    GN_TRY(o->by_rows ? NULL : read_rows(e, o));
     GN_TRY(read_tuning(e, o));
     GN_TRY(gn_precision_by_name(o->matmul_precision, &e->opt.precision));
     GN_TRY(gn_storage_by_name(o->gather_storage, &e->opt.gathers));
@@ -240,6 +239,7 @@ static gn_status *compile(gnnc_executable *e, const gnnc_compile_options *o,
     }
     if (e->shape.schema)
         e->opt.hints = api_schema_hints(&e->arena, e->shape.schema, &e->opt.n_hints);
+    GN_TRY(api_read_named_rows(e, o));
     j.build = e->opt;
     gn_status *s = start(e, o, &j);
     e->arena.oom = NULL;

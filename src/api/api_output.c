@@ -97,6 +97,29 @@ static bool other_edges(const gnnc_run *r, const char *name)
     return gn_instance_graph(in, gn_instance_output_graph(in, name))->n_edge != r->padded->n_edge;
 }
 
+/* Are these the rows that are named? */
+static bool has_named_rows(const gnnc_run *r, gir_space_id s)
+{
+    const gir_space *space = &r->exe->model->eval->spaces.p[s];
+    size_t n = strlen(space->name);
+    return r->exe->results.size && space->kind == GIR_NODE && s &&
+           !strncmp(r->exe->rows_mask, space->name, n) && r->exe->rows_mask[n] == '#';
+}
+
+/* A copy, in the order in which they are. */
+static gn_status *order_rows(const gnnc_run *r, const void *from, int64_t row_bytes, api_result *to)
+{
+    int64_t bytes;
+    gn_release(to->copied);
+    to->copied = NULL;
+    to->copied_bytes = 0;
+    if (!__builtin_mul_overflow(r->named.n, row_bytes, &bytes))
+        to->copied = gn_allocate((size_t)bytes + 64, GN_ALIGN);
+    if (!to->copied) GN_FAIL(GN_ERR_NOMEM, "out of memory: results of rows");
+    to->copied_bytes = bytes;
+    return api_order_named(r, from, row_bytes, to->copied);
+}
+
 static gn_status *view_result(gnnc_run *r, int k, DLTensor *view)
 {
     const gir_output *o = gir_result(r->exe->model->eval, k);
@@ -121,6 +144,11 @@ static gn_status *view_result(gnnc_run *r, int k, DLTensor *view)
         to->shape[0] = kind == GIR_NODE ? r->graph->graph->n_dst : r->graph->graph->n_edge;
     if (t->space && kind == GIR_EDGE) {
         GN_TRY(copy_edges(r, o->name, data, row * (int64_t)gn_elem_size((gn_elem)t->elem), to));
+        data = to->copied;
+    }
+    if (has_named_rows(r, t->space)) {
+        GN_TRY(order_rows(r, data, row * (int64_t)gn_elem_size((gn_elem)t->elem), to));
+        to->shape[0] = r->named.n;
         data = to->copied;
     }
     *view = (DLTensor){.data = data,

@@ -43,6 +43,7 @@ void gnnc_run_free(gnnc_run *r)
         if (r->pool) gn_pool_free(r->pool);
         api_release_graph(r->graph);
         api_free_relations(r);
+        api_free_named(r);
         api_release_state(r->state);
         gn_release(r);
     }
@@ -143,6 +144,7 @@ static gn_status *check_input(gnnc_run *r, const char *name)
     const gir_program *in;
     const api_data *d = api_find_data(r, name);
     if (!api_find_input(r, name, &in) || (d && d->data)) return NULL;
+    if (api_is_named_mask(r->exe, name)) return NULL;
     GN_FAIL(GN_ERR_USAGE, "input '%s' is not bound", api_own_name(r, name));
 }
 
@@ -218,7 +220,7 @@ static int list_data(const gnnc_run *r, gn_binding *b)
     int n = 0;
     for (int k = 0; k < r->n_data; k++) {
         const api_data *d = &r->data[k];
-        if (!d->data) continue;
+        if (!d->data || api_is_named_mask(r->exe, d->name)) continue;
         if (d->on_edges && !d->sorted) continue; /* of a relation that is not bound */
         void *data = d->on_edges ? d->sorted : r->padded && d->on_nodes ? d->padded : d->data;
         int64_t rows = !r->padded    ? d->rows
@@ -228,13 +230,13 @@ static int list_data(const gnnc_run *r, gn_binding *b)
         b[n++] = (gn_binding){d->name, d->elem, rows, d->row_elems, data};
     }
     if (r->padded) b[n++] = (gn_binding){GN_VALID_ROWS, GN_BOOL, r->padded->n_dst, 1, r->valid};
-    return n;
+    return n + api_bind_named(r, b + n);
 }
 
 gn_status *api_bind_unit(const gnnc_run *r, gn_unit *u, const gn_state *state, const void *dense,
                          gn_pool *pool, const gn_instance *like)
 {
-    gn_binding *b = gn_allocate_zeroed((size_t)(r->n_data + state->n + gn_unit_kept(u) + 3) *
+    gn_binding *b = gn_allocate_zeroed((size_t)(r->n_data + state->n + gn_unit_kept(u) + 5) *
                                        sizeof *b);
     if (!b) GN_FAIL(GN_ERR_NOMEM, "out of memory: bindings");
     gn_graph *pattern = r->padded_pattern ? r->padded_pattern : r->pattern;
@@ -250,8 +252,13 @@ gn_status *api_bind_unit(const gnnc_run *r, gn_unit *u, const gn_state *state, c
     int graphs = g ? api_list_relations(r, g) : 0;
     if (g && r->pattern) g[graphs++] = (gn_graph_binding){GN_NAME_X, pattern};
     API_DEVICE(api_context(r->exe));
-    gn_status *s = g ? gn_unit_bind(u, graphs, g, n, b, pool, like)
-                     : GN_ERROR(GN_ERR_NOMEM, "out of memory: bindings");
+    gn_status *s;
+    if (!g)
+        s = GN_ERROR(GN_ERR_NOMEM, "out of memory: bindings");
+    else if (r->exe->results.size && u->instance)
+        s = gn_unit_bind_again(u, graphs, g, n, b, NULL);
+    else
+        s = gn_unit_bind(u, graphs, g, n, b, pool, like);
     gn_release(g);
     gn_release(b);
     return s;
@@ -286,8 +293,20 @@ static gn_status *make_instances(gnnc_run *r, int which)
                                          which == STEP ? GN_UNIT_STEP : GN_UNIT_EVAL);
     if (t) u->one_region = gn_pick_folds(&t->pick, r->exe->opt.mode);
     GN_TRY(api_send_state(r->state));
-    gn_status *s = api_bind_unit(r, u, &r->state->state, NULL, r->pool, r->unit[!which].instance);
+    const gn_instance *like = r->exe->results.size ? NULL : r->unit[!which].instance;
+    gn_status *s = api_bind_unit(r, u, &r->state->state, NULL, r->pool, like);
     r->bindings += !s;
+    r->bound[which] = !s;
+    return s;
+}
+
+/* An instance of rows that were named since, or of another step, whose draws are others. */
+static gn_status *follow_rows(gnnc_run *r, int which)
+{
+    gn_unit *u = &r->unit[which];
+    if (!r->exe->results.size || (which == INFER && r->named.at[INFER])) return NULL;
+    gn_status *s = api_bind_unit(r, u, &r->state->state, NULL, r->pool, NULL);
+    if (s) gn_unit_release(u); /* which may be left without one */
     r->bound[which] = !s;
     return s;
 }
@@ -297,10 +316,14 @@ static gn_status *run(gnnc_run *r, int which)
     r->inferred = false;
     r->last = which;
     GN_TRY(api_leave_out(r));
-    if (!r->bound[which])
+    GN_TRY(api_find_named(r, which == STEP));
+    if (!r->bound[which]) {
         GN_TRY(make_instances(r, which));
-    else
+    } else {
         GN_TRY(api_arrange(r));
+        GN_TRY(follow_rows(r, which));
+    }
+    r->named.at[which] = true;
     GN_TRY(api_send_state(r->state));
     API_DEVICE(api_context(r->exe));
     if (which == STEP) r->state->newer_there = true;

@@ -207,12 +207,32 @@ gn_status *gn_build_needs(gn_arena *a, gn_model *m, const gn_build_options *opt,
     return gn_step_needs(a, m, &o, out);
 }
 
+static gn_status *eval_of_rows(builder *z, const gn_model *m, gir_program **out, int *hops)
+{
+    gn_pass_options o = options_of(z, GN_UNIT_EVAL, false).pass;
+    o.batches = z->opt.results;
+    return gn_eval_of_rows(z->arena, m, &o, out, hops);
+}
+
+gn_status *gn_build_result_hops(gn_arena *a, gn_model *m, const gn_build_options *opt, int *hops)
+{
+    builder z = {.arena = a, .opt = *opt};
+    gir_program *some;
+    return eval_of_rows(&z, m, &some, hops);
+}
+
 gn_status *gn_build_model(gn_arena *a, gn_model *m, const gn_build_options *opt, gn_build *out)
 {
     builder z = {.arena = a, .opt = *opt, .out = out};
     double t0 = gn_now_ms();
     *out = (gn_build){0};
     const gir_program *eval = opt->train && opt->judged && m->validate ? m->validate : m->eval;
+    if (opt->results) {
+        gir_program *some;
+        int hops;
+        GN_TRY(eval_of_rows(&z, m, &some, &hops));
+        eval = some;
+    }
     GN_TRY(compile_unit(&z, eval, GN_UNIT_EVAL, NULL, &out->eval));
     if (opt->train && !(opt->skip >> GN_UNIT_STEP & 1)) {
         gn_pass_options o = options_of(&z, GN_UNIT_STEP, opt->fixed).pass;

@@ -83,6 +83,7 @@ typedef struct gn_build_options {
     int pass_limit;          /* -1: all */
     gn_loss_rows train_rows; /* of the training loss */
     const gn_batch_spec *batches; /* that is of other rows in every step; NULL: it is not */
+    const gn_batch_spec *results; /* the same of results; NULL: they are of all rows */
     int threads;                  /* that compile; 0: as many as there are processors */
     gn_without without;           /* passes and decisions that are switched off */
     int n_hints;                  /* sizes to expect, for schedules */
@@ -134,6 +135,17 @@ GN_NODISCARD gn_status *gn_training_step(gn_arena *a, gn_model *m, const gn_pass
  * what. */
 GN_NODISCARD gn_status *gn_build_needs(gn_arena *a, gn_model *m, const gn_build_options *opt,
                                        gn_row_needs *out);
+
+/* Over how many hops messages of results come, of which opt->results asks for some.  As
+ * gn_eval_of_rows. */
+GN_NODISCARD gn_status *gn_build_result_hops(gn_arena *a, gn_model *m, const gn_build_options *opt,
+                                             int *hops);
+
+/* step.c: the model's evaluation for some of the rows that results are over, which the input "node"
+ * GN_BATCH_MASK tells where they are nodes; *hops: over which its messages come.  GN_ERR_MODEL: no
+ * result has rows of nodes, or what it is made of takes all of them. */
+GN_NODISCARD gn_status *gn_eval_of_rows(gn_arena *a, const gn_model *m, const gn_pass_options *opt,
+                                        gir_program **out, int *hops);
 
 /* step.c: the same of a training step that passes are run over. */
 GN_NODISCARD gn_status *gn_step_needs(gn_arena *a, const gn_model *m, const gn_pass_options *opt,

@@ -96,3 +96,20 @@ gn_status *gn_training_step(gn_arena *a, gn_model *m, const gn_pass_options *opt
     }
     return gn_pass_train(a, loss, n, p, &m->train, out);
 }
+
+gn_status *gn_eval_of_rows(gn_arena *a, const gn_model *m, const gn_pass_options *opt,
+                           gir_program **out, int *hops)
+{
+    gn_pass_options o = *opt;
+    gir_program *p = m->eval;
+    GN_TRY(gn_run_sparsify(a, p, &o, &p));
+    gn_row_needs needs = gn_find_row_needs(a, p, o.batches);
+    if (!needs.mask) GN_FAIL(GN_ERR_MODEL, "model %s has no result of nodes", m->name);
+    o.levels = needs.levels > 0 ? needs.levels : 1;
+    *hops = o.levels - 1;
+    if (o.levels > GN_MOST_LEVELS || *hops > GN_MOST_HOPS)
+        GN_FAIL(GN_ERR_MODEL, "messages of %s go over more than %d hops", m->name,
+                (int)GN_MOST_HOPS);
+    GN_TRY(gn_run_restrict_rows(a, p, &o, &p));
+    return gn_pass_dce(a, p, out);
+}

@@ -37,7 +37,7 @@ static int level_needed(const restricter *z, gir_id v, int depth)
 bool gn_sum_of_batch(restricter *z, gir_id v)
 {
     const gir_node *n = gir_at(z->from, v);
-    if (!z->trained || n->op != GIR_SPACE_REDUCE || z->sum_of[v] == z->mask) return false;
+    if (!z->trained || z->batches->results || n->op != GIR_SPACE_REDUCE || z->sum_of[v] == z->mask) return false;
     gir_id o = gir_in(z->from, v, 0);
     int level = over_nodes(z, o) ? level_needed(z, o, 0) : z->levels;
     if (level == z->levels) return false;
@@ -109,9 +109,10 @@ gn_status *gn_check_batch(gn_arena *a, const restricter *z)
         const char *at = n->loc.line ? gn_arena_printf(a, "%s:%u: ", p->files.p[n->loc.file],
                                                        (unsigned)n->loc.line)
                                      : "";
-        GN_FAIL(GN_ERR_MODEL,
-                "%s`batch`: what is computed here takes all rows, and a batch has some of them",
-                at);
+        GN_FAIL(GN_ERR_MODEL, "%s%swhat is computed here takes all rows, and %s", at,
+                z->batches->results ? "" : "`batch`: ",
+                z->batches->results ? "results are of those that are named"
+                                    : "a batch has some of them");
     }
     return NULL;
 }

@@ -388,7 +388,10 @@ static void find_needs(gn_arena *a, restricter *z, uint8_t *read)
     z->through = GN_NEW_N(a, uint8_t, in->nodes.n);
     z->summed = GN_NEW_N(a, uint8_t, in->nodes.n);
     z->counts = GN_NEW_N(a, bool, in->nodes.n);
-    for (uint32_t k = 0; k < in->outputs.n; k++) want(z, in->outputs.p[k].value, z->levels);
+    for (uint32_t k = 0; k < in->outputs.n; k++) {
+        gir_id v = in->outputs.p[k].value;
+        want(z, v, gn_is_some_result(z, v) ? 0 : z->levels);
+    }
     want(z, z->mask, z->levels);
     for (gir_id v = in->nodes.n - 1; v > 0; v--) {
         if (gir_type_of(in, v)->is_graph) want(z, v, z->levels);
@@ -422,7 +425,9 @@ static restricter begin(gn_arena *a, const gir_program *in, int levels,
                     .batches = batches};
     z.sum_of = masks_of_sums(a, z.from, &z.mask);
     if (!batches) return z;
-    if (batches->sampler)
+    if (batches->results)
+        gn_find_results(a, &z);
+    else if (batches->sampler)
         gn_find_part(a, &z);
     else
         gn_find_batch(a, &z);
@@ -518,7 +523,12 @@ gn_status *gn_run_restrict_rows(gn_arena *a, const gir_program *in, const gn_pas
     gir_clone_frame(z.to, in);
     clone_graphs(&z);
     for (gir_id v = 1; v < in->nodes.n; v++) rebuild(&z, v);
-    gir_clone_outputs(z.to, in, z.map[z.levels]);
+    for (uint32_t k = 0; k < in->outputs.n; k++) {
+        const gir_output *o = &in->outputs.p[k];
+        gir_id v = gn_is_some_result(&z, o->value) ? at_level(&z, o->value, 0)
+                                                   : z.map[z.levels][o->value];
+        gir_output_add(z.to, o->kind, o->name, v);
+    }
     *out = z.to;
     return NULL;
 }
