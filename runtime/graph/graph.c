@@ -64,6 +64,7 @@ static int64_t bytes_of(const gn_graph *g, bool shared)
             bytes += gn_graph_array_count(g, a) * (int64_t)gn_elem_size(gn_graph_array_elem(g, a));
         }
     gn_mutex_leave(lock);
+    if (g->listed && !shared) bytes += 2 * (g->n_listed + 1) * (int64_t)gn_elem_size(g->index);
     return bytes;
 }
 
@@ -76,16 +77,25 @@ gn_status *gn_graph_array_new(gn_graph *g, gn_graph_array k)
                         array_name[k], &g->array[k]);
 }
 
-static gn_status *blank_arrays(gn_graph *g)
+static gn_status *blank_arrays(gn_graph *g, int64_t n_listed)
 {
-    GN_TRY(gn_block_zeroed(g->n_dst + 1, gn_elem_size(g->index), array_name[GN_GRAPH_ROW_PTR],
-                           &g->array[GN_GRAPH_ROW_PTR]));
+    size_t size = gn_elem_size(g->index);
+    const char *what = array_name[GN_GRAPH_ROW_PTR];
+    g->n_listed = n_listed;
+    if (n_listed < 0) {
+        g->n_listed = 0;
+        GN_TRY(gn_block_zeroed(g->n_dst + 1, size, what, &g->array[GN_GRAPH_ROW_PTR]));
+    } else {
+        GN_TRY(gn_block_new(n_listed + 1, size, what, &g->listed));
+        GN_TRY(gn_block_new(n_listed + 1, size, what, &g->listed_ptr));
+        gn_index_set(g->listed_ptr, g->index, 0, 0);
+    }
     GN_TRY(gn_graph_array_new(g, GN_GRAPH_COL));
     return gn_graph_array_new(g, GN_GRAPH_POS);
 }
 
-gn_status *gn_graph_blank(int64_t n_src, int64_t n_dst, int64_t n_edge, gn_elem index,
-                          gn_graph **out)
+static gn_status *blank(int64_t n_src, int64_t n_dst, int64_t n_edge, gn_elem index,
+                        int64_t n_listed, gn_graph **out)
 {
     *out = NULL;
     if (n_src < 0 || n_dst < 0 || n_edge < 0)
@@ -108,13 +118,49 @@ gn_status *gn_graph_blank(int64_t n_src, int64_t n_dst, int64_t n_edge, gn_elem 
     g->n_dst = n_dst;
     g->n_edge = n_edge;
     g->index = index;
-    s = blank_arrays(g);
+    s = blank_arrays(g, n_listed);
     if (s) {
         gn_graph_free(g);
         return s;
     }
     *out = g;
     return NULL;
+}
+
+gn_status *gn_graph_blank(int64_t n_src, int64_t n_dst, int64_t n_edge, gn_elem index,
+                          gn_graph **out)
+{
+    return blank(n_src, n_dst, n_edge, index, -1, out);
+}
+
+/* Of edges that come from those of g. */
+static gn_status *derived_blank(const gn_graph *g, int64_t n_src, int64_t n_dst, int64_t n_edge,
+                                int64_t n_listed, gn_graph **out)
+{
+    gn_elem index = gn_graph_index_for(n_src, n_dst, n_edge);
+    if (g->index == GN_I64) index = GN_I64;
+    GN_TRY(blank(n_src, n_dst, n_edge, index, n_listed, out));
+    (*out)->n_parent_edge = g->n_edge;
+    (*out)->changes = g->changes;
+    (*out)->derived = true;
+    gn_status *s = gn_graph_array_new(*out, GN_GRAPH_FROM);
+    if (s) {
+        gn_graph_free(*out);
+        *out = NULL;
+    }
+    return s;
+}
+
+gn_status *gn_graph_derived_blank(const gn_graph *g, int64_t n_src, int64_t n_dst, int64_t n_edge,
+                                  gn_graph **out)
+{
+    return derived_blank(g, n_src, n_dst, n_edge, -1, out);
+}
+
+gn_status *gn_graph_listed_blank(const gn_graph *g, int64_t n_listed, int64_t n_edge,
+                                 gn_graph **out)
+{
+    return derived_blank(g, g->n_src, g->n_dst, n_edge, n_listed, out);
 }
 
 void gn_graph_trim(gn_graph *g, gn_graph_arrays arrays)
@@ -134,6 +180,8 @@ void gn_graph_free(gn_graph *g)
     if (!g) return;
     gn_graph_box *box = (gn_graph_box *)(void *)g;
     gn_graph_trim(g, 0);
+    gn_block_free(g->listed);
+    gn_block_free(g->listed_ptr);
     gn_mutex_end(&box->lock);
     gn_block_free(box);
 }

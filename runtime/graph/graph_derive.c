@@ -86,23 +86,6 @@ static void loop_rows(const gn_graph *g, gn_graph_derive how, const ranks *in_li
     }
 }
 
-gn_status *gn_graph_derived_blank(const gn_graph *g, int64_t n_src, int64_t n_dst, int64_t n_edge,
-                                  gn_graph **out)
-{
-    gn_elem index = gn_graph_index_for(n_src, n_dst, n_edge);
-    if (g->index == GN_I64) index = GN_I64;
-    GN_TRY(gn_graph_blank(n_src, n_dst, n_edge, index, out));
-    (*out)->n_parent_edge = g->n_edge;
-    (*out)->changes = g->changes;
-    (*out)->derived = true;
-    gn_status *s = gn_graph_array_new(*out, GN_GRAPH_FROM);
-    if (s) {
-        gn_graph_free(*out);
-        *out = NULL;
-    }
-    return s;
-}
-
 static gn_status *with_loops(const gn_graph *g, gn_graph_derive how, gn_graph **out)
 {
     static const char *const name[] = {"self_loops", "remove_self_loops", "remaining_self_loops"};

@@ -59,14 +59,14 @@ static void choose(const gn_graph *g, const row_edges *r, const gn_drawing *how,
     }
 }
 
-/* Those that are kept, from edge k of d on. */
-static void draw_row(const gn_graph *g, const row_edges *r, int64_t most, const int64_t *few,
+/* Those that are kept, from edge k of d on; where they end. */
+static int64_t draw_row(const gn_graph *g, const row_edges *r, int64_t most, const int64_t *few,
                      gn_graph *d, int64_t k)
 {
     int64_t next = 0, number = 0;
     if (r->some && !r->loops) { /* those alone are looked at */
         for (int64_t i = 0; i < most; i++) k = put(g, d, k, r->first + few[i]);
-        return;
+        return k;
     }
     for (int64_t e = r->first; e < r->end; e++) {
         if (!r->some || is_loop(g, r, e)) {
@@ -76,6 +76,7 @@ static void draw_row(const gn_graph *g, const row_edges *r, int64_t most, const 
         for (; next < most && few[next] == number; next++) k = put(g, d, k, e);
         number++;
     }
+    return k;
 }
 
 /* How many edges are kept, and how many the row has that has most. */
@@ -93,18 +94,6 @@ static gn_status *count(const gn_graph *g, const gn_graph *r, const gn_drawing *
     return NULL;
 }
 
-static void put_row_pointers(const gn_graph *g, const gn_graph *r, const gn_drawing *how,
-                             gn_graph *d)
-{
-    for (int64_t i = 0; i < r->n_edge; i++) {
-        row_edges e = edges_into(g, get(r, GN_GRAPH_COL, i), how);
-        set(d, GN_GRAPH_ROW_PTR, e.row + 1, e.loops + e.drawn);
-    }
-    for (int64_t v = 0; v < d->n_dst; v++)
-        set(d, GN_GRAPH_ROW_PTR, v + 1,
-            get(d, GN_GRAPH_ROW_PTR, v) + get(d, GN_GRAPH_ROW_PTR, v + 1));
-}
-
 gn_status *gn_graph_draw(const gn_graph *g, const gn_graph *r, const gn_drawing *how,
                          gn_graph **out)
 {
@@ -118,14 +107,14 @@ gn_status *gn_graph_draw(const gn_graph *g, const gn_graph *r, const gn_drawing 
     few_n = how->most < edges ? how->most : edges;
     GN_TRY(gn_block_new(few_n + into + 1, sizeof(int64_t), "drawn edges", &room));
     int64_t *few = room, *of = few + few_n;
-    gn_status *s = gn_graph_derived_blank(g, g->n_src, g->n_dst, edges, out);
-    if (!s) {
-        put_row_pointers(g, r, how, *out);
-        for (int64_t i = 0; i < r->n_edge; i++) {
-            row_edges e = edges_into(g, get(r, GN_GRAPH_COL, i), how);
-            if (e.some) choose(g, &e, how, few, of);
-            draw_row(g, &e, how->most, few, *out, get(*out, GN_GRAPH_ROW_PTR, e.row));
-        }
+    gn_status *s = gn_graph_listed_blank(g, r->n_edge, edges, out);
+    int64_t k = 0;
+    for (int64_t i = 0; !s && i < r->n_edge; i++) {
+        row_edges e = edges_into(g, get(r, GN_GRAPH_COL, i), how);
+        if (e.some) choose(g, &e, how, few, of);
+        k = draw_row(g, &e, how->most, few, *out, k);
+        gn_index_set((*out)->listed, (*out)->index, i, e.row);
+        gn_index_set((*out)->listed_ptr, (*out)->index, i + 1, k);
     }
     gn_block_free(room);
     return s;

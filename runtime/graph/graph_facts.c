@@ -213,8 +213,26 @@ gn_graph_arrays gn_graph_made(const gn_graph *g)
     return arrays;
 }
 
+/* Rows that are not listed have no edges. */
+static gn_status *make_row_ptr(gn_graph *g)
+{
+    GN_TRY(gn_graph_array_new(g, GN_GRAPH_ROW_PTR));
+    int64_t v = 0, k = 0;
+    for (int64_t i = 0; i < g->n_listed; i++) {
+        k = gn_index_get(g->listed_ptr, g->index, i);
+        for (int64_t row = gn_index_get(g->listed, g->index, i); v <= row; v++)
+            gn_index_set(g->array[GN_GRAPH_ROW_PTR], g->index, v, k);
+    }
+    for (; v <= g->n_dst; v++)
+        gn_index_set(g->array[GN_GRAPH_ROW_PTR], g->index, v, g->n_edge);
+    return NULL;
+}
+
 static gn_status *require(gn_graph *g, gn_graph_arrays arrays)
 {
+    gn_graph_arrays listed = GN_ARRAY(GN_GRAPH_COL) | GN_ARRAY(GN_GRAPH_POS) |
+                             GN_ARRAY(GN_GRAPH_FROM);
+    if (g->listed && !g->array[GN_GRAPH_ROW_PTR] && arrays & ~listed) GN_TRY(make_row_ptr(g));
     gn_graph_arrays csc_parts = 0;
     for (int k = (int)GN_GRAPH_PARTS + (int)GN_CSC_PART_PTR; k < GN_GRAPH_ARRAY_COUNT;
          k += GN_PART_ARRAYS)

@@ -24,6 +24,20 @@ static inline int64_t gn_edge_row(gn_edge_walk *w, int64_t e)
     return w->row;
 }
 
+/* Rows that may have edges, in order, and where those lie. */
+static inline int64_t gn_graph_n_rows(const gn_graph *g)
+{
+    return g->listed ? g->n_listed : g->n_dst;
+}
+static inline int64_t gn_graph_row(const gn_graph *g, int64_t i)
+{
+    return g->listed ? gn_index_get(g->listed, g->index, i) : i;
+}
+static inline int64_t gn_graph_begin(const gn_graph *g, int64_t i) /* and i + 1: the end */
+{
+    return gn_index_get(g->listed ? g->listed_ptr : g->array[GN_GRAPH_ROW_PTR], g->index, i);
+}
+
 typedef struct gn_graph_box {
     gn_graph graph; /* first: a gn_graph * is a gn_graph_box * */
     gn_mutex lock;
@@ -40,6 +54,10 @@ gn_graph_arrays gn_graph_made(const gn_graph *g);                          /* th
 /* The same with FROM, for edges that come from those of g. */
 GN_NODISCARD gn_status *gn_graph_derived_blank(const gn_graph *g, int64_t n_src, int64_t n_dst,
                                                int64_t n_edge, gn_graph **out);
+
+/* The same with so many rows that are listed, not filled in. */
+GN_NODISCARD gn_status *gn_graph_listed_blank(const gn_graph *g, int64_t n_listed, int64_t n_edge,
+                                              gn_graph **out);
 
 /* Is the graph its own transpose, so that its CSR is a CSC?  `image` [n_edge], where it is given,
  * becomes CSC_EDGE then; else it holds nothing of use. */

@@ -15,31 +15,36 @@ static void set(gn_graph *g, gn_graph_array k, int64_t i, int64_t v)
     gn_index_set(g->array[k], g->index, i, v);
 }
 
-/* The pick of the rows that are marked. */
-static gn_status *pick(int64_t n, const uint8_t *marked, gn_elem index, gn_graph **out)
+static int trailing_zeros(uint64_t x) { return gn_ones((x & (~x + 1)) - 1); }
+
+/* The pick of the rows of a set. */
+static gn_status *pick(int64_t n, gn_row_set *rows, gn_elem index, gn_graph **out)
 {
-    int64_t m = 0;
-    for (int64_t v = 0; v < n; v++) m += marked[v] != 0;
+    int64_t m = gn_row_set_count(rows), k = 0;
     if (index == GN_I32) index = gn_graph_index_for(n, m, m);
     GN_TRY(gn_graph_blank(n, m, m, index, out));
     gn_graph *g = *out;
-    int64_t k = 0;
-    for (int64_t v = 0; v < n; v++) {
-        if (!marked[v]) continue;
-        set(g, GN_GRAPH_COL, k, v);
-        set(g, GN_GRAPH_POS, k, k);
-        k++;
-        set(g, GN_GRAPH_ROW_PTR, k, k);
-    }
+    for (int64_t w = 0; w < rows->words; w++)
+        for (uint64_t left = rows->bit[w]; left; left &= left - 1, k++) {
+            set(g, GN_GRAPH_COL, k, 64 * w + trailing_zeros(left));
+            set(g, GN_GRAPH_POS, k, k);
+            set(g, GN_GRAPH_ROW_PTR, k + 1, k + 1);
+        }
     g->picks = true;
     return NULL;
 }
 
 gn_status *gn_graph_subset(int64_t n, const uint8_t *mask, gn_elem index, gn_graph **out)
 {
+    gn_row_set rows;
     *out = NULL;
     if (n < 0) GN_FAIL(GN_ERR_DATA, "subset: a mask of %lld rows", (long long)n);
-    return pick(n, mask, index, out);
+    GN_TRY(gn_row_set_new(n, &rows));
+    for (int64_t v = 0; v < n; v++)
+        if (mask[v]) gn_row_set_add(&rows, v);
+    gn_status *s = pick(n, &rows, index, out);
+    gn_row_set_free(&rows);
+    return s;
 }
 
 static gn_status *check_grown(const gn_graph *g, int end, const gn_graph *r, const gn_graph *also)
@@ -56,34 +61,76 @@ static gn_status *check_grown(const gn_graph *g, int end, const gn_graph *r, con
     return NULL;
 }
 
-static void mark_picked(const gn_graph *r, uint8_t *marked)
+/* A graph's rows, those of a pick one after another. */
+typedef struct row_search {
+    const gn_graph *g;
+    bool listed; /* rows come in order, as the graph lists those that it has */
+    int64_t at;  /* the place among them */
+} row_search;
+
+static bool ascends(const gn_graph *r) /* it is not filled up with others */
 {
-    for (int64_t k = 0; r && k < r->n_edge; k++) marked[get(r, GN_GRAPH_COL, k)] = 1;
+    for (int64_t k = 1; r && k < r->n_edge; k++)
+        if (get(r, GN_GRAPH_COL, k) <= get(r, GN_GRAPH_COL, k - 1)) return false;
+    return true;
+}
+
+/* Of a graph that lists few rows, a pick of rows out of order takes its ROW_PTR. */
+static gn_status *search_of(const gn_graph *g, const gn_graph *r, row_search *out)
+{
+    *out = (row_search){g, g->listed && (!r || ascends(r)), 0};
+    if (out->listed || g->array[GN_GRAPH_ROW_PTR]) return NULL;
+    GN_FAIL(GN_ERR_INTERNAL, "rows out of order are picked, of a graph that lists its own");
+}
+
+/* The edges into a row: [*begin, *end). */
+static void edges_into(row_search *z, int64_t row, int64_t *begin, int64_t *end)
+{
+    const gn_graph *g = z->g;
+    *begin = *end = 0;
+    if (!z->listed) {
+        *begin = get(g, GN_GRAPH_ROW_PTR, row);
+        *end = get(g, GN_GRAPH_ROW_PTR, row + 1);
+        return;
+    }
+    while (z->at < g->n_listed && gn_graph_row(g, z->at) < row) z->at++;
+    if (z->at == g->n_listed || gn_graph_row(g, z->at) != row) return;
+    *begin = gn_graph_begin(g, z->at);
+    *end = gn_graph_begin(g, z->at + 1);
 }
 
 /* Sources of the edges into the rows of r, or of all. */
-static void mark_sources(const gn_graph *g, const gn_graph *r, uint8_t *marked)
+static gn_status *add_sources(const gn_graph *g, const gn_graph *r, gn_row_set *rows)
 {
-    int64_t rows = r ? r->n_edge : g->n_dst;
-    for (int64_t k = 0; k < rows; k++) {
-        int64_t v = r ? get(r, GN_GRAPH_COL, k) : k, end = get(g, GN_GRAPH_ROW_PTR, v + 1);
-        for (int64_t e = get(g, GN_GRAPH_ROW_PTR, v); e < end; e++)
-            marked[get(g, GN_GRAPH_COL, e)] = 1;
+    row_search z;
+    GN_TRY(search_of(g, r, &z));
+    for (int64_t e = 0; !r && e < g->n_edge; e++) gn_row_set_add(rows, get(g, GN_GRAPH_COL, e));
+    for (int64_t k = 0; r && k < r->n_edge; k++) {
+        int64_t e, end;
+        edges_into(&z, get(r, GN_GRAPH_COL, k), &e, &end);
+        for (; e < end; e++) gn_row_set_add(rows, get(g, GN_GRAPH_COL, e));
     }
+    return NULL;
 }
 
 /* Destinations of the edges out of rows of r, or of all. */
-static gn_status *mark_destinations(const gn_graph *g, const gn_graph *r, uint8_t *marked)
+static gn_status *add_destinations(const gn_graph *g, const gn_graph *r, gn_row_set *rows)
 {
-    void *from = NULL;
-    if (r) GN_TRY(gn_block_zeroed(g->n_src, 1, "picked rows", &from));
-    mark_picked(r, from);
-    for (int64_t v = 0; v < g->n_dst; v++) {
-        int64_t end = get(g, GN_GRAPH_ROW_PTR, v + 1);
-        for (int64_t e = get(g, GN_GRAPH_ROW_PTR, v); e < end && !marked[v]; e++)
-            marked[v] = r ? ((const uint8_t *)from)[get(g, GN_GRAPH_COL, e)] : 1;
+    gn_row_set from = {0};
+    if (r) {
+        GN_TRY(gn_row_set_new(g->n_src, &from));
+        gn_row_set_add_picked(&from, r);
     }
-    gn_block_free(from);
+    for (int64_t i = 0; i < gn_graph_n_rows(g); i++) {
+        int64_t end = gn_graph_begin(g, i + 1);
+        bool is = false;
+        for (int64_t e = gn_graph_begin(g, i); e < end && !is; e++) {
+            int64_t u = get(g, GN_GRAPH_COL, e);
+            is = !r || from.bit[u / 64] >> u % 64 & 1;
+        }
+        if (is) gn_row_set_add(rows, gn_graph_row(g, i));
+    }
+    gn_row_set_free(&from);
     return NULL;
 }
 
@@ -94,16 +141,13 @@ gn_status *gn_graph_grow(const gn_graph *g, int end, const gn_graph *r, const gn
     GN_TRY(check_grown(g, end, r, also));
     int64_t n = end ? g->n_dst : g->n_src;
     bool wide = g->index == GN_I64 || (r && r->index == GN_I64) || (also && also->index == GN_I64);
-    void *block;
-    GN_TRY(gn_block_zeroed(n, 1, "picked rows", &block));
-    mark_picked(also, block);
-    gn_status *s = NULL;
-    if (end)
-        s = mark_destinations(g, r, block);
-    else
-        mark_sources(g, r, block);
-    if (!s) s = pick(n, block, wide ? GN_I64 : GN_I32, out);
-    gn_block_free(block);
+    gn_row_set rows;
+    GN_TRY(gn_row_set_new(n, &rows));
+    for (int64_t k = 0; also && k < also->n_edge; k++)
+        gn_row_set_add(&rows, get(also, GN_GRAPH_COL, k));
+    gn_status *s = end ? add_destinations(g, r, &rows) : add_sources(g, r, &rows);
+    if (!s) s = pick(n, &rows, wide ? GN_I64 : GN_I32, out);
+    gn_row_set_free(&rows);
     return s;
 }
 
@@ -126,12 +170,14 @@ static gn_status *places(const gn_graph *r, int64_t n, gn_row_set *out)
 }
 
 /* Walks the edges that stay, in order; fills `d` where it is given.  How many there are. */
-static int64_t walk(const gn_graph *g, const gn_graph *dst, const gn_row_set *src_at, gn_graph *d)
+static int64_t walk(row_search z, const gn_graph *dst, const gn_row_set *src_at, gn_graph *d)
 {
+    const gn_graph *g = z.g;
     int64_t rows = dst ? dst->n_edge : g->n_dst, k = 0;
     for (int64_t i = 0; i < rows; i++) {
-        int64_t v = dst ? get(dst, GN_GRAPH_COL, i) : i, end = get(g, GN_GRAPH_ROW_PTR, v + 1);
-        for (int64_t e = get(g, GN_GRAPH_ROW_PTR, v); e < end; e++) {
+        int64_t e, end;
+        edges_into(&z, dst ? get(dst, GN_GRAPH_COL, i) : i, &e, &end);
+        for (; e < end; e++) {
             int64_t col = get(g, GN_GRAPH_COL, e);
             if (src_at->words) col = gn_row_set_find(src_at, col);
             if (col < 0) continue;
@@ -169,9 +215,11 @@ gn_status *gn_graph_restrict(const gn_graph *g, const gn_graph *src, const gn_gr
     *out = NULL;
     GN_TRY(check_pick(src, g->n_src, "sources"));
     GN_TRY(check_pick(dst, g->n_dst, "destinations"));
+    row_search rows;
+    GN_TRY(search_of(g, dst, &rows));
     gn_row_set src_at;
     GN_TRY(places(src, g->n_src, &src_at));
-    int64_t kept = walk(g, dst, &src_at, NULL);
+    int64_t kept = walk(rows, dst, &src_at, NULL);
     bool picks = g->picks && !dst;
     gn_status *s = NULL;
     if (picks && kept != g->n_edge)
@@ -182,7 +230,7 @@ gn_status *gn_graph_restrict(const gn_graph *g, const gn_graph *src, const gn_gr
         s = gn_graph_derived_blank(g, src ? src->n_edge : g->n_src, dst ? dst->n_edge : g->n_dst,
                                    kept, out);
     if (!s) {
-        walk(g, dst, &src_at, *out);
+        walk(rows, dst, &src_at, *out);
         (*out)->picks = picks;
         if (!src && g->array[GN_GRAPH_VALUE]) s = rows_of_pattern(g, dst, *out);
     }

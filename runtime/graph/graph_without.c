@@ -49,8 +49,9 @@ static void add(const pair_set *z, int64_t src, int64_t dst)
 static int64_t put(const pair_set *z, const gn_graph *g, gn_graph *d)
 {
     int64_t k = 0;
-    for (int64_t v = 0, e = 0; v < g->n_dst; v++) {
-        for (int64_t end = get(g, GN_GRAPH_ROW_PTR, v + 1); e < end; e++) {
+    for (int64_t i = 0; i < gn_graph_n_rows(g); i++) {
+        int64_t v = gn_graph_row(g, i);
+        for (int64_t e = gn_graph_begin(g, i); e < gn_graph_begin(g, i + 1); e++) {
             int64_t src = get(g, GN_GRAPH_COL, e);
             if (find(z, src, v)[0] >= 0) continue;
             if (d) {
@@ -60,7 +61,8 @@ static int64_t put(const pair_set *z, const gn_graph *g, gn_graph *d)
             }
             k++;
         }
-        if (d) set(d, GN_GRAPH_ROW_PTR, v + 1, k);
+        if (d && d->listed) gn_index_set(d->listed, d->index, i, v);
+        if (d) gn_index_set(d->listed ? d->listed_ptr : d->array[GN_GRAPH_ROW_PTR], d->index, i + 1, k);
     }
     return k;
 }
@@ -82,7 +84,9 @@ gn_status *gn_graph_without(const gn_graph *g, const gn_graph *h, bool either, g
         add(&z, src, dst);
         if (either) add(&z, dst, src);
     }
-    gn_status *s = gn_graph_derived_blank(g, g->n_src, g->n_dst, put(&z, g, NULL), out);
+    int64_t left = put(&z, g, NULL);
+    gn_status *s = g->listed ? gn_graph_listed_blank(g, g->n_listed, left, out)
+                             : gn_graph_derived_blank(g, g->n_src, g->n_dst, left, out);
     if (!s) (void)put(&z, g, *out);
     gn_block_free(z.pair);
     return s;

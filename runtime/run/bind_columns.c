@@ -108,8 +108,9 @@ static gn_status *of_rows(const gn_instance *in, const gn_column_data *c, int64_
 /* At the end of every edge. */
 static gn_status *gathered(const gn_instance *in, const gn_data_column *c, gn_column_data *d)
 {
-    const gn_graph *g = in->graph[c->graph];
+    gn_graph *g = in->graph[c->graph];
     const gn_column_data *a = &in->column[c->of[0]];
+    GN_TRY(gn_graph_require(g, GN_ARRAY(GN_GRAPH_ROW_PTR)));
     GN_TRY(of_rows(in, a, c->end ? g->n_dst : g->n_src));
     GN_TRY(make_room(d, c->elem, g->n_edge));
     for (int64_t v = 0; v < g->n_dst; v++) {

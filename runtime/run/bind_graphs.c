@@ -99,11 +99,27 @@ static gn_status *drawn(const gn_graph_slot *slot, gn_derived *d)
     return gn_graph_sample(d->parent[0], d->key, slot->times, slot->site, d->list, &d->graph);
 }
 
+/* A pick that is filled up, whose rows are out of order? */
+static bool is_filled(const gn_graph *r) { return r && r->picks && r->array[GN_GRAPH_FROM]; }
+
+/* Row pointers of graphs that list few rows, for what goes by all of them. */
+static gn_status *require_rows(const gn_derived *d)
+{
+    bool lists = d->how == GN_GROW || d->how == GN_RESTRICT || d->how == GN_WITHOUT;
+    lists = lists && !is_filled(d->parent[1]) && !is_filled(d->parent[2]);
+    for (int k = lists; k < 3; k++)
+        if (d->parent[k] && d->parent[k]->listed)
+            GN_TRY(gn_graph_require((gn_graph *)(uintptr_t)d->parent[k],
+                                    GN_ARRAY(GN_GRAPH_ROW_PTR)));
+    return NULL;
+}
+
 gn_status *gn_bind_make_derived(gn_instance *in, int number, gn_derived *d, int n,
                                 const gn_binding *tensors)
 {
     const gn_graph_slot *slot = &in->artifact->graphs[number];
     gn_status *s;
+    GN_TRY(require_rows(d));
     switch (d->how) {
     case GN_SUBSET:
         s = gn_graph_subset(d->n_mask, d->mask, index_of(in->artifact), &d->graph);

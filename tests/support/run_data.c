@@ -280,7 +280,8 @@ gn_status *run_world_graph(run_world *w, gir_id v, gn_graph **out)
     }
     if (!w->graph[v]) GN_TRY(derived(w, v, &w->graph[v]));
     *out = w->graph[v];
-    return NULL;
+    /* that of a draw is made on demand */
+    return n->op == GIR_DRAW ? gn_graph_require(*out, GN_ARRAY(GN_GRAPH_ROW_PTR)) : NULL;
 }
 
 gn_status *run_world_rows(run_world *w, gir_space_id s, int64_t *out)

@@ -117,6 +117,7 @@ static void check_drawn(const edge_list *l, gn_elem index, int64_t most, bool lo
     ok(gn_graph_subset(l->n_dst, mask, index, &pick));
     ok(gn_graph_draw(g, pick, &how, &d));
     ok(gn_graph_draw(g, pick, &how, &again));
+    ok(gn_graph_require(d, GN_ARRAY(GN_GRAPH_ROW_PTR)));
     SAME(d->n_src, g->n_src);
     SAME(d->n_dst, g->n_dst);
     SAME(again->n_edge, d->n_edge);
