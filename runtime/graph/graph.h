@@ -87,6 +87,9 @@ GN_NODISCARD gn_status *gn_graph_derived(const gn_graph *g, gn_graph_derive how,
  * GN_ERR_DATA where sizes do not meet, and where a pick that is restricted loses a row. */
 GN_NODISCARD gn_status *gn_graph_subset(int64_t n, const uint8_t *mask, gn_elem index,
                                         gn_graph **out);
+/* The same of rows [n_set] that are listed, in any order, repeats too. */
+GN_NODISCARD gn_status *gn_graph_subset_of(int64_t n, int64_t n_set, const int64_t *set,
+                                           gn_elem index, gn_graph **out);
 /* `r`: a pick of the rows at the other end; NULL: all. `also`: a pick of the rows at this end,
  * which is added; may be NULL. */
 GN_NODISCARD gn_status *gn_graph_grow(const gn_graph *g, int end, const gn_graph *r,

@@ -47,6 +47,23 @@ gn_status *gn_graph_subset(int64_t n, const uint8_t *mask, gn_elem index, gn_gra
     return s;
 }
 
+gn_status *gn_graph_subset_of(int64_t n, int64_t n_set, const int64_t *set, gn_elem index,
+                              gn_graph **out)
+{
+    gn_row_set rows;
+    *out = NULL;
+    if (n < 0) GN_FAIL(GN_ERR_DATA, "subset: a mask of %lld rows", (long long)n);
+    for (int64_t k = 0; k < n_set; k++)
+        if (set[k] < 0 || set[k] >= n)
+            GN_FAIL(GN_ERR_DATA, "subset: row %lld is listed, of %lld", (long long)set[k],
+                    (long long)n);
+    GN_TRY(gn_row_set_new(n, &rows));
+    for (int64_t k = 0; k < n_set; k++) gn_row_set_add(&rows, set[k]);
+    gn_status *s = pick(n, &rows, index, out);
+    gn_row_set_free(&rows);
+    return s;
+}
+
 static gn_status *check_grown(const gn_graph *g, int end, const gn_graph *r, const gn_graph *also)
 {
     int64_t here = end ? g->n_dst : g->n_src, there = end ? g->n_src : g->n_dst;

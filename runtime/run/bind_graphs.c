@@ -122,7 +122,9 @@ gn_status *gn_bind_make_derived(gn_instance *in, int number, gn_derived *d, int 
     GN_TRY(require_rows(d));
     switch (d->how) {
     case GN_SUBSET:
-        s = gn_graph_subset(d->n_mask, d->mask, index_of(in->artifact), &d->graph);
+        s = d->set ? gn_graph_subset_of(d->n_mask, d->n_set, d->set, index_of(in->artifact),
+                                        &d->graph)
+                   : gn_graph_subset(d->n_mask, d->mask, index_of(in->artifact), &d->graph);
         break;
     case GN_GROW:
         s = gn_graph_grow(d->parent[0], slot->end, d->parent[1], d->parent[2], &d->graph);
@@ -192,6 +194,8 @@ static gn_status *find_origin(const gn_instance *in, const gn_graph_slot *slot, 
              : find_mask(in, slot->mask_of, n, tensors, &b));
     d->mask = b->data;
     d->n_mask = b->rows;
+    d->set = of_column ? NULL : b->set;
+    d->n_set = b->n_set;
     d->mask_elem = b->elem;
     return NULL;
 }

@@ -12,6 +12,8 @@
 typedef struct gn_derived {
     atomic_int users;
     const gn_graph *parent[3]; /* as slots have them: parent, with[] */
+    const int64_t *set; /* SUBSET: the rows where the mask holds [n_set]; NULL: as it says */
+    int64_t n_set;
     const void *mask;          /* SUBSET; FILTER, INDEX: of what is bound; NULL: it was computed */
     int64_t n_mask;            /* elements of mask; -1: of none */
     gn_elem mask_elem;

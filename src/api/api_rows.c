@@ -168,8 +168,9 @@ int api_bind_named(const gnnc_run *r, gn_binding *b)
     const gnnc_executable *e = r->exe;
     int n = 0;
     if (!e->results.size) return 0;
-    b[n++] = (gn_binding){e->rows_mask, GN_BOOL, r->named.nodes, 1, r->named.mask};
-    if (e->mask) b[n++] = (gn_binding){e->mask, GN_BOOL, r->named.nodes, 1, r->named.mask};
+    const api_rows *z = &r->named;
+    b[n++] = (gn_binding){e->rows_mask, GN_BOOL, z->nodes, 1, z->mask, z->row, z->n};
+    if (e->mask) b[n++] = (gn_binding){e->mask, GN_BOOL, z->nodes, 1, z->mask, z->row, z->n};
     return n;
 }
 

@@ -258,6 +258,17 @@ static void place_in_update(gn_batches *b, int64_t number)
     b->is_last = number == end - 1;
 }
 
+/* The training mask's binding says which rows it has. */
+static void list_rows(gn_session *s, const int64_t *row, int64_t n)
+{
+    gn_batches *b = s->batches;
+    for (int k = 0; k < b->n_tensors; k++)
+        if (b->tensors[k].data == b->mask.data) {
+            b->tensors[k].set = row;
+            b->tensors[k].n_set = n;
+        }
+}
+
 /* Batch `number` of the order at hand; *rows: how many it has. */
 static gn_status *run_batch(gn_session *s, int64_t number, double *loss, int64_t *rows)
 {
@@ -270,6 +281,8 @@ static gn_status *run_batch(gn_session *s, int64_t number, double *loss, int64_t
         gn_subgraphs_pick(b->parts, end - first, b->row + first, key_of(b, number), mask);
     else
         for (int64_t k = first; k < end; k++) mask[b->row[k]] = 1;
+    if (!b->parts && !s->model->train.batches.of)
+        list_rows(s, b->row + first, end - first);
     gn_status *status = gn_unit_bind_again(u, b->n_graphs, b->graphs, b->n_tensors, b->tensors,
                                            s->build.eval.instance);
     if (!status) {
