@@ -64,8 +64,13 @@ static bool static_rows(const hoister *z, gir_space_id s)
 {
     gir_id v = gir_space_source(z->p, s);
     if (!v || gir_at(z->p, v)->op == GIR_GRAPH) return true;
-    return gir_type_of(z->p, v)->is_graph ? z->fixed[v]
-                                          : static_input(z, gir_at(z->p, v)->attr.name);
+    if (gir_type_of(z->p, v)->is_graph) return z->fixed[v];
+    if (static_input(z, gir_at(z->p, v)->attr.name)) return true;
+    for (v = 1; v < z->p->nodes.n; v++) { /* which tells it, too */
+        const gir_type *t = gir_type_of(z->p, v);
+        if (gir_at(z->p, v)->op == GIR_GRAPH && (t->src == s || t->dst == s)) return true;
+    }
+    return false;
 }
 
 static void find_static(hoister *z)
