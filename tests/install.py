@@ -133,6 +133,7 @@ def main():
                       r"one graph, 8 labels of 400: loss \d\S+, [1-3] levels of picked rows\n")
     compares = r"reduce-overhead +false +6 +5 [\s\S]*results are at most (\S+) apart"
     tells = r"of 200 papers it has not seen (1[5-9]\d|200) are told right\n"
+    serves_some = r"200 nodes served in [\d.]+ ms, (9\d|1\d\d|200) of them right\n"
     chosen = r"{} +[\d.]+ us, the default +[\d.]+ us: {}\n"
     tunes = (r"\n" + chosen.format("inference", "(.*)") + chosen.format("step", "(.*)") +
              r"the same from the lock:\n" + chosen.format("inference", r"\1") +
@@ -157,7 +158,8 @@ def main():
                 flags = [os.path.join(lib, "libgnnc.a") if f == "-lgnnc" else f for f in flags]
                 check_archive(root, lib, work, flags)
             for name, pattern in (("serve", serves), ("train", trains), ("modes", compares),
-                                  ("tune", tunes), ("typed", tells)):
+                                  ("tune", tunes), ("typed", tells),
+                                  ("batches", serves_some)):
                 exe = os.path.join(work, f"{name}_{how}")
                 run(["cc", "-std=c17", "-Wall", "-Wextra", "-Werror", f"{name}.c", "-o", exe,
                      *flags, "-lm"], cwd=work)

@@ -30,8 +30,9 @@ typedef struct gn_graph {
     bool derived;   /* has FROM and IMAGE */
     bool picks;     /* edge k ends at destination k: picks rows of the sources */
     bool changes;   /* drawn anew now and then: no array is shared with another */
-    /* Of a graph that has edges into few rows: which those are, ascending [n_listed], and where their
-     * edges begin [n_listed + 1], both of `index`; ROW_PTR is made on demand then.  NULL: into any. */
+    /* Of a graph that has edges into few rows: which those are, ascending [n_listed], and where
+     * their edges begin [n_listed + 1], both of `index`; ROW_PTR is made on demand then.  NULL:
+     * into any. */
     int64_t n_listed;
     void *listed, *listed_ptr;
     bool symmetric; /* found when CSC was made: its arrays are those by destination, owned there */

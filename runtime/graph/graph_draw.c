@@ -61,7 +61,7 @@ static void choose(const gn_graph *g, const row_edges *r, const gn_drawing *how,
 
 /* Those that are kept, from edge k of d on; where they end. */
 static int64_t draw_row(const gn_graph *g, const row_edges *r, int64_t most, const int64_t *few,
-                     gn_graph *d, int64_t k)
+                        gn_graph *d, int64_t k)
 {
     int64_t next = 0, number = 0;
     if (r->some && !r->loops) { /* those alone are looked at */

@@ -223,8 +223,7 @@ static gn_status *make_row_ptr(gn_graph *g)
         for (int64_t row = gn_index_get(g->listed, g->index, i); v <= row; v++)
             gn_index_set(g->array[GN_GRAPH_ROW_PTR], g->index, v, k);
     }
-    for (; v <= g->n_dst; v++)
-        gn_index_set(g->array[GN_GRAPH_ROW_PTR], g->index, v, g->n_edge);
+    for (; v <= g->n_dst; v++) gn_index_set(g->array[GN_GRAPH_ROW_PTR], g->index, v, g->n_edge);
     return NULL;
 }
 

@@ -62,7 +62,9 @@ static int64_t put(const pair_set *z, const gn_graph *g, gn_graph *d)
             k++;
         }
         if (d && d->listed) gn_index_set(d->listed, d->index, i, v);
-        if (d) gn_index_set(d->listed ? d->listed_ptr : d->array[GN_GRAPH_ROW_PTR], d->index, i + 1, k);
+        if (d)
+            gn_index_set(d->listed ? d->listed_ptr : d->array[GN_GRAPH_ROW_PTR], d->index, i + 1,
+                         k);
     }
     return k;
 }

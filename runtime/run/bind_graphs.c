@@ -109,8 +109,8 @@ static gn_status *require_rows(const gn_derived *d)
     lists = lists && !is_filled(d->parent[1]) && !is_filled(d->parent[2]);
     for (int k = lists; k < 3; k++)
         if (d->parent[k] && d->parent[k]->listed)
-            GN_TRY(gn_graph_require((gn_graph *)(uintptr_t)d->parent[k],
-                                    GN_ARRAY(GN_GRAPH_ROW_PTR)));
+            GN_TRY(
+                gn_graph_require((gn_graph *)(uintptr_t)d->parent[k], GN_ARRAY(GN_GRAPH_ROW_PTR)));
     return NULL;
 }
 
@@ -122,9 +122,9 @@ gn_status *gn_bind_make_derived(gn_instance *in, int number, gn_derived *d, int 
     GN_TRY(require_rows(d));
     switch (d->how) {
     case GN_SUBSET:
-        s = d->set ? gn_graph_subset_of(d->n_mask, d->n_set, d->set, index_of(in->artifact),
-                                        &d->graph)
-                   : gn_graph_subset(d->n_mask, d->mask, index_of(in->artifact), &d->graph);
+        s = d->set
+                ? gn_graph_subset_of(d->n_mask, d->n_set, d->set, index_of(in->artifact), &d->graph)
+                : gn_graph_subset(d->n_mask, d->mask, index_of(in->artifact), &d->graph);
         break;
     case GN_GROW:
         s = gn_graph_grow(d->parent[0], slot->end, d->parent[1], d->parent[2], &d->graph);

@@ -12,10 +12,10 @@
 typedef struct gn_derived {
     atomic_int users;
     const gn_graph *parent[3]; /* as slots have them: parent, with[] */
-    const int64_t *set; /* SUBSET: the rows where the mask holds [n_set]; NULL: as it says */
+    const int64_t *set;        /* SUBSET: the rows where the mask holds [n_set]; NULL: as it says */
     int64_t n_set;
-    const void *mask;          /* SUBSET; FILTER, INDEX: of what is bound; NULL: it was computed */
-    int64_t n_mask;            /* elements of mask; -1: of none */
+    const void *mask; /* SUBSET; FILTER, INDEX: of what is bound; NULL: it was computed */
+    int64_t n_mask;   /* elements of mask; -1: of none */
     gn_elem mask_elem;
     int64_t rows;             /* INDEX: those that are counted */
     const int64_t *key_at[2]; /* SAMPLE, CORRUPT: where seed and step are, */
@@ -69,13 +69,13 @@ struct gn_instance {
     const gn_artifact *artifact;
     gn_pool *pool;
     gn_plan plan;
-    gn_ready *ready;        /* [n_launches] */
-    void **addr;            /* [n_slots] */
-    void **owned;           /* [n_slots] outputs that nothing is bound to */
-    gn_graph **graph;       /* [n_graphs] */
-    gn_derived **derived;   /* [n_graphs] NULL for bound ones */
+    gn_ready *ready;                  /* [n_launches] */
+    void **addr;                      /* [n_slots] */
+    void **owned;                     /* [n_slots] outputs that nothing is bound to */
+    gn_graph **graph;                 /* [n_graphs] */
+    gn_derived **derived;             /* [n_graphs] NULL for bound ones */
     const struct gn_instance *before; /* while it is bound: that whose place it takes; NULL: none */
-    int64_t *sym;           /* [n_syms] */
+    int64_t *sym;                     /* [n_syms] */
     gn_column_data *column; /* [n_columns] while graphs are made, and where some are drawn */
     bool draws;             /* some are */
     gn_scratch *scratch;    /* holds the arena; NULL: the instance does itself */

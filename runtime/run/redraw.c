@@ -9,7 +9,7 @@
 
 gn_status *gn_find_key(const gn_instance *in, gn_derived *d)
 {
-    const gn_remote *r = in->remote ? in->artifact->remote : NULL;
+    const gn_remote *r = in->artifact->remote; /* which may have states before this is bound */
     for (int k = 0; r && k < 2; k++)
         GN_TRY(r->fetch(in->artifact->remote, (void *)(uintptr_t)d->key_at[k]));
     d->key = gn_step_key((uint64_t)*d->key_at[0], (uint64_t)*d->key_at[1]);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { NODES = 100000, DEGREE = 12, FEATURES = 16, CLASSES = 4, BATCH = 256, STEPS = 120 };
+enum { NODES = 40000, DEGREE = 12, FEATURES = 16, CLASSES = 4, BATCH = 256, STEPS = 120 };
 
 static void must(gnnc_status *s)
 {
@@ -37,8 +37,7 @@ static gnnc_graph *draw(void)
     for (int v = 0; v < NODES; v++) {
         y[v] = v % CLASSES;
         for (int k = 0; k < FEATURES; k++)
-            x[v * FEATURES + k] =
-                (float)(next(&seed) % 1000) / 1000 + (k == y[v] ? 0.1f : 0.0f);
+            x[v * FEATURES + k] = (float)(next(&seed) % 1000) / 1000 + (k == y[v] ? 0.1f : 0.0f);
         for (int k = 0; k < DEGREE; k++) {
             int u = (int)(next(&seed) % NODES);
             src[v * DEGREE + k] = next(&seed) % 4 ? u - u % CLASSES + y[v] : u;

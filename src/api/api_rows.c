@@ -10,24 +10,24 @@
 
 static gn_status *check_options(const gnnc_executable *e, const gnnc_compile_options *o)
 {
-    const char *with = o->rows                    ? "`rows`"
-                       : o->same_data             ? "`same_data`"
-                       : e->bucket                ? "buckets"
+    const char *with = o->rows                                           ? "`rows`"
+                       : o->same_data                                    ? "`same_data`"
+                       : e->bucket                                       ? "buckets"
                        : gn_modes[e->opt.mode].tune && o->tune_budget_ms ? "tune_budget_ms"
-                       : o->tune_lock             ? "tune_lock"
-                       : e->opt.target            ? "a GPU"
-                                                  : NULL;
+                       : o->tune_lock                                    ? "tune_lock"
+                                                                         : NULL;
     if (with) GN_FAIL(GN_ERR_USAGE, "by_rows does not go with %s", with);
     if (o->dynamic && strcmp(o->dynamic, "true"))
-        GN_FAIL(GN_ERR_USAGE, "by_rows goes with dynamic 'true': sizes are compiled into no program");
+        GN_FAIL(GN_ERR_USAGE,
+                "by_rows goes with dynamic 'true': sizes are compiled into no program");
     if (o->n_fanout && !o->fanout)
         GN_FAIL(GN_ERR_USAGE, "gnnc_compile: `fanout` is NULL, of %zu", o->n_fanout);
     if (o->n_fanout > GN_MOST_HOPS)
         GN_FAIL(GN_ERR_USAGE, "fanout has %zu numbers, %d at most", o->n_fanout, (int)GN_MOST_HOPS);
     for (size_t k = 0; k < o->n_fanout; k++)
         if (o->fanout[k] < -1 || o->fanout[k] > INT32_MAX)
-            GN_FAIL(GN_ERR_USAGE, "fanout[%zu] is %lld: -1 is all edges, else it is not negative", k,
-                    (long long)o->fanout[k]);
+            GN_FAIL(GN_ERR_USAGE, "fanout[%zu] is %lld: -1 is all edges, else it is not negative",
+                    k, (long long)o->fanout[k]);
     return NULL;
 }
 
@@ -57,8 +57,8 @@ static gn_status *read_spec(gnnc_executable *e, const gnnc_compile_options *o)
 static gn_status *check_hops(const gn_batch_spec *t, int hops, const char *what)
 {
     if (!t->n_fanout || t->n_fanout == hops) return NULL;
-    GN_FAIL(GN_ERR_MODEL, "fanout has %d number%s, and messages of %s go over %d hop%s", t->n_fanout,
-            t->n_fanout == 1 ? "" : "s", what, hops, hops == 1 ? "" : "s");
+    GN_FAIL(GN_ERR_MODEL, "fanout has %d number%s, and messages of %s go over %d hop%s",
+            t->n_fanout, t->n_fanout == 1 ? "" : "s", what, hops, hops == 1 ? "" : "s");
 }
 
 /* What rows are named of: those of the first result that has rows of nodes. */
@@ -107,8 +107,7 @@ gn_status *api_read_named_rows(gnnc_executable *e, const gnnc_compile_options *o
 
 bool api_is_named_mask(const gnnc_executable *e, const char *name)
 {
-    return e->results.size &&
-           (!strcmp(name, e->rows_mask) || (e->mask && !strcmp(name, e->mask)));
+    return e->results.size && (!strcmp(name, e->rows_mask) || (e->mask && !strcmp(name, e->mask)));
 }
 
 /* How many rows of the space there are by what is bound; -1: nothing says it. */

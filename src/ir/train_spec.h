@@ -50,7 +50,7 @@ typedef enum gn_sampler {
 
 /* What a step of a batch is of, or results. */
 typedef struct gn_batch_spec {
-    bool results; /* of nodes, for some of them; all that they are made of is exact */
+    bool results;       /* of nodes, for some of them; all that they are made of is exact */
     gn_sampler sampler; /* then there is no `size` of its own, and all edges between rows count */
     int64_t sampled[2];
     int64_t steps; /* of an epoch of SAINT; 0: as many as have so many rows as there are */

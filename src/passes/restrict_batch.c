@@ -37,7 +37,8 @@ static int level_needed(const restricter *z, gir_id v, int depth)
 bool gn_sum_of_batch(restricter *z, gir_id v)
 {
     const gir_node *n = gir_at(z->from, v);
-    if (!z->trained || z->batches->results || n->op != GIR_SPACE_REDUCE || z->sum_of[v] == z->mask) return false;
+    if (!z->trained || z->batches->results || n->op != GIR_SPACE_REDUCE || z->sum_of[v] == z->mask)
+        return false;
     gir_id o = gir_in(z->from, v, 0);
     int level = over_nodes(z, o) ? level_needed(z, o, 0) : z->levels;
     if (level == z->levels) return false;

@@ -49,8 +49,6 @@ static gn_status *check(const gn_session *s)
     if (s->opt.objects)
         GN_FAIL(GN_ERR_USAGE, "`batch`: an object trains on all rows that its caller binds; with "
                               "--inference it has no training");
-    if (s->opt.target)
-        GN_FAIL(GN_ERR_USAGE, "`batch`: batches are bound on the processor, not on a device");
     return NULL;
 }
 
@@ -258,6 +256,17 @@ static void place_in_update(gn_batches *b, int64_t number)
     b->is_last = number == end - 1;
 }
 
+/* A device has what was true of the batch before. */
+static gn_status *push_place(const gn_session *s)
+{
+    gn_remote *r = s->opt.target ? s->opt.target->remote : NULL;
+    gn_batches *b = s->batches;
+    if (!r || b->together == 1) return NULL;
+    GN_TRY(r->push(r, &b->part));
+    GN_TRY(r->push(r, &b->is_first));
+    return r->push(r, &b->is_last);
+}
+
 /* The training mask's binding says which rows it has. */
 static void list_rows(gn_session *s, const int64_t *row, int64_t n)
 {
@@ -281,13 +290,14 @@ static gn_status *run_batch(gn_session *s, int64_t number, double *loss, int64_t
         gn_subgraphs_pick(b->parts, end - first, b->row + first, key_of(b, number), mask);
     else
         for (int64_t k = first; k < end; k++) mask[b->row[k]] = 1;
-    if (!b->parts && !s->model->train.batches.of)
-        list_rows(s, b->row + first, end - first);
+    if (!b->parts && !s->model->train.batches.of) list_rows(s, b->row + first, end - first);
+    GN_TRY(push_place(s));
     gn_status *status = gn_unit_bind_again(u, b->n_graphs, b->graphs, b->n_tensors, b->tensors,
                                            s->build.eval.instance);
     if (!status) {
         gn_instance_run(u->instance);
         status = gn_instance_check(u->instance);
+        if (!status) status = gn_instance_fetch(u->instance, "loss");
         const float *l = gn_instance_output(u->instance, "loss", NULL);
         *loss = l ? (double)*l : NAN;
     }

@@ -555,6 +555,44 @@ START_TEST(refusals)
 END_TEST
 
 /* What is on the device is the parent's: a child is told so, and frees everything. */
+START_TEST(named_rows)
+{
+    gnnc_context *c = device_context();
+    world w = make_world_in(c, 5, 30, 200);
+    int64_t fanout[] = {3, 2}, rows[] = {7, 29, 7, 0};
+    gnnc_compile_options o = {.train = true, .by_rows = true, .fanout = fanout, .n_fanout = 2};
+    bench b = set_up_in(c, plain, o, 1), host = set_up(plain, o, 1);
+    bench *const both[] = {&b, &host};
+    gnnc_graph *g; /* of no context */
+    ok(gnnc_graph_from_coo(NULL, 30, 200, GNNC_INT32, w.src, w.dst, &g));
+    for (int k = 0; k < 2; k++) {
+        DLTensor x = x_of(&w), y = tensor(w.y, 1, w.rows, kDLInt, 32);
+        ok(gnnc_run_bind_graph(both[k]->run, k ? g : w.g));
+        ok(gnnc_run_bind(both[k]->run, "x", &x));
+        ok(gnnc_run_bind(both[k]->run, "y", &y));
+    }
+    for (int step = 0; step < 4; step++) {
+        double loss[2];
+        float *out[2];
+        rows[1] = 29 - step;
+        for (int k = 0; k < 2; k++) {
+            ok(gnnc_run_rows(both[k]->run, 4, rows));
+            ok(gnnc_run_step(both[k]->run, &loss[k]));
+            out[k] = infer(both[k]->run, 4);
+        }
+        ck_assert_msg(fabs(loss[0] - loss[1]) < 1e-5, "%.9g, not %.9g", loss[0], loss[1]);
+        for (int i = 0; i < 4 * C; i++) ck_assert(fabsf(out[0][i] - out[1][i]) < 1e-4f);
+        free(out[0]);
+        free(out[1]);
+    }
+    gnnc_graph_free(g);
+    tear_down(&b);
+    tear_down(&host);
+    end_world(&w);
+    gnnc_context_free(c);
+}
+END_TEST
+
 START_TEST(forks)
 {
     gnnc_context *c = device_context();
@@ -605,6 +643,7 @@ int main(void)
     tcase_add_test(t, memory_of_the_host);
     tcase_add_test(t, memory_of_the_device);
     tcase_add_test(t, refusals);
+    tcase_add_test(t, named_rows);
     tcase_add_test(t, forks);
     tcase_set_timeout(t, 300);
     return RUN_CASES("cuda_api", t);

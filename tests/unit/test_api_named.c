@@ -90,8 +90,8 @@ END_TEST
 /* A step of the mask's rows is the step of that mask; then of others. */
 START_TEST(steps_of_named_rows)
 {
-    gnnc_compile_options o = {.train = true}, by = {.train = true, .by_rows = true,
-                                                    .fixed = _i == 1};
+    gnnc_compile_options o = {.train = true},
+                         by = {.train = true, .by_rows = true, .fixed = _i == 1};
     bench all = set_up(plain, o, 1), few = set_up(plain, by, 2);
     world w = make_world(5, 40, 150);
     int64_t rows[40], n = 0;
@@ -118,14 +118,14 @@ START_TEST(steps_of_named_rows)
 }
 END_TEST
 
-/* Draws are the state's: the same for the same rows, whatever was asked for in between; others after
- * a step. */
+/* Draws are the state's: the same for the same rows, whatever was asked for in between; others
+ * after a step. */
 START_TEST(draws)
 {
     int64_t fanout[] = {2, 1}, n, one[] = {4}, three[] = {9, 4, 4};
     const char *how[] = {NULL, "replace", "labor"};
-    gnnc_compile_options by = {.train = true, .by_rows = true, .fanout = fanout, .n_fanout = 2,
-                               .draw = how[_i]};
+    gnnc_compile_options by = {
+        .train = true, .by_rows = true, .fanout = fanout, .n_fanout = 2, .draw = how[_i]};
     bench b = set_up(plain, by, 1);
     fanout[0] = 77; /* it was copied */
     world w = make_world(2, 30, 400);
@@ -169,8 +169,8 @@ START_TEST(several_results)
     ck_assert(h.shape[0] == 2 && k.ndim == 1 && k.shape[0] == F);
     for (int r = 0; r < 2; r++)
         for (int c = 0; c < C; c++)
-            ck_assert(fabsf(((float *)h.data)[r * C + c] -
-                            ((float *)whole.data)[rows[r] * C + c]) < 1e-5f);
+            ck_assert(fabsf(((float *)h.data)[r * C + c] - ((float *)whole.data)[rows[r] * C + c]) <
+                      1e-5f);
     end_world(&w);
     tear_down(&b);
     tear_down(&all);
@@ -260,10 +260,9 @@ START_TEST(memory)
     gnnc_context_options co = {.size = sizeof co, .allocate = take, .release = give, .user = &p};
     gnnc_context *c;
     ok(gnnc_context_new(&co, &c));
-    bench b = set_up_in(c, plain,
-                        (gnnc_compile_options){
-                            .train = true, .by_rows = true, .fanout = fanout, .n_fanout = 2},
-                        1);
+    bench b = set_up_in(
+        c, plain,
+        (gnnc_compile_options){.train = true, .by_rows = true, .fanout = fanout, .n_fanout = 2}, 1);
     world w = make_world_in(c, 6, 50, 400);
     give_world(b.run, &w, false);
     for (int step = 0; step < 100; step++) {
