@@ -437,6 +437,10 @@ static gn_status *set_batches(const gn_cli *cli, gn_session_options *o)
 {
     const char *text = cli->opt.fanout;
     if (cli->opt.batch > 0) o->batch = cli->opt.batch;
+    const char *how = cli->opt.evaluate;
+    o->evaluate = !how                    ? GN_EVALUATE_AS_SAID
+                  : !strcmp(how, "batch") ? GN_EVALUATE_BATCH
+                                          : GN_EVALUATE_FULL;
     o->has_fanout = text != NULL;
     if (text && !strcmp(text, "all")) return NULL;
     for (const char *at = text; at && *at;) {

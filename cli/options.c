@@ -75,6 +75,7 @@ static const char *const importance_methods[] = {
     GN_IMPORTANCE_METHODS(X)
 #undef X
         NULL};
+static const char *const evaluates[] = {"full", "batch", NULL};
 static const char *const auto_on_off[] = {"auto", "on", "off", NULL};
 
 static const char *const programs[] = {"eval",         "loss",         "step", "validate",
@@ -127,6 +128,10 @@ static const gn_option options[] = {
      "rows of a step, instead of the model's", NULL, 1, INT64_MAX},
     {"fanout", 0, GN_OPTION_STRING, AT(fanout), GN_COMMAND_train, "LIST",
      "edges into a row, by hop, as 15,10; all for all of a hop's"},
+    {"evaluate", 0, GN_OPTION_CHOICE, AT(evaluate), GN_COMMAND_train, "HOW",
+     "figures of epochs of all nodes at once (full), or by batches\n(batch), instead of the "
+     "model's",
+     evaluates},
     {"seed", 0, GN_OPTION_INT, AT(seed), DATA | BENCH, "S",
      "seed of every random number (default: 0)", NULL, 0, INT64_MAX},
     {"seeds", 0, GN_OPTION_INT, AT(seeds), GN_COMMAND_train, "K",

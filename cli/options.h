@@ -65,6 +65,7 @@ typedef struct gn_cli_options {
     const char *dynamic;           /* true, auto, false; NULL: not given */
     const char *range;             /* "N in 1..100000" */
     const char *fanout;            /* train: "15,10"; NULL: not given */
+    const char *evaluate;          /* train: "full", "batch"; NULL: not given */
     const char *stance;            /* run: for --batches */
     const char *cache_dir;         /* NULL: where the environment says */
     gn_string_list debug;          /* topics to say more about, separated by commas */

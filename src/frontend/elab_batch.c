@@ -120,7 +120,8 @@ static int word(elab *E, const ast_decl *d, const char *name, const char *const 
     const ast_item *item = el_train_item(d, name);
     if (!item) return 0;
     int k = el_choice(E, item->a, words, n, gn_arena_printf(E->arena, "`%s`", name));
-    if (!el_train_item(d, "batch")) el_error(E, item->name.span, "`%s` goes with `batch`", name);
+    if (!el_train_item(d, "batch") && !el_train_item(d, "sampler"))
+        el_error(E, item->name.span, "`%s` goes with `batch`", name);
     return k < 0 ? 0 : k;
 }
 
@@ -217,7 +218,9 @@ void el_batch(elab *E, const ast_decl *d, gn_batch_spec *s)
     static const char *const draws[] = {"uniform", "replace", "labor"};
     static const char *const excludes[] = {"none", "self", "reverse"};
     s->draw = (gn_draw_how)word(E, d, "draw", draws, 3);
+    static const char *const evaluates[] = {"full", "batch"};
     s->exclude = (gn_exclude)word(E, d, "exclude", excludes, 3);
+    s->evaluate = word(E, d, "evaluate", evaluates, 2) == 1;
     sampler_setting(E, d, s);
     accumulate(E, d, s);
     const ast_item *item = el_train_item(d, "exclude");

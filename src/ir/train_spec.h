@@ -65,6 +65,7 @@ typedef struct gn_batch_spec {
     gn_draw_how draw;
     gn_exclude exclude; /* of batches of edges: along which no messages come */
     int64_t accumulate; /* batches whose gradients make one update; 0 and 1: each its own */
+    bool evaluate;      /* figures of epochs are of rows by batches, too */
 } gn_batch_spec;
 
 static inline bool gn_has_batches(const gn_batch_spec *t) { return t->size > 0 || t->sampler; }

@@ -2,6 +2,7 @@
 #include "session/session_impl.h"
 
 #include "passes/learning_rate.h"
+#include "session/eval_rows.h"
 #include "session/minibatches.h"
 
 #include <math.h>
@@ -11,6 +12,7 @@ const char *const gn_stop_name[] = {"epochs", "patience", "interrupted"};
 
 gn_status *gn_session_eval(gn_session *s)
 {
+    if (s->batches && s->batches->eval) return gn_eval_rows_run(s, s->batches->eval);
     gn_instance_run(s->build.eval.instance);
     return gn_instance_wait(s->build.eval.instance);
 }
@@ -18,6 +20,7 @@ gn_status *gn_session_eval(gn_session *s)
 gn_status *gn_session_fetch(gn_session *s)
 {
     const gir_output *o;
+    if (s->batches && s->batches->eval) return NULL; /* which were, batch by batch */
     for (int k = 0; (o = gir_result(s->model->eval, k)); k++)
         GN_TRY(gn_instance_fetch(s->build.eval.instance, o->name));
     return NULL;
@@ -27,6 +30,7 @@ const float *gn_session_logits(const gn_session *s, int64_t *classes)
 {
     const char *name = gn_session_classes_name(s);
     *classes = gn_session_classes(s);
+    if (s->batches && s->batches->eval) return s->batches->eval->out;
     return name ? gn_instance_output(s->build.eval.instance, name, NULL) : NULL;
 }
 

@@ -1,4 +1,5 @@
 #include "session/minibatches.h"
+#include "session/eval_rows.h"
 #include "session/session_impl.h"
 
 #include "base/alloc.h"
@@ -18,6 +19,9 @@ gn_status *gn_batches_settings(gn_session *s)
     if (t->sampler && (s->opt.batch || s->opt.has_fanout))
         GN_FAIL(GN_ERR_USAGE, "--batch and --fanout do not go with `sampler`, which draws parts of "
                               "the graph");
+    if (s->opt.evaluate) t->evaluate = s->opt.evaluate == GN_EVALUATE_BATCH;
+    if (s->opt.evaluate == GN_EVALUATE_BATCH && !gn_has_batches(t) && !s->opt.batch)
+        GN_FAIL(GN_ERR_USAGE, "--evaluate batch goes with --batch N, `batch` or `sampler`");
     if (s->opt.batch) t->size = s->opt.batch;
     if (t->accumulate > 1 && !gn_has_batches(t))
         GN_FAIL(GN_ERR_USAGE, "`accumulate` goes with --batch N, `batch` or `sampler`");
@@ -136,6 +140,7 @@ gn_status *gn_batches_new(gn_session *s)
     GN_TRY(put_rows(s, b));
     b->together = gn_adds_up(&t->batches) ? t->batches.accumulate : 1;
     stretch(t, gn_batches_updates(b));
+    if (t->batches.evaluate) GN_TRY(gn_eval_rows_new(s, &b->eval));
     return NULL;
 }
 
@@ -148,6 +153,7 @@ void gn_batches_free(gn_batches *b)
     gn_release(b->share[0].data);
     gn_release(b->share[1].data);
     gn_subgraphs_free(b->parts);
+    gn_eval_rows_free(b->eval);
     gn_release(b);
 }
 
@@ -180,6 +186,11 @@ gn_status *gn_batches_options(gn_session *s, gn_build_options *o)
     const gn_batch_spec *t = &s->model->train.batches;
     gn_row_needs needs;
     if (!s->batches) return NULL;
+    if (s->batches->eval) {
+        int hops;
+        o->results = &s->batches->eval->how;
+        GN_TRY(gn_build_result_hops(s->arena, s->model, o, &hops));
+    }
     o->batches = t;
     GN_TRY(gn_build_needs(s->arena, s->model, o, &needs));
     if (t->of && (!needs.mask || strcmp(needs.mask, s->batches->mask.name)))

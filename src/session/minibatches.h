@@ -11,20 +11,21 @@
 #include "session/subgraphs.h"
 
 typedef struct gn_batches {
-    int64_t size;            /* rows of a batch; the last one of an epoch may have fewer */
-    int64_t n;               /* rows in all; of edges their places in the graph */
-    int64_t *first;          /* [n] in the order in which the data have them */
-    int64_t *row;            /* [n] in the order of the epoch at hand */
-    gn_binding mask;         /* those of the batch at hand; of rows in the place of train_mask */
-    gn_subgraphs *parts;     /* of `sampler`: numbers of its parts or batches are rows then */
-    gn_binding share[2];     /* and by what sums count its nodes and edges */
-    int64_t together;        /* batches whose gradients make one update */
-    float part;              /* of their rows that the batch at hand has */
-    bool is_first, is_last;  /* of them */
-    uint64_t seed;           /* of the order at hand, and */
-    int64_t epoch;           /* -1: of none */
-    int64_t steps;           /* of gn_batches_step so far */
-    int n_tensors, n_graphs; /* what a step is bound to */
+    int64_t size;              /* rows of a batch; the last one of an epoch may have fewer */
+    int64_t n;                 /* rows in all; of edges their places in the graph */
+    int64_t *first;            /* [n] in the order in which the data have them */
+    int64_t *row;              /* [n] in the order of the epoch at hand */
+    gn_binding mask;           /* those of the batch at hand; of rows in the place of train_mask */
+    gn_subgraphs *parts;       /* of `sampler`: numbers of its parts or batches are rows then */
+    gn_binding share[2];       /* and by what sums count its nodes and edges */
+    struct gn_eval_rows *eval; /* by batches, too; NULL: of all at once */
+    int64_t together;          /* batches whose gradients make one update */
+    float part;                /* of their rows that the batch at hand has */
+    bool is_first, is_last;    /* of them */
+    uint64_t seed;             /* of the order at hand, and */
+    int64_t epoch;             /* -1: of none */
+    int64_t steps;             /* of gn_batches_step so far */
+    int n_tensors, n_graphs;   /* what a step is bound to */
     gn_binding *tensors;
     gn_graph_binding *graphs;
 } gn_batches;

@@ -1,5 +1,6 @@
 /* result: what the forward pass of a session gave, in the shape that its model says and in its
  * user's order. */
+#include "session/minibatches.h"
 #include "session/session_impl.h"
 #include "base/data_name.h"
 
@@ -118,6 +119,9 @@ gn_status *gn_session_result(const gn_session *s, int k, gn_result *r)
     const gir_program *p = s->model->eval;
     const gir_output *o = gir_result(p, k);
     *r = (gn_result){0};
+    if (s->batches && s->batches->eval)
+        GN_FAIL(GN_ERR_USAGE, "`evaluate = batch` has results of the masks' rows alone: `gnnc run` "
+                              "gives those of all");
     if (!o) GN_FAIL(GN_ERR_USAGE, "model %s has no result %d", s->model->name, k);
     const gir_type *t = gir_type_of(p, o->value);
     int64_t elems = 0, row = gir_row_elems(t);

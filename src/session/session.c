@@ -3,6 +3,7 @@
 
 #include "build/tuned.h"
 #include "session/session_impl.h"
+#include "session/eval_rows.h"
 #include "session/minibatches.h"
 #include "runtime/memory.h"
 
@@ -371,13 +372,21 @@ gn_status *gn_session_bind_also(gn_session *s, gn_unit *u, gn_pool *pool, const 
     n += gn_session_bind_inputs(s, b + n);
     n += gn_session_bind_columns(s, b + n);
     for (int k = 0; k < n_also; k++) b[n++] = also[k];
+    gn_eval_rows *some = s->batches && u == &s->build.eval ? s->batches->eval : NULL;
     if (by_batches) n += gn_batches_bind(s, b + n);
+    if (some) b[n++] = some->mask;
     gn_state_bindings(&s->state, b + n);
     gn_graph_binding *g = GN_NEW_N(s->arena, gn_graph_binding, 2 + d->n_relations);
     int graphs = 0;
     g[graphs++] = (gn_graph_binding){GN_NAME_G, s->graph};
     if (s->x_pattern) g[graphs++] = (gn_graph_binding){GN_NAME_X, s->x_pattern};
     graphs += gn_session_bind_relations(s, g + graphs);
+    if (some) {
+        some->n_tensors = n + s->state.n;
+        some->tensors = b;
+        some->n_graphs = graphs;
+        some->graphs = g;
+    }
     if (by_batches && u == &s->build.step) {
         s->batches->n_tensors = n + s->state.n;
         s->batches->tensors = b;

@@ -26,6 +26,8 @@ typedef struct gn_tune_news {
 
 typedef struct gn_fit gn_fit; /* how far training is: below */
 
+typedef enum gn_evaluate { GN_EVALUATE_AS_SAID, GN_EVALUATE_FULL, GN_EVALUATE_BATCH } gn_evaluate;
+
 typedef struct gn_session_options {
     const char *path;  /* of the model */
     const char *text;  /* NULL: read from path */
@@ -44,9 +46,10 @@ typedef struct gn_session_options {
     int64_t checkpoint_every; /* epochs; 0: once a minute.  At the end, be it an early one, in any
                                  case */
     int64_t epochs;           /* -1: the train block's */
-    int64_t batch;   /* rows of a step, in the place of the train block's; 0: as that says */
-    bool has_fanout; /* likewise edges into a row, by hop: */
-    int n_fanout;    /* 0: along all; of a hop -1: along all of its */
+    int64_t batch;        /* rows of a step, in the place of the train block's; 0: as that says */
+    gn_evaluate evaluate; /* figures of epochs, instead of the train block */
+    bool has_fanout;      /* likewise edges into a row, by hop: */
+    int n_fanout;         /* 0: along all; of a hop -1: along all of its */
     int64_t fanout[GN_MOST_HOPS];
     bool has_rate;      /* another learning rate than the train block's: */
     double rate;        /* finite, not below 0 */

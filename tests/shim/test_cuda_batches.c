@@ -10,11 +10,11 @@
 #include "shim/trained.h"
 #include "support/suite.h"
 
-static const char model
-    [] = "model M(hidden = 6) (g: graph, x: node[F]) -> node[C] {\n"
-         "  return SAGEConv(C)(g, relu(GCNConv(hidden)(g, x)))\n}\n"
-         "train M {\n  loss = cross_entropy(M(g, x), y) over train_mask\n"
-         "  optimizer = adam(lr = 0.02)\n  epochs = 6\n  %s\n}\n",
+static const char
+    model[] = "model M(hidden = 6) (g: graph, x: node[F]) -> node[C] {\n"
+              "  return SAGEConv(C)(g, relu(GCNConv(hidden)(g, x)))\n}\n"
+              "train M {\n  loss = cross_entropy(M(g, x), y) over train_mask\n"
+              "  optimizer = adam(lr = 0.02)\n  epochs = 6\n  %s\n}\n",
     links[] = "model L(hidden = 6) (g: graph, x: node[F], links: node -> node) -> edge.links {\n"
               "  h = GCNConv(hidden)(g, x)\n"
               "  return edge(u -> v in links: sum(h[u] * h[v], axis = -1))\n}\n"

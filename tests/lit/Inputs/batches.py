@@ -320,6 +320,26 @@ train(path, "--epochs", "2", "--checkpoint", r.path("c"))
 train(path, "--resume", r.path("c"), "--save", r.path("b"))
 assert read("a") == read("b"), "a break where gradients are added up"
 
+# Figures of epochs by batches: those of all at once, where all edges count.
+for path in MODELS[:2]:
+    for args in ((), ("--fanout", "3,2"), ("--threads", "1")):
+        one, some = (train(path, "--batch", "16", *args, "--evaluate", how)
+                     for how in ("full", "batch"))
+        keys = ["loss"] if "--fanout" in args else ["loss", "train_acc", "val_acc", "test_acc"]
+        assert all(one[k] == some[k] for k in keys), (path, args, one, some)
+said = train(model("ev.gnn", "SAGEConv(hidden)", "SAGEConv(C)",
+                   "  batch = rows(16)\n  evaluate = batch\n  select = best\n"))
+assert said["test_acc"] > 0.5, said
+for status, words, path, *args in (
+        (2, "--evaluate batch goes with --batch N", SAGE),
+        (2, "has results of the masks' rows alone", SAGE, "--batch", "8", "--predictions",
+         r.path("p.csv")),
+        (1, "has accuracies, and no `val_loss`", model(
+            "vl.gnn", "SAGEConv(hidden)", "SAGEConv(C)", "  monitor = val_loss\n  select = best\n"),
+         "--batch", "8"),
+        (1, "is of models that give `node[C]`", few)):
+    r.fails(status, words, "train", path, "--data", DATA, "-q", "--evaluate", "batch", *args)
+
 # Nothing is drawn, and no rows at all.
 train(SAGE, "--batch", "8", "--fanout", "0,0")
 ALONE = r.path("alone.npz")
@@ -384,6 +404,7 @@ for words, more in (("`batch` is `rows(N)`", "  batch = 8\n"),
                      "  sampler = saint_node(9)\n  batch = rows(3)\n"),
                     ("`accumulate` is a number of batches from 1 on",
                      "  batch = rows(9)\n  accumulate = 0\n"),
+                    ("`evaluate` is `full` or `batch`", "  batch = rows(9)\n  evaluate = no\n"),
                     ("`draw` goes with `batch`", "  draw = labor\n"),
                     ("`fanout` goes with `batch`", "  fanout = [3, 2]\n")):
     r.fails(1, words, "train", model("bad.gnn", "SAGEConv(hidden)", "SAGEConv(C)", more), "--data",
