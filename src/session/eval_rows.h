@@ -1,5 +1,5 @@
-/* Evaluation by batches: the classes of the rows that masks have, some at a time, for graphs of which
- * all rows at once take too much memory or time. */
+/* Evaluation by batches: the classes of the rows that masks have, some at a time, for graphs of
+ * which all rows at once take too much memory or time. */
 #ifndef GN_SESSION_EVAL_ROWS_H
 #define GN_SESSION_EVAL_ROWS_H
 

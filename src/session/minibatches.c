@@ -140,6 +140,9 @@ gn_status *gn_batches_new(gn_session *s)
     GN_TRY(put_rows(s, b));
     b->together = gn_adds_up(&t->batches) ? t->batches.accumulate : 1;
     stretch(t, gn_batches_updates(b));
+    if (t->batches.evaluate && s->opt.all_results)
+        GN_FAIL(GN_ERR_USAGE, "`evaluate = batch` has results of the masks' rows alone: `gnnc run` "
+                              "gives those of all");
     if (t->batches.evaluate) GN_TRY(gn_eval_rows_new(s, &b->eval));
     return NULL;
 }

@@ -48,6 +48,7 @@ typedef struct gn_session_options {
     int64_t epochs;           /* -1: the train block's */
     int64_t batch;        /* rows of a step, in the place of the train block's; 0: as that says */
     gn_evaluate evaluate; /* figures of epochs, instead of the train block */
+    bool all_results;     /* of all rows are asked for after training */
     bool has_fanout;      /* likewise edges into a row, by hop: */
     int n_fanout;         /* 0: along all; of a hop -1: along all of its */
     int64_t fanout[GN_MOST_HOPS];

@@ -337,7 +337,8 @@ for status, words, path, *args in (
         (1, "has accuracies, and no `val_loss`", model(
             "vl.gnn", "SAGEConv(hidden)", "SAGEConv(C)", "  monitor = val_loss\n  select = best\n"),
          "--batch", "8"),
-        (1, "is of models that give `node[C]`", few)):
+        (1, "is of models that give `node[C]`",
+         links_model("few.gnn", "SAGEConv", batch_of(64)))):
     r.fails(status, words, "train", path, "--data", DATA, "-q", "--evaluate", "batch", *args)
 
 # Nothing is drawn, and no rows at all.
