@@ -97,9 +97,11 @@ static gn_status *check_columns(const gn_artifact *a)
     for (int k = 0; k < a->n_columns; k++) {
         const gn_data_column *c = &a->columns[k];
         bool edges = c->kind == GN_COLUMN_GATHER || c->kind == GN_COLUMN_CARRY, drawn = false;
+        bool number = !gn_elem_is_float(c->elem) ||
+                      (c->kind == GN_COLUMN_INPUT && c->elem == GN_F32); /* weights */
         bool ok = (unsigned)c->kind <= GN_COLUMN_CARRY && (unsigned)c->elem < GN_ELEM_COUNT &&
-                  !gn_elem_is_float(c->elem) && (c->kind != GN_COLUMN_INPUT || c->name) &&
-                  c->graphs >= 0 && c->graphs <= a->n_graphs;
+                  number && (c->kind != GN_COLUMN_INPUT || c->name) && c->graphs >= 0 &&
+                  c->graphs <= a->n_graphs;
         for (int j = 0; ok && j < column_operands(c->kind); j++) {
             ok = within(c->of[j], k) && a->columns[c->of[j]].graphs <= c->graphs;
             drawn = drawn || (ok && a->columns[c->of[j]].drawn);
@@ -130,6 +132,9 @@ static gn_status *check_edges(const gn_artifact *a, int k)
         BAD("artifact %s: graph %d is drawn in no known way", a->name, k);
     bool once = g->times >= 0 && (unsigned)g->end <= 2 * GN_DRAW_LABOR + 1 && g->key_of[0] &&
                 g->key_of[1] && g->with[0] >= 0;
+    if (g->how == GN_DRAW && g->column >= 0 &&
+        (!within(g->column, a->n_columns) || a->columns[g->column].elem != GN_F32))
+        BAD("artifact %s: graph %d is drawn by weights that are none", a->name, k);
     if (g->how == GN_DRAW && !once)
         BAD("artifact %s: graph %d is drawn in no known way", a->name, k);
     bool names = g->times >= 0 && g->times <= 2 && g->end >= 1 && g->end <= 3;

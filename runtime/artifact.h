@@ -161,7 +161,7 @@ typedef struct gn_graph_slot {
                       graph.  -1: none */
     bool drawn;    /* of draws, so that its edges are others at every run */
     bool once;     /* SAMPLE, CORRUPT, DRAW: drawn where it is bound alone */
-    int column;    /* FILTER: the mask; INDEX: the numbers; else -1 */
+    int column;    /* FILTER: the mask; INDEX: the numbers; DRAW: weights, or -1; else -1 */
     int end;       /* GROW: whose rows are picked; CORRUPT: gn_corruption; ENDS: bits
                       1 << end; DRAW: whether loops are kept, and
                       gn_draw_how times 2; WITHOUT: whether edges go

@@ -122,12 +122,18 @@ GN_NODISCARD gn_status *gn_graph_sample(const gn_graph *g, uint64_t key, int64_t
                                         uint32_t site, const void *list, gn_graph **out);
 /* The edges into the rows of the pick r, which has each once, of each at most `most`, with `loops`
  * those from a row to itself besides: DRAW of ops.def. */
+enum { GN_DRAW_WAY = 4 };
 typedef struct gn_drawing {
     uint64_t key;
     int64_t most; /* not negative */
     uint32_t site;
     bool loops;
     gn_draw_how how;
+    /* NULL: all edges alike; else one, not negative, for each of the edges of the graph that g
+     * comes of by way of these [n_way], g the first, whose FROM tells (of a new loop 1). */
+    const float *weight;
+    int n_way;
+    const gn_graph *way[GN_DRAW_WAY];
 } gn_drawing;
 GN_NODISCARD gn_status *gn_graph_draw(const gn_graph *g, const gn_graph *r, const gn_drawing *how,
                                       gn_graph **out);

@@ -99,6 +99,35 @@ static gn_status *drawn(const gn_graph_slot *slot, gn_derived *d)
     return gn_graph_sample(d->parent[0], d->key, slot->times, slot->site, d->list, &d->graph);
 }
 
+/* Where weights of edges are: those of the graph that is bound, from this one on. */
+static gn_status *find_weights(gn_instance *in, const gn_graph_slot *slot, gn_drawing *how, int n,
+                               const gn_binding *tensors)
+{
+    const gn_graph_slot *graphs = in->artifact->graphs;
+    int k = slot->parent;
+    GN_TRY(gn_bind_column(in, slot->column, n, tensors));
+    for (; !graphs[k].name && how->n_way < GN_DRAW_WAY; k = graphs[k].parent)
+        how->way[how->n_way++] = in->graph[k];
+    const gn_column_data *w = &in->column[slot->column];
+    if (!graphs[k].name || w->n != in->graph[k]->n_edge)
+        GN_FAIL(GN_ERR_DATA, "%s: %lld weights, of a graph of %lld edges", in->artifact->name,
+                (long long)w->n, (long long)in->graph[k]->n_edge);
+    how->weight = w->data;
+    return NULL;
+}
+
+static gn_status *drawn_once(gn_instance *in, const gn_graph_slot *slot, gn_derived *d, int n,
+                             const gn_binding *tensors)
+{
+    gn_drawing how = {.key = d->key,
+                      .most = slot->times,
+                      .site = slot->site,
+                      .loops = slot->end & 1,
+                      .how = (gn_draw_how)(slot->end >> 1)};
+    if (slot->column >= 0) GN_TRY(find_weights(in, slot, &how, n, tensors));
+    return gn_graph_draw(d->parent[0], d->parent[1], &how, &d->graph);
+}
+
 /* A pick that is filled up, whose rows are out of order? */
 static bool is_filled(const gn_graph *r) { return r && r->picks && r->array[GN_GRAPH_FROM]; }
 
@@ -135,15 +164,7 @@ gn_status *gn_bind_make_derived(gn_instance *in, int number, gn_derived *d, int 
     case GN_ENDS:
         s = gn_graph_ends(d->parent[0], slot->end, slot->times, d->parent[1], &d->graph);
         break;
-    case GN_DRAW: {
-        const gn_drawing how = {.key = d->key,
-                                .most = slot->times,
-                                .site = slot->site,
-                                .loops = slot->end & 1,
-                                .how = (gn_draw_how)(slot->end >> 1)};
-        s = gn_graph_draw(d->parent[0], d->parent[1], &how, &d->graph);
-        break;
-    }
+    case GN_DRAW: s = drawn_once(in, slot, d, n, tensors); break;
     case GN_WITHOUT: s = gn_graph_without(d->parent[0], d->parent[1], slot->end, &d->graph); break;
     case GN_FILTER: s = filtered(in, slot, d, n, tensors); break;
     case GN_INDEX: s = indexed(in, slot, d, n, tensors); break;

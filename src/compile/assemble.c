@@ -145,6 +145,7 @@ static void drawn_slot(assembler *z, gir_id g, gn_graph_slot *s)
     s->end = corrupt ? (int)attr->i[1] : draw ? (int)(attr->i[2] | attr->i[3] << 1) : 0;
     s->site = (uint32_t)attr->i[corrupt ? 2 : 1];
     if (draw) s->with[0] = graph_number(z, gir_in(z->p, g, 2));
+    if (draw && n->n_in > 3) s->column = column_number(z, gir_in(z->p, g, 3));
     for (int k = 0; k < 2; k++) s->key_of[k] = gir_at(z->p, gir_in(z->p, key, k))->attr.name;
 }
 

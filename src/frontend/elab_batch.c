@@ -192,11 +192,38 @@ static void sampler_setting(elab *E, const ast_decl *d, gn_batch_spec *s)
     s->sampled[0] = size[0];
     s->sampled[1] = size[1];
     s->steps = size[2];
-    static const char *const others[] = {"batch", "fanout", "draw", "exclude"};
+    static const char *const others[] = {"batch", "fanout", "draw", "draw_by", "exclude"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (el_train_item(d, others[i]))
             el_error(E, el_train_item(d, others[i])->name.span,
                      "`%s` does not go with `sampler`, which draws parts of the graph", others[i]);
+}
+
+/* `draw_by = weight`: of every relation that has such a column. */
+static void draw_by(elab *E, const ast_decl *d, gn_batch_spec *s)
+{
+    const ast_item *item = el_train_item(d, "draw_by");
+    if (!item) return;
+    const char *word = item->a->kind == EXPR_NAME ? item->a->name : NULL;
+    const char **names = GN_NEW_N(E->arena, const char *, E->schema->n_columns + 2);
+    int n = 0;
+    if (word && !strcmp(word, "weight") && E->shape->has_edge_weight) names[n++] = GN_NAME_WEIGHT;
+    for (int k = 0; word && k < E->schema->n_columns; k++) {
+        const gn_schema_column *c = &E->schema->column[k];
+        const char *dot = strrchr(c->name, '.');
+        bool known = n && !strcmp(names[0], c->name);
+        if (c->on_edges && c->elem == GN_F32 && c->rank == 0 && dot && !strcmp(dot + 1, word) &&
+            !known)
+            names[n++] = c->name;
+    }
+    s->draw_by = word;
+    s->columns = names;
+    if (!n)
+        el_error(E, item->a->span,
+                 "`draw_by` is a number that edges have, as `weight`: the data have none of this "
+                 "name");
+    else if (!s->n_fanout)
+        el_error(E, item->name.span, "`draw_by` goes with `fanout`");
 }
 
 static void accumulate(elab *E, const ast_decl *d, gn_batch_spec *s)
@@ -221,6 +248,7 @@ void el_batch(elab *E, const ast_decl *d, gn_batch_spec *s)
     static const char *const evaluates[] = {"full", "batch"};
     s->exclude = (gn_exclude)word(E, d, "exclude", excludes, 3);
     s->evaluate = word(E, d, "evaluate", evaluates, 2) == 1;
+    draw_by(E, d, s);
     sampler_setting(E, d, s);
     accumulate(E, d, s);
     const ast_item *item = el_train_item(d, "exclude");

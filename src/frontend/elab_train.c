@@ -6,9 +6,9 @@
 #include <string.h>
 
 static const char *const items[] = {
-    "loss",     "optimizer", "epochs",   "weight_decay", "clip_norm",  "clip_value",
-    "schedule", "warmup",    "patience", "monitor",      "select",     "batch",
-    "fanout",   "draw",      "exclude",  "sampler",      "accumulate", "evaluate"};
+    "loss",    "optimizer", "epochs",     "weight_decay", "clip_norm", "clip_value", "schedule",
+    "warmup",  "patience",  "monitor",    "select",       "batch",     "fanout",     "draw",
+    "exclude", "sampler",   "accumulate", "evaluate",     "draw_by"};
 enum { N_ITEMS = sizeof items / sizeof *items };
 
 const ast_item *el_train_item(const ast_decl *d, const char *name)

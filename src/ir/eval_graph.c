@@ -1,6 +1,6 @@
 /* Evaluator: graphs, as sorted edge lists.  An implementation of its own, independent of the
  * runtime's. */
-#include "base/draw.h"
+#include "base/draw_weighted.h"
 #include "ir/eval_impl.h"
 
 #include <string.h>
@@ -325,28 +325,65 @@ gn_status *gir_eval_WITHOUT(gir_eval_t *e)
     return NULL;
 }
 
-/* Which of the edges into a row, `n` in their order, are kept, and how often. */
-static void draw_edges(gir_eval_t *e, const gir_coo *g, const int64_t *edge, int64_t n,
-                       int64_t *kept)
+/* The weight of an edge of g, by way of the graphs that it comes of; a new loop's is 1. */
+static float weight_of(const gir_eval_t *e, gir_id g, int64_t edge)
+{
+    for (; gir_at(e->p, g)->op != GIR_GRAPH && edge >= 0; g = gir_in(e->p, g, 0))
+        edge = e->values[g].graph->from[edge];
+    return edge < 0 ? 1 : (float)gir_arg(e, 3)->v[edge];
+}
+
+/* Which of n things are drawn, of the row's; how many. */
+static int64_t draw_few(gir_eval_t *e, int64_t row, int64_t n, const int64_t *source,
+                        const int64_t *place, const float *weight, int64_t *few)
 {
     const gir_attr *attr = &gir_node_at_hand(e)->attr;
     uint64_t stream = gn_draw_key((uint64_t)gir_to_i64(gir_arg(e, 1)->v[0]), (uint32_t)attr->i[1]);
     gn_draw_how how = (gn_draw_how)attr->i[3];
-    int64_t most = attr->i[0], others = 0, drawn;
-    int64_t *other = GN_NEW_N(e->arena, int64_t, n + 1), *of = GN_NEW_N(e->arena, int64_t, n + 1);
+    int64_t most = attr->i[0], positive = n, count = n < most ? n : most;
+    double *key = GN_NEW_N(e->arena, double, n + 1);
+    if (how == GN_DRAW_REPLACE) count = n ? most : 0;
+    if (weight) count = gn_draw_count(how, most, n, weight, &positive);
+    if (weight && how == GN_DRAW_REPLACE && count)
+        gn_draw_weighted_again(stream, row, most, n, weight, key, few);
+    else if (weight)
+        gn_draw_weighted_few(stream, count, n, how == GN_DRAW_LABOR ? source : place, weight, key,
+                             few);
+    else if (how == GN_DRAW_REPLACE && count)
+        gn_draw_again(stream, row, most, n, few);
+    else if (n <= most)
+        for (int64_t k = 0; k < n; k++) few[k] = k;
+    else if (how == GN_DRAW_LABOR)
+        gn_draw_shared(stream, most, n, source, few);
+    else
+        gn_draw_few(stream, row, most, n, few);
+    return count;
+}
+
+/* Which of the edges into a row, `n` in their order, are kept, and how often. */
+static gn_status *draw_edges(gir_eval_t *e, const gir_coo *g, const int64_t *edge, int64_t n,
+                             int64_t *kept)
+{
+    const gir_attr *attr = &gir_node_at_hand(e)->attr;
+    int64_t others = 0, most = attr->i[0];
+    int64_t *other = GN_NEW_N(e->arena, int64_t, 3 * n + 3), *source = other + n + 1,
+            *place = source + n + 1;
+    int64_t *few = GN_NEW_N(e->arena, int64_t, (attr->i[3] == GN_DRAW_REPLACE ? most : n) + 1);
+    float *weight = gir_node_at_hand(e)->n_in > 3 ? GN_NEW_N(e->arena, float, n + 1) : NULL;
     for (int64_t k = 0; k < n; k++) {
         bool loop = attr->i[2] && g->src[edge[k]] == g->dst[edge[k]];
         kept[edge[k]] = loop;
-        of[others] = g->src[edge[k]];
-        if (!loop) other[others++] = edge[k];
+        if (loop) continue;
+        source[others] = g->src[edge[k]];
+        place[others] = g->pos[edge[k]];
+        if (weight) weight[others] = weight_of(e, gir_in(e->p, e->v, 0), edge[k]);
+        if (weight && !(weight[others] >= 0))
+            GN_FAIL(GN_ERR_DATA, "draw: an edge weighs %g", (double)weight[others]);
+        other[others++] = edge[k];
     }
-    bool some = how == GN_DRAW_REPLACE ? others > 0 : others > most;
-    drawn = some ? most : others;
-    int64_t *few = GN_NEW_N(e->arena, int64_t, drawn + 1), row = n ? g->dst[edge[0]] : 0;
-    if (some && how == GN_DRAW_UNIFORM) gn_draw_few(stream, row, most, others, few);
-    if (some && how == GN_DRAW_REPLACE) gn_draw_again(stream, row, most, others, few);
-    if (some && how == GN_DRAW_LABOR) gn_draw_shared(stream, most, others, of, few);
-    for (int64_t k = 0; k < drawn; k++) kept[other[some ? few[k] : k]]++;
+    int64_t drawn = draw_few(e, n ? g->dst[edge[0]] : 0, others, source, place, weight, few);
+    for (int64_t k = 0; k < drawn; k++) kept[other[few[k]]]++;
+    return NULL;
 }
 
 gn_status *gir_eval_DRAW(gir_eval_t *e)
@@ -360,7 +397,7 @@ gn_status *gir_eval_DRAW(gir_eval_t *e)
         int64_t n = 0;
         for (int64_t k = 0; k < g->n_edge && picked[v]; k++)
             if (g->dst[k] == v) edge[n++] = k;
-        if (n) draw_edges(e, g, edge, n, kept);
+        if (n) GN_TRY(draw_edges(e, g, edge, n, kept));
     }
     for (int64_t k = 0; k < g->n_edge; k++) n_kept += kept[k];
     gir_coo *out = edges_of(e->arena, g, n_kept);

@@ -182,7 +182,8 @@ typedef struct gir_drawing { /* attributes of DRAW */
     int64_t most;
     uint32_t site;
     bool loops;
-    int how; /* gn_draw_how */
+    int how;       /* gn_draw_how */
+    gir_id weight; /* 0: all alike */
 } gir_drawing;
 gir_id gir_without(gir_program *p, gir_id g, gir_id h, bool either);
 gir_id gir_draw(gir_program *p, gir_id g, gir_id key, gir_id r, const gir_drawing *how);

@@ -222,6 +222,27 @@ bool gir_infer_CORRUPT(gir_rule *r)
     return key_operand(r, site) && gir_edge_space(r);
 }
 
+/* Weights of the edges of the bound graph that operand 0 comes of, by loops or filters alone. */
+static bool weights_operand(gir_rule *r)
+{
+    const gir_type *w = gir_rule_in(r, 3);
+    gir_id g = r->in[0];
+    for (;;) {
+        gir_op op = (gir_op)gir_at(r->p, g)->op;
+        if (op == GIR_GRAPH) break;
+        if (op != GIR_SELF_LOOPS && op != GIR_REMOVE_LOOPS && op != GIR_REMAINING_LOOPS &&
+            op != GIR_FILTER)
+            return gir_misfit(r, "weights go with a graph that is bound, or such a one with other "
+                                 "loops");
+        g = gir_in(r->p, g, 0);
+    }
+    if (op_of(r, 3) == GIR_INPUT && w->elem == GN_F32 && w->rank == 0 &&
+        w->space == gir_type_of(r->p, g)->edge)
+        return true;
+    return gir_misfit(r, "operand 4 is %s, not an input %s f32[]", gir_rule_text(r, 3),
+                      space_at(r, gir_type_of(r->p, g)->edge)->name);
+}
+
 bool gir_infer_WITHOUT(gir_rule *r)
 {
     int64_t either = r->attr->i[0];
@@ -242,8 +263,11 @@ bool gir_infer_DRAW(gir_rule *r)
 {
     const gir_type *g = gir_rule_in(r, 0), *pick = gir_rule_in(r, 2);
     int64_t most = r->attr->i[0], loops = r->attr->i[2];
+    if (r->n < 3 || r->n > 4)
+        return gir_misfit(r, "%d operands, takes a graph, a key, a pick and maybe weights", r->n);
     if (!gir_graph_operand(r, 0) || !gir_same_edges(r, 0) || !key_operand(r, r->attr->i[1]))
         return false;
+    if (r->n > 3 && !weights_operand(r)) return false;
     if (most < 0) return gir_misfit(r, "most is %lld: it is not negative", (long long)most);
     if (r->attr->i[3] < GN_DRAW_UNIFORM || r->attr->i[3] > GN_DRAW_LABOR)
         return gir_misfit(r, "how is %lld; it is 0, 1 or 2", (long long)r->attr->i[3]);

@@ -63,6 +63,10 @@ typedef struct gn_batch_spec {
     int n_fanout;
     int64_t fanout[GN_MOST_HOPS];
     gn_draw_how draw;
+    /* The word of columns of edges (float32) by which they are drawn, and their names, NULL behind
+     * the last: "g.weight" of the word "weight".  NULL: all alike. */
+    const char *draw_by;
+    const char *const *columns;
     gn_exclude exclude; /* of batches of edges: along which no messages come */
     int64_t accumulate; /* batches whose gradients make one update; 0 and 1: each its own */
     bool evaluate;      /* figures of epochs are of rows by batches, too */

@@ -44,20 +44,6 @@ void gn_find_part(gn_arena *a, restricter *z)
     z->sum_of = mask;
 }
 
-/* x times a number a row, of the same rows. */
-static gir_id times(restricter *z, gir_id x, gir_id share)
-{
-    gir_type t = *gir_type_of(z->to, x);
-    int64_t one[GIR_MAX_RANK] = {1, 1, 1, 1, 1, 1};
-    if (share && t.elem != GN_F32) {
-        gir_type as = t;
-        as.rank = 0;
-        share = gir_append(z->to, GIR_CAST, 1, &share, NULL, &as);
-    }
-    if (t.rank) share = gir_broadcast(z->to, gir_reshape(z->to, share, t.rank, one), &t);
-    return gir_op2(z->to, GIR_MUL, x, share);
-}
-
 static bool counts_by_chance(const restricter *z, gir_id x)
 {
     return z->induced && z->batches && gn_has_shares(z->batches) &&
@@ -71,7 +57,7 @@ gir_id gn_share_rows(restricter *z, gir_id x, gir_space_id s)
     const char *name = named(z, z->from->spaces.p[s].name, GN_BATCH_SHARE);
     gir_id all = gir_leaf_by_name(z->to, GIR_INPUT, name);
     if (!all) all = gir_leaf(z->to, GIR_INPUT, name, &t);
-    return times(z, x, gir_op2(z->to, GIR_TAKE, gn_pick_of(z, 0, s), all));
+    return gn_times(z, x, gir_op2(z->to, GIR_TAKE, gn_pick_of(z, 0, s), all));
 }
 
 /* The share of each edge of g, a new loop's 1. */
@@ -97,5 +83,5 @@ static gir_id share_of(restricter *z, gir_id g)
 gir_id gn_share_edges(restricter *z, gir_id x, gir_id g, gir_id h)
 {
     gir_id share = counts_by_chance(z, x) ? share_of(z, g) : 0;
-    return share ? times(z, x, gn_carried(z, h, z->map[z->levels][g], share)) : x;
+    return share ? gn_times(z, x, gn_carried(z, h, z->map[z->levels][g], share)) : x;
 }

@@ -139,13 +139,18 @@ static void need_operands(restricter *z, gir_id v)
     for (int k = 0; k < n->n_in; k++) want(z, gir_in(p, v, k), masked ? 0 : z->levels);
 }
 
+enum { NARROW = 4 }; /* numbers a row: as many are kept for all rows without a thought */
+
 /* What has no rows of the mask's space, or cannot be had by rows, is there once and whole. */
 static void whole_where_no_rows(restricter *z, gir_id v)
 {
     bool rows = over_nodes(z, v) || over_edges(z, v), sums = sums_up(z, v);
-    /* degrees of the rows that no messages of a batch go into: of all edges, once */
+    /* degrees and the like, and sums into rows that no messages of a batch go into: of all edges,
+     * once */
     bool fixed = z->trained && !z->trained[v] && !z->induced;
-    if (fixed && sums && z->need[v] >> (z->levels - 1) & 1) want(z, v, z->levels);
+    bool narrow = gir_row_elems(gir_type_of(z->from, v)) <= NARROW;
+    if (fixed && sums && z->need[v] && (narrow || z->need[v] >> (z->levels - 1) & 1))
+        want(z, v, z->levels);
     if (z->need[v] && (!rows || (over_nodes(z, v) && !gn_is_by_rows(z->from, v) && !sums)))
         want(z, v, z->levels);
 }
@@ -196,7 +201,8 @@ static gir_id edges_of(restricter *z, gir_id g, int level)
     const gir_drawing how = {.most = b->fanout[level],
                              .site = FIRST_SITE + z->sites++,
                              .loops = adds_loops(z->from, g),
-                             .how = b->draw};
+                             .how = b->draw,
+                             .weight = gn_draw_weights(z, g)};
     return *slot = gn_leave_batch_out(z, g, gir_draw(z->to, whole, key, rows, &how));
 }
 
@@ -235,7 +241,7 @@ static gir_id take(restricter *z, gir_id x, gir_space_id s, int of, int level)
     return gir_op2(z->to, GIR_TAKE, *among, x);
 }
 
-static gir_id graph_at(restricter *z, gir_id g, int level)
+gir_id gn_graph_at(restricter *z, gir_id g, int level)
 {
     gir_id *slot = &z->map[level][g];
     if (*slot) return *slot;
@@ -287,9 +293,11 @@ static gir_id node_value(restricter *z, gir_id v, int level)
     if (level < of) return take(z, z->map[of][v], space_of(z, v), of, level);
     if (n->op != GIR_SCATTER) return build(z, v, level, space);
     gir_id g = gir_in(p, v, 0);
-    gir_id h = graph_at(z, g, level), e = z->map[level][gir_in(p, v, 1)];
-    if (n->attr.i[1] == GIR_SUM) e = gn_share_edges(z, e, g, h);
-    return gir_scatter(z->to, h, e, GIR_DST, (int)n->attr.i[1]);
+    gir_id h = gn_graph_at(z, g, level), e = z->map[level][gir_in(p, v, 1)];
+    bool sum = n->attr.i[1] == GIR_SUM;
+    if (sum) e = gn_weigh_edges(z, gn_share_edges(z, e, g, h), g, level);
+    gir_id rows = gir_scatter(z->to, h, e, GIR_DST, (int)n->attr.i[1]);
+    return sum ? gn_weigh_rows(z, rows, g, level) : rows;
 }
 
 gir_id gn_carried(restricter *z, gir_id h, gir_id g, gir_id x)
@@ -305,7 +313,7 @@ static gir_id edge_value(restricter *z, gir_id v, gir_id g, int level)
 {
     const gir_program *p = z->from;
     const gir_node *n = gir_at(p, v);
-    gir_id h = graph_at(z, g, level);
+    gir_id h = gn_graph_at(z, g, level);
     if (!by_edges(z, v)) {
         gir_id whole = z->map[z->levels][g], some = edges_of(z, g, level), x = z->map[z->levels][v];
         return gn_carried(z, h, some, gn_carried(z, some, whole, x));

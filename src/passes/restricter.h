@@ -78,6 +78,19 @@ static inline int source_level(const restricter *z, int level)
 static inline bool in_batch(const restricter *z, gir_id g) { return z->of_batch && z->of_batch[g]; }
 
 gir_id gn_pick_of(restricter *z, int level, gir_space_id s);
+/* g's edges into rows of a level, between picked rows */
+gir_id gn_graph_at(restricter *z, gir_id g, int level);
+
+/* restrict_drawn.c: what drawn edges stand for.  A sum over them counts each as often as there are
+ * edges for one that is drawn, so that in the mean it is the sum over all: `edges`, of g at a
+ * level, where loops count once, or the sum's rows, where there are none.  As they are where
+ * nothing is drawn. */
+gir_id gn_weigh_edges(restricter *z, gir_id edges, gir_id g, int level);
+gir_id gn_weigh_rows(restricter *z, gir_id rows, gir_id g, int level);
+/* The input by which edges of g are drawn; 0: all alike. */
+gir_id gn_draw_weights(restricter *z, gir_id g);
+/* x times a number a row, of the same rows. */
+gir_id gn_times(restricter *z, gir_id x, gir_id share);
 
 /* restrict_edges.c: the mask of a batch of edges and graphs of its edges, if there is one. */
 void gn_find_batch(gn_arena *a, restricter *z);

@@ -83,6 +83,7 @@ static void batch_words(const gn_train_spec *train, char out[WORDS])
         at += snprintf(out + at, (size_t)(WORDS - at), "%s%" PRId64, k ? "," : "; fanout ",
                        t->fanout[k]);
     at += snprintf(out + at, (size_t)(WORDS - at), "%s%s", draws[t->draw], excludes[t->exclude]);
+    if (t->draw_by) at += snprintf(out + at, (size_t)(WORDS - at), "; draw_by %.40s", t->draw_by);
     if (t->accumulate > 1)
         snprintf(out + at, (size_t)(WORDS - at), "; accumulate %" PRId64, t->accumulate);
 }

@@ -161,6 +161,18 @@ static gir_id make_key(gen *z)
     return make(z, GIR_RNG_KEY, 2, leaf, (gir_attr){0}, NULL);
 }
 
+/* An input by which edges of g are drawn; 0: it comes of no bound graph by loops and filters. */
+static gir_id weights_of(gen *z, gir_id g)
+{
+    while (gir_at(z->p, g)->op == GIR_SELF_LOOPS || gir_at(z->p, g)->op == GIR_REMOVE_LOOPS ||
+           gir_at(z->p, g)->op == GIR_REMAINING_LOOPS || gir_at(z->p, g)->op == GIR_FILTER)
+        g = gir_in(z->p, g, 0);
+    if (gir_at(z->p, g)->op != GIR_GRAPH) return 0;
+    gir_type t = gir_tensor(GN_F32, gir_type_of(z->p, g)->edge, 0, NULL);
+    return make(z, GIR_INPUT, 0, NULL,
+                (gir_attr){.name = gn_arena_printf(z->a, "w%d.pos", z->names++)}, &t);
+}
+
 /* A few edges of picked rows. */
 gir_id make_draw(gen *z, gir_id must)
 {
@@ -181,7 +193,8 @@ gir_id make_draw(gen *z, gir_id must)
     int how = chance(z, 50) ? GN_DRAW_UNIFORM : GN_DRAW_LABOR;
     /* gradients of values that are carried to an edge several times are not defined */
     if (!z->opt->backward && chance(z, 30)) how = GN_DRAW_REPLACE;
-    return make(z, GIR_DRAW, 3, (const gir_id[]){g, key, r},
+    gir_id w = chance(z, 30) ? weights_of(z, g) : 0;
+    return make(z, GIR_DRAW, w ? 4 : 3, (const gir_id[]){g, key, r, w},
                 (gir_attr){.i = {rnd(z, 4), rnd(z, 9), loops, how}}, NULL);
 }
 

@@ -198,6 +198,20 @@ static gn_status *indexed(run_world *w, gir_id v, gn_graph **out)
     return gn_graph_index(GN_I32, n, rows, GN_I64, i, of, out);
 }
 
+static gn_status *find_weights(run_world *w, gir_id v, gn_drawing *how)
+{
+    gir_id g = gir_in(w->p, v, 0), leaf = gir_in(w->p, v, 3);
+    const run_tensor *t = run_table_find(w->tensors, gir_at(w->p, leaf)->attr.name);
+    if (!t) GN_FAIL(GN_ERR_DATA, "no weights are bound");
+    for (; gir_at(w->p, g)->op != GIR_GRAPH && how->n_way < GN_DRAW_WAY; g = gir_in(w->p, g, 0)) {
+        gn_graph *one;
+        GN_TRY(run_world_graph(w, g, &one));
+        how->way[how->n_way++] = one;
+    }
+    how->weight = t->data;
+    return NULL;
+}
+
 /* of: the graph, and where it picks rows the pick */
 static gn_status *drawn(run_world *w, gir_id v, gn_graph *const of_graph[2], gn_graph **out)
 {
@@ -210,11 +224,12 @@ static gn_status *drawn(run_world *w, gir_id v, gn_graph *const of_graph[2], gn_
         of[k] = (uint64_t)*(const int64_t *)t->data;
     }
     gn_graph *g = of_graph[0];
-    const gn_drawing how = {.key = gn_step_key(of[0], of[1]),
-                            .most = attr->i[0],
-                            .site = (uint32_t)attr->i[1],
-                            .loops = attr->i[2],
-                            .how = (gn_draw_how)attr->i[3]};
+    gn_drawing how = {.key = gn_step_key(of[0], of[1]),
+                      .most = attr->i[0],
+                      .site = (uint32_t)attr->i[1],
+                      .loops = attr->i[2],
+                      .how = (gn_draw_how)attr->i[3]};
+    if (gir_at(w->p, v)->n_in > 3) GN_TRY(find_weights(w, v, &how));
     if (gir_at(w->p, v)->op == GIR_DRAW) return gn_graph_draw(g, of_graph[1], &how, out);
     if (gir_at(w->p, v)->op == GIR_SAMPLE)
         return gn_graph_sample(g, gn_step_key(of[0], of[1]), attr->i[0], (uint32_t)attr->i[1], NULL,

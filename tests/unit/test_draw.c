@@ -1,6 +1,6 @@
 /* Draws: figures of another program, and what chance would do. */
 /* links: base */
-#include "base/draw.h"
+#include "base/draw_weighted.h"
 #include "base/philox.h"
 #include "support/suite.h"
 
@@ -138,6 +138,44 @@ START_TEST(others_are_even)
 }
 END_TEST
 
+/* By weights: with repeats as often as those say, without each pair as successive draws have it;
+ * what weighs nothing never. */
+START_TEST(weights_tell)
+{
+    enum { OF = 5, TIMES = 20000 };
+    const float weight[OF] = {1, 0, 4, 2, 3};
+    const int64_t owner[OF] = {11, 5, 3, 8, 2};
+    double key[OF], sum = 10, want[OF] = {0}, chi = 0;
+    int64_t few[2], n[OF] = {0}, positive;
+    ck_assert_int_eq(gn_draw_count(GN_DRAW_UNIFORM, 9, OF, weight, &positive), 4);
+    ck_assert_int_eq(gn_draw_count(GN_DRAW_UNIFORM, 2, OF, weight, &positive), 2);
+    ck_assert_int_eq(gn_draw_count(GN_DRAW_REPLACE, 9, OF, weight, &positive), 9);
+    ck_assert_int_eq(gn_draw_count(GN_DRAW_REPLACE, 9, 1, weight + 1, &positive), 0);
+    for (uint64_t k = 0; k < TIMES; k++) {
+        uint64_t stream = gn_draw_key(gn_step_key(1, k), 5);
+        if (_i)
+            gn_draw_weighted_few(stream, 2, OF, owner, weight, key, few);
+        else
+            gn_draw_weighted_again(stream, 4, 2, OF, weight, key, few);
+        ck_assert(few[0] >= 0 && few[1] < OF && few[1] >= few[0] + _i);
+        n[few[0]]++;
+        n[few[1]]++;
+    }
+    for (int a = 0; a < OF; a++)
+        for (int b = 0; b < OF; b++) {
+            double p = (double)weight[a] / sum *
+                       (_i ? (a != b) * (double)weight[b] / (sum - (double)weight[a])
+                           : (double)weight[b] / sum);
+            want[a] += p * TIMES;
+            want[b] += p * TIMES;
+        }
+    for (int a = 0; a < OF; a++)
+        chi += want[a] > 0 ? ((double)n[a] - want[a]) * ((double)n[a] - want[a]) / want[a] : 0;
+    ck_assert_int_eq(n[1], 0);
+    ck_assert_msg(chi < 3 + 5 * sqrt(6.0), "chi squared is %g", chi);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("draw");
@@ -146,5 +184,6 @@ int main(void)
     tcase_add_test(t, draws_repeat);
     tcase_add_loop_test(t, few_are_even, 0, 3);
     tcase_add_loop_test(t, others_are_even, 0, 2);
+    tcase_add_loop_test(t, weights_tell, 0, 2);
     return RUN_CASES("draw", t);
 }

@@ -175,6 +175,10 @@ static const example good[] = {
     {KEY "input \"k\" : item bool[]\n %24 = subset %23\n"
          " %25 = draw %2, %22, %24 {most = 0, site = 7, loops = 0, how = 2}",
      "graph<node -> item, edge.6>"},
+    {KEY "input \"k\" : node bool[]\n %24 = subset %23\n %25 = self_loops %1\n"
+         " %26 = input \"p\" : edge f32[]\n"
+         " %27 = draw %25, %22, %24, %26 {most = 3, site = 7, loops = 1}",
+     "graph<node -> node, edge.7>"},
     {"without %1, %1 {either = 1}", "graph<node -> node, edge.5>"},
     {KEY "corrupt %2, %22 {times = 1, once = 1}\n %24 = without %2, %23",
      "graph<node -> item, edge.6>"},
@@ -442,6 +446,15 @@ static const example bad[] = {
          " %25 = draw %1, %22, %24 {most = 3, how = 1}\n %26 = gather %25, %3\n"
          " %27 = uncarry %1, %25, %26",
      "operand 2 may have an edge of operand 1 several times"},
+    {KEY "input \"k\" : node bool[]\n %24 = subset %23\n"
+         " %25 = draw %1, %22, %24, %3 {most = 3}",
+     "operand 4 is node f32[4], not an input edge f32[]"},
+    {KEY "input \"k\" : node bool[]\n %24 = subset %23\n %25 = reverse %1\n"
+         " %26 = draw %25, %22, %24, %3 {most = 3}",
+     "weights go with a graph that is bound"},
+    {KEY "input \"k\" : node bool[]\n %24 = subset %23\n"
+         " %25 = draw %1, %22, %24, %3, %3 {most = 3}",
+     "5 operands, takes a graph, a key, a pick and maybe weights"},
     {"without %1, %2", "the graphs are between other rows"},
     {"without %2, %2 {either = 1}", "either is 0, or 1 where a space goes to itself"},
     {"without %1, %1 {either = 2}", "either is 0, or 1 where a space goes to itself"},

@@ -176,6 +176,33 @@ for batch, steps in ((1000, 1), (20, 3)):
     want = [0.02 * (1 - 0.9 * (k * steps - 1) / (4 * steps)) for k in range(1, 5)]
     assert all(abs(a - b) < 1e-9 for a, b in zip(rates, want)), (rates, want)
 
+# Where a row's neighbours are all alike, some stand for all: any draw is the full step, of every
+# layer, with loops and without, whatever the numbers of edges of two hops.
+ALIKE = r.path("alike.npz")
+PAIRS = [(u, v) for v in range(N) for u in random.sample(range((v + 1) % C, N, C), 9)]
+files.write_npz(ALIKE, {
+    **{k: a for k, a in ARRAYS.items() if k != "edge_weight"},
+    "edge_index": ("q", (2, len(PAIRS)), [u for u, _ in PAIRS] + [v for _, v in PAIRS]),
+    "x": ("f", (N, F), [X[(v % C) * F + f] for v in range(N) for f in range(F)])})
+
+
+def alike(path, *args):
+    text = r.works("train", path, "--data", ALIKE, "--undirected", "off", "-q",
+                   "--json", *args)
+    return json.loads(text)["runs"][0]["loss"]
+
+
+for k, conv in enumerate(("GCNConv(%s)", "SAGEConv(%s)", "GATConv(%s)", "GINConv(nn = Linear(%s))",
+                          'SAGEConv(%s, aggr = "max")', "GraphConv(%s)")):
+    first, second = conv % "hidden", conv % "C"
+    full = alike(model("alike.gnn", first, second))
+    for how in ("uniform", "replace", "labor"):
+        if runs.SANITIZED and how != "replace":
+            continue
+        few = alike(model("alike.gnn", first, second,
+                          f"  batch = rows(999)\n  fanout = [4, 2]\n  draw = {how}\n"))
+        assert abs(few - full) < 1e-4 * full, (conv, how, few, full)
+
 # Edges as batches: all of them in one are the full step, whatever their order; fewer learn too.
 LINKS = """model L(hidden = 8, out = 4) (g: graph, x: node[F], links: node -> node) -> edge.links {
   a = %s(hidden)
@@ -341,6 +368,27 @@ for status, words, path, *args in (
          links_model("few.gnn", "SAGEConv", batch_of(64)))):
     r.fails(status, words, "train", path, "--data", DATA, "-q", "--evaluate", "batch", *args)
 
+# By weights: edges of weight 0 never come, so that those which do are alike.
+BY = r.path("by.npz")
+OTHERS = [(u, v) for v in range(N) for u in random.sample(range(v % C, N, C), 5)]
+files.write_npz(BY, {
+    **ARRAYS, "edge_index": ("q", (2, len(PAIRS + OTHERS)),
+                             [u for u, _ in PAIRS + OTHERS] + [v for _, v in PAIRS + OTHERS]),
+    "edge_weight": ("f", (len(PAIRS + OTHERS),), [1.0 + k % 2 for k in range(len(PAIRS))] +
+                    [0.0] * len(OTHERS)),
+    "x": ("f", (N, F), [X[(v % C) * F + f] for v in range(N) for f in range(F)])})
+for how in ("uniform", "replace", "labor"):
+    path = model("by.gnn", "SAGEConv(hidden)", "SAGEConv(C)",
+                 f"  batch = rows(999)\n  fanout = [4, 2]\n  draw = {how}\n  draw_by = weight\n")
+    few = json.loads(r.works("train", path, "--data", BY, "--undirected", "off", "-q",
+                             "--json"))["runs"][0]["loss"]
+    full = alike(SAGE)
+    assert abs(few - full) < 1e-4 * full, (how, few, full)
+NEGATIVE = r.path("negative.npz")
+files.write_npz(NEGATIVE, {**ARRAYS, "edge_weight": (
+    "f", (len(EDGES),), [-1.0 + k % 3 for k in range(len(EDGES))])})
+r.fails(3, "an edge weighs -1", "train", path, "--data", NEGATIVE, "-q")
+
 # Nothing is drawn, and no rows at all.
 train(SAGE, "--batch", "8", "--fanout", "0,0")
 ALONE = r.path("alone.npz")
@@ -406,6 +454,10 @@ for words, more in (("`batch` is `rows(N)`", "  batch = 8\n"),
                     ("`accumulate` is a number of batches from 1 on",
                      "  batch = rows(9)\n  accumulate = 0\n"),
                     ("`evaluate` is `full` or `batch`", "  batch = rows(9)\n  evaluate = no\n"),
+                    ("`draw_by` is a number that edges have",
+                     "  batch = rows(9)\n  fanout = [3, 2]\n  draw_by = time\n"),
+                    ("`draw_by` goes with `fanout`",
+                     "  batch = rows(9)\n  draw_by = weight\n"),
                     ("`draw` goes with `batch`", "  draw = labor\n"),
                     ("`fanout` goes with `batch`", "  fanout = [3, 2]\n")):
     r.fails(1, words, "train", model("bad.gnn", "SAGEConv(hidden)", "SAGEConv(C)", more), "--data",
