@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Training on batches of rows with drawn edges, beside DGL's NeighborSampler.
 
-    python3 bench/minibatches.py GNNC --python PEER/bin/python [--model sage gcn] [--rounds N]
-                                 [--threads N] [--more=OPTIONS] [--out FILE]
+    python3 bench/minibatches.py GNNC --python PEER/bin/python [--model sage gcn gat] [--hidden N]
+                                 [--graph arxiv] [--rounds N] [--threads N] [--more=OPTIONS]
+                                 [--out FILE]
 
-A graph of ogbn-arxiv's size, drawn with sources of a power law: 169,343 nodes, 2,315,598 edges, 128
-features, 40 classes.  Three layers of 256, fan-out 15, 10, 5, 1,024 rows a batch, 20 batches a
-round.  gnnc and DGL take turns, a process each; a figure is the median over rounds of the mean time
+Graphs are drawn with sources of a power law: of ogbn-arxiv's size, 169,343 nodes, 2,315,598 edges,
+128 features, 40 classes; of a tenth of ogbn-products', 245,000 nodes, 12,000,000 edges, 100
+features, 47 classes.  Three layers of 256 (attention of 4 heads of 64), fan-out 15, 10, 5, 1,024
+rows a batch, 20 batches a round.  gnnc and DGL take turns, a process each; a figure is the median over rounds of the mean time
 of a batch, all of it: drawing edges, fetching features, the step.
 """
 import argparse
@@ -17,12 +19,14 @@ import subprocess
 import sys
 import tempfile
 
-NODES, EDGES, WIDTH, CLASSES, BATCH, BATCHES, HIDDEN = 169343, 1157799, 128, 40, 1024, 20, 256
-LAYER = {"sage": "SAGEConv", "gcn": "GCNConv"}
+BATCH, BATCHES, HEADS = 1024, 20, 4
+GRAPHS = {"arxiv": (169343, 1157799, 128, 40), "products": (245000, 6000000, 100, 47)}
+LAYER = {"sage": ("SAGEConv(hidden)", "SAGEConv(C)"), "gcn": ("GCNConv(hidden)", "GCNConv(C)"),
+         "gat": (f"GATConv(hidden // {HEADS}, heads = {HEADS})", "GATConv(C)")}
 MODEL = """model M(hidden = %d) (g: graph, x: node[F]) -> node[C] {
-  a = %s(hidden)
-  b = %s(hidden)
-  c = %s(C)
+  a = %s
+  b = %s
+  c = %s
   return c(g, relu(b(g, relu(a(g, x)))))
 }
 train M {
@@ -62,17 +66,21 @@ u, v = torch.from_numpy(d["edge_index"])
 x, y = torch.from_numpy(d["x"]), torch.from_numpy(d["y"])
 g = dgl.graph((u, v), num_nodes=len(x))
 g.create_formats_()
-def conv(a, b):
+heads = %d if kind == "gat" else 1
+def conv(a, b, last=False):
     if kind == "sage": return gnn.SAGEConv(a, b, "mean")
+    if kind == "gat":
+        k = 1 if last else heads
+        return gnn.GATConv(a, b // k, k, allow_zero_in_degree=True)
     return gnn.GraphConv(a, b, norm="both", allow_zero_in_degree=True)
 class Net(torch.nn.Module):
     def __init__(self):
         super().__init__()
         self.convs = torch.nn.ModuleList([conv(x.shape[1], hidden), conv(hidden, hidden),
-                                          conv(hidden, int(y.max()) + 1)])
+                                          conv(hidden, int(y.max()) + 1, True)])
     def forward(self, blocks, h):
         for k, (c, b) in enumerate(zip(self.convs, blocks)):
-            h = c(b, h)
+            h = c(b, h).flatten(1)
             if k < 2: h = h.relu()
         return h
 net = Net()
@@ -95,13 +103,13 @@ def epoch(rows):
     return [s / len(range(0, len(rows), batch)) * 1e3 for s in spent]
 epoch(rows[:3 * batch])  # warm
 print(json.dumps(epoch(rows)))
-"""
+""" % HEADS
 
 
 def ours(args, kind, folder, data):
     model = folder / f"{kind}.gnn"
-    layer = LAYER[kind]
-    model.write_text(MODEL % (HIDDEN, layer, layer, layer, BATCH))
+    inner, last = LAYER[kind]
+    model.write_text(MODEL % (args.hidden, inner, inner, last, BATCH))
     run = subprocess.run([args.gnnc, "train", model, "--data", data, "--undirected", "off", "-q",
                           "--json", "--threads", str(args.threads), *args.more.split()],
                          capture_output=True, text=True, check=True)
@@ -109,7 +117,7 @@ def ours(args, kind, folder, data):
 
 
 def peer(args, kind, data):
-    run = subprocess.run([args.python, "-c", PEER, kind, data, str(BATCH), str(HIDDEN),
+    run = subprocess.run([args.python, "-c", PEER, kind, data, str(BATCH), str(args.hidden),
                           str(args.threads)], capture_output=True, text=True, check=True)
     return json.loads(run.stdout.strip().split("\n")[-1])
 
@@ -119,6 +127,8 @@ def main():
     parser.add_argument("gnnc")
     parser.add_argument("--python", required=True, help="an interpreter that has torch and DGL")
     parser.add_argument("--model", nargs="+", default=list(LAYER), choices=list(LAYER))
+    parser.add_argument("--graph", default="arxiv", choices=list(GRAPHS))
+    parser.add_argument("--hidden", type=int, default=256)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--more", default="", help="further options of gnnc, in one word")
@@ -127,9 +137,9 @@ def main():
     results = {}
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        data = folder / "arxiv.npz"
-        subprocess.run([args.python, "-c", DATA, data, *map(str, (NODES, EDGES, WIDTH, CLASSES,
-                                                                 BATCH * BATCHES))], check=True)
+        data = folder / "graph.npz"
+        subprocess.run([args.python, "-c", DATA, data, *map(str, GRAPHS[args.graph]),
+                        str(BATCH * BATCHES)], check=True)
         for kind in args.model:
             rounds = []
             for _ in range(args.rounds):

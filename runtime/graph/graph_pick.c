@@ -186,28 +186,38 @@ static gn_status *places(const gn_graph *r, int64_t n, gn_row_set *out)
     return NULL;
 }
 
-/* Walks the edges that stay, in order; fills `d` where it is given.  How many there are. */
-static int64_t walk(row_search z, const gn_graph *dst, const gn_row_set *src_at, gn_graph *d)
+/* Walks the edges that stay, in order; fills `d`, whose indices are as wide as g's or `to`, where
+ * it is given.  How many there are. */
+GN_INLINE int64_t walk(row_search z, const gn_graph *dst, const gn_row_set *src_at, gn_graph *d,
+                       const gn_elem index, const gn_elem to)
 {
     const gn_graph *g = z.g;
+    const void *cols = g->array[GN_GRAPH_COL], *pos = g->array[GN_GRAPH_POS];
     int64_t rows = dst ? dst->n_edge : g->n_dst, k = 0;
     for (int64_t i = 0; i < rows; i++) {
         int64_t e, end;
         edges_into(&z, dst ? get(dst, GN_GRAPH_COL, i) : i, &e, &end);
         for (; e < end; e++) {
-            int64_t col = get(g, GN_GRAPH_COL, e);
+            int64_t col = gn_index_get(cols, index, e);
             if (src_at->words) col = gn_row_set_find(src_at, col);
             if (col < 0) continue;
             if (d) {
-                set(d, GN_GRAPH_COL, k, col);
-                set(d, GN_GRAPH_POS, k, get(g, GN_GRAPH_POS, e));
-                set(d, GN_GRAPH_FROM, k, e);
+                gn_index_set(d->array[GN_GRAPH_COL], to, k, col);
+                gn_index_set(d->array[GN_GRAPH_POS], to, k, gn_index_get(pos, index, e));
+                gn_index_set(d->array[GN_GRAPH_FROM], to, k, e);
             }
             k++;
         }
-        if (d) set(d, GN_GRAPH_ROW_PTR, i + 1, k);
+        if (d) gn_index_set(d->array[GN_GRAPH_ROW_PTR], to, i + 1, k);
     }
     return k;
+}
+
+static int64_t walk_edges(row_search z, const gn_graph *dst, const gn_row_set *src_at, gn_graph *d)
+{
+    bool narrow = z.g->index == GN_I32 && (!d || d->index == GN_I32);
+    return narrow ? walk(z, dst, src_at, d, GN_I32, GN_I32)
+                  : walk(z, dst, src_at, d, z.g->index, d ? d->index : GN_I64);
 }
 
 /* `d`: rows `dst` (NULL: all) of the pattern g. */
@@ -236,7 +246,7 @@ gn_status *gn_graph_restrict(const gn_graph *g, const gn_graph *src, const gn_gr
     GN_TRY(search_of(g, dst, &rows));
     gn_row_set src_at;
     GN_TRY(places(src, g->n_src, &src_at));
-    int64_t kept = walk(rows, dst, &src_at, NULL);
+    int64_t kept = walk_edges(rows, dst, &src_at, NULL);
     bool picks = g->picks && !dst;
     gn_status *s = NULL;
     if (picks && kept != g->n_edge)
@@ -247,7 +257,7 @@ gn_status *gn_graph_restrict(const gn_graph *g, const gn_graph *src, const gn_gr
         s = gn_graph_derived_blank(g, src ? src->n_edge : g->n_src, dst ? dst->n_edge : g->n_dst,
                                    kept, out);
     if (!s) {
-        walk(rows, dst, &src_at, *out);
+        walk_edges(rows, dst, &src_at, *out);
         (*out)->picks = picks;
         if (!src && g->array[GN_GRAPH_VALUE]) s = rows_of_pattern(g, dst, *out);
     }

@@ -33,16 +33,16 @@ static gir_id numbers(restricter *z, gir_space_id s)
     return gir_append(z->to, GIR_IOTA, 0, NULL, &(gir_attr){.i = {-1}}, &t);
 }
 
-/* 1 for an edge of h, 0 for a loop; src, dst: numbers of the rows at its ends, 0 where loops are like
- * others. */
+/* 1 for an edge of h, 0 for a loop; src, dst: numbers of the rows at its ends, 0 where loops are
+ * like others. */
 static gir_id ones(restricter *z, gir_id h, gir_id src, gir_id dst)
 {
     gir_type t = gir_tensor(GN_F32, gir_type_of(z->to, h)->edge, 0, NULL);
     gir_id one = gir_const(z->to, &t, 1);
     if (!src) return one;
     gir_id from = gir_gather(z->to, h, src, GIR_SRC), into = gir_gather(z->to, h, dst, GIR_DST);
-    return gir_op3(z->to, GIR_SELECT, gir_op2(z->to, GIR_EQ, from, into),
-                   gir_const(z->to, &t, 0), one);
+    return gir_op3(z->to, GIR_SELECT, gir_op2(z->to, GIR_EQ, from, into), gir_const(z->to, &t, 0),
+                   one);
 }
 
 typedef struct drawing {
