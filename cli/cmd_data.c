@@ -8,6 +8,7 @@
 #include "base/outfile.h"
 #include "runtime/data/datafile.h"
 #include "runtime/data/summary.h"
+#include "runtime/data/synthetic.h"
 #include "runtime/graph/reorder.h"
 
 #include <stdlib.h>
@@ -47,6 +48,27 @@ static gn_status *write_file(const gn_cli *cli, gn_dataset *d, int order, const 
     return NULL;
 }
 
+/* What need not fit memory. */
+static gn_status *stream(const gn_cli *cli, const gn_data_options *o, bool by_degree,
+                         const char *to, bool *done)
+{
+    static const char synthetic[] = "synthetic:";
+    size_t n = sizeof synthetic - 1;
+    struct stat st;
+    if (strncmp(o->path, synthetic, n) != 0) return NULL;
+    const gn_synthetic_file f = {
+        .text = o->path + n,
+        .path = to,
+        .source = o->path,
+        .seed = o->seed,
+        .by_degree = by_degree,
+        .features = named(cli->opt.features, gn_feature_code_name, GN_CODE_COUNT)};
+    GN_TRY(gn_synthetic_write(&f, done));
+    if (*done && !cli->opt.quiet && stat(to, &st) == 0)
+        fprintf(stderr, "%s: %s\n", to, gn_text_bytes(cli->arena, (double)st.st_size));
+    return NULL;
+}
+
 static gn_status *convert(const gn_cli *cli)
 {
     const gn_cli_options *o = &cli->opt;
@@ -62,6 +84,10 @@ static gn_status *convert(const gn_cli *cli)
     if (gn_cli_same_file(from, to))
         GN_FAIL(GN_ERR_USAGE, "convert: %s is the data, which would be lost", to);
     GN_TRY(gn_out_check(to));
+    bool plain = order <= GN_ORDER_DEGREE && options.normalize_rows != 1 && options.split == 0,
+         done = false;
+    if (plain) GN_TRY(stream(cli, &options, order == GN_ORDER_DEGREE, to, &done));
+    if (done) return NULL;
     GN_TRY(gn_dataset_read(&options, &d));
     gn_status *s = write_file(cli, d, order, to);
     gn_dataset_free(d);

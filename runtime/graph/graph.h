@@ -141,6 +141,8 @@ typedef struct gn_drawing {
     const float *weight;
     int n_way;
     const gn_graph *way[GN_DRAW_WAY];
+    bool unplaced; /* nobody asks where edges stand in the user's list: POS is of no use then, and
+                      that of g is not read */
 } gn_drawing;
 GN_NODISCARD gn_status *gn_graph_draw(const gn_graph *g, const gn_graph *r, const gn_drawing *how,
                                       gn_graph **out);

@@ -65,10 +65,10 @@ static row_edges edges_into(const gn_graph *g, int64_t row, const gn_drawing *ho
     return r;
 }
 
-static int64_t put(const gn_graph *g, gn_graph *d, int64_t k, int64_t e)
+static int64_t put(const gn_graph *g, bool unplaced, gn_graph *d, int64_t k, int64_t e)
 {
     set(d, GN_GRAPH_COL, k, get(g, GN_GRAPH_COL, e));
-    set(d, GN_GRAPH_POS, k, get(g, GN_GRAPH_POS, e));
+    set(d, GN_GRAPH_POS, k, unplaced ? e : get(g, GN_GRAPH_POS, e));
     set(d, GN_GRAPH_FROM, k, e);
     return k + 1;
 }
@@ -95,20 +95,20 @@ static void choose(const gn_graph *g, const row_edges *r, const gn_drawing *how,
 }
 
 /* Those that are kept, from edge k of d on; where they end. */
-static int64_t draw_row(const gn_graph *g, const row_edges *r, const int64_t *few, gn_graph *d,
-                        int64_t k)
+static int64_t draw_row(const gn_graph *g, bool unplaced, const row_edges *r, const int64_t *few,
+                        gn_graph *d, int64_t k)
 {
     int64_t next = 0, number = 0, most = r->drawn;
     if (r->some && !r->loops) { /* those alone are looked at */
-        for (int64_t i = 0; i < most; i++) k = put(g, d, k, r->first + few[i]);
+        for (int64_t i = 0; i < most; i++) k = put(g, unplaced, d, k, r->first + few[i]);
         return k;
     }
     for (int64_t e = r->first; e < r->end; e++) {
         if (!r->some || is_loop(g, r, e)) {
-            k = put(g, d, k, e);
+            k = put(g, unplaced, d, k, e);
             continue;
         }
-        for (; next < most && few[next] == number; next++) k = put(g, d, k, e);
+        for (; next < most && few[next] == number; next++) k = put(g, unplaced, d, k, e);
         number++;
     }
     return k;
@@ -173,7 +173,7 @@ gn_status *gn_graph_draw(const gn_graph *g, const gn_graph *r, const gn_drawing 
     for (int64_t i = 0; !s && i < r->n_edge; i++) {
         row_edges e = edges_into(g, get(r, GN_GRAPH_COL, i), how, &z);
         if (e.some) choose(g, &e, how, &z);
-        k = draw_row(g, &e, z.few, *out, k);
+        k = draw_row(g, how->unplaced, &e, z.few, *out, k);
         gn_index_set((*out)->listed, (*out)->index, i, e.row);
         gn_index_set((*out)->listed_ptr, (*out)->index, i + 1, k);
     }

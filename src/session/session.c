@@ -411,6 +411,7 @@ gn_status *gn_session_bind_also(gn_session *s, gn_unit *u, gn_pool *pool, const 
         s->batches->tensors = b;
         s->batches->n_graphs = graphs;
         s->batches->graphs = g;
+        gn_stored_scatter(s);
     }
     GN_TRY(gn_stored_check(s, u));
     GN_TRY(gn_unit_bind(u, graphs, g, n + s->state.n, b, pool, like));

@@ -44,6 +44,19 @@ static gn_status *check(const gn_session *s, const gn_compiled *code, bool all)
     return NULL;
 }
 
+/* Edges of batches are drawn here and there, too. */
+void gn_stored_scatter(const gn_session *s)
+{
+    const gn_dataset *d = s->data;
+    for (int k = 0; d->file && k <= d->n_relations; k++) {
+        const gn_by_dst *g = k ? &d->relations[k - 1].by_dst : &d->by_dst;
+        int64_t bytes = gn_dataset_edges(d, k) * (int64_t)gn_elem_size(g->index);
+        if (!g->row_ptr) continue;
+        gn_block_file_scattered(d->file, g->col, bytes);
+        gn_block_file_scattered(d->file, g->pos, bytes);
+    }
+}
+
 gn_status *gn_stored_check(const gn_session *s, const gn_unit *u)
 {
     if (!s->data->file) return NULL;

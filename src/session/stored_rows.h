@@ -5,6 +5,8 @@
 
 #include "session/session.h"
 
+/* Before the first batch: what is read of the file is read here and there. */
+void gn_stored_scatter(const gn_session *s);
 /* Before the unit is bound, which may run what is computed ahead: inputs of which it may read any
  * row.  GN_ERR_DATA: a block is damaged. */
 GN_NODISCARD gn_status *gn_stored_check(const gn_session *s, const gn_unit *u);
