@@ -310,6 +310,11 @@ void gn_block_file_scattered(const gn_block_file *f, const void *from, int64_t b
         (void)madvise((void *)(uintptr_t)(f->p + at), (size_t)bytes, MADV_RANDOM);
 }
 
+void gn_block_file_keep(const gn_block_file *f, const void *from, int64_t bytes)
+{
+    if (f->fd >= 0 && bytes > 0) (void)!mlock(from, (size_t)bytes);
+}
+
 /* Runs of blocks that rows lie in, from row *k on; false: there are no more. */
 static bool next_run(const gn_block_file *f, const gn_block_rows *r, int64_t *k, int64_t *first,
                      int64_t *end)

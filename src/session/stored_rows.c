@@ -44,16 +44,27 @@ static gn_status *check(const gn_session *s, const gn_compiled *code, bool all)
     return NULL;
 }
 
-/* Edges of batches are drawn here and there, too. */
+/* Of graphs that batches are drawn of: where rows begin and sources stay in memory, as each batch
+ * asks for more of them than of features; places are of use to few. */
+static void scatter_edges(const gn_dataset *d, int relation)
+{
+    const gn_by_dst *g = relation ? &d->relations[relation - 1].by_dst : &d->by_dst;
+    int64_t size = (int64_t)gn_elem_size(g->index), edges = gn_dataset_edges(d, relation) * size,
+            rows = gn_dataset_rows(d, relation ? d->relations[relation - 1].dst : 0);
+    if (!g->row_ptr) return;
+    gn_block_file_keep(d->file, g->row_ptr, (rows + 1) * size);
+    gn_block_file_keep(d->file, g->col, edges);
+    gn_block_file_scattered(d->file, g->col, edges);
+    gn_block_file_scattered(d->file, g->pos, edges);
+}
+
 void gn_stored_scatter(const gn_session *s)
 {
     const gn_dataset *d = s->data;
-    for (int k = 0; d->file && k <= d->n_relations; k++) {
-        const gn_by_dst *g = k ? &d->relations[k - 1].by_dst : &d->by_dst;
-        int64_t bytes = gn_dataset_edges(d, k) * (int64_t)gn_elem_size(g->index);
-        if (!g->row_ptr) continue;
-        gn_block_file_scattered(d->file, g->col, bytes);
-        gn_block_file_scattered(d->file, g->pos, bytes);
+    for (int k = 0; d->file && k <= d->n_relations; k++) scatter_edges(d, k);
+    for (int k = -1; d->file && k < d->n_columns; k++) {
+        stored r = find(s, k < 0 ? GN_NAME_X : d->columns[k].name);
+        if (r.data) gn_block_file_scattered(d->file, r.data, r.rows * r.row_bytes);
     }
 }
 
@@ -73,7 +84,6 @@ gn_status *gn_stored_check_picked(const gn_session *s, const gn_unit *u)
         const gn_graph *pick = gn_instance_graph(u->instance, t->graph);
         const gn_block_rows rows = {r.data, r.row_bytes, pick->n_edge, pick->index,
                                     pick->array[GN_GRAPH_COL]};
-        if (s->batches) gn_block_file_scattered(s->data->file, r.data, r.rows * r.row_bytes);
         GN_TRY(gn_block_file_check_rows(s->data->file, &rows));
     }
     return NULL;
