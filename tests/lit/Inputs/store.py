@@ -115,10 +115,12 @@ r.fails(2, "--scores off: --predictions", "train", OWN, "--data", plain, "--scor
 # What is wrong.
 good = bytes_of(plain)
 arrays = {a["name"]: a for a in json.loads(r.works("data", "info", plain, "--json"))["arrays"]}
+r.works("train", OWN, "--data", plain, "--evaluate", "batch")
 for name, where in (("x", "of x"), ("y", "of y"), ("edges/g/col", "of edges/g/col")):
     at = arrays[name]["at"] + 5
     bad = r.write("bad.gnnc", good[:at] + bytes([good[at] ^ 1]) + good[at + 1:])
-    for command in (("train", GCN, "--data"), ("train", OWN, "--data"), ("data", "check")):
+    for command in (("train", GCN, "--data"), ("train", OWN, "--data"), ("data", "check"),
+                    ("train", OWN, "--evaluate", "batch", "--data")):
         r.fails(3, f"{where}) is damaged", *command, bad)
 bad = r.write("bad.gnnc", good[:-4096])
 r.fails(3, "bad.gnnc: truncated: ", "data", "info", bad)
