@@ -170,8 +170,8 @@ static gn_status *write_edges(stream *z, gn_block_writer *w)
     gn_edge_sort sort;
     int64_t bytes = z->f->heap_bytes ? z->f->heap_bytes : USUAL;
     double heaps = z->p.edges / 2 * sizeof(drawn) / (double)bytes + 1;
-    GN_TRY(gn_spill_new(z->f->path, heaps < GN_SPILL_MOST ? (int)heaps : GN_SPILL_MOST,
-                        sizeof(drawn), &z->heaps));
+    int n = heaps < (double)GN_SPILL_MOST ? (int)heaps : (int)GN_SPILL_MOST;
+    GN_TRY(gn_spill_new(z->f->path, n, sizeof(drawn), &z->heaps));
     GN_TRY(draw_pairs(z, (uint64_t)z->p.edges / 2));
     gn_status *s = gn_edge_sort_new(w, "g", z->d->n_nodes, bytes, true, &sort);
     if (!s) s = go_through(z, &sort, false);
