@@ -2,6 +2,7 @@
 #include "cli/device_option.h"
 #include "base/data_name.h"
 #include "cli/session_options.h"
+#include "runtime/data/lent.h"
 
 #include "base/philox.h"
 #include "tune/start.h"
@@ -79,7 +80,9 @@ static gn_status *add_inputs(batches *z)
 
 static gn_status *make_room(batches *z)
 {
-    const gn_dataset *d = z->s->data;
+    gn_dataset *d = z->s->data;
+    GN_TRY(gn_dataset_list_edges(d));
+    GN_TRY(gn_dataset_own_features(d));
     z->node = malloc((size_t)(d->n_nodes + 1) * sizeof *z->node);
     z->number = malloc((size_t)(d->n_nodes + 1) * sizeof *z->number);
     z->src = malloc((size_t)(d->n_edges + 1) * sizeof *z->src);
@@ -302,6 +305,7 @@ gn_status *gn_cli_run_batches(gn_cli *cli, const gn_session_options *options)
     o.no_code = true;
     o.dynamic = GN_DYNAMIC_TRUE;
     o.ranges = (gn_guards){0};
+    o.plain_features = true;
     GN_TRY(gn_session_new(cli->arena, &o, &z.s));
     gn_state_init(&z.state);
     const char *beyond = gn_model_beyond_graph(z.s->model);

@@ -121,7 +121,7 @@ static gn_status *run(gn_cli *cli)
     gn_session_options o;
     GN_TRY(gn_cli_session_options(cli, &o));
     GN_TRY(gn_cli_check_importance(cli));
-    o.binds_again = cli->opt.importance != NULL;
+    o.binds_again = o.plain_features = cli->opt.importance != NULL;
     if (cli->opt.batches > 0) return gn_cli_run_batches(cli, &o);
     GN_TRY(gn_cli_check_output(cli, "--predictions", cli->opt.predictions));
     GN_TRY(gn_cli_open_device(cli));

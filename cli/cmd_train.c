@@ -84,7 +84,7 @@ static void hear(void *ctx, const gn_epoch *epoch)
     listener *l = ctx;
     gn_epoch scored = *epoch, *e = &scored;
     if (!l->first) l->first = e->epoch;
-    if (l->log.path && gn_session_judges(l->session)) {
+    if (l->log.path && !l->session->opt.unscored && gn_session_judges(l->session)) {
         gn_status *const s[] = {gn_session_judge(l->session, false, &e->val_links),
                                 gn_session_judge(l->session, true, &e->test_links)};
         for (int k = 0; k < 2; k++) {
@@ -257,11 +257,11 @@ static void report_fit(const gn_session *s, const gn_fit *f)
     if (f->resumed) printf(" (%lld before it went on)", (long long)f->resumed);
     if (f->chosen) printf(", best %lld: loss %.4f", (long long)f->best_epoch, f->best_loss);
     if (!f->chosen && f->epochs) printf(", loss %.4f", f->loss);
-    if (s->data->y && gn_session_classes(s))
+    if (s->data->y && gn_session_classes(s) && !s->opt.unscored)
         printf(", accuracy train %s val %s test %s", gn_cli_percent(train, f->train_acc, 2),
                gn_cli_percent(val, f->val_acc, 2), gn_cli_percent(test, f->test_acc, 2));
     printf("\n");
-    if (gn_session_unbalanced(s))
+    if (gn_session_unbalanced(s) && !s->opt.unscored)
         printf("  ROC AUC train %s val %s test %s (one class has less than a third of the nodes)\n",
                gn_cli_percent(train, f->train_auc, 2), gn_cli_percent(val, f->val_auc, 2),
                gn_cli_percent(test, f->test_auc, 2));
@@ -474,6 +474,9 @@ static gn_status *train(gn_cli *cli)
     GN_TRY(gn_cli_open_device(cli));
     o.target = cli->target;
     o.train = true;
+    o.unscored = cli->opt.scores && !strcmp(cli->opt.scores, "off");
+    if (o.unscored && cli->opt.predictions)
+        GN_FAIL(GN_ERR_USAGE, "--scores off: --predictions are what the model is evaluated for");
     o.keep_static = true;
     gn_session *s;
     GN_TRY(gn_cli_session_open(cli, &o, &s));

@@ -15,6 +15,10 @@ static gn_status *score(const gn_session *s, gn_held_out *h)
 
 gn_status *gn_held_out_score(const gn_session *s, gn_held_out *out)
 {
+    if (s->opt.unscored) {
+        *out = (gn_held_out){0};
+        return NULL;
+    }
     gn_held_out h = {.links = gn_session_judges(s)};
     h.facts = !h.links && gn_session_ranks(s);
     gn_status *status = score(s, &h);

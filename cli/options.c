@@ -4,7 +4,7 @@
 #include "compile/mode.h"
 #include "ir/precision.h"
 #include "ir/storage.h"
-#include "runtime/data/dataset.h"
+#include "runtime/data/lent.h"
 #include "runtime/graph/reorder.h"
 #include "session/importance.h"
 
@@ -15,6 +15,7 @@ enum {
             GN_COMMAND_tune,
     TRAIN = GN_COMMAND_train | GN_COMMAND_run,
     DATA = TRAIN | GN_COMMAND_explain, /* run it */
+    STORE = GN_COMMAND_data,
     BENCH = GN_COMMAND_bench, /* runs many of them: what names one of an axis elsewhere names
                                  several there */
 };
@@ -70,12 +71,19 @@ static const char *const features[] = {
 #undef X
         "svd:",
     "pca:", NULL};
+static const char *const codes[] = {
+#define X(id, name, elem) name,
+    GN_FEATURE_CODES(X)
+#undef X
+        "bf16=bfloat16",
+    NULL};
 static const char *const importance_methods[] = {
 #define X(id, name) name,
     GN_IMPORTANCE_METHODS(X)
 #undef X
         NULL};
 static const char *const evaluates[] = {"full", "batch", NULL};
+static const char *const on_off[] = {"on", "off", NULL};
 static const char *const auto_on_off[] = {"auto", "on", "off", NULL};
 
 static const char *const programs[] = {"eval",         "loss",         "step", "validate",
@@ -101,7 +109,7 @@ static const gn_option options[] = {
      "the graph, a file or a folder (default: a small built-in one)"},
     {"data", 0, GN_OPTION_STRING, AT(data), BENCH, "LIST",
      "graphs, separated by commas (default: a small built-in one)"},
-    {"split", 0, GN_OPTION_INT, AT(split), DATA | BENCH, "K",
+    {"split", 0, GN_OPTION_INT, AT(split), DATA | BENCH | STORE, "K",
      "which of the data's splits to use, from 0", NULL, 0, INT32_MAX},
     {"classes", 0, GN_OPTION_INT, AT(classes), MODEL | BENCH, "N",
      "how many classes there are (default: as the labels say, or the\nweights that are loaded)",
@@ -110,9 +118,17 @@ static const gn_option options[] = {
      "features of nodes: data (the default); svd:K or pca:K, K\ncomponents of them; or made up: "
      "identity (which node it\nis), degree (how many edges come in) or ones",
      features},
-    {"normalize-features", 0, GN_OPTION_CHOICE, AT(normalize), MODEL | BENCH, "WHEN",
+    {"features", 0, GN_OPTION_CHOICE, AT(features), STORE, "HOW",
+     "convert: what dense features are kept as: float32, bfloat16 or\nint8, 256 steps in each "
+     "column (default: as they are)",
+     codes},
+    {"order", 0, GN_OPTION_CHOICE, AT(order), STORE, "HOW",
+     "convert: renumber nodes so that what is read together lies\ntogether: none (the default), "
+     "degree, rcm or communities;\nresults stay in the order of the data",
+     orders},
+    {"normalize-features", 0, GN_OPTION_CHOICE, AT(normalize), MODEL | BENCH | STORE, "WHEN",
      "make the rows of the features sum to one: auto, on or off", auto_on_off},
-    {"undirected", 0, GN_OPTION_CHOICE, AT(undirected), MODEL | BENCH, "WHEN",
+    {"undirected", 0, GN_OPTION_CHOICE, AT(undirected), MODEL | BENCH | STORE, "WHEN",
      "add the reverse of every edge: auto, on or off", auto_on_off},
     {"reorder", 0, GN_OPTION_CHOICE, AT(reorder), MODEL | BENCH, "HOW",
      "renumber nodes at load so that what is read together lies\ntogether: none (the default), "
@@ -132,7 +148,10 @@ static const gn_option options[] = {
      "figures of epochs of all nodes at once (full), or by batches\n(batch), instead of the "
      "model's",
      evaluates},
-    {"seed", 0, GN_OPTION_INT, AT(seed), DATA | BENCH, "S",
+    {"scores", 0, GN_OPTION_CHOICE, AT(scores), GN_COMMAND_train, "WHEN",
+     "off: train alone, and evaluate nothing, which takes memory for\nall nodes (default: on)",
+     on_off},
+    {"seed", 0, GN_OPTION_INT, AT(seed), DATA | BENCH | STORE, "S",
      "seed of every random number (default: 0)", NULL, 0, INT64_MAX},
     {"seeds", 0, GN_OPTION_INT, AT(seeds), GN_COMMAND_train, "K",
      "train K times, with seeds S, S+1, ..., and report\nmean and deviation", NULL, 1, 100000},
@@ -296,7 +315,7 @@ static const gn_option options[] = {
      "where compiled kernels are kept (default: GNNC_CACHE_DIR, or\ngnnc in the user's cache "
      "folder; GNNC_CACHE=0: "
      "nowhere)"},
-    {"json", 0, GN_OPTION_FLAG, AT(json), MODEL | BENCH | GN_COMMAND_cache, NULL,
+    {"json", 0, GN_OPTION_FLAG, AT(json), MODEL | BENCH | GN_COMMAND_cache | STORE, NULL,
      "print the report as JSON"},
     {"debug", 'd', GN_OPTION_LIST, AT(debug), MODEL, "TOPICS",
      "say on standard error what happens, of these topics,\nseparated by commas: cache, "

@@ -14,6 +14,7 @@
     X(tune)                                                                                        \
     X(opt)                                                                                         \
     X(reduce)                                                                                      \
+    X(data)                                                                                        \
     X(cache)                                                                                       \
     X(doctor)
 
@@ -59,11 +60,13 @@ typedef struct gn_cli_options {
     const char *importance_of;     /* all, train, val, test or numbers of rows; NULL: not given */
     const char *features;          /* data, identity, degree, ones; NULL: not given */
     const char *normalize;         /* auto, on, off: features' rows */
+    const char *order;             /* data convert: likewise, before they are written */
     const char *reorder;           /* none, degree, rcm, communities: nodes, at load */
     const char *undirected;        /* auto, on, off: add reverse edges */
     gn_string_list defines;        /* -D name=value */
     const char *dynamic;           /* true, auto, false; NULL: not given */
     const char *range;             /* "N in 1..100000" */
+    const char *scores;            /* train: on or off; NULL: not given */
     const char *fanout;            /* train: "15,10"; NULL: not given */
     const char *evaluate;          /* train: "full", "batch"; NULL: not given */
     const char *stance;            /* run: for --batches */

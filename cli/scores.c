@@ -51,7 +51,10 @@ static gn_status *compute(const gn_session *s, int k, gn_metrics *m)
     return status;
 }
 
-static bool has_scores(const gn_session *s) { return s->data->y && gn_session_classes(s); }
+static bool has_scores(const gn_session *s)
+{
+    return s->data->y && !s->opt.unscored && gn_session_classes(s);
+}
 
 gn_status *gn_cli_json_metrics(gn_json *j, const gn_session *s)
 {

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static int tri(const char *s) { return !s || !strcmp(s, "auto") ? -1 : !strcmp(s, "on"); }
+int gn_cli_tri(const char *s) { return !s || !strcmp(s, "auto") ? -1 : !strcmp(s, "on"); }
 
 /* "svd:64": fewer features of those of the data. */
 static void reduction_of(const char *text, gn_data_options *out)
@@ -89,8 +89,8 @@ gn_status *gn_cli_session_options(gn_cli *cli, gn_session_options *out)
     out->data = (gn_data_options){.path = o->data,
                                   .classes = o->classes < 0 ? 0 : o->classes,
                                   .split = o->split < 0 ? 0 : (int)o->split,
-                                  .normalize_rows = tri(o->normalize),
-                                  .undirected = tri(o->undirected)};
+                                  .normalize_rows = gn_cli_tri(o->normalize),
+                                  .undirected = gn_cli_tri(o->undirected)};
     for (int k = 0; o->features && k < GN_FEATURES_COUNT; k++)
         if (!strcmp(o->features, gn_features_name[k])) out->data.features = (gn_features)k;
     reduction_of(o->features, &out->data);

@@ -13,6 +13,9 @@ GN_NODISCARD gn_status *gn_cli_session_options(gn_cli *cli, gn_session_options *
 GN_NODISCARD gn_status *gn_cli_check_output(const gn_cli *cli, const char *option,
                                             const char *path);
 
+/* "on" 1, "off" 0; "auto", or not given: -1. */
+int gn_cli_tri(const char *s);
+
 /* Two names of one file, that is there; NULL is none. */
 bool gn_cli_same_file(const char *a, const char *b);
 

@@ -27,6 +27,10 @@ gn_status *gn_csr_new(int64_t rows, int64_t cols, int64_t nnz, gn_csr **out)
 void gn_csr_free(gn_csr *m)
 {
     if (!m) return;
+    if (m->lent) {
+        free(m);
+        return;
+    }
     free(m->ptr);
     free(m->col);
     free(m->val);

@@ -2,7 +2,9 @@
 #include "runtime/data/dataset.h"
 
 #include "base/philox.h"
+#include "runtime/data/blockfile.h"
 #include "runtime/data/csr.h"
+#include "runtime/data/lent.h"
 #include "runtime/data/mem.h"
 #include "runtime/data/readers.h"
 #include "runtime/data/splits.h"
@@ -36,19 +38,12 @@ void gn_dataset_free(gn_dataset *d)
     if (!d) return;
     gn_dataset_forget_names(d);
     free(d->name);
-    free(d->src);
-    free(d->dst);
-    free(d->edge_weight);
-    free(d->edge_attr);
-    free(d->x);
+    void *const all[] = {d->src,       d->dst,        d->edge_weight, d->edge_attr, d->x,
+                         d->y,         d->train_mask, d->val_mask,    d->test_mask, d->train_times,
+                         d->val_times, d->test_times, d->row_of};
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++) gn_dataset_release(d, all[k]);
+    gn_codes_release(d, &d->x_codes);
     gn_csr_free(d->x_csr);
-    free(d->y);
-    free(d->train_mask);
-    free(d->val_mask);
-    free(d->test_mask);
-    free(d->train_times);
-    free(d->val_times);
-    free(d->test_times);
     for (int k = 0; k < d->n_more; k++) {
         gn_data_array_drop(&d->more[k]);
         free(d->more[k].name);
@@ -57,6 +52,7 @@ void gn_dataset_free(gn_dataset *d)
     for (int k = 0; k < d->n_remarks; k++) free(d->remark[k]);
     free(d->remark);
     gn_tables_free(d);
+    gn_block_file_free(d->file);
     free(d);
 }
 
@@ -77,15 +73,16 @@ gn_status *gn_dataset_remark(gn_dataset *d, const char *fmt, ...)
 
 void gn_data_array_drop(gn_data_array *a)
 {
-    free(a->data);
+    if (!a->lent) free(a->data);
     a->data = NULL;
 }
 
 void gn_dataset_drop_edges(gn_dataset *d, bool features)
 {
     void *gone[] = {d->src, d->dst, d->edge_weight, d->edge_attr};
-    for (size_t k = 0; k < sizeof gone / sizeof *gone; k++) free(gone[k]);
+    for (size_t k = 0; k < sizeof gone / sizeof *gone; k++) gn_dataset_release(d, gone[k]);
     d->src = d->dst = NULL;
+    d->by_dst = (gn_by_dst){0};
     d->edge_weight = d->edge_attr = NULL;
     for (int k = 0; k < d->n_more; k++)
         if (d->more[k].on_edges) gn_data_array_drop(&d->more[k]);
@@ -93,11 +90,12 @@ void gn_dataset_drop_edges(gn_dataset *d, bool features)
         free(d->relations[k].from);
         free(d->relations[k].to);
         d->relations[k].from = d->relations[k].to = NULL;
+        d->relations[k].by_dst = (gn_by_dst){0};
     }
     for (int k = 0; k < d->n_columns; k++) {
         gn_table_column *c = &d->columns[k];
         if (!c->on_edges) continue;
-        free(c->data);
+        gn_dataset_release(d, c->data);
         gn_csr_free(c->csr);
         c->data = NULL;
         c->csr = NULL;
@@ -167,18 +165,21 @@ static const char *name_of(const gn_dataset *d) { return d->name ? d->name : "da
 
 static gn_status *check_edges(const gn_dataset *d)
 {
-    if (d->n_nodes < 0 || d->n_edges < 0 || (d->n_edges > 0 && (!d->src || !d->dst)))
+    bool listed = !d->by_dst.row_ptr;
+    if (!listed)
+        GN_TRY(gn_by_dst_check(&d->by_dst, d->n_nodes, d->n_nodes, d->n_edges, name_of(d)));
+    if (d->n_nodes < 0 || d->n_edges < 0 || (listed && d->n_edges > 0 && (!d->src || !d->dst)))
         GN_FAIL(GN_ERR_DATA, "%s: no edge arrays for %lld edges", name_of(d),
                 (long long)d->n_edges);
-    for (int64_t e = 0; e < d->n_edges; e++) {
+    for (int64_t e = 0; listed && e < d->n_edges; e++)
         if (d->src[e] < 0 || d->src[e] >= d->n_nodes || d->dst[e] < 0 || d->dst[e] >= d->n_nodes)
             GN_FAIL(GN_ERR_DATA, "%s: edge %lld is %lld -> %lld, but there are %lld nodes",
                     name_of(d), (long long)e, (long long)d->src[e], (long long)d->dst[e],
                     (long long)d->n_nodes);
-        if (d->edge_weight && !isfinite(d->edge_weight[e]))
+    for (int64_t e = 0; d->edge_weight && e < d->n_edges; e++)
+        if (!isfinite(d->edge_weight[e]))
             GN_FAIL(GN_ERR_DATA, "%s: the weight of edge %lld is %g: expected a finite number",
                     name_of(d), (long long)e, (double)d->edge_weight[e]);
-    }
     for (int64_t i = 0; d->edge_attr && i < d->n_edges * d->edge_dim; i++)
         if (!isfinite(d->edge_attr[i]))
             GN_FAIL(GN_ERR_DATA, "%s: attribute %lld of edge %lld is %g: expected a finite number",
@@ -214,9 +215,11 @@ static gn_status *check_csr(const gn_dataset *d, const gn_csr *m)
 
 static gn_status *check_features(const gn_dataset *d)
 {
-    if (d->n_features < 0 || (d->n_features > 0 && !d->x == !d->x_csr))
+    int kinds = (d->x != NULL) + (d->x_csr != NULL) + (d->x_codes.data != NULL);
+    if (d->n_features < 0 || (d->n_features > 0 && kinds != 1))
         GN_FAIL(GN_ERR_DATA, "%s: expected features dense or sparse, and not both", name_of(d));
     if (d->x_csr) return check_csr(d, d->x_csr);
+    if (gn_dataset_lends(d, d->x)) return NULL; /* it was checked before it was written */
     for (int64_t i = 0; d->x && i < d->n_nodes * d->n_features; i++)
         if (!isfinite(d->x[i]))
             GN_FAIL(GN_ERR_DATA,

@@ -2,13 +2,15 @@
  * edge order.
  *
  * Readers fill it, the driver binds its tensors by name to a program's inputs.  All arrays are
- * owned by the dataset (malloc) and freed by gn_dataset_free.  Not thread-safe while being filled;
- * immutable afterwards. */
+ * owned by the dataset (malloc) and freed by gn_dataset_free, but for those that a mapped file
+ * lends (lent.h), to which nobody may write.  Not thread-safe while being filled; immutable
+ * afterwards. */
 #ifndef GN_RUNTIME_DATA_DATASET_H
 #define GN_RUNTIME_DATA_DATASET_H
 
 #include "base/status.h"
 #include "runtime/data/tables.h"
+#include "runtime/graph/reorder.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,6 +21,7 @@ struct gn_csr {
     int64_t *ptr; /* [rows + 1] */
     int32_t *col; /* [nnz] */
     float *val;   /* [nnz] */
+    bool lent;    /* the arrays are a file's */
 };
 
 /* An array that no key of the format names: data for an input that a model declares, or a key that
@@ -28,6 +31,7 @@ typedef struct gn_data_array {
     int rank;
     int64_t dim[8];
     float *data;   /* NULL: these are no numbers, or they were given back */
+    bool lent;     /* `data` is a file's */
     bool also;     /* under a name of other libraries: features, labels or graphs as well */
     bool taken;    /* a model's input: set by who binds it */
     bool on_nodes; /* taken: it has a row for each node, which gn_dataset_renumber moves */
@@ -39,17 +43,19 @@ struct gn_dataset {
     int64_t n_nodes, n_edges;
     int64_t *src, *dst; /* [n_edges] message goes src -> dst; user's order, repeats and loops as the
                            format says */
+    gn_by_dst by_dst;   /* in their place: lent.h makes lists of it */
     float *edge_weight; /* [n_edges] or NULL */
     float *edge_attr;   /* [n_edges, edge_dim] or NULL */
     int64_t edge_dim;
     bool edges_remade; /* edges are others than in the file: reversed ones came in, repeats or loops
                           went */
 
-    /* Node features [n_nodes, n_features]: exactly one of the two is set when n_features > 0.
+    /* Node features [n_nodes, n_features]: exactly one of the three is set when n_features > 0.
      * A reader whose source is sparse gives CSR and never densifies. */
     int64_t n_features;
     float *x; /* dense, row-major */
     gn_csr *x_csr;
+    gn_codes x_codes;
     char **feature_name; /* [n_features] what each is called; NULL: nobody says */
 
     int64_t n_classes;
@@ -67,6 +73,9 @@ struct gn_dataset {
     int reduced;             /* a gn_reduction: what made the features of those that were read */
     int64_t n_features_read; /* how many those were; 0 where there is no reduction */
     bool embedded;           /* the default graph of the program */
+    int64_t *row_of; /* [n_nodes] where the source's node v lies, which has other numbers; NULL: it
+                        has the same */
+    struct gn_block_file *file; /* what lends arrays, and is freed with the dataset; NULL: none */
 
     int n_more;
     gn_data_array *more; /* arrays that the format does not know */
@@ -130,6 +139,7 @@ typedef struct gn_data_options {
     int undirected; /* -1: the format's default (on for gnn-benchmark and heterophilous .npz), 0: as
                        stored (what a format calls symmetric stays so), 1: every edge gets its
                        reverse, repeats are merged */
+    bool undrawn;   /* where the data give no split, none is drawn */
 } gn_data_options;
 
 /* Recognises what lies at `path` and reads it.  Errors: GN_ERR_IO (missing, unreadable),
@@ -143,6 +153,13 @@ void gn_dataset_free(gn_dataset *d); /* NULL is fine */
  * order of edges stays. GN_ERR_NOMEM: the dataset is as it was or renumbered in part, and of no
  * use. */
 GN_NODISCARD gn_status *gn_dataset_renumber(gn_dataset *d, const int64_t *to);
+
+/* The same in an order of the graph's, for a file: row_of says where each node lies then.  Arrays
+ * that the format does not know stay, since nobody says what they lie on.  GN_ERR_USAGE: there are
+ * several types of rows or relations. */
+GN_NODISCARD gn_status *gn_dataset_order(gn_dataset *d, gn_order how);
+/* Of those one that a model declares on nodes (on_nodes), where these have other numbers. */
+GN_NODISCARD gn_status *gn_data_array_move(gn_dataset *d, gn_data_array *a);
 
 /* A relation from nodes to nodes for each number below the classes of the column g.kind: its edges
  * in the order of g, of g.train_mask alone where there is one.  Its name is what the column's

@@ -1,5 +1,6 @@
 /* Features of nodes that are made up, for data that has none. */
 #include "runtime/data/csr.h"
+#include "runtime/data/lent.h"
 #include "runtime/data/mem.h"
 #include "runtime/data/readers.h"
 
@@ -32,10 +33,13 @@ static gn_status *make_identity(gn_dataset *d)
 gn_status *gn_features_make(gn_dataset *d, gn_features what)
 {
     if (what == GN_FEATURES_DATA) return NULL;
+    if (what == GN_FEATURES_DEGREE) GN_TRY(gn_dataset_list_edges(d));
     gn_dataset_forget_names(d);
-    free(d->x);
+    gn_dataset_release(d, d->x);
+    gn_codes_release(d, &d->x_codes);
     gn_csr_free(d->x_csr);
     d->x = NULL;
+    d->x_codes = (gn_codes){0};
     d->x_csr = NULL;
     d->synthetic_features = true;
     d->n_features = what == GN_FEATURES_IDENTITY ? d->n_nodes : 1;

@@ -1,6 +1,7 @@
 /* One relation for each kind of edge. */
 #include "base/data_name.h"
 #include "runtime/data/dataset.h"
+#include "runtime/data/lent.h"
 #include "runtime/data/mem.h"
 
 #include <ctype.h>
@@ -97,6 +98,7 @@ gn_status *gn_dataset_split_kinds(gn_dataset *d, bool inverse)
         GN_FAIL(GN_ERR_DATA, "%s: edges have no kinds to make relations of",
                 d->name ? d->name : "dataset");
     if (d->kinds_split) return NULL;
+    GN_TRY(gn_dataset_list_edges(d));
     int64_t *start = gn_mem_alloc(kind->classes + 2, sizeof *start);
     gn_relation sorted = {.from = gn_mem_alloc(d->n_edges, sizeof *sorted.from),
                           .to = gn_mem_alloc(d->n_edges, sizeof *sorted.to)};

@@ -1,6 +1,7 @@
 #include "runtime/data/links.h"
 
 #include "runtime/data/dataset.h"
+#include "runtime/data/lent.h"
 #include "runtime/data/mem.h"
 #include "runtime/data/splits.h"
 
@@ -157,6 +158,7 @@ static void keep_training(gn_dataset *d, const pairs *p)
 static gn_status *hold_out(gn_dataset *d, uint64_t seed, pairs *p, gn_links *out)
 {
     enum { LEAST = 20 }; /* 5 % of them are one */
+    GN_TRY(gn_dataset_own_edges(d));
     GN_TRY(find_pairs(d, p));
     if (p->n < LEAST)
         GN_FAIL(

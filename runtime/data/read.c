@@ -1,8 +1,10 @@
 /* Recognising a format and having it read; and what follows for all of them: a name, both
  * directions, features that are made up or normalised, checks, a split where none is given. */
 #include "runtime/data/csr.h"
+#include "runtime/data/datafile.h"
 #include "runtime/data/file.h"
 #include "runtime/data/folder.h"
+#include "runtime/data/lent.h"
 #include "runtime/data/mem.h"
 #include "runtime/data/readers.h"
 #include "runtime/data/svd.h"
@@ -34,7 +36,18 @@ static bool is_npz(const unsigned char *p, size_t n)
 }
 static bool is_mtx(const unsigned char *p, size_t n) { return begins(p, n, "%%MatrixMarket"); }
 static bool is_graph(const unsigned char *p, size_t n) { return begins(p, n, "gnnc graph"); }
+static bool is_datafile(const unsigned char *p, size_t n) { return gn_block_file_is(p, n); }
 static bool is_text(const unsigned char *p, size_t n) { return !memchr(p, 0, n < 4096 ? n : 4096); }
+
+/* Bytes that were read: out of a pipe, or inflated. */
+static gn_status *refuse_datafile(const void *bytes, size_t n, gn_reading *r, gn_dataset **out)
+{
+    (void)bytes, (void)n, (void)out;
+    GN_FAIL(GN_ERR_DATA,
+            "'%s': a store of gnnc is mapped where it lies: expected a plain file of "
+            "its own, not compressed",
+            r->origin);
+}
 
 static const struct format {
     bool (*recognise)(const unsigned char *p, size_t n);
@@ -46,6 +59,7 @@ static const struct format {
     {is_npz, gn_npz_parse, "a zip file of arrays", ".npz"},
     {is_mtx, gn_mtx_parse, "Matrix Market, which begins with %%MatrixMarket", ".mtx"},
     {is_graph, gn_graph_parse, "a gnnc graph", NULL},
+    {is_datafile, refuse_datafile, "a store of gnnc", NULL},
     {is_text, gn_edgelist_parse, "text", NULL},
 };
 enum { FORMATS = sizeof formats / sizeof *formats };
@@ -69,6 +83,13 @@ static gn_status *check_name(const char *path, const gn_bytes *b, const struct f
     return NULL;
 }
 
+static const struct format *datafile_format(void)
+{
+    const struct format *f = formats;
+    while (f->recognise != is_datafile) f++;
+    return f;
+}
+
 static gn_status *parse_bytes(const char *path, const gn_bytes *b, gn_reading *r, gn_dataset **out)
 {
     const struct format *is = formats;
@@ -82,7 +103,7 @@ static gn_status *parse_bytes(const char *path, const gn_bytes *b, gn_reading *r
     GN_FAIL(GN_ERR_DATA,
             "'%s': %snot a graph: expected .npz, Matrix Market, an edge list or a gnnc graph (the "
             "last three also "
-            "as .gz), or a folder%s",
+            "as .gz), a store of `gnnc data convert`, or a folder%s",
             r->origin, pickle ? "a pickle, and " : "",
             pickle ? "; numpy.savez writes a .npz of arrays and of matrices of SciPy" : "");
 }
@@ -188,6 +209,10 @@ static gn_status *read_any(const char *path, gn_reading *r, gn_dataset **out)
     if (stat(path, &st) != 0) GN_FAIL(GN_ERR_IO, "cannot open '%s': %s", path, strerror(errno));
     if (S_ISDIR(st.st_mode)) return read_folder(path, r, out);
     if (is_metadata(path, folder)) return gn_graphbolt_read(folder, "", r, out);
+    if (gn_datafile_is(path)) {
+        GN_TRY(check_name(path, &(gn_bytes){NULL, sizeof GN_BLOCK_MAGIC - 1}, datafile_format()));
+        return gn_datafile_read(path, r, out);
+    }
     return read_file(path, r, out);
 }
 
@@ -221,6 +246,7 @@ static gn_status *finish(gn_dataset *d, const gn_data_options *opt, const gn_rea
         GN_FAIL(GN_ERR_NOMEM, "out of memory: %zu bytes for a name", strlen(opt->path));
     if (opt->undirected == 1 && !r->undirected) {
         GN_TRY(check_plain_edges(d, r));
+        GN_TRY(gn_dataset_own_edges(d));
         gn_edges e;
         gn_edges_take(&e, d);
         gn_status *s = gn_edges_to_undirected(&e);
@@ -236,15 +262,23 @@ static gn_status *finish(gn_dataset *d, const gn_data_options *opt, const gn_rea
     if (opt->features) GN_TRY(gn_features_make(d, opt->features));
     bool normalize = opt->normalize_rows < 0 ? r->normalize_default && !opt->features
                                              : opt->normalize_rows == 1;
-    if (normalize && d->n_features > 0) GN_TRY(gn_features_normalize(d));
-    d->normalized = normalize && d->n_features > 0;
+    if (d->normalized && !opt->features && opt->normalize_rows == 0)
+        GN_FAIL(GN_ERR_USAGE,
+                "%s: rows of features were divided by their sums before they were written here: "
+                "--normalize-features off goes with `gnnc data convert`",
+                r->origin);
+    bool was = d->normalized && !opt->features;
+    normalize = normalize && !was && d->n_features > 0;
+    if (normalize || opt->reduce) GN_TRY(gn_dataset_own_features(d));
+    if (normalize) GN_TRY(gn_features_normalize(d));
+    d->normalized = was || normalize;
     if (opt->reduce) GN_TRY(gn_features_reduce(d, opt->reduce, opt->components));
     if (opt->classes > 0 && opt->classes < d->n_classes)
         GN_FAIL(GN_ERR_USAGE, "%s: %lld classes are asked for, but the labels have %lld", r->origin,
                 (long long)opt->classes, (long long)d->n_classes);
     if (opt->classes > 0) d->n_classes = opt->classes;
     GN_TRY(gn_dataset_check(d));
-    if (d->y && !d->train_mask) {
+    if (d->y && !d->train_mask && !opt->undrawn) {
         int64_t rows = gn_dataset_labelled(d);
         GN_MEM(d->train_mask, rows);
         GN_MEM(d->val_mask, rows);

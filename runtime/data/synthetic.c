@@ -18,12 +18,7 @@
 #include <stddef.h>
 #include <string.h>
 
-typedef struct params {
-    double nodes, edges, features, classes; /* counts */
-    double density, exponent, communities, seed;
-    double train; /* share of the nodes that are trained on; 0: a split is drawn as for any data */
-    double local; /* 1: a community's nodes are numbered one after another */
-} params;
+typedef gn_synthetic_params params;
 
 static const gn_synthetic_key keys[] = {
     {"nodes", offsetof(params, nodes), 1, GN_MAX_NODES, true},
@@ -39,7 +34,7 @@ static const gn_synthetic_key keys[] = {
 };
 enum { KEYS = sizeof keys / sizeof *keys };
 
-static gn_status *parse_params(const char *text, uint64_t seed, params *p)
+gn_status *gn_synthetic_params_parse(const char *text, uint64_t seed, params *p)
 {
     *p = (params){.nodes = -1, .edges = -1, .density = 1, .exponent = 2.3, .seed = -1};
     GN_TRY(gn_synthetic_parse(text, keys, KEYS, p));
@@ -99,9 +94,8 @@ static bool add_pair(model *g, uint64_t pair)
 
 /* Ranks are drawn with probability proportional to their weights; four fifths of the pairs stay
  * within a community. */
-static void draw_pairs_ahead(const model *g, gn_stream *s, uint64_t *pair, int n)
+static void draw_pairs_ahead(const gn_power_law *r, gn_stream *s, uint64_t *pair, int n)
 {
-    const gn_power_law *r = &g->r;
     uint64_t a[GN_AHEAD], b[GN_AHEAD];
     bool inside[GN_AHEAD];
     for (int k = 0; k < n; k++) {
@@ -121,33 +115,51 @@ static void draw_pairs_ahead(const model *g, gn_stream *s, uint64_t *pair, int n
     for (int k = 0; k < n; k++) pair[k] = pair_of((int64_t)a[k], (int64_t)b[k]);
 }
 
-static void draw_uniformly(const model *g, gn_stream *s, uint64_t *pair, int n)
+static void draw_uniformly(const gn_power_law *r, gn_stream *s, uint64_t *pair, int n)
 {
     for (int k = 0; k < n; k++) {
-        int64_t a = (int64_t)gn_below(s, (uint64_t)g->r.n);
-        pair[k] = pair_of(a, (int64_t)gn_below(s, (uint64_t)g->r.n));
+        int64_t a = (int64_t)gn_below(s, (uint64_t)r->n);
+        pair[k] = pair_of(a, (int64_t)gn_below(s, (uint64_t)r->n));
     }
 }
 
-/* Draws until `want` pairs are there.  When hubs are saturated and most draws repeat, the rest is
- * drawn uniformly. */
+gn_pair_draw gn_pair_draw_begin(const gn_power_law *r, uint32_t key, int64_t want)
+{
+    return (gn_pair_draw){r, {key, GN_SITE_EDGE, 0}, 0, (uint64_t)want * 8 + 1000};
+}
+
+/* When hubs are saturated and most draws repeat, the rest is drawn uniformly. */
+int gn_pair_draw_next(gn_pair_draw *d, uint64_t pair[GN_AHEAD])
+{
+    uint64_t left = d->tries < d->most ? d->most - d->tries : 0;
+    int n = left && left < GN_AHEAD ? (int)left : GN_AHEAD;
+    left ? draw_pairs_ahead(d->r, &d->s, pair, n) : draw_uniformly(d->r, &d->s, pair, n);
+    d->tries += (uint64_t)n;
+    return n;
+}
+
+/* Draws until `want` pairs are there. */
 static gn_status *draw_pairs(model *g, int64_t want)
 {
-    uint64_t slots = 64, tries = 0, most = (uint64_t)want * 8 + 1000;
-    gn_stream s = {g->key, GN_SITE_EDGE, 0};
+    uint64_t slots = 64;
+    gn_pair_draw draw = gn_pair_draw_begin(&g->r, g->key, want);
     while (slots < (uint64_t)want * 2) slots *= 2;
     GN_MEM(g->set, slots);
     GN_MEM(g->pair, want);
     g->mask = slots - 1;
     while (g->m < want) {
-        uint64_t pair[GN_AHEAD], left = tries < most ? most - tries : 0;
-        int n = left && left < GN_AHEAD ? (int)left : GN_AHEAD;
-        left ? draw_pairs_ahead(g, &s, pair, n) : draw_uniformly(g, &s, pair, n);
-        tries += (uint64_t)n;
+        uint64_t pair[GN_AHEAD];
+        int n = gn_pair_draw_next(&draw, pair);
         for (int k = 0; k < n; k++) __builtin_prefetch(&g->set[slot_of(g, pair[k])], 1);
         for (int k = 0; k < n && g->m < want; k++) add_pair(g, pair[k]);
     }
     return NULL;
+}
+
+bool gn_synthetic_goes_through(const params *p)
+{
+    int64_t n = (int64_t)p->nodes;
+    return (int64_t)p->edges / 2 > n * (n - 1) / 2 / 4;
 }
 
 /* Dense graphs, where drawing would mostly repeat: goes through all pairs once and keeps each with
@@ -169,10 +181,11 @@ static gn_status *choose_pairs(model *g, int64_t want)
     return NULL;
 }
 
-static gn_status *make_edges(model *g, int64_t want, gn_dataset *d)
+static gn_status *make_edges(model *g, const params *p, gn_dataset *d)
 {
     gn_edges e = {0};
-    if (want > g->r.n * (g->r.n - 1) / 2 / 4)
+    int64_t want = (int64_t)p->edges / 2;
+    if (gn_synthetic_goes_through(p))
         GN_TRY(choose_pairs(g, want));
     else
         GN_TRY(draw_pairs(g, want));
@@ -192,30 +205,29 @@ static gn_status *make_edges(model *g, int64_t want, gn_dataset *d)
 /* ---- labels and features ---- */
 
 /* Communities go round the classes; one node in ten has a class of its own choice. */
-static gn_status *make_labels(const model *g, gn_dataset *d)
+static gn_status *make_labels(const gn_power_law *r, uint32_t key, gn_dataset *d)
 {
-    gn_stream s = {g->key, GN_SITE_LABEL, 0};
+    gn_stream s = {key, GN_SITE_LABEL, 0};
     if (d->n_classes == 0) return NULL;
     GN_MEM(d->y, d->n_nodes);
-    for (int64_t i = 0; i < g->r.n; i++) {
+    for (int64_t i = 0; i < r->n; i++) {
         bool stray = gn_below(&s, 10) == 0;
         uint64_t any = gn_below(&s, (uint64_t)d->n_classes);
-        d->y[g->r.node[i]] = (int32_t)(stray
-                                           ? any
-                                           : (uint64_t)g->r.community[i] % (uint64_t)d->n_classes);
+        d->y[r->node[i]] = (int32_t)(stray ? any
+                                           : (uint64_t)r->community[i] % (uint64_t)d->n_classes);
     }
     return NULL;
 }
 
 /* Every node by itself; a third of those that are left validate. */
-static gn_status *make_masks(const model *g, gn_dataset *d, double train)
+static gn_status *make_masks(const gn_power_law *r, uint32_t key, gn_dataset *d, double train)
 {
-    gn_stream s = {g->key, GN_SITE_TRAIN, 0};
+    gn_stream s = {key, GN_SITE_TRAIN, 0};
     if (train == 0 || !d->y) return NULL;
     GN_MEM(d->train_mask, d->n_nodes);
     GN_MEM(d->val_mask, d->n_nodes);
     GN_MEM(d->test_mask, d->n_nodes);
-    for (int64_t i = 0; i < g->r.n; i++) {
+    for (int64_t i = 0; i < r->n; i++) {
         double u = (double)(uint32_t)gn_draw(&s) * 0x1p-32;
         uint8_t *mask = u < train                     ? d->train_mask
                         : u < train + (1 - train) / 3 ? d->val_mask
@@ -223,6 +235,12 @@ static gn_status *make_masks(const model *g, gn_dataset *d, double train)
         mask[i] = 1;
     }
     return NULL;
+}
+
+gn_status *gn_synthetic_labels(const gn_power_law *r, uint32_t key, double train, gn_dataset *d)
+{
+    GN_TRY(make_labels(r, key, d));
+    return make_masks(r, key, d, train);
 }
 
 /* Binary rows of `k` ones: a third of them from the class's own stretch of columns, the rest from
@@ -287,12 +305,12 @@ static gn_status *make(model *g, const params *p, gn_dataset *d)
     if (ones < 1) ones = 1;
     GN_TRY(reserve_features(d, sparse, ones));
     GN_TRY(gn_power_law_make(&g->r, g->key, p->edges, p->exponent, p->local != 0));
-    GN_TRY(make_edges(g, (int64_t)p->edges / 2, d));
-    GN_TRY(make_labels(g, d));
-    GN_TRY(make_masks(g, d, p->train));
+    GN_TRY(make_edges(g, p, d));
+    GN_TRY(gn_synthetic_labels(&g->r, g->key, p->train, d));
     if (d->n_features == 0) return NULL;
     return sparse ? make_sparse(g, d, ones)
-                  : gn_synthetic_dense(g->key, d->y, d->n_nodes, d->n_classes, d->n_features, d->x);
+                  : gn_synthetic_dense(g->key, d->y, NULL, 0, d->n_nodes, d->n_classes,
+                                       d->n_features, d->x);
 }
 
 gn_status *gn_synthetic_read(const char *text, gn_reading *r, gn_dataset **out)
@@ -304,7 +322,7 @@ gn_status *gn_synthetic_read(const char *text, gn_reading *r, gn_dataset **out)
     size_t n = strcspn(text, ", \t");
     if (n == sizeof typed - 1 && !memcmp(text, typed, n))
         return gn_synthetic_typed_read(text + n, r, out);
-    GN_TRY(parse_params(text, r->opt->seed, &p));
+    GN_TRY(gn_synthetic_params_parse(text, r->opt->seed, &p));
     GN_TRY(gn_dataset_new("synthetic", &d));
     gn_status *s = make(&g, &p, d);
     free_model(&g);

@@ -77,9 +77,51 @@ void gn_power_law_free(gn_power_law *r);
 enum { GN_AHEAD = 64 };
 void gn_power_law_look_up(const gn_power_law *r, uint64_t *x, int n);
 
-/* Features [n, f]: a centre a class, and noise; y may be NULL. */
-GN_NODISCARD gn_status *gn_synthetic_dense(uint32_t key, const int32_t *y, int64_t n,
-                                           int64_t classes, int64_t f, float *x);
+/* Features [n, f] of rows from `first` on: a centre a class, and noise.  Of all rows, and each may
+ * be NULL: y; and `number`, which node each is. */
+GN_NODISCARD gn_status *gn_synthetic_dense(uint32_t key, const int32_t *y, const int32_t *number,
+                                           int64_t first, int64_t n, int64_t classes, int64_t f,
+                                           float *x);
+
+/* ---- synthetic:nodes=...: what its parts are drawn by ---- */
+
+typedef struct gn_synthetic_params {
+    double nodes, edges, features, classes; /* counts */
+    double density, exponent, communities, seed;
+    double train; /* share of the nodes that are trained on; 0: a split is drawn as for any data */
+    double local; /* 1: a community's nodes are numbered one after another */
+} gn_synthetic_params;
+
+/* `text`: what stands behind "synthetic:".  GN_ERR_USAGE. */
+GN_NODISCARD gn_status *gn_synthetic_params_parse(const char *text, uint64_t seed,
+                                                  gn_synthetic_params *p);
+/* Are there so few pairs that all are gone through, rather than some drawn? */
+bool gn_synthetic_goes_through(const gn_synthetic_params *p);
+
+/* Pairs of ranks, min << 32 | max, one draw after another; loops and repeats among them. */
+typedef struct gn_pair_draw {
+    const gn_power_law *r;
+    gn_stream s;
+    uint64_t tries, most; /* draws so far; behind the most they are uniform */
+} gn_pair_draw;
+gn_pair_draw gn_pair_draw_begin(const gn_power_law *r, uint32_t key, int64_t want);
+int gn_pair_draw_next(gn_pair_draw *d, uint64_t pair[GN_AHEAD]); /* how many */
+
+/* Labels and masks, of nodes. */
+GN_NODISCARD gn_status *gn_synthetic_labels(const gn_power_law *r, uint32_t key, double train,
+                                            gn_dataset *d);
+
+/* As gn_synthetic_read gives it, into a file (datafile.h), without room for all of it in memory:
+ * three numbers a node, and `heap_bytes` (0: 256 MB) at a time.  *streamed: false where it is not
+ * drawn edge by edge, or not of plain features: nothing is written then. */
+typedef struct gn_synthetic_file {
+    const char *text, *path, *source;
+    uint64_t seed;
+    int features;   /* gn_datafile_options */
+    bool by_degree; /* GN_ORDER_DEGREE: edges are listed by the new numbers then */
+    int64_t heap_bytes;
+} gn_synthetic_file;
+GN_NODISCARD gn_status *gn_synthetic_write(const gn_synthetic_file *f, bool *streamed);
 
 /* synthetic:typed; `text` is what follows. */
 GN_NODISCARD gn_status *gn_synthetic_typed_read(const char *text, gn_reading *r, gn_dataset **out);

@@ -3,6 +3,7 @@
 #include "base/data_name.h"
 #include "runtime/data/csr.h"
 #include "runtime/data/dataset.h"
+#include "runtime/data/lent.h"
 #include "runtime/data/mem.h"
 
 #include <ctype.h>
@@ -103,7 +104,7 @@ static gn_status *add_relation(gn_dataset *d, const char *name, gn_relation r)
 gn_status *gn_dataset_add_relation(gn_dataset *d, const char *name, int src, int dst,
                                    int64_t n_edges, int64_t *from, int64_t *to, int *relation)
 {
-    gn_relation r = {NULL, src, dst, n_edges, from, to};
+    gn_relation r = {.src = src, .dst = dst, .n_edges = n_edges, .from = from, .to = to};
     gn_status *s = add_relation(d, name, r);
     if (s) {
         free(from);
@@ -132,18 +133,19 @@ static gn_status *add_column(gn_dataset *d, const char *column, gn_table_column 
     return NULL;
 }
 
-static void free_column(const gn_table_column *c)
+static void free_column(const gn_dataset *d, const gn_table_column *c)
 {
     for (int64_t k = 0; c->names && k < c->classes; k++) free(c->names[k]);
     free(c->names);
-    free(c->data);
+    gn_dataset_release(d, c->data);
+    gn_codes_release(d, &c->codes);
     gn_csr_free(c->csr);
 }
 
 gn_status *gn_dataset_add_column(gn_dataset *d, const char *column, const gn_table_column *of)
 {
     gn_status *s = add_column(d, column, *of);
-    if (s) free_column(of);
+    if (s) free_column(d, of);
     return s;
 }
 
@@ -180,7 +182,7 @@ void gn_tables_free(gn_dataset *d)
     }
     for (int k = 0; k < d->n_columns; k++) {
         free(d->columns[k].name);
-        free_column(&d->columns[k]);
+        free_column(d, &d->columns[k]);
     }
     free(d->tables);
     free(d->relations);
@@ -192,10 +194,12 @@ void gn_tables_free(gn_dataset *d)
 static gn_status *check_relation(const gn_dataset *d, const gn_relation *r)
 {
     int64_t n_src = gn_dataset_rows(d, r->src), n_dst = gn_dataset_rows(d, r->dst);
-    if (r->n_edges < 0 || (r->n_edges > 0 && (!r->from || !r->to)))
+    bool listed = !r->by_dst.row_ptr;
+    if (!listed) GN_TRY(gn_by_dst_check(&r->by_dst, n_src, n_dst, r->n_edges, r->name));
+    if (r->n_edges < 0 || (listed && r->n_edges > 0 && (!r->from || !r->to)))
         GN_FAIL(GN_ERR_DATA, "%s: %s: no edge arrays for %lld edges", name_of(d), r->name,
                 (long long)r->n_edges);
-    for (int64_t e = 0; e < r->n_edges; e++)
+    for (int64_t e = 0; listed && e < r->n_edges; e++)
         if (r->from[e] < 0 || r->from[e] >= n_src || r->to[e] < 0 || r->to[e] >= n_dst)
             GN_FAIL(GN_ERR_DATA,
                     "%s: %s: edge %lld is %lld -> %lld, but there are %lld rows of %s and %lld of "
@@ -217,7 +221,8 @@ static gn_status *check_column(const gn_dataset *d, const gn_table_column *c)
     if (c->csr && (c->csr->rows != rows || c->rank != 1 || c->csr->cols != c->dim[0]))
         GN_FAIL(GN_ERR_DATA, "%s: %s: %lld x %lld, expected %lld rows", name_of(d), c->name,
                 (long long)c->csr->rows, (long long)c->csr->cols, (long long)rows);
-    const float *f = c->csr ? c->csr->val : c->elem == GN_F32 ? c->data : NULL;
+    bool lent = !c->on_edges && gn_dataset_lends(d, c->data); /* checked before it was written */
+    const float *f = c->csr ? c->csr->val : c->elem == GN_F32 && !lent ? c->data : NULL;
     int64_t numbers = c->csr ? c->csr->nnz : n;
     for (int64_t i = 0; f && i < numbers; i++)
         if (!isfinite(f[i]))
@@ -259,10 +264,14 @@ static gn_schema_column *put(maker *m, const char *name, bool on_edges, int over
     return &m->columns.p[m->columns.n - 1];
 }
 
+/* What features lie as: their own elements, or codes. */
+static gn_elem coded_as(const gn_codes *c) { return c->data ? c->elem : GN_F32; }
+
 /* What the dataset has under the names of data_name.h. */
 static void put_known(maker *m, const gn_dataset *d)
 {
-    if (d->n_features > 0) put(m, GN_NAME_X, false, 0, GN_F32, d->n_features);
+    if (d->n_features > 0)
+        put(m, GN_NAME_X, false, 0, GN_F32, d->n_features)->codes = coded_as(&d->x_codes);
     if (d->y) put(m, GN_NAME_Y, false, d->labelled, GN_I32, 0)->classes = d->n_classes;
     if (d->train_mask) put(m, GN_NAME_TRAIN_MASK, false, d->labelled, GN_BOOL, 0);
     if (d->val_mask) put(m, GN_NAME_VAL_MASK, false, d->labelled, GN_BOOL, 0);
@@ -291,7 +300,8 @@ gn_schema gn_dataset_schema(gn_arena *a, const gn_dataset *d)
                               .over = c->over,
                               .elem = c->elem,
                               .rank = c->rank,
-                              .classes = c->classes};
+                              .classes = c->classes,
+                              .codes = coded_as(&c->codes)};
         memcpy(s.dim, c->dim, sizeof s.dim);
         GN_PUSH(a, m.columns, s);
     }

@@ -19,12 +19,27 @@ typedef struct gn_table {
     int64_t rows;
 } gn_table;
 
+/* Edges as graphs of the runtime have them (runtime/graph/graph.h), in a file that is mapped. */
+typedef struct gn_by_dst {
+    gn_elem index;       /* I32 or I64: of all arrays */
+    const void *row_ptr; /* [rows of dst + 1] first edge of a destination; NULL: they are listed */
+    const void *col, *pos; /* [n_edges] source, place in the user's order */
+} gn_by_dst;
+
 typedef struct gn_relation {
     char *name;   /* "writes", "member" */
     int src, dst; /* spaces */
     int64_t n_edges;
     int64_t *from, *to; /* [n_edges] rows of src and of dst, in the user's order */
+    gn_by_dst by_dst;   /* in their place: lent.h makes lists of it */
 } gn_relation;
+
+/* Features in fewer bits than float32, in a file that is mapped. */
+typedef struct gn_codes {
+    gn_elem elem;              /* BF16, or U8: q stands for least + step * q of its column */
+    const void *data;          /* [rows, cols]; NULL: there are none */
+    const float *step, *least; /* [cols] of U8 */
+} gn_codes;
 
 typedef struct gn_table_column {
     char *name; /* "paper.x", "writes.attr", "g.kind": of its space or relation, and its own */
@@ -37,6 +52,7 @@ typedef struct gn_table_column {
     char **names;    /* [classes] what the numbers stand for, or NULL */
     void *data;      /* [rows, dims]; NULL: sparse */
     gn_csr *csr;     /* F32 of rank 1, not on edges: the same, sparse */
+    gn_codes codes;  /* likewise, in fewer bits */
 } gn_table_column;
 
 /* GN_ERR_NOMEM; GN_ERR_DATA: a name that is taken, or that the language cannot say. */

@@ -59,7 +59,7 @@ static int64_t bytes_of(const gn_graph *g, bool shared)
     int64_t bytes = 0;
     gn_mutex_take(lock);
     for (int k = 0; k < GN_GRAPH_ARRAY_COUNT; k++)
-        if (g->array[k] && is_shared(g, k) == shared) {
+        if (g->array[k] && !(g->lent >> k & 1) && is_shared(g, k) == shared) {
             gn_graph_array a = (gn_graph_array)k;
             bytes += gn_graph_array_count(g, a) * (int64_t)gn_elem_size(gn_graph_array_elem(g, a));
         }
@@ -94,8 +94,8 @@ static gn_status *blank_arrays(gn_graph *g, int64_t n_listed)
     return gn_graph_array_new(g, GN_GRAPH_POS);
 }
 
-static gn_status *blank(int64_t n_src, int64_t n_dst, int64_t n_edge, gn_elem index,
-                        int64_t n_listed, gn_graph **out)
+/* Without arrays. */
+static gn_status *empty(int64_t n_src, int64_t n_dst, int64_t n_edge, gn_elem index, gn_graph **out)
 {
     *out = NULL;
     if (n_src < 0 || n_dst < 0 || n_edge < 0)
@@ -118,7 +118,17 @@ static gn_status *blank(int64_t n_src, int64_t n_dst, int64_t n_edge, gn_elem in
     g->n_dst = n_dst;
     g->n_edge = n_edge;
     g->index = index;
-    s = blank_arrays(g, n_listed);
+    *out = g;
+    return NULL;
+}
+
+static gn_status *blank(int64_t n_src, int64_t n_dst, int64_t n_edge, gn_elem index,
+                        int64_t n_listed, gn_graph **out)
+{
+    gn_graph *g;
+    *out = NULL;
+    GN_TRY(empty(n_src, n_dst, n_edge, index, &g));
+    gn_status *s = blank_arrays(g, n_listed);
     if (s) {
         gn_graph_free(g);
         return s;
@@ -163,6 +173,18 @@ gn_status *gn_graph_listed_blank(const gn_graph *g, int64_t n_listed, int64_t n_
     return derived_blank(g, g->n_src, g->n_dst, n_edge, n_listed, out);
 }
 
+gn_status *gn_graph_lent(gn_elem index, int64_t n_src, int64_t n_dst, int64_t n_edge,
+                         const void *const arrays[3], gn_graph **out)
+{
+    static const gn_graph_array which[] = {GN_GRAPH_ROW_PTR, GN_GRAPH_COL, GN_GRAPH_POS};
+    GN_TRY(empty(n_src, n_dst, n_edge, index, out));
+    for (int k = 0; k < 3; k++) {
+        (*out)->array[which[k]] = (void *)(uintptr_t)arrays[k];
+        (*out)->lent |= GN_ARRAY(which[k]);
+    }
+    return NULL;
+}
+
 void gn_graph_trim(gn_graph *g, gn_graph_arrays arrays)
 {
     for (int k = 0; k < GN_GRAPH_ARRAY_COUNT; k++)
@@ -170,7 +192,7 @@ void gn_graph_trim(gn_graph *g, gn_graph_arrays arrays)
             arrays |= GN_ARRAY(gn_graph_array_by_dst((gn_graph_array)k));
     for (int k = 0; k < GN_GRAPH_ARRAY_COUNT; k++) {
         if (arrays >> k & 1) continue;
-        if (!is_shared(g, k)) gn_block_free(g->array[k]);
+        if (!is_shared(g, k) && !(g->lent >> k & 1)) gn_block_free(g->array[k]);
         g->array[k] = NULL;
     }
 }

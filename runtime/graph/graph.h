@@ -36,6 +36,7 @@ typedef struct gn_graph {
     int64_t n_listed;
     void *listed, *listed_ptr;
     bool symmetric; /* found when CSC was made: its arrays are those by destination, owned there */
+    gn_graph_arrays lent; /* arrays that another owns, and keeps for as long as the graph lives */
     void *array[GN_GRAPH_ARRAY_COUNT]; /* 64-byte aligned; NULL until made: ROW, IMAGE and CSC when
                                           first required */
 } gn_graph;
@@ -57,6 +58,12 @@ GN_NODISCARD gn_status *gn_graph_from_coo(gn_elem index, int64_t n_src, int64_t 
  * [n + 1], in `ends` too. */
 GN_NODISCARD gn_status *gn_graph_from_rows(gn_elem index, int64_t n, gn_elem ends, const void *row,
                                            const void *src, gn_graph **out);
+
+/* A graph whose arrays by destination are there already, as it would have them, and stay where they
+ * are: row_ptr [n_dst + 1], col and pos [n_edge] of `index`, which holds all counts.  They are the
+ * caller's, who has checked them. */
+GN_NODISCARD gn_status *gn_graph_lent(gn_elem index, int64_t n_src, int64_t n_dst, int64_t n_edge,
+                                      const void *const arrays[3], gn_graph **out);
 
 /* The pattern of a sparse matrix given by rows (ptr [rows+1], col [nnz], val [nnz]; val NULL: all
  * 1): edges col -> row, VALUE set.  Zero values are kept as edges: the pattern is what the caller
@@ -134,6 +141,8 @@ typedef struct gn_drawing {
     const float *weight;
     int n_way;
     const gn_graph *way[GN_DRAW_WAY];
+    bool unplaced; /* nobody asks where edges stand in the user's list: POS is of no use then, and
+                      that of g is not read */
 } gn_drawing;
 GN_NODISCARD gn_status *gn_graph_draw(const gn_graph *g, const gn_graph *r, const gn_drawing *how,
                                       gn_graph **out);

@@ -78,29 +78,30 @@ GN_INLINE void choose(const gn_graph *g, const gn_elem index, const row_edges *r
         gn_draw_few(stream, r->row, how->most, others, z->few);
 }
 
-GN_INLINE int64_t put(const gn_graph *g, gn_graph *d, const gn_elem index, int64_t k, int64_t e)
+GN_INLINE int64_t put(const gn_graph *g, bool unplaced, gn_graph *d, const gn_elem index, int64_t k,
+                      int64_t e)
 {
     gn_index_set(d->array[GN_GRAPH_COL], index, k, at(g, index, GN_GRAPH_COL, e));
-    gn_index_set(d->array[GN_GRAPH_POS], index, k, at(g, index, GN_GRAPH_POS, e));
+    gn_index_set(d->array[GN_GRAPH_POS], index, k, unplaced ? e : at(g, index, GN_GRAPH_POS, e));
     gn_index_set(d->array[GN_GRAPH_FROM], index, k, e);
     return k + 1;
 }
 
 /* Those that are kept, from edge k of d on; where they end. */
-GN_INLINE int64_t draw_row(const gn_graph *g, const gn_elem index, const row_edges *r,
-                           const int64_t *few, gn_graph *d, int64_t k)
+GN_INLINE int64_t draw_row(const gn_graph *g, bool unplaced, const gn_elem index,
+                           const row_edges *r, const int64_t *few, gn_graph *d, int64_t k)
 {
     int64_t next = 0, number = 0, most = r->drawn;
     if (r->some && !r->loops) { /* those alone are looked at */
-        for (int64_t i = 0; i < most; i++) k = put(g, d, index, k, r->first + few[i]);
+        for (int64_t i = 0; i < most; i++) k = put(g, unplaced, d, index, k, r->first + few[i]);
         return k;
     }
     for (int64_t e = r->first; e < r->end; e++) {
         if (!r->some || is_loop(g, index, r, e)) {
-            k = put(g, d, index, k, e);
+            k = put(g, unplaced, d, index, k, e);
             continue;
         }
-        for (; next < most && few[next] == number; next++) k = put(g, d, index, k, e);
+        for (; next < most && few[next] == number; next++) k = put(g, unplaced, d, index, k, e);
         number++;
     }
     return k;
@@ -174,11 +175,11 @@ GN_INLINE void fill(const gn_graph *g, const gn_elem index, const gn_drawing *ho
         const row_edges *r = &rows[i];
         if (i + AHEAD < n) {
             ask_for(g, index, GN_GRAPH_COL, rows[i + AHEAD].first);
-            ask_for(g, index, GN_GRAPH_POS, rows[i + AHEAD].first);
+            if (!how->unplaced) ask_for(g, index, GN_GRAPH_POS, rows[i + AHEAD].first);
         }
         if (how->weight) gn_status_free(find_weights(g, r, how, z->weight)); /* they were counted */
         if (r->some) choose(g, index, r, how, z);
-        k = draw_row(g, index, r, z->few, d, k);
+        k = draw_row(g, how->unplaced, index, r, z->few, d, k);
         gn_index_set(d->listed, index, i, r->row);
         gn_index_set(d->listed_ptr, index, i + 1, k);
     }

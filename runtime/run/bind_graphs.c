@@ -116,6 +116,24 @@ static gn_status *find_weights(gn_instance *in, const gn_graph_slot *slot, gn_dr
     return NULL;
 }
 
+/* Does it matter where edges stand in the user's list: to a launch, a result, or a graph that is
+ * made of some of them? */
+static bool asks_for_places(const gn_artifact *a)
+{
+    for (int k = 0; k < a->n_slots; k++) {
+        const gn_slot *s = &a->slots[k];
+        if (s->kind == GN_SLOT_GRAPH && s->array == GN_GRAPH_POS && s->first >= 0) return true;
+        if (s->kind == GN_SLOT_OUTPUT && s->edge_graph >= 0) return true;
+    }
+    for (int k = 0; k < a->n_graphs; k++) {
+        gn_graph_derive how = a->graphs[k].how;
+        bool derived = !a->graphs[k].name && !a->graphs[k].pattern_of;
+        if (derived && (how == GN_FILTER || how == GN_INDEX || how >= GN_SAMPLE)) return true;
+        if (a->graphs[k].arrays & GN_ARRAY(GN_GRAPH_POS)) return true;
+    }
+    return a->n_columns > 0;
+}
+
 static gn_status *drawn_once(gn_instance *in, const gn_graph_slot *slot, gn_derived *d, int n,
                              const gn_binding *tensors)
 {
@@ -123,7 +141,8 @@ static gn_status *drawn_once(gn_instance *in, const gn_graph_slot *slot, gn_deri
                       .most = slot->times,
                       .site = slot->site,
                       .loops = slot->end & 1,
-                      .how = (gn_draw_how)(slot->end >> 1)};
+                      .how = (gn_draw_how)(slot->end >> 1),
+                      .unplaced = !asks_for_places(in->artifact)};
     if (slot->column >= 0) GN_TRY(find_weights(in, slot, &how, n, tensors));
     return gn_graph_draw(d->parent[0], d->parent[1], &how, &d->graph);
 }

@@ -42,6 +42,11 @@
 #define GN_BATCH_FIRST "batch#first"
 #define GN_BATCH_LAST "batch#last"
 
+/* What codes of features (gn_schema_column) are made float32 with, by the name of those; names of
+ * the language have no second dot. */
+#define GN_CODES_STEP "%s.codes.step"
+#define GN_CODES_LEAST "%s.codes.least"
+
 typedef enum gn_data_id {
 #define X(id, name, word) GN_DATA_##id,
     GN_DATA(X)

@@ -37,6 +37,7 @@ typedef struct gn_schema_column {
     int rank; /* of a row */
     int64_t dim[GN_COLUMN_RANK];
     int64_t classes; /* I32: numbers lie below it; 0: nobody knows */
+    gn_elem codes;   /* F32 that lie as BF16 or U8, of which programs make it; F32: they do not */
 } gn_schema_column;
 
 typedef struct gn_schema {

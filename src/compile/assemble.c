@@ -426,7 +426,31 @@ static gn_status *check_ends(assembler *z, gir_id g)
     return NULL;
 }
 
-gn_status *gn_assemble(gn_arena *arena, const lowered *low, bool balance, gn_artifact **out)
+/* Which rows of inputs are read. */
+static void find_taken(assembler *z, gn_taken_list *out)
+{
+    const gir_program *p = z->p;
+    GN_VEC(gn_taken) taken = {0};
+    for (gir_id v = 1; v < p->nodes.n; v++) {
+        const gir_node *n = gir_at(p, v);
+        bool take = n->op == GIR_TAKE && gir_at(p, gir_in(p, v, 1))->op == GIR_INPUT;
+        for (int k = 0; k < n->n_in; k++) {
+            const gir_node *o = gir_at(p, gir_in(p, v, k));
+            if (o->op != GIR_INPUT || !o->type.space) continue;
+            gn_taken t = {o->attr.name, take && k == 1 ? graph_number(z, gir_in(p, v, 0)) : -1};
+            GN_PUSH(z->arena, taken, t);
+        }
+    }
+    for (uint32_t k = 0; k < p->outputs.n; k++) {
+        const gir_node *o = gir_at(p, p->outputs.p[k].value);
+        gn_taken t = {o->attr.name, -1};
+        if (o->op == GIR_INPUT && o->type.space) GN_PUSH(z->arena, taken, t);
+    }
+    *out = (gn_taken_list){(int)taken.n, taken.p};
+}
+
+gn_status *gn_assemble(gn_arena *arena, const lowered *low, bool balance, gn_artifact **out,
+                       gn_taken_list *taken)
 {
     assembler z = {.arena = arena,
                    .low = low,
@@ -442,6 +466,7 @@ gn_status *gn_assemble(gn_arena *arena, const lowered *low, bool balance, gn_art
     z.out->name = low->p->name;
     GN_TRY(make_slots(&z));
     GN_TRY(make_launches(&z));
+    find_taken(&z, taken);
     for (gir_id v = 1; v < low->p->nodes.n; v++)
         if (z.graph_of[v] >= 0) GN_TRY(check_ends(&z, v));
     if (z.uncounted)

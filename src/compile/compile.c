@@ -63,7 +63,7 @@ gn_status *gn_compile(gn_arena *a, const gir_program *p, const gn_compile_option
     if (gn_is_on(off, GN_DO_REUSE)) GN_TRY(gn_reuse_memory(a, c->low));
     if (gn_is_on(off, GN_DO_CHAIN) && !lo.limits.shared_bytes) gn_find_chains(a, c->low);
     collect_kernels(a, c);
-    GN_TRY(gn_assemble(a, c->low, gn_is_on(off, GN_DO_BALANCE), &c->artifact));
+    GN_TRY(gn_assemble(a, c->low, gn_is_on(off, GN_DO_BALANCE), &c->artifact, &c->taken));
     c->artifact->chain_bytes = lo.limits.l2_bytes / CHAIN_SHARE;
     c->lower_ms = gn_now_ms() - t1;
     *out = c;

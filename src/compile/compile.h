@@ -20,6 +20,16 @@ typedef struct gn_compile_options {
     gn_precision precision;   /* of products of matrices */
 } gn_compile_options;
 
+/* How rows of an input are read: those that a pick has, a graph of the artifact; -1: any may be. */
+typedef struct gn_taken {
+    const char *input;
+    int graph;
+} gn_taken;
+typedef struct gn_taken_list {
+    int n;
+    const gn_taken *of;
+} gn_taken_list;
+
 typedef struct gn_compiled {
     const gir_program *source, *gir; /* before and after passes */
     fusion *f;
@@ -27,6 +37,7 @@ typedef struct gn_compiled {
     int n_kernels;
     const kir_kernel **kernels;
     gn_artifact *artifact;             /* its code is set by gn_compile_code */
+    gn_taken_list taken;               /* of inputs over rows; several of one input */
     const struct gn_cuda_whole *whole; /* for a GPU: it is compiled to one kernel (whole.h); NULL:
                                           launch by launch */
     const char *whole_why;             /* why, or why not; NULL: nobody has asked */
@@ -112,6 +123,6 @@ void gn_find_chains(gn_arena *a, lowered *low);
 /* assemble.c: launches over values to an artifact over slots.  balance: threads share out rows by
  * their edges. */
 GN_NODISCARD gn_status *gn_assemble(gn_arena *a, const lowered *low, bool balance,
-                                    gn_artifact **out);
+                                    gn_artifact **out, gn_taken_list *taken);
 
 #endif

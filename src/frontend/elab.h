@@ -346,6 +346,8 @@ const gn_schema *el_schema(const gn_data_shape *s);
 gir_space_id el_space(elab *E, int k); /* by their places in the schema */
 const el_graph *el_relation(elab *E, int k);
 value el_column(elab *E, int k);
+/* float32 of codes (gn_schema_column) that lie in an input of this name and type. */
+value el_decoded(elab *E, const char *name, gn_elem codes, const gir_type *t);
 /* How many rows a space has, where that is known when a program is made, which is then made for so
  * many; -1: it is not. */
 int64_t el_fixed_rows(elab *E, gir_space_id s);

@@ -103,7 +103,12 @@ value el_input(elab *E, const char *name, gn_span at)
     if (strcmp(name, GN_NAME_G) == 0) return (value){.kind = VAL_GRAPH, .graph = E->graph};
     if (strcmp(name, GN_NAME_X) == 0) {
         value f = el_data_dim(E, "F", at);
-        return f.kind == VAL_INT ? leaf(E, GN_NAME_X, GN_F32, E->node, 1, &f.u.i) : POISON;
+        if (f.kind != VAL_INT) return POISON;
+        int k = gn_schema_find_column(E->schema, GN_NAME_X);
+        gir_type t = gir_tensor(GN_F32, E->node, 1, &f.u.i);
+        if (k >= 0 && E->schema->column[k].codes != GN_F32)
+            return el_decoded(E, GN_NAME_X, E->schema->column[k].codes, &t);
+        return val_tensor(el_leaf(E, GIR_INPUT, GN_NAME_X, &t), NULL);
     }
     if (strcmp(name, GN_WORD_ATTR) == 0) {
         if (s->edge_dim <= 0) return NONE;

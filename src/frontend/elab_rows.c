@@ -66,12 +66,27 @@ const el_graph *el_relation(elab *E, int k)
     return g;
 }
 
+value el_decoded(elab *E, const char *name, gn_elem codes, const gir_type *t)
+{
+    gir_type as = *t, column = gir_tensor(GN_F32, 0, t->rank, t->dim);
+    as.elem = (uint8_t)codes;
+    gir_id x = gir_cast(E->prog, el_leaf(E, GIR_INPUT, name, &as), GN_F32);
+    if (codes != GN_U8) return val_tensor(x, NULL);
+    const char *step = gn_arena_printf(E->arena, GN_CODES_STEP, name),
+               *least = gn_arena_printf(E->arena, GN_CODES_LEAST, name);
+    gir_id by = gir_broadcast(E->prog, el_leaf(E, GIR_INPUT, step, &column), t);
+    gir_id from = gir_broadcast(E->prog, el_leaf(E, GIR_INPUT, least, &column), t);
+    gir_id scaled = gir_op2(E->prog, GIR_MUL, x, by);
+    return val_tensor(gir_op2(E->prog, GIR_ADD, scaled, from), NULL);
+}
+
 value el_column(elab *E, int k)
 {
     const gn_schema_column *c = &E->schema->column[k];
     gir_space_id over = c->on_edges ? gir_type_of(E->prog, el_relation(E, c->over)->id)->edge
                                     : el_space(E, c->over);
     gir_type t = gir_tensor(c->elem, over, c->rank, c->dim);
+    if (c->codes != GN_F32) return el_decoded(E, c->name, c->codes, &t);
     return val_tensor(el_leaf(E, GIR_INPUT, c->name, &t), NULL);
 }
 

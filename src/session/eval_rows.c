@@ -1,4 +1,5 @@
 #include "session/eval_rows.h"
+#include "session/stored_rows.h"
 #include "session/session_impl.h"
 
 #include "base/alloc.h"
@@ -80,6 +81,7 @@ gn_status *gn_eval_rows_run(gn_session *s, gn_eval_rows *z)
         int64_t n = z->n - first < z->how.size ? z->n - first : z->how.size;
         list_rows(z, z->row + first, n);
         GN_TRY(gn_unit_bind_again(u, z->n_graphs, z->graphs, z->n_tensors, z->tensors, NULL));
+        GN_TRY(gn_stored_check_picked(s, u));
         gn_instance_run(u->instance);
         GN_TRY(gn_instance_wait(u->instance));
         GN_TRY(gn_instance_fetch(u->instance, name));

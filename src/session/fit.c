@@ -12,6 +12,7 @@ const char *const gn_stop_name[] = {"epochs", "patience", "interrupted"};
 
 gn_status *gn_session_eval(gn_session *s)
 {
+    if (s->opt.unscored) return NULL;
     if (s->batches && s->batches->eval) return gn_eval_rows_run(s, s->batches->eval);
     gn_instance_run(s->build.eval.instance);
     return gn_instance_wait(s->build.eval.instance);
@@ -31,6 +32,7 @@ const float *gn_session_logits(const gn_session *s, int64_t *classes)
     const char *name = gn_session_classes_name(s);
     *classes = gn_session_classes(s);
     if (s->batches && s->batches->eval) return s->batches->eval->out;
+    if (!s->build.eval.instance) return NULL;
     return name ? gn_instance_output(s->build.eval.instance, name, NULL) : NULL;
 }
 
@@ -55,6 +57,9 @@ gn_status *gn_session_step(gn_session *s, double *loss)
 /* Areas need every row in order, so only who shows or ends with them has them computed. */
 static gn_status *measure(gn_session *s, bool areas, gn_epoch *e)
 {
+    e->train_acc = e->val_acc = e->test_acc = NAN;
+    e->train_auc = e->val_auc = e->test_auc = NAN;
+    if (s->opt.unscored) return NULL;
     GN_TRY(gn_session_eval(s));
     GN_TRY(gn_session_fetch(s));
     e->train_acc = gn_session_accuracy(s, s->data->train_mask);
@@ -288,6 +293,12 @@ static gn_status *check_monitor(const gn_session *s)
     const gn_train_spec *t = &s->model->train;
     const char *model = s->model->name, *data = s->data->name ? s->data->name : "the data";
     bool choose = chooses(t) && (!t->monitor_loss || t->monitor_accuracy);
+    if (s->opt.unscored && (chooses(t) || t->schedule == GN_LR_PLATEAU))
+        GN_FAIL(
+            GN_ERR_USAGE,
+            "--scores off: the train block of %s goes by results on validation nodes (`select`, "
+            "`patience` or `plateau`)",
+            model);
     const char *does = choose ? "chooses epochs" : "lowers the learning rate";
     if (!choose && !(t->schedule == GN_LR_PLATEAU && t->by_accuracy)) return NULL;
     if (s->data->n_classes == 1)

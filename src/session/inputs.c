@@ -16,7 +16,8 @@ bool gn_program_reads(const gir_program *p, const char *name)
 /* Of the format, or a column of the data. */
 static bool is_known(const gn_session *s, const char *name)
 {
-    return gn_is_data_name(name) || gn_schema_find_column(&s->schema, name) >= 0;
+    bool codes = strstr(name, ".codes.") != NULL; /* no name of the language */
+    return codes || gn_is_data_name(name) || gn_schema_find_column(&s->schema, name) >= 0;
 }
 
 static const char *shape_text(gn_arena *a, int rank, const int64_t *dim)
@@ -138,6 +139,8 @@ gn_status *gn_session_take_inputs(gn_session *s)
     GN_TRY(take(s, s->model->eval));
     GN_TRY(take(s, s->model->loss));
     GN_TRY(take(s, s->model->validate));
+    for (int k = 0; k < s->data->n_more; k++)
+        if (s->data->more[k].on_nodes) GN_TRY(gn_data_array_move(s->data, &s->data->more[k]));
     for (int k = 0; k < s->data->n_more; k++)
         if (!s->data->more[k].taken) gn_data_array_drop(&s->data->more[k]);
     return NULL;

@@ -4,6 +4,7 @@
 #include "base/data_name.h"
 
 #include "runtime/data/ranking.h"
+#include "runtime/data/lent.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -98,6 +99,7 @@ static gn_status *take_seeds(const gn_session *s, bool test, judged *j)
                           *label = of_seeds(s, SEEDS ".labels"),
                           *index = of_seeds(s, SEEDS ".indexes");
     j->relation = place_of(s->data, SEEDS);
+    GN_TRY(gn_dataset_list_edges(s->data));
     const gn_relation *r = &s->data->relations[j->relation - 1];
     GN_TRY(make_room(j, r->n_edges));
     for (int64_t e = 0; mask && mask->elem == GN_BOOL && e < r->n_edges; e++) {

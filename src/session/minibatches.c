@@ -1,6 +1,7 @@
 #include "session/minibatches.h"
 #include "session/eval_rows.h"
 #include "session/session_impl.h"
+#include "session/stored_rows.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -308,6 +309,7 @@ static gn_status *run_batch(gn_session *s, int64_t number, double *loss, int64_t
     GN_TRY(push_place(s));
     gn_status *status = gn_unit_bind_again(u, b->n_graphs, b->graphs, b->n_tensors, b->tensors,
                                            s->build.eval.instance);
+    if (!status) status = gn_stored_check_picked(s, u);
     if (!status) {
         gn_instance_run(u->instance);
         status = gn_instance_check(u->instance);

@@ -4,6 +4,7 @@
  * place of one of its ends. */
 #include "session/session_impl.h"
 #include "base/data_name.h"
+#include "runtime/data/lent.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +51,8 @@ static const int32_t *kinds_of(const gn_dataset *d)
 
 static gn_status *prepare(ranker *r, const uint8_t *mask, int64_t rows)
 {
-    const gn_dataset *d = r->s->data;
+    gn_dataset *d = r->s->data;
+    GN_TRY(gn_dataset_list_edges(d));
     const gn_table_column *kind = column_on_edges(d, GN_NAME_G ".kind");
     const gn_triples all = {.n = d->n_edges, .head = d->src, .tail = d->dst, .kind = kinds_of(d)};
     int64_t kinds = all.kind ? kind->classes : 1, edges = rows * r->nodes;

@@ -164,6 +164,7 @@ gn_not_finite gn_session_not_finite(const gn_session *s)
 {
     gn_not_finite n = {0};
     const gir_output *o;
+    if (!s->build.eval.instance) return n;
     for (int k = 0; (o = gir_result(s->model->eval, k)); k++) add_not_finite(s, o, &n);
     return n;
 }

@@ -5,6 +5,8 @@
 #include "session/session_impl.h"
 #include "session/eval_rows.h"
 #include "session/minibatches.h"
+#include "session/stored_rows.h"
+#include "runtime/data/lent.h"
 #include "runtime/memory.h"
 
 #include <stdlib.h>
@@ -122,6 +124,8 @@ static gn_status *make_graph(gn_session *s)
     gn_elem index = sparse_features(s)
                         ? gn_graph_index_for(d->n_features, d->n_nodes, d->x_csr->nnz)
                         : GN_I32;
+    if (d->by_dst.row_ptr) /* as wide as all graphs of the file need */
+        return gn_session_lent_graph(&d->by_dst, d->n_nodes, d->n_nodes, d->n_edges, &s->graph);
     return gn_graph_from_coo(index, d->n_nodes, d->n_nodes, d->n_edges, GN_I64, d->src, d->dst,
                              &s->graph);
 }
@@ -203,28 +207,42 @@ static void degrees_of(gn_arena *a, const gn_csr *x, low_hint *h)
     h->out_class = out;
 }
 
-/* How many of n rows are among the ends of edges. */
-static int64_t count_joined(gn_arena *a, int64_t n, int64_t n_edges, const int64_t *end)
+/* How many rows are sources of edges. */
+static int64_t count_joined(gn_arena *a, const gn_graph *g)
 {
-    bool *seen = GN_NEW_N(a, bool, n + 1);
+    bool *seen = GN_NEW_N(a, bool, g->n_src + 1);
     int64_t joined = 0;
-    for (int64_t e = 0; e < n_edges; e++) {
-        joined += !seen[end[e]];
-        seen[end[e]] = true;
+    for (int64_t e = 0; e < g->n_edge; e++) {
+        int64_t u = gn_index_get(g->array[GN_GRAPH_COL], g->index, e);
+        joined += !seen[u];
+        seen[u] = true;
     }
     return joined;
 }
 
-static low_hint hint_of(const gn_dataset *d, const gn_relation *r)
+/* Of a graph by destination: rows that have an edge. */
+static int64_t count_reached(const gn_graph *g)
 {
+    int64_t joined = 0;
+    for (int64_t v = 0; v < g->n_dst; v++)
+        joined += gn_index_get(g->array[GN_GRAPH_ROW_PTR], g->index, v) <
+                  gn_index_get(g->array[GN_GRAPH_ROW_PTR], g->index, v + 1);
+    return joined;
+}
+
+static low_hint hint_of(const gn_session *s, int k)
+{
+    const gn_dataset *d = s->data;
+    const gn_relation *r = &d->relations[k];
+    const gn_graph *g = s->relation[k];
     low_hint h = {.name = r->name,
                   .n_src = gn_dataset_rows(d, r->src),
                   .n_dst = gn_dataset_rows(d, r->dst),
                   .n_edge = r->n_edges};
     gn_arena scratch;
     gn_arena_init(&scratch);
-    h.joined_src = count_joined(&scratch, h.n_src, r->n_edges, r->from);
-    h.joined_dst = count_joined(&scratch, h.n_dst, r->n_edges, r->to);
+    h.joined_src = count_joined(&scratch, g);
+    h.joined_dst = count_reached(g);
     gn_arena_free(&scratch);
     return h;
 }
@@ -252,7 +270,7 @@ static gn_status *hints_of(const gn_session *s, bool degrees, const low_hint **o
         if (d->x_csr) degrees_of(s->arena, d->x_csr, &h[1]);
     }
     *n = d->x_csr ? 2 : 1;
-    for (int k = 0; k < d->n_relations; k++) h[(*n)++] = hint_of(d, &d->relations[k]);
+    for (int k = 0; k < d->n_relations; k++) h[(*n)++] = hint_of(s, k);
     *out = h;
     return NULL;
 }
@@ -340,13 +358,13 @@ gn_status *gn_session_bind(gn_session *s, gn_unit *u, gn_pool *pool, const gn_in
 gn_status *gn_session_bind_also(gn_session *s, gn_unit *u, gn_pool *pool, const gn_instance *like,
                                 int n_also, const gn_binding *also)
 {
-    enum { DATA = 11 + GN_BATCH_BINDINGS };
+    enum { DATA = 14 + GN_BATCH_BINDINGS };
     const gn_dataset *d = s->data;
     if (!u->code) return NULL;
     GN_TRY(make_features(s, u));
     GN_TRY(gn_session_missing_inputs(s, u));
     gn_binding *b = GN_NEW_N(s->arena, gn_binding,
-                             DATA + d->n_more + d->n_columns + s->state.n + gn_unit_kept(u) +
+                             DATA + d->n_more + 3 * d->n_columns + s->state.n + gn_unit_kept(u) +
                                  n_also);
     int64_t nodes = d->n_nodes, labelled = gn_dataset_labelled(d);
     bool by_batches = s->batches && u->code->set; /* candidates of a search, too */
@@ -356,6 +374,7 @@ gn_status *gn_session_bind_also(gn_session *s, gn_unit *u, gn_pool *pool, const 
     const float *x = d->x ? d->x : s->x_dense;
     int n = 0;
     if (x) b[n++] = (gn_binding){GN_NAME_X, GN_F32, nodes, d->n_features, (void *)(uintptr_t)x};
+    n += gn_session_bind_codes(&d->x_codes, GN_NAME_X, nodes, d->n_features, s->arena, b + n);
     if (d->y) b[n++] = (gn_binding){GN_NAME_Y, GN_I32, labelled, 1, d->y};
     if (train_mask) b[n++] = (gn_binding){GN_NAME_TRAIN_MASK, GN_BOOL, labelled, 1, train_mask};
     if (d->val_mask) b[n++] = (gn_binding){GN_NAME_VAL_MASK, GN_BOOL, labelled, 1, d->val_mask};
@@ -392,8 +411,11 @@ gn_status *gn_session_bind_also(gn_session *s, gn_unit *u, gn_pool *pool, const 
         s->batches->tensors = b;
         s->batches->n_graphs = graphs;
         s->batches->graphs = g;
+        gn_stored_scatter(s);
     }
-    return gn_unit_bind(u, graphs, g, n + s->state.n, b, pool, like);
+    GN_TRY(gn_stored_check(s, u));
+    GN_TRY(gn_unit_bind(u, graphs, g, n + s->state.n, b, pool, like));
+    return gn_stored_check_picked(s, u);
 }
 
 static gn_status *bind_unit(gn_session *s, gn_unit_id id, gn_unit *u)
@@ -459,12 +481,29 @@ static gn_status *bind_all(gn_session *s)
     GN_TRY(gn_session_sort_inputs(s));
     GN_TRY(gn_session_arrange_columns(s));
     GN_TRY(gn_model_add_state(s->model, &s->build, &s->state));
-    GN_TRY(bind_unit(s, GN_UNIT_EVAL, &s->build.eval));
+    if (!s->opt.unscored) GN_TRY(bind_unit(s, GN_UNIT_EVAL, &s->build.eval));
     GN_TRY(bind_unit(s, GN_UNIT_STEP, &s->build.step));
     return share_memory(s);
 }
 
 /* Life ----------------------------------------------------------------------------------------- */
+
+static gn_status *make_row_of(gn_session *s)
+{
+    s->row_of = malloc((size_t)(s->data->n_nodes + 1) * sizeof *s->row_of);
+    if (!s->row_of)
+        GN_FAIL(GN_ERR_NOMEM, "out of memory: %lld nodes to reorder", (long long)s->data->n_nodes);
+    return NULL;
+}
+
+/* Nodes of a file may have other numbers than those of its source, whose results are shown. */
+static gn_status *take_numbers(gn_session *s)
+{
+    if (!s->data->row_of) return NULL;
+    GN_TRY(make_row_of(s));
+    memcpy(s->row_of, s->data->row_of, (size_t)s->data->n_nodes * sizeof *s->row_of);
+    return NULL;
+}
 
 /* Nodes get numbers that lie close where they are read together; and the graph is made again. */
 static gn_status *reorder(gn_session *s)
@@ -473,11 +512,11 @@ static gn_status *reorder(gn_session *s)
     if (s->opt.reorder == GN_ORDER_NONE) return NULL;
     if (s->data->n_tables || s->data->n_relations)
         GN_FAIL(GN_ERR_USAGE, "--reorder: the data have several types of rows or relations");
-    s->row_of = malloc((size_t)(s->data->n_nodes + 1) * sizeof *s->row_of);
-    if (!s->row_of)
-        GN_FAIL(GN_ERR_NOMEM, "out of memory: %lld nodes to reorder", (long long)s->data->n_nodes);
+    if (!s->row_of) GN_TRY(make_row_of(s));
     GN_TRY(gn_graph_order(s->graph, s->opt.reorder, s->row_of));
     GN_TRY(gn_dataset_renumber(s->data, s->row_of));
+    if (s->data->row_of) /* they had other numbers before */
+        memcpy(s->row_of, s->data->row_of, (size_t)s->data->n_nodes * sizeof *s->row_of);
     gn_graph_free(s->graph);
     s->graph = NULL;
     GN_TRY(make_graph(s));
@@ -499,6 +538,9 @@ gn_status *gn_session_read(gn_session *s)
     double t0 = gn_now_ms();
     gn_memory_huge_pages(gn_is_on(s->opt.without.decisions, GN_DO_HUGE_PAGES));
     GN_TRY(gn_dataset_read(&s->opt.data, &s->data));
+    /* programs for others have float32 features, too */
+    if (s->opt.objects || s->opt.plain_features) GN_TRY(gn_dataset_own_features(s->data));
+    GN_TRY(take_numbers(s));
     GN_TRY(make_graph(s));
     s->read_ms = gn_now_ms() - t0;
     GN_TRY(front_end(s));
@@ -564,23 +606,26 @@ gn_status *gn_session_reset(gn_session *s, uint64_t seed)
     return gn_session_push(s);
 }
 
-static int64_t csr_bytes(const gn_csr *m) { return m ? (m->rows + 1) * 8 + m->nnz * 8 : 0; }
+static int64_t csr_bytes(const gn_csr *m)
+{
+    return m && !m->lent ? (m->rows + 1) * 8 + m->nnz * 8 : 0;
+}
 
 static int64_t data_bytes(const gn_session *s)
 {
     const gn_dataset *d = s->data;
     int64_t bytes = csr_bytes(d->x_csr), edges = d->n_edges;
-    if (d->x) bytes += d->n_nodes * d->n_features * 4;
+    if (d->x && !gn_dataset_lends(d, d->x)) bytes += d->n_nodes * d->n_features * 4;
     if (s->x_dense) bytes += d->n_nodes * d->n_features * 4;
     if (d->src) bytes += 2 * edges * 8;
-    if (d->edge_weight) bytes += edges * 4;
+    if (d->edge_weight && !gn_dataset_lends(d, d->edge_weight)) bytes += edges * 4;
     if (s->edge_weight) bytes += edges * 4;
-    if (d->edge_attr) bytes += edges * d->edge_dim * 4;
+    if (d->edge_attr && !gn_dataset_lends(d, d->edge_attr)) bytes += edges * d->edge_dim * 4;
     if (s->edge_attr) bytes += edges * d->edge_dim * 4;
     int64_t labelled = gn_dataset_labelled(d);
     bytes += gn_session_tables_bytes(s);
-    if (d->y) bytes += labelled * 4;
-    if (d->train_mask) bytes += 3 * labelled;
+    if (d->y && !gn_dataset_lends(d, d->y)) bytes += labelled * 4;
+    if (d->train_mask && !gn_dataset_lends(d, d->train_mask)) bytes += 3 * labelled;
     bytes += labelled * 4 * (!!d->train_times + !!d->val_times + !!d->test_times);
     if (s->row_of) bytes += d->n_nodes * 8;
     return bytes;

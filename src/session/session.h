@@ -76,6 +76,8 @@ typedef struct gn_session_options {
     const char *tune_lock;   /* choices of schedules come from this file; NULL: as the mode says */
     double tune_seconds; /* of searching where the mode searches; 0: not, what is kept is taken */
     bool tune_on;        /* search on, in any mode, whatever is kept */
+    bool unscored; /* training alone: the model is not evaluated, of which there is no memory */
+    bool plain_features; /* those that lie as codes become float32 in memory */
     bool binds_again;    /* other programs are bound to its data later on */
     bool free_order;     /* nodes may be reordered by a search */
     /* what was tried and what came of it; NULL: nobody listens */

@@ -58,10 +58,15 @@ GN_NODISCARD gn_status *gn_session_bind_also(gn_session *s, gn_unit *u, gn_pool 
 GN_NODISCARD gn_status *gn_session_bind(gn_session *s, gn_unit *u, gn_pool *pool,
                                         const gn_instance *like);
 
-/* session_tables.c */
+/* session_tables.c: of arrays that a file lends */
+GN_NODISCARD gn_status *gn_session_lent_graph(const gn_by_dst *g, int64_t n_src, int64_t n_dst,
+                                              int64_t n_edges, gn_graph **out);
+/* Codes under the name of what programs make of them, and what that takes; how many: 3 at most. */
+int gn_session_bind_codes(const gn_codes *c, const char *name, int64_t rows, int64_t cols,
+                          gn_arena *a, gn_binding *to);
 GN_NODISCARD gn_status *gn_session_make_relations(gn_session *s);  /* after s->graph */
 GN_NODISCARD gn_status *gn_session_arrange_columns(gn_session *s); /* after relations */
-int gn_session_bind_columns(const gn_session *s, gn_binding *to);  /* [data->n_columns] */
+int gn_session_bind_columns(const gn_session *s, gn_binding *to);  /* [3 data->n_columns] */
 int gn_session_bind_relations(const gn_session *s, gn_graph_binding *to);
 const gn_graph *gn_session_relation(const gn_session *s, const char *name); /* that there is */
 /* How many levels of rows a training step picks where rows are of several types. */

@@ -4,6 +4,7 @@
 
 #include "base/data_name.h"
 #include "runtime/data/csr.h"
+#include "runtime/data/lent.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,13 @@ static const gn_graph *graph_of(const gn_session *s, int relation)
     return relation == 0 ? s->graph : s->relation[relation - 1];
 }
 
+gn_status *gn_session_lent_graph(const gn_by_dst *g, int64_t n_src, int64_t n_dst, int64_t n_edges,
+                                 gn_graph **out)
+{
+    const void *const arrays[] = {g->row_ptr, g->col, g->pos};
+    return gn_graph_lent(g->index, n_src, n_dst, n_edges, arrays, out);
+}
+
 gn_status *gn_session_make_relations(gn_session *s)
 {
     const gn_dataset *d = s->data;
@@ -32,6 +40,11 @@ gn_status *gn_session_make_relations(gn_session *s)
     for (int k = 0; k < d->n_relations; k++) {
         const gn_relation *r = &d->relations[k];
         int64_t n_src = gn_dataset_rows(d, r->src), n_dst = gn_dataset_rows(d, r->dst);
+        if (r->by_dst.row_ptr && r->by_dst.index == s->graph->index) {
+            GN_TRY(gn_session_lent_graph(&r->by_dst, n_src, n_dst, r->n_edges, &s->relation[k]));
+            continue;
+        }
+        GN_TRY(gn_dataset_list_edges(s->data));
         GN_TRY(gn_graph_from_coo(s->graph->index, n_src, n_dst, r->n_edges, GN_I64, r->from, r->to,
                                  &s->relation[k]));
     }
@@ -66,14 +79,30 @@ gn_status *gn_session_arrange_columns(gn_session *s)
     return NULL;
 }
 
+int gn_session_bind_codes(const gn_codes *c, const char *name, int64_t rows, int64_t cols,
+                          gn_arena *a, gn_binding *to)
+{
+    const float *const per_column[] = {c->step, c->least};
+    if (!c->data) return 0;
+    to[0] = (gn_binding){name, c->elem, rows, cols, (void *)(uintptr_t)c->data};
+    for (int k = 0; k < 2 && c->elem == GN_U8; k++) {
+        const char *part = gn_arena_printf(a, k ? GN_CODES_LEAST : GN_CODES_STEP, name);
+        to[k + 1] = (gn_binding){part, GN_F32, 1, cols, (void *)(uintptr_t)per_column[k]};
+    }
+    return c->elem == GN_U8 ? 3 : 1;
+}
+
 int gn_session_bind_columns(const gn_session *s, gn_binding *to)
 {
+    int n = 0;
     for (int k = 0; k < s->data->n_columns; k++) {
         const gn_table_column *c = &s->data->columns[k];
         void *data = s->column[k] ? s->column[k] : c->data;
-        to[k] = (gn_binding){c->name, c->elem, rows_of(s->data, c), row_elems(c), data};
+        int64_t rows = rows_of(s->data, c), row = row_elems(c);
+        if (data) to[n++] = (gn_binding){c->name, c->elem, rows, row, data};
+        n += gn_session_bind_codes(&c->codes, c->name, rows, row, s->arena, to + n);
     }
-    return s->data->n_columns;
+    return n;
 }
 
 int gn_session_bind_relations(const gn_session *s, gn_graph_binding *to)
@@ -148,11 +177,12 @@ int64_t gn_session_tables_bytes(const gn_session *s)
 {
     const gn_dataset *d = s->data;
     int64_t bytes = 0;
-    for (int k = 0; k < d->n_relations; k++) bytes += d->relations[k].n_edges * 16;
+    for (int k = 0; k < d->n_relations; k++)
+        bytes += d->relations[k].from ? d->relations[k].n_edges * 16 : 0;
     for (int k = 0; k < d->n_columns; k++) {
         const gn_table_column *c = &d->columns[k];
         int64_t all = rows_of(d, c) * row_elems(c) * (int64_t)gn_elem_size(c->elem);
-        bytes += c->data ? all : 0;
+        bytes += c->data && !gn_dataset_lends(d, c->data) ? all : 0;
         if (s->column && s->column[k]) bytes += all;
     }
     return bytes;

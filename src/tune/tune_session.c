@@ -19,7 +19,8 @@ gn_tune_site tune_site_of(gn_session *s)
                          .seed = s->opt.seed,
                          .bind = bind,
                          .ctx = s};
-    if (!d->x && !s->x_dense) site.missing_bytes = 4.0 * (double)d->n_nodes * (double)d->n_features;
+    if (!d->x && !d->x_codes.data && !s->x_dense)
+        site.missing_bytes = 4.0 * (double)d->n_nodes * (double)d->n_features;
     return site;
 }
 

@@ -1,0 +1,691 @@
+/* Datasets as mapped files: the same after a round trip, and refused in words when they are
+ * damaged. */
+/* links: runtime base */
+#include "data_fixture.h"
+
+#include "base/half.h"
+#include "runtime/data/datafile.h"
+#include "runtime/data/synthetic.h"
+#include "runtime/data/tensorfile.h"
+
+#include <math.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <zlib.h>
+
+static char path[4096];
+
+static void setup(void)
+{
+    const char *tmp = getenv("TMPDIR");
+    snprintf(path, sizeof path, "%s/gnnc-store-%ld", tmp ? tmp : "/tmp", (long)getpid());
+}
+
+static void teardown(void) { unlink(path); }
+
+static gn_dataset *undrawn(const char *from)
+{
+    return read_with(
+        (gn_data_options){.path = from, .normalize_rows = -1, .undirected = -1, .undrawn = true});
+}
+
+static void write_as(const gn_dataset *d, int features)
+{
+    must(gn_datafile_write(d, &(gn_datafile_options){features, "a test"}, path));
+}
+
+static gn_dataset *read_store(void)
+{
+    gn_dataset *d;
+    gn_reading r = {0};
+    must(gn_datafile_read(path, &r, &d));
+    return d;
+}
+
+/* The same ----------------------------------------------------------------------------------- */
+
+static void same(const void *a, const void *b, int64_t n, size_t size, const char *what)
+{
+    ck_assert_msg(!n || !a == !b, "%s", what);
+    if (a && n) ck_assert_msg(!memcmp(a, b, (size_t)n * size), "%s", what);
+}
+
+static void same_csr(const gn_csr *a, const gn_csr *b)
+{
+    ck_assert(!a == !b);
+    if (!a) return;
+    ck_assert(a->rows == b->rows && a->cols == b->cols && a->nnz == b->nnz);
+    same(a->ptr, b->ptr, a->rows + 1, sizeof *a->ptr, "csr ptr");
+    same(a->col, b->col, a->nnz, sizeof *a->col, "csr col");
+    same(a->val, b->val, a->nnz, sizeof *a->val, "csr val");
+}
+
+static void same_columns(const gn_dataset *a, const gn_dataset *b)
+{
+    ck_assert_int_eq(a->n_columns, b->n_columns);
+    for (int k = 0; k < a->n_columns; k++) {
+        const gn_table_column *c = &a->columns[k], *o = &b->columns[k];
+        int64_t n = c->on_edges ? gn_dataset_edges(a, c->over) : gn_dataset_rows(a, c->over);
+        ck_assert_str_eq(c->name, o->name);
+        ck_assert(c->on_edges == o->on_edges && c->over == o->over && c->elem == o->elem &&
+                  c->rank == o->rank && c->classes == o->classes && !c->names == !o->names);
+        for (int i = 0; i < c->rank; i++) n *= c->dim[i];
+        same(c->data, o->data, n, gn_elem_size(c->elem), c->name);
+        same_csr(c->csr, o->csr);
+        for (int64_t i = 0; c->names && i < c->classes; i++)
+            ck_assert_str_eq(c->names[i], o->names[i]);
+    }
+}
+
+static void same_labels(const gn_dataset *a, const gn_dataset *b)
+{
+    int64_t n = gn_dataset_labelled(a);
+    ck_assert(a->labelled == b->labelled && a->n_classes == b->n_classes);
+    same(a->y, b->y, n, sizeof *a->y, "y");
+    same(a->train_mask, b->train_mask, n, 1, "train");
+    same(a->val_mask, b->val_mask, n, 1, "val");
+    same(a->test_mask, b->test_mask, n, 1, "test");
+    same(a->train_times, b->train_times, n, sizeof *a->train_times, "times");
+    same(a->val_times, b->val_times, n, sizeof *a->val_times, "times");
+    same(a->test_times, b->test_times, n, sizeof *a->test_times, "times");
+}
+
+static void same_tables(const gn_dataset *a, const gn_dataset *b)
+{
+    ck_assert(a->n_tables == b->n_tables && a->n_relations == b->n_relations);
+    for (int k = 0; k < a->n_tables; k++) {
+        ck_assert_str_eq(a->tables[k].name, b->tables[k].name);
+        ck_assert_int_eq(a->tables[k].rows, b->tables[k].rows);
+    }
+    for (int k = 0; k < a->n_relations; k++) {
+        const gn_relation *r = &a->relations[k], *o = &b->relations[k];
+        ck_assert_str_eq(r->name, o->name);
+        ck_assert(r->src == o->src && r->dst == o->dst && r->n_edges == o->n_edges);
+        same(r->from, o->from, r->n_edges, sizeof *r->from, r->name);
+        same(r->to, o->to, r->n_edges, sizeof *r->to, r->name);
+    }
+}
+
+static void same_data(const gn_dataset *a, const gn_dataset *b)
+{
+    ck_assert_str_eq(a->name ? a->name : "", b->name ? b->name : "");
+    ck_assert(a->n_nodes == b->n_nodes && a->n_edges == b->n_edges && a->typed == b->typed &&
+              a->n_features == b->n_features && a->edge_dim == b->edge_dim &&
+              a->normalized == b->normalized && a->edges_remade == b->edges_remade);
+    same(a->src, b->src, a->n_edges, sizeof *a->src, "src");
+    same(a->dst, b->dst, a->n_edges, sizeof *a->dst, "dst");
+    same(a->edge_weight, b->edge_weight, a->n_edges, sizeof(float), "weight");
+    same(a->edge_attr, b->edge_attr, a->n_edges * a->edge_dim, sizeof(float), "attr");
+    same(a->x, b->x, a->n_nodes * a->n_features, sizeof(float), "x");
+    same_csr(a->x_csr, b->x_csr);
+    same_labels(a, b);
+    same_tables(a, b);
+    same_columns(a, b);
+    ck_assert_int_eq(a->n_more, b->n_more);
+    for (int k = 0; k < a->n_more; k++) {
+        const gn_data_array *m = &a->more[k];
+        int64_t n = 1;
+        ck_assert_str_eq(m->name, b->more[k].name);
+        ck_assert(m->rank == b->more[k].rank && m->also == b->more[k].also);
+        for (int i = 0; i < m->rank; i++) n *= m->dim[i];
+        same(m->data, b->more[k].data, n, sizeof *m->data, m->name);
+    }
+    ck_assert_int_eq(a->n_remarks, b->n_remarks);
+}
+
+static void comes_back(const char *from)
+{
+    gn_dataset *d = undrawn(from), *e;
+    int64_t blocks;
+    write_as(d, -1);
+    e = read_store();
+    must(gn_datafile_check(e, &blocks));
+    ck_assert(!e->src && (d->typed || e->by_dst.row_ptr));
+    must(gn_dataset_list_edges(e));
+    same_data(d, e);
+    gn_dataset_free(e);
+    e = undrawn(path); /* as --data reads it */
+    ck_assert(gn_dataset_lends(e, d->typed ? e->relations[0].by_dst.col : e->by_dst.col));
+    gn_dataset_free(e);
+    gn_dataset_free(d);
+}
+
+START_TEST(all_kinds_come_back)
+{
+    static const char *const drawn[] = {
+        "synthetic:nodes=300,edges=2000,features=7,classes=3",
+        "synthetic:nodes=300,edges=2000,features=40,classes=3,density=0.1,train=0.3",
+        "synthetic:nodes=5,edges=0",
+        "synthetic:typed,scale=0.0005",
+    };
+    for (size_t k = 0; k < sizeof drawn / sizeof *drawn; k++) comes_back(drawn[k]);
+    comes_back(source_path("samples/karate.graph"));
+}
+END_TEST
+
+/* A .npz with what else there is: weights, attributes, repeats of a split, an array of one's
+ * own. */
+static void write_npz(const char *to)
+{
+    gn_tensor_file *f;
+    void *p;
+    const int64_t two[] = {2, 5}, edges[] = {5, 2}, n[] = {4, 3}, five = 5, four = 4, three = 3,
+                  one = 1;
+    static const int32_t ends[] = {0, 1, 2, 3, 3, 1, 2, 3, 0, 0}, y[] = {0, 1, -1, 1},
+                         train[] = {0, 0, 1}, val[] = {3}, test[] = {2};
+    must(gn_tensor_file_new(&f));
+    must(gn_tensor_file_add(f, "edge_index", GN_I32, 2, two, &p));
+    memcpy(p, ends, sizeof ends);
+    must(gn_tensor_file_add(f, "edge_weight", GN_F32, 1, &five, &p));
+    for (int k = 0; k < 5; k++) ((float *)p)[k] = 0.5f * (float)k;
+    must(gn_tensor_file_add(f, "edge_attr", GN_F32, 2, edges, &p));
+    for (int k = 0; k < 10; k++) ((float *)p)[k] = (float)k;
+    must(gn_tensor_file_add(f, "x", GN_F32, 2, n, &p));
+    for (int k = 0; k < 12; k++) ((float *)p)[k] = (float)k - 5.25f;
+    must(gn_tensor_file_add(f, "y", GN_I32, 1, &four, &p));
+    memcpy(p, y, sizeof y);
+    must(gn_tensor_file_add(f, "target", GN_F32, 2, n, &p));
+    for (int k = 0; k < 12; k++) ((float *)p)[k] = (float)(k * k);
+    must(gn_tensor_file_add(f, "train_idx", GN_I32, 1, &three, &p));
+    memcpy(p, train, sizeof train);
+    must(gn_tensor_file_add(f, "valid_idx", GN_I32, 1, &one, &p));
+    memcpy(p, val, sizeof val);
+    must(gn_tensor_file_add(f, "test_idx", GN_I32, 1, &one, &p));
+    memcpy(p, test, sizeof test);
+    must(gn_npz_write(to, f));
+    gn_tensor_file_free(f);
+}
+
+START_TEST(what_lies_on_edges_comes_back)
+{
+    char npz[4200];
+    snprintf(npz, sizeof npz, "%s.npz", path);
+    write_npz(npz);
+    comes_back(npz);
+    unlink(npz);
+}
+END_TEST
+
+START_TEST(a_store_of_a_store_is_the_same_bytes)
+{
+    gn_dataset *d = undrawn("synthetic:nodes=300,edges=2000,features=7,classes=3"), *e;
+    char other[4200];
+    gn_bytes a, b;
+    write_as(d, GN_CODE_INT8);
+    e = read_store();
+    snprintf(other, sizeof other, "%s.2", path);
+    must(gn_datafile_write(e, &(gn_datafile_options){-1, "a test"}, other));
+    must(gn_file_read(path, &a));
+    must(gn_file_read(other, &b));
+    ck_assert(a.n == b.n && !memcmp(a.p, b.p, a.n));
+    gn_bytes_free(&a);
+    gn_bytes_free(&b);
+    gn_dataset_free(e);
+    gn_dataset_free(d);
+    unlink(other);
+}
+END_TEST
+
+/* Codes -------------------------------------------------------------------------------------- */
+
+static void codes_are_near(int features)
+{
+    gn_dataset *d = undrawn("synthetic:nodes=500,edges=2000,features=33,classes=3"), *e;
+    write_as(d, features);
+    e = read_store();
+    const gn_codes c = e->x_codes;
+    ck_assert(!e->x && c.data && c.elem == gn_feature_code_elem[features]);
+    float *step = calloc(33, sizeof *step);
+    for (int k = 0; k < 33 && c.elem == GN_U8; k++) step[k] = c.step[k];
+    must(gn_dataset_own_features(e));
+    ck_assert(e->x && !e->x_codes.data);
+    for (int64_t i = 0; i < 500 * 33; i++) {
+        double off = fabs((double)e->x[i] - (double)d->x[i]),
+               most = c.elem == GN_U8 ? 0.5 * (double)step[i % 33] * 1.0001
+                                      : fabs((double)d->x[i]) * 0x1p-8;
+        ck_assert_msg(off <= most, "number %lld is off by %g", (long long)i, off);
+    }
+    free(step);
+    gn_dataset_free(e);
+    gn_dataset_free(d);
+}
+
+START_TEST(codes_round_as_little_as_they_say)
+{
+    codes_are_near(GN_CODE_BFLOAT16);
+    codes_are_near(GN_CODE_INT8);
+}
+END_TEST
+
+START_TEST(columns_have_codes_too)
+{
+    gn_dataset *d = undrawn("synthetic:typed,scale=0.0005"), *e;
+    write_as(d, GN_CODE_BFLOAT16);
+    e = read_store();
+    const gn_table_column *x = gn_dataset_column(d, "paper.x"),
+                          *c = gn_dataset_column(e, "paper.x");
+    ck_assert(c->codes.elem == GN_BF16 && !c->data);
+    for (int64_t i = 0; i < gn_dataset_rows(d, x->over) * x->dim[0]; i++)
+        ck_assert_uint_eq(((const uint16_t *)c->codes.data)[i],
+                          gn_f32_to_bf16(((const float *)x->data)[i]));
+    gn_dataset_free(e);
+    gn_dataset_free(d);
+}
+END_TEST
+
+START_TEST(one_value_and_wide_ranges_have_codes)
+{
+    float x[] = {3, -8e37f, 3, 8e37f, 3, 0};
+    float least[2] = {INFINITY, INFINITY}, largest[2] = {-INFINITY, -INFINITY}, step[2], back[6];
+    uint8_t q[6];
+    gn_codes_range(2, 6, x, least, largest);
+    must(gn_codes_scale(2, least, largest, step));
+    must(gn_codes_encode(GN_U8, step, least, 2, 6, x, q));
+    gn_codes_decode(&(gn_codes){GN_U8, q, step, least}, 2, 0, 6, back);
+    for (int i = 0; i < 6; i += 2) ck_assert(back[i] == 3);
+    for (int i = 1; i < 6; i += 2) ck_assert(fabsf(back[i] - x[i]) <= step[1] * 0.51f);
+    x[1] = -3e38f;
+    gn_codes_range(2, 6, x, least, largest);
+    MUST_FAIL(gn_codes_scale(2, least, largest, step), GN_ERR_DATA, "column 1 goes from -3e+38");
+}
+END_TEST
+
+START_TEST(what_bfloat16_does_not_hold_is_refused)
+{
+    gn_dataset *d = undrawn("synthetic:nodes=9,edges=4,features=3,classes=2");
+    d->x[7] = 3.4e38f;
+    MUST_FAIL(gn_datafile_write(d, &(gn_datafile_options){GN_CODE_BFLOAT16, NULL}, path),
+              GN_ERR_DATA, "x: a feature is 3.4e+38");
+    ck_assert_int_ne(access(path, F_OK), 0);
+    gn_dataset_free(d);
+}
+END_TEST
+
+/* Orders --------------------------------------------------------------------------------------- */
+
+START_TEST(an_order_is_kept_with_the_data)
+{
+    gn_dataset *d = undrawn("synthetic:nodes=300,edges=2000,features=7,classes=3"),
+               *e = undrawn("synthetic:nodes=300,edges=2000,features=7,classes=3");
+    must(gn_dataset_order(d, GN_ORDER_DEGREE));
+    write_as(d, -1);
+    gn_dataset_free(d);
+    d = read_store();
+    ck_assert_ptr_nonnull(d->row_of);
+    for (int64_t v = 0; v < 300; v++) {
+        int64_t row = d->row_of[v];
+        ck_assert(!memcmp(d->x + row * 7, e->x + v * 7, 7 * sizeof *d->x));
+        ck_assert_int_eq(d->y[row], e->y[v]);
+    }
+    must(gn_dataset_list_edges(d));
+    for (int64_t k = 0; k < d->n_edges; k++)
+        ck_assert(d->src[k] == d->row_of[e->src[k]] && d->dst[k] == d->row_of[e->dst[k]]);
+    gn_dataset_free(d);
+    gn_dataset_free(e);
+}
+END_TEST
+
+/* Damage --------------------------------------------------------------------------------------- */
+
+static gn_bytes store_bytes(int features)
+{
+    gn_bytes b;
+    gn_dataset *d = undrawn("synthetic:nodes=300,edges=2000,features=7,classes=3,train=0.5");
+    write_as(d, features);
+    gn_dataset_free(d);
+    must(gn_file_read(path, &b));
+    return b;
+}
+
+static gn_status *parse_and_check(const void *p, size_t n)
+{
+    gn_dataset *d = NULL;
+    int64_t blocks;
+    gn_status *s = gn_datafile_parse(p, n, "bytes", &d);
+    if (!s) s = gn_datafile_check(d, &blocks);
+    gn_dataset_free(d);
+    return s;
+}
+
+START_TEST(truncated_anywhere_it_is_refused)
+{
+    gn_bytes b = store_bytes(GN_CODE_INT8);
+    must(parse_and_check(b.p, b.n));
+    for (size_t n = 0; n < b.n; n += n < b.n - 300 ? 511 : 1) {
+        void *p = exact(b.p, n);
+        const char *words = n < 8 ? "no store" : "truncated";
+        MUST_FAIL(parse_and_check(p, n), GN_ERR_DATA, words);
+        free(p);
+    }
+    gn_bytes_free(&b);
+}
+END_TEST
+
+START_TEST(a_flipped_byte_of_any_block_is_named)
+{
+    gn_bytes b = store_bytes(GN_CODE_INT8);
+    size_t blocks = b.n / GN_BLOCK_SIZE;
+    for (size_t k = 0; k <= blocks; k++)
+        for (int turn = 0; turn < 3; turn++) {
+            size_t in = turn == 0   ? 0
+                        : turn == 1 ? GN_BLOCK_SIZE - 1
+                                    : (k * 1237 + 77) % 4096,
+                   at = k * GN_BLOCK_SIZE + in;
+            if (at >= b.n) continue;
+            b.p[at] ^= 0x10;
+            gn_status *s = parse_and_check(b.p, b.n);
+            ck_assert_msg(s && gn_status_code(s) == GN_ERR_DATA, "byte %zu", at);
+            ck_assert_msg(strstr(gn_status_message(s), "damaged") ||
+                              (k == 0 && (at < 20 || strstr(gn_status_message(s), "header"))),
+                          "byte %zu: %s", at, gn_status_message(s));
+            gn_status_free(s);
+            b.p[at] ^= 0x10;
+        }
+    must(parse_and_check(b.p, b.n));
+    gn_bytes_free(&b);
+}
+END_TEST
+
+static void sign(unsigned char *p)
+{
+    uint32_t crc = (uint32_t)crc32(0, p, GN_BLOCK_SIZE - 4);
+    for (int k = 0; k < 4; k++) p[GN_BLOCK_SIZE - 4 + k] = (unsigned char)(crc >> 8 * k);
+}
+
+START_TEST(another_version_or_byte_order_is_told)
+{
+    gn_bytes b = store_bytes(-1);
+    b.p[8] = 2;
+    sign(b.p);
+    MUST_FAIL(parse_and_check(b.p, b.n), GN_ERR_DATA, "version 2 of the format: expected 1");
+    b.p[8] = 1;
+    memcpy(b.p + 12, "\1\2\3\4", 4);
+    MUST_FAIL(parse_and_check(b.p, b.n), GN_ERR_DATA, "big-endian");
+    memcpy(b.p + 12, "\4\3\2\1", 4);
+    b.p[48] = 255; /* more blocks than there are */
+    sign(b.p);
+    MUST_FAIL(parse_and_check(b.p, b.n), GN_ERR_DATA, "no room");
+    gn_bytes_free(&b);
+}
+END_TEST
+
+/* Of rows those blocks alone are looked at that hold them. */
+START_TEST(rows_are_checked_when_they_are_read)
+{
+    gn_dataset *d = undrawn("synthetic:nodes=4000,edges=2000,features=16,classes=3");
+    write_as(d, -1);
+    gn_dataset_free(d);
+    d = read_store();
+    const gn_block_array *x = gn_block_file_find(d->file, "x");
+    int64_t at = x->at + 1500 * 64 + 5; /* of row 1500 */
+    gn_dataset_free(d);
+    FILE *f = fopen(path, "r+b");
+    ck_assert(f && !fseek(f, (long)at, SEEK_SET) && fputc(0x55, f) != EOF && !fclose(f));
+    d = read_store();
+    const int32_t others[] = {0, 1, 70, 1400, 1700, 3999}, hit[] = {3, 1499, 3998};
+    gn_block_rows r = {d->x, 64, 6, GN_I32, others};
+    must(gn_block_file_check_rows(d->file, &r));
+    r = (gn_block_rows){d->x, 64, 3, GN_I32, hit};
+    MUST_FAIL(gn_block_file_check_rows(d->file, &r), GN_ERR_DATA, ", of x) is damaged");
+    const int64_t turned[] = {1500, 2, 1};
+    r = (gn_block_rows){d->x, 64, 3, GN_I64, turned};
+    MUST_FAIL(gn_block_file_check_rows(d->file, &r), GN_ERR_DATA, ", of x) is damaged");
+    MUST_FAIL(gn_dataset_own_features(d), GN_ERR_DATA, ", of x) is damaged");
+    gn_dataset_free(d);
+}
+END_TEST
+
+/* Writers that end --------------------------------------------------------------------------- */
+
+static void remove_leftovers(void)
+{
+    char command[5000];
+    snprintf(command, sizeof command, "rm -f '%s'.*.tmp", path);
+    ck_assert_int_eq(system(command), 0);
+}
+
+START_TEST(a_killed_writer_leaves_no_store_that_is_wrong)
+{
+    gn_dataset *d = undrawn("synthetic:nodes=3000,edges=60000,features=40,classes=3");
+    int whole = 0;
+    for (int k = 0; k < 40; k++) {
+        pid_t child = fork();
+        if (child == 0) {
+            for (;;)
+                gn_status_free(
+                    gn_datafile_write(d, &(gn_datafile_options){GN_CODE_BFLOAT16, NULL}, path));
+        }
+        usleep((useconds_t)(300 + k * 400));
+        kill(child, SIGKILL);
+        ck_assert_int_eq(waitpid(child, NULL, 0), child);
+        if (access(path, F_OK) != 0) continue;
+        gn_dataset *e = read_store();
+        int64_t blocks;
+        must(gn_datafile_check(e, &blocks));
+        ck_assert_int_eq(e->n_edges, d->n_edges);
+        gn_dataset_free(e);
+        whole++;
+    }
+    ck_assert_int_gt(whole, 0);
+    remove_leftovers();
+    gn_dataset_free(d);
+}
+END_TEST
+
+START_TEST(a_full_disk_is_told_and_leaves_nothing)
+{
+    gn_dataset *d = undrawn("synthetic:nodes=3000,edges=60000,features=40,classes=3");
+    struct rlimit was, small;
+    getrlimit(RLIMIT_FSIZE, &was);
+    signal(SIGXFSZ, SIG_IGN);
+    for (rlim_t most = 0; most < 1000000; most += 150000) {
+        small = (struct rlimit){most, was.rlim_max};
+        ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
+        gn_status *s = gn_datafile_write(d, &(gn_datafile_options){-1, NULL}, path);
+        ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &was), 0);
+        MUST_FAIL(s, GN_ERR_IO, "cannot write '");
+        ck_assert_int_ne(access(path, F_OK), 0);
+    }
+    signal(SIGXFSZ, SIG_DFL);
+    gn_dataset_free(d);
+}
+END_TEST
+
+START_TEST(it_is_no_pipe)
+{
+    MUST_FAIL(gn_datafile_write(NULL, NULL, "/dev/null"), GN_ERR_IO, "expected a file");
+}
+END_TEST
+
+/* Streams ------------------------------------------------------------------------------------ */
+
+/* A synthetic graph is written as it would be out of memory, whatever fits there. */
+START_TEST(streams_write_the_same_bytes)
+{
+    static const struct {
+        const char *text;
+        int features;
+        int64_t heap;
+    } of[] = {{"nodes=3000,edges=40000,features=9,classes=4", GN_CODE_FLOAT32, 0},
+              {"nodes=3000,edges=40000,features=9,classes=4,train=0.4,seed=3", GN_CODE_INT8, 20000},
+              {"nodes=200,edges=9800,features=16,classes=3,local=1", GN_CODE_BFLOAT16, 4000},
+              {"nodes=200,edges=9800,exponent=1.3", -1, 3000},
+              {"nodes=70,edges=2,features=1", -1, 1},
+              {"nodes=1,edges=0,features=3,classes=1", GN_CODE_INT8, 0}};
+    for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
+        char source[200];
+        gn_bytes a, b;
+        bool streamed;
+        snprintf(source, sizeof source, "synthetic:%s", of[k].text);
+        gn_dataset *d = undrawn(source);
+        must(gn_datafile_write(d, &(gn_datafile_options){of[k].features, source}, path));
+        gn_dataset_free(d);
+        must(gn_file_read(path, &a));
+        const gn_synthetic_file f = {.text = of[k].text,
+                                     .path = path,
+                                     .source = source,
+                                     .features = of[k].features,
+                                     .heap_bytes = of[k].heap};
+        must(gn_synthetic_write(&f, &streamed));
+        must(gn_file_read(path, &b));
+        ck_assert(streamed);
+        ck_assert_msg(a.n == b.n && !memcmp(a.p, b.p, a.n), "%s", source);
+        gn_bytes_free(&a);
+        gn_bytes_free(&b);
+    }
+}
+END_TEST
+
+static int by_number(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* In another order as well, but for that of the list of edges. */
+START_TEST(streams_are_put_in_order)
+{
+    const char *text = "nodes=900,edges=9000,features=5,classes=4";
+    gn_dataset *d = undrawn("synthetic:nodes=900,edges=9000,features=5,classes=4"), *e;
+    bool streamed;
+    d->train_mask = calloc(900, 1);
+    d->val_mask = calloc(900, 1);
+    d->test_mask = calloc(900, 1);
+    must(gn_dataset_draw_split(d, 0));
+    must(gn_dataset_order(d, GN_ORDER_DEGREE));
+    must(gn_synthetic_write(
+        &(gn_synthetic_file){
+            .text = text, .path = path, .features = -1, .heap_bytes = 5000, .by_degree = true},
+        &streamed));
+    e = read_store();
+    same(d->x, e->x, 900 * 5, sizeof *d->x, "x");
+    same(d->row_of, e->row_of, 900, sizeof *d->row_of, "row_of");
+    same_labels(d, e);
+    must(gn_dataset_list_edges(e));
+    ck_assert_int_eq(d->n_edges, e->n_edges);
+    for (int64_t k = 0; k < d->n_edges; k++) {
+        d->src[k] = d->src[k] * 900 + d->dst[k];
+        e->src[k] = e->src[k] * 900 + e->dst[k];
+        ck_assert(k == 0 || e->src[k] > e->src[k - 1]); /* listed by their numbers */
+    }
+    qsort(d->src, (size_t)d->n_edges, sizeof *d->src, by_number);
+    same(d->src, e->src, d->n_edges, sizeof *d->src, "edges");
+    gn_dataset_free(e);
+    gn_dataset_free(d);
+}
+END_TEST
+
+START_TEST(what_is_no_stream_is_left_alone)
+{
+    static const char *const text[] = {"typed,scale=0.001", "nodes=9,edges=40,features=3",
+                                       "nodes=90,edges=40,features=30,density=0.1"};
+    bool streamed;
+    for (size_t k = 0; k < sizeof text / sizeof *text; k++) {
+        must(gn_synthetic_write(&(gn_synthetic_file){.text = text[k], .path = path, .features = -1},
+                                &streamed));
+        ck_assert(!streamed && access(path, F_OK) != 0);
+    }
+}
+END_TEST
+
+START_TEST(a_stream_tells_of_a_full_disk)
+{
+    struct rlimit was, small;
+    bool streamed;
+    const gn_synthetic_file f = {.text = "nodes=3000,edges=200000,features=20,classes=2",
+                                 .path = path,
+                                 .features = -1,
+                                 .heap_bytes = 200000};
+    getrlimit(RLIMIT_FSIZE, &was);
+    signal(SIGXFSZ, SIG_IGN);
+    for (rlim_t most = 0; most < 1200000; most += 300000) {
+        small = (struct rlimit){most, was.rlim_max};
+        ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
+        gn_status *s = gn_synthetic_write(&f, &streamed);
+        ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &was), 0);
+        MUST_FAIL(s, GN_ERR_IO, "cannot write ");
+        ck_assert_int_ne(access(path, F_OK), 0);
+    }
+    signal(SIGXFSZ, SIG_DFL);
+}
+END_TEST
+
+/* Own copies --------------------------------------------------------------------------------- */
+
+START_TEST(what_changes_data_takes_copies)
+{
+    gn_dataset *d = undrawn("synthetic:nodes=300,edges=2000,features=7,classes=3");
+    write_as(d, GN_CODE_BFLOAT16);
+    gn_dataset_free(d);
+    static const gn_data_options how[] = {
+        {.normalize_rows = 1, .undirected = -1},
+        {.normalize_rows = -1, .undirected = 1},
+        {.normalize_rows = -1, .undirected = -1, .features = GN_FEATURES_DEGREE},
+        {.normalize_rows = -1, .undirected = -1, .features = GN_FEATURES_IDENTITY},
+        {.normalize_rows = -1, .undirected = -1, .reduce = GN_REDUCTION_SVD, .components = 2},
+    };
+    for (size_t k = 0; k < sizeof how / sizeof *how; k++) {
+        gn_data_options opt = how[k];
+        opt.path = path;
+        d = read_with(opt);
+        ck_assert_int_eq(d->n_nodes, 300);
+        gn_dataset_free(d);
+    }
+    d = undrawn(path);
+    int64_t *to = calloc(300, sizeof *to);
+    for (int64_t v = 0; v < 300; v++) to[v] = 299 - v;
+    must(gn_dataset_renumber(d, to));
+    free(to);
+    must(gn_dataset_check(d));
+    gn_dataset_drop_edges(d, true);
+    gn_dataset_free(d);
+}
+END_TEST
+
+START_TEST(normalised_features_are_known_as_such)
+{
+    gn_data_options opt = {.path = "synthetic:nodes=300,edges=2000,features=7,classes=3",
+                           .normalize_rows = 1,
+                           .undirected = -1};
+    gn_dataset *d = read_with(opt), *e;
+    write_as(d, -1);
+    opt.path = path;
+    e = read_with(opt);
+    ck_assert(e->normalized && gn_dataset_lends(e, e->x));
+    same(d->x, e->x, 300 * 7, sizeof *d->x, "x");
+    gn_dataset_free(e);
+    opt.normalize_rows = 0;
+    MUST_FAIL(gn_dataset_read(&opt, &e), GN_ERR_USAGE, "--normalize-features off");
+    gn_dataset_free(d);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("store");
+    tcase_add_checked_fixture(t, setup, teardown);
+    tcase_add_test(t, all_kinds_come_back);
+    tcase_add_test(t, what_lies_on_edges_comes_back);
+    tcase_add_test(t, a_store_of_a_store_is_the_same_bytes);
+    tcase_add_test(t, codes_round_as_little_as_they_say);
+    tcase_add_test(t, columns_have_codes_too);
+    tcase_add_test(t, one_value_and_wide_ranges_have_codes);
+    tcase_add_test(t, what_bfloat16_does_not_hold_is_refused);
+    tcase_add_test(t, an_order_is_kept_with_the_data);
+    tcase_add_test(t, truncated_anywhere_it_is_refused);
+    tcase_add_test(t, a_flipped_byte_of_any_block_is_named);
+    tcase_add_test(t, another_version_or_byte_order_is_told);
+    tcase_add_test(t, rows_are_checked_when_they_are_read);
+    tcase_add_test(t, a_killed_writer_leaves_no_store_that_is_wrong);
+    tcase_add_test(t, a_full_disk_is_told_and_leaves_nothing);
+    tcase_add_test(t, it_is_no_pipe);
+    tcase_add_test(t, streams_write_the_same_bytes);
+    tcase_add_test(t, streams_are_put_in_order);
+    tcase_add_test(t, what_is_no_stream_is_left_alone);
+    tcase_add_test(t, a_stream_tells_of_a_full_disk);
+    tcase_add_test(t, what_changes_data_takes_copies);
+    tcase_add_test(t, normalised_features_are_known_as_such);
+    return RUN_CASES("store", t);
+}
