@@ -103,7 +103,8 @@ static gn_status *check_columns(const gn_artifact *a)
                   number && (c->kind != GN_COLUMN_INPUT || c->name) && c->graphs >= 0 &&
                   c->graphs <= a->n_graphs;
         for (int j = 0; ok && j < column_operands(c->kind); j++) {
-            ok = within(c->of[j], k) && a->columns[c->of[j]].graphs <= c->graphs;
+            ok = within(c->of[j], k) && a->columns[c->of[j]].graphs <= c->graphs &&
+                 !gn_elem_is_float(a->columns[c->of[j]].elem);
             drawn = drawn || (ok && a->columns[c->of[j]].drawn);
         }
         if (ok && edges) {
@@ -125,6 +126,8 @@ static gn_status *check_edges(const gn_artifact *a, int k)
         BAD("artifact %s: graph %d is made of column %d", a->name, k, g->column);
     if (g->how == GN_FILTER && a->columns[g->column].elem != GN_BOOL)
         BAD("artifact %s: graph %d is made of a mask that is none", a->name, k);
+    if (g->how == GN_INDEX && gn_elem_is_float(a->columns[g->column].elem))
+        BAD("artifact %s: graph %d is made of numbers that are none", a->name, k);
     if (g->how == GN_INDEX && (!row_count_ok(g->rows, k) || g->with[0] < -1 || g->with[0] >= k))
         BAD("artifact %s: graph %d counts rows of nothing", a->name, k);
     bool draws = g->times > 0 && (unsigned)g->end <= 2 && g->key_of[0] && g->key_of[1];

@@ -330,6 +330,10 @@ static const figure figures[] = {
           " %24 = iota {axis = -1} : edge.8 i64[]",
      3,
      {1, 7, 10}},
+    /* loops; what does not go back as well; with either way nothing */
+    {"without %1, %13 {either = 0}\n %20 = gather %19, %18 {end = 0}", 3, {1, 2, 2}},
+    {"without %1, %15 {either = 0}\n %20 = gather %19, %18 {end = 0}", 4, {2, 3, 4, 4}},
+    {"without %1, %15 {either = 1}\n %20 = gather %19, %18 {end = 0}", 0, {0}},
     {"cell %16, %11", 4, {2, -1, 3, N}},
     {"row_value %16", 4, {2, 0, -1, N}},
     {"nearest %2 {k = 2}", 8, {0, 1, 1, 0, 2, 1, 3, 2}},

@@ -352,7 +352,9 @@ static gn_graph_slot of_columns(gn_graph_derive how)
 START_TEST(malformed_edges)
 {
     NO_EDGES(columns[1].of[0] = 1, "column 1 is of nothing");
-    NO_EDGES(columns[0].elem = GN_F32, "column 0 is of nothing");
+    NO_EDGES(columns[0].elem = GN_F64, "column 0 is of nothing");
+    NO_EDGES(columns[0].elem = GN_F32, "column 1 is of nothing"); /* which weights make nothing of
+                                                                   */
     NO_EDGES(columns[0].name = NULL, "column 0 is of nothing");
     NO_EDGES(columns[0].drawn = true, "column 0 is of nothing");
     NO_EDGES(columns[0].graphs = 1, "column 1 is of nothing"); /* which says that it needs none */
