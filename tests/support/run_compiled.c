@@ -279,6 +279,8 @@ static const gn_ends *ends_for(gn_arena *a, const gir_program *p, int64_t rows, 
     return e;
 }
 
+static int opt_level(const run_mode *m) { return m->eager ? 0 : SUITE_OPT_LEVEL; }
+
 static gn_status *lower_variant(run_case *c, variant *z)
 {
     gn_compile_options o = {.index = GN_I32};
@@ -297,7 +299,7 @@ static gn_status *lower_variant(run_case *c, variant *z)
     if (z->mode->split) o.pass.fixed = input_names(c->arena, c->p, false, &o.pass.n_fixed);
     if (z->mode->some) o.pass.without = some_of(c->p);
     o.code = (gn_codegen_options){.off = o.pass.without.decisions,
-                                  .opt_level = z->mode->eager ? 0 : SUITE_OPT_LEVEL,
+                                  .opt_level = opt_level(z->mode),
                                   .cpu = z->mode->cpu};
     gn_limits limits = gpu ? gn_cuda_limits() : gn_cpu_limits(z->mode->cpu);
     if (z->mode->small) {
@@ -353,17 +355,33 @@ void run_case_free(run_case *c)
 
 /* Code ----------------------------------------------------------------------------------------- */
 
-static gn_status *compile_mode(gn_arena *a, int n, run_case *const *cases, int mode, gn_image **out)
+/* The first mode whose kernels are compiled as those of mode k are. */
+static int compiled_with(int k)
+{
+    const run_mode *m = &run_modes[k];
+    for (int j = 0; j < k; j++) {
+        const run_mode *o = &run_modes[j];
+        bool same_cpu = m->cpu && o->cpu ? !strcmp(m->cpu, o->cpu) : m->cpu == o->cpu;
+        if (!o->cuda && same_cpu && opt_level(m) == opt_level(o)) return j;
+    }
+    return k;
+}
+
+/* Of all modes at once that are compiled as mode `first` is: they have kernels in common. */
+static gn_status *compile_modes(gn_arena *a, int n, run_case *const *cases, int first,
+                                gn_image **out)
 {
     GN_VEC(gn_compiled *) programs = {0};
     gn_code_report report;
     for (int k = 0; k < n; k++)
-        for (int v = 0; v < cases[k]->n; v++)
-            for (int s = 0; s < cases[k]->v[v].stages; s++)
-                if (cases[k]->v[v].code && cases[k]->v[v].mode == &run_modes[mode])
-                    GN_PUSH(a, programs, cases[k]->v[v].stage[s]);
-    gn_codegen_options o = {.opt_level = run_modes[mode].eager ? 0 : SUITE_OPT_LEVEL,
-                            .cpu = run_modes[mode].cpu,
+        for (int v = 0; v < cases[k]->n; v++) {
+            const variant *z = &cases[k]->v[v];
+            int mode = (int)(z->mode - run_modes);
+            if (!z->code || z->mode->cuda || compiled_with(mode) != first) continue;
+            for (int s = 0; s < z->stages; s++) GN_PUSH(a, programs, z->stage[s]);
+        }
+    gn_codegen_options o = {.opt_level = opt_level(&run_modes[first]),
+                            .cpu = run_modes[first].cpu,
                             .watch = gn_watched,
                             .threads = 1};
     return gn_compile_code(a, (int)programs.n, programs.p, &o, out, &report);
@@ -395,7 +413,8 @@ gn_status *run_compile(gn_arena *a, int n, run_case *const *cases, run_code **ou
 {
     run_code *c = *out = GN_NEW(a, run_code);
     for (int k = 0; k < RUN_ALL_MODES; k++)
-        if (!run_modes[k].cuda) GN_TRY(compile_mode(a, n, cases, k, &c->image[k]));
+        if (!run_modes[k].cuda && compiled_with(k) == k)
+            GN_TRY(compile_modes(a, n, cases, k, &c->image[k]));
     return compile_cuda(a, n, cases, &c->host);
 }
 
