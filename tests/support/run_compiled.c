@@ -1,6 +1,7 @@
 #include "support/run_compiled.h"
 
 #include "base/philox.h"
+#include "cache/cache.h"
 #include "runtime/fill.h"
 #include "support/run_stage.h"
 #include "support/suite.h"
@@ -367,6 +368,15 @@ static int compiled_with(int k)
     return k;
 }
 
+/* Code that the process has compiled: later cases compile what is new in them. */
+static gn_status *kept_code(gn_cache **out)
+{
+    static gn_cache *kept;
+    if (!kept) GN_TRY(gn_cache_new(&(gn_cache_options){0}, &kept));
+    *out = kept;
+    return NULL;
+}
+
 /* Of all modes at once that are compiled as mode `first` is: they have kernels in common. */
 static gn_status *compile_modes(gn_arena *a, int n, run_case *const *cases, int first,
                                 gn_image **out)
@@ -384,6 +394,7 @@ static gn_status *compile_modes(gn_arena *a, int n, run_case *const *cases, int 
                             .cpu = run_modes[first].cpu,
                             .watch = gn_watched,
                             .threads = 1};
+    GN_TRY(kept_code(&o.cache));
     return gn_compile_code(a, (int)programs.n, programs.p, &o, out, &report);
 }
 
