@@ -109,15 +109,22 @@ static gn_status *close_to(const char *name, const double *got, const gir_value 
     return NULL;
 }
 
-static gn_status *evaluate(run_case *c, const gir_program *p, gn_precision products,
-                           gir_value **out)
+/* The values live in the arena. */
+static gn_status *evaluate_in(gn_arena *a, const run_case *c, const gir_program *p,
+                              gn_precision products, gir_value **out)
 {
     gir_env env = c->env;
-    env.arena = c->arena;
+    env.arena = a;
     env.precision = GIR_EVAL_F64;
     env.bounds = true;
     env.products = products;
     return gir_eval(p, &env, out);
+}
+
+static gn_status *evaluate(run_case *c, const gir_program *p, gn_precision products,
+                           gir_value **out)
+{
+    return evaluate_in(c->arena, c, p, products, out);
 }
 
 /* Lowering ------------------------------------------------------------------------------------- */
@@ -134,7 +141,9 @@ static void check_pass(void *ctx, const char *pass, const gir_program *in, const
     pass_check *z = ctx;
     gir_value *v;
     if (z->error) return;
-    z->error = evaluate(z->c, p, GN_PRECISION_HIGHEST, &v);
+    gn_arena a; /* what many passes leave of many rows would fill the memory */
+    gn_arena_init(&a);
+    z->error = evaluate_in(&a, z->c, p, GN_PRECISION_HIGHEST, &v);
     for (uint32_t k = 0; k < p->outputs.n && !z->error; k++) {
         const gir_output *o = &p->outputs.p[k], *of = &z->c->p->outputs.p[k];
         if (p->outputs.n != z->c->p->outputs.n || strcmp(o->name, of->name) != 0)
@@ -143,6 +152,7 @@ static void check_pass(void *ctx, const char *pass, const gir_program *in, const
             z->error = close_to(o->name, v[o->value].v, &z->c->want[of->value], RUN_SLACK, NULL);
     }
     z->error = gn_status_annotate(z->error, "pass %s", pass);
+    gn_arena_free(&a);
 }
 
 /* Of inputs: matrices over rows, or some. */
