@@ -5,7 +5,6 @@
 /* timeout: 300 */
 #include "base/sanitized.h"
 #include "runtime/load/loader.h"
-#define API_KEEPS_CODE
 #include "unit/api_world.h"
 #include "support/suite.h"
 
