@@ -175,8 +175,8 @@ static void bind_all(typed_case *c, gnnc_run *r)
             c->file, gn_arena_printf(&c->arena, "edges.%s", to->name));
         const int64_t *ends = t->data;
         gnnc_graph *g;
-        ok(gnnc_relation_from_coo(usual_context(), rows_of(c, to->src), rows_of(c, to->dst), t->dim[1],
-                                  GNNC_INT64, ends, ends + t->dim[1], &g));
+        ok(gnnc_relation_from_coo(usual_context(), rows_of(c, to->src), rows_of(c, to->dst),
+                                  t->dim[1], GNNC_INT64, ends, ends + t->dim[1], &g));
         ok(gnnc_run_bind_relation(r, to->name, g));
         gnnc_graph_free(g);
     }

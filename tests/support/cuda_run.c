@@ -90,8 +90,9 @@ static uint64_t next_random(void)
     return M->random >> 33;
 }
 
-/* To where another fiber, or the host, waits.  The C library's own: AddressSanitizer's takes it that
- * frames are left for good, and asks the system for the whole stack to clear what it knows of it. */
+/* To where another fiber, or the host, waits.  The C library's own: AddressSanitizer's takes it
+ * that frames are left for good, and asks the system for the whole stack to clear what it knows of
+ * it. */
 static void jump(jmp_buf to)
 {
 #if GN_UNDER_ASAN

@@ -309,9 +309,8 @@ static gn_status *lower_variant(run_case *c, variant *z)
     }
     if (z->mode->split) o.pass.fixed = input_names(c->arena, c->p, false, &o.pass.n_fixed);
     if (z->mode->some) o.pass.without = some_of(c->p);
-    o.code = (gn_codegen_options){.off = o.pass.without.decisions,
-                                  .opt_level = opt_level(z->mode),
-                                  .cpu = z->mode->cpu};
+    o.code = (gn_codegen_options){
+        .off = o.pass.without.decisions, .opt_level = opt_level(z->mode), .cpu = z->mode->cpu};
     gn_limits limits = gpu ? gn_cuda_limits() : gn_cpu_limits(z->mode->cpu);
     if (z->mode->small) {
         limits.l1_bytes = 64;

@@ -190,8 +190,8 @@ static void give_relation(gnnc_run *r, const gn_schema *m, int k, int64_t n, con
 {
     gnnc_graph *g;
     const gn_schema_relation *of = &m->relation[k];
-    ok(gnnc_relation_from_coo(usual_context(), m->space[of->src].rows, m->space[of->dst].rows, n, GNNC_INT64,
-                              src, dst, &g));
+    ok(gnnc_relation_from_coo(usual_context(), m->space[of->src].rows, m->space[of->dst].rows, n,
+                              GNNC_INT64, src, dst, &g));
     ok(gnnc_run_bind_relation(r, of->name, g));
     gnnc_graph_free(g);
 }
