@@ -51,7 +51,8 @@ target_link_libraries(gnnc_shared PRIVATE gnnc_api)
 target_link_options(gnnc_shared PRIVATE -Wl,--exclude-libs,ALL
                     "-Wl,--version-script=${CMAKE_BINARY_DIR}/gnnc.map" -Wl,--gc-sections)
 set_target_properties(gnnc_shared PROPERTIES OUTPUT_NAME gnnc VERSION ${PROJECT_VERSION}
-                                             SOVERSION ${PROJECT_VERSION_MAJOR} LINKER_LANGUAGE C EXCLUDE_FROM_ALL ${on_demand}
+                                             SOVERSION ${PROJECT_VERSION_MAJOR} LINKER_LANGUAGE C
+                                             EXCLUDE_FROM_ALL ${on_demand}
                                              LINK_DEPENDS "${CMAKE_BINARY_DIR}/gnnc.map")
 
 # The archive holds one object: the API, what it needs of the rooms, and of outside libraries those
