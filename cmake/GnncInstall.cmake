@@ -3,7 +3,14 @@
 # share/gnnc/samples.
 include(GNUInstallDirs)
 
-add_custom_target(installable ALL) # all that is installed
+# All that is installed. With sanitizers, where nobody links the libraries, they are made on demand.
+if(GNNC_SANITIZE)
+  set(on_demand ON)
+  add_custom_target(installable)
+else()
+  set(on_demand OFF)
+  add_custom_target(installable ALL)
+endif()
 if(TARGET gnnc)
   add_dependencies(installable gnnc)
 endif()
@@ -45,6 +52,7 @@ target_link_options(gnnc_shared PRIVATE -Wl,--exclude-libs,ALL
                     "-Wl,--version-script=${CMAKE_BINARY_DIR}/gnnc.map" -Wl,--gc-sections)
 set_target_properties(gnnc_shared PROPERTIES OUTPUT_NAME gnnc VERSION ${PROJECT_VERSION}
                                              SOVERSION ${PROJECT_VERSION_MAJOR} LINKER_LANGUAGE C
+                                             EXCLUDE_FROM_ALL ${on_demand}
                                              LINK_DEPENDS "${CMAKE_BINARY_DIR}/gnnc.map")
 
 # The archive holds one object: the API, what it needs of the rooms, and of outside libraries those

@@ -1,7 +1,9 @@
+/* labels: long */
 /* timeout: 300 */
 /* Layers over several types of rows and kinds of edges through the public API: outputs to 1e-5 and
  * gradients of weights to 1e-4 of what PyTorch Geometric computed (typed.py).  A gradient is what a
  * step of plain descent takes off a weight; what it leaves in buffers is compared like outputs. */
+#define API_KEEPS_CODE
 #include "unit/api_world.h"
 
 #include "base/arena.h"
@@ -173,8 +175,8 @@ static void bind_all(typed_case *c, gnnc_run *r)
             c->file, gn_arena_printf(&c->arena, "edges.%s", to->name));
         const int64_t *ends = t->data;
         gnnc_graph *g;
-        ok(gnnc_relation_from_coo(NULL, rows_of(c, to->src), rows_of(c, to->dst), t->dim[1],
-                                  GNNC_INT64, ends, ends + t->dim[1], &g));
+        ok(gnnc_relation_from_coo(usual_context(), rows_of(c, to->src), rows_of(c, to->dst),
+                                  t->dim[1], GNNC_INT64, ends, ends + t->dim[1], &g));
         ok(gnnc_run_bind_relation(r, to->name, g));
         gnnc_graph_free(g);
     }
@@ -300,7 +302,7 @@ static void run_case(const char *path, const char *mode)
     o.n_columns = (size_t)c.n_columns;
     o.features = c.x ? c.x->dim[1] : 0;
     o.edge_features = c.attr ? c.attr->dim[1] : 0;
-    ok(gnnc_module_parse(NULL, c.text, strlen(c.text), path, &b.module));
+    ok(gnnc_module_parse(usual_context(), c.text, strlen(c.text), path, &b.module));
     ok(gnnc_compile(b.module, &o, &b.exe));
     gnnc_executable_describe(b.exe, &info);
     ok(gnnc_state_new(b.exe, 1, &b.state));

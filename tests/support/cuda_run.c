@@ -2,6 +2,7 @@
 
 #include "base/sanitized.h"
 
+#include <dlfcn.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #if GN_UNDER_ASAN
 void __sanitizer_start_switch_fiber(void **save, const void *bottom, size_t size);
 void __sanitizer_finish_switch_fiber(void *save, const void **bottom, size_t *size);
+void __asan_unpoison_memory_region(const volatile void *at, size_t size);
 #endif
 #if GN_UNDER_TSAN
 void *__tsan_get_current_fiber(void);
@@ -40,7 +42,7 @@ typedef struct fiber {
     uint64_t mine;
     unsigned from;
 #if GN_UNDER_ASAN
-    void *fake;
+    void *fake; /* where locals are; kept for the next thread, like the stack */
 #endif
 #if GN_UNDER_TSAN
     void *tsan;
@@ -88,15 +90,32 @@ static uint64_t next_random(void)
     return M->random >> 33;
 }
 
+/* To where another fiber, or the host, waits.  The C library's own: AddressSanitizer's takes it
+ * that frames are left for good, and asks the system for the whole stack to clear what it knows of
+ * it. */
+static void jump(jmp_buf to)
+{
+#if GN_UNDER_ASAN
+    static void (*plain)(struct __jmp_buf_tag *, int);
+    if (!plain) {
+        void *at = dlsym(RTLD_NEXT, "_longjmp");
+        memcpy(&plain, &at, sizeof at);
+    }
+    plain(to, 1);
+#else
+    _longjmp(to, 1);
+#endif
+}
+
 static void to_host(void)
 {
     fiber *f = &M->fiber[M->at];
 #if GN_UNDER_ASAN
-    __sanitizer_start_switch_fiber(f->state == ENDED ? NULL : &f->fake, M->bottom, M->size);
+    __sanitizer_start_switch_fiber(&f->fake, M->bottom, M->size);
 #endif
     if (f->state == ENDED || !_setjmp(f->at)) {
         TELL_TSAN(M->tsan);
-        _longjmp(M->back, 1);
+        jump(M->back);
     }
 #if GN_UNDER_ASAN
     __sanitizer_finish_switch_fiber(f->fake, NULL, NULL);
@@ -110,7 +129,7 @@ static void begin_fiber(void)
     M->fiber[M->at].known = true;
     (void)_setjmp(M->fiber[M->at].start);
 #if GN_UNDER_ASAN
-    __sanitizer_finish_switch_fiber(NULL, &M->bottom, &M->size);
+    __sanitizer_finish_switch_fiber(M->fiber[M->at].fake, &M->bottom, &M->size);
 #endif
     M->fn(M->args);
     M->fiber[M->at].state = ENDED;
@@ -137,8 +156,8 @@ static void switch_to(int t)
     if (!f->tsan) f->tsan = __tsan_create_fiber(0);
 #endif
     TELL_TSAN(f->tsan);
-    if (begun) _longjmp(f->at, 1);
-    if (f->known) _longjmp(f->start, 1);
+    if (begun) jump(f->at);
+    if (f->known) jump(f->start);
     setcontext(&f->context);
 }
 
@@ -388,8 +407,12 @@ static gn_status *fibers(size_t n, fiber **out, unsigned char **stacks)
             if (all[k].tsan) __tsan_destroy_fiber(all[k].tsan);
 #endif
         if (had) munmap(memory, had * STACK);
+        fiber *more = calloc(room, sizeof *more);
+#if GN_UNDER_ASAN
+        for (size_t k = 0; k < had; k++) more[k].fake = all[k].fake;
+#endif
         free(all);
-        all = calloc(room, sizeof *all);
+        all = more;
         memory = p;
         had = room;
     }
@@ -397,6 +420,16 @@ static gn_status *fibers(size_t n, fiber **out, unsigned char **stacks)
     *stacks = memory;
     return NULL;
 }
+
+#if GN_UNDER_ASAN
+/* Of fibers that did not come to their ends: others begin on their stacks. */
+static void forget_frames(fiber *all, const unsigned char *stacks, size_t n)
+{
+    __asan_unpoison_memory_region(stacks, n * STACK);
+    for (size_t k = 0; k < n; k++)
+        if (all[k].state != ENDED) all[k].fake = NULL;
+}
+#endif
 
 gn_status *cuda_run(const cuda_work *w)
 {
@@ -428,6 +461,9 @@ gn_status *cuda_run(const cuda_work *w)
     w->together ? run_together(w) : run_blocks(w);
     free(m.all_shared);
     M = NULL;
+#if GN_UNDER_ASAN
+    if (m.wrong[0]) forget_frames(m.all, m.all_stacks, (size_t)(alive * w->threads));
+#endif
     if (m.wrong[0]) GN_FAIL(GN_ERR_INTERNAL, "%s", m.wrong);
     return NULL;
 }

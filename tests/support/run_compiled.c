@@ -1,6 +1,7 @@
 #include "support/run_compiled.h"
 
 #include "base/philox.h"
+#include "cache/cache.h"
 #include "runtime/fill.h"
 #include "support/run_stage.h"
 #include "support/suite.h"
@@ -108,15 +109,22 @@ static gn_status *close_to(const char *name, const double *got, const gir_value 
     return NULL;
 }
 
-static gn_status *evaluate(run_case *c, const gir_program *p, gn_precision products,
-                           gir_value **out)
+/* The values live in the arena. */
+static gn_status *evaluate_in(gn_arena *a, const run_case *c, const gir_program *p,
+                              gn_precision products, gir_value **out)
 {
     gir_env env = c->env;
-    env.arena = c->arena;
+    env.arena = a;
     env.precision = GIR_EVAL_F64;
     env.bounds = true;
     env.products = products;
     return gir_eval(p, &env, out);
+}
+
+static gn_status *evaluate(run_case *c, const gir_program *p, gn_precision products,
+                           gir_value **out)
+{
+    return evaluate_in(c->arena, c, p, products, out);
 }
 
 /* Lowering ------------------------------------------------------------------------------------- */
@@ -133,7 +141,9 @@ static void check_pass(void *ctx, const char *pass, const gir_program *in, const
     pass_check *z = ctx;
     gir_value *v;
     if (z->error) return;
-    z->error = evaluate(z->c, p, GN_PRECISION_HIGHEST, &v);
+    gn_arena a; /* what many passes leave of many rows would fill the memory */
+    gn_arena_init(&a);
+    z->error = evaluate_in(&a, z->c, p, GN_PRECISION_HIGHEST, &v);
     for (uint32_t k = 0; k < p->outputs.n && !z->error; k++) {
         const gir_output *o = &p->outputs.p[k], *of = &z->c->p->outputs.p[k];
         if (p->outputs.n != z->c->p->outputs.n || strcmp(o->name, of->name) != 0)
@@ -142,6 +152,7 @@ static void check_pass(void *ctx, const char *pass, const gir_program *in, const
             z->error = close_to(o->name, v[o->value].v, &z->c->want[of->value], RUN_SLACK, NULL);
     }
     z->error = gn_status_annotate(z->error, "pass %s", pass);
+    gn_arena_free(&a);
 }
 
 /* Of inputs: matrices over rows, or some. */
@@ -279,6 +290,8 @@ static const gn_ends *ends_for(gn_arena *a, const gir_program *p, int64_t rows, 
     return e;
 }
 
+static int opt_level(const run_mode *m) { return m->eager ? 0 : SUITE_OPT_LEVEL; }
+
 static gn_status *lower_variant(run_case *c, variant *z)
 {
     gn_compile_options o = {.index = GN_I32};
@@ -296,9 +309,8 @@ static gn_status *lower_variant(run_case *c, variant *z)
     }
     if (z->mode->split) o.pass.fixed = input_names(c->arena, c->p, false, &o.pass.n_fixed);
     if (z->mode->some) o.pass.without = some_of(c->p);
-    o.code = (gn_codegen_options){.off = o.pass.without.decisions,
-                                  .opt_level = z->mode->eager ? 0 : SUITE_OPT_LEVEL,
-                                  .cpu = z->mode->cpu};
+    o.code = (gn_codegen_options){
+        .off = o.pass.without.decisions, .opt_level = opt_level(z->mode), .cpu = z->mode->cpu};
     gn_limits limits = gpu ? gn_cuda_limits() : gn_cpu_limits(z->mode->cpu);
     if (z->mode->small) {
         limits.l1_bytes = 64;
@@ -353,19 +365,45 @@ void run_case_free(run_case *c)
 
 /* Code ----------------------------------------------------------------------------------------- */
 
-static gn_status *compile_mode(gn_arena *a, int n, run_case *const *cases, int mode, gn_image **out)
+/* The first mode whose kernels are compiled as those of mode k are. */
+static int compiled_with(int k)
+{
+    const run_mode *m = &run_modes[k];
+    for (int j = 0; j < k; j++) {
+        const run_mode *o = &run_modes[j];
+        bool same_cpu = m->cpu && o->cpu ? !strcmp(m->cpu, o->cpu) : m->cpu == o->cpu;
+        if (!o->cuda && same_cpu && opt_level(m) == opt_level(o)) return j;
+    }
+    return k;
+}
+
+/* Code that the process has compiled: later cases compile what is new in them. */
+static gn_status *kept_code(gn_cache **out)
+{
+    static gn_cache *kept;
+    if (!kept) GN_TRY(gn_cache_new(&(gn_cache_options){0}, &kept));
+    *out = kept;
+    return NULL;
+}
+
+/* Of all modes at once that are compiled as mode `first` is: they have kernels in common. */
+static gn_status *compile_modes(gn_arena *a, int n, run_case *const *cases, int first,
+                                gn_image **out)
 {
     GN_VEC(gn_compiled *) programs = {0};
     gn_code_report report;
     for (int k = 0; k < n; k++)
-        for (int v = 0; v < cases[k]->n; v++)
-            for (int s = 0; s < cases[k]->v[v].stages; s++)
-                if (cases[k]->v[v].code && cases[k]->v[v].mode == &run_modes[mode])
-                    GN_PUSH(a, programs, cases[k]->v[v].stage[s]);
-    gn_codegen_options o = {.opt_level = run_modes[mode].eager ? 0 : SUITE_OPT_LEVEL,
-                            .cpu = run_modes[mode].cpu,
+        for (int v = 0; v < cases[k]->n; v++) {
+            const variant *z = &cases[k]->v[v];
+            int mode = (int)(z->mode - run_modes);
+            if (!z->code || z->mode->cuda || compiled_with(mode) != first) continue;
+            for (int s = 0; s < z->stages; s++) GN_PUSH(a, programs, z->stage[s]);
+        }
+    gn_codegen_options o = {.opt_level = opt_level(&run_modes[first]),
+                            .cpu = run_modes[first].cpu,
                             .watch = gn_watched,
                             .threads = 1};
+    GN_TRY(kept_code(&o.cache));
     return gn_compile_code(a, (int)programs.n, programs.p, &o, out, &report);
 }
 
@@ -395,7 +433,8 @@ gn_status *run_compile(gn_arena *a, int n, run_case *const *cases, run_code **ou
 {
     run_code *c = *out = GN_NEW(a, run_code);
     for (int k = 0; k < RUN_ALL_MODES; k++)
-        if (!run_modes[k].cuda) GN_TRY(compile_mode(a, n, cases, k, &c->image[k]));
+        if (!run_modes[k].cuda && compiled_with(k) == k)
+            GN_TRY(compile_modes(a, n, cases, k, &c->image[k]));
     return compile_cuda(a, n, cases, &c->host);
 }
 

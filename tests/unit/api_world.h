@@ -13,6 +13,20 @@
 
 enum { F = 5, C = 3 };
 
+/* What is made in no other context: in none, or, where a test defines API_KEEPS_CODE before it
+ * includes this header, in one that keeps kernels in memory. Most cases compile what others did. */
+#ifdef API_KEEPS_CODE
+static inline const gnnc_context *usual_context(void)
+{
+    static gnnc_context *kept;
+    gnnc_context_options o = {.size = sizeof o, .cache = GNNC_CACHE_MEMORY};
+    if (!kept) ck_assert(!gnnc_context_new(&o, &kept));
+    return kept;
+}
+#else
+static inline const gnnc_context *usual_context(void) { return NULL; }
+#endif
+
 __attribute__((unused)) static const char
     plain[] = "model M(hidden = 4, p = 0.0) (g: graph, x: node[F]) -> node[C] {\n"
               "  a = GCNConv(hidden)\n  b = SAGEConv(C)\n"
@@ -57,7 +71,7 @@ static inline bench set_up_in(const gnnc_context *c, const char *text, gnnc_comp
 
 static inline bench set_up(const char *text, gnnc_compile_options o, int threads)
 {
-    return set_up_in(NULL, text, o, threads);
+    return set_up_in(usual_context(), text, o, threads);
 }
 
 static inline void tear_down(bench *b)
@@ -104,7 +118,7 @@ static inline world make_world_in(const gnnc_context *c, uint32_t seed, int n, i
 
 static inline world make_world(uint32_t seed, int n, int e)
 {
-    return make_world_in(NULL, seed, n, e);
+    return make_world_in(usual_context(), seed, n, e);
 }
 
 static inline void end_world(world *w)
@@ -176,12 +190,15 @@ static inline float *infer_on(gnnc_run *r, const gnnc_context *c, uint32_t seed,
     return out;
 }
 
-static inline void visit(gnnc_run *r, int n, int e) { free(infer_on(r, NULL, 1, n, e, NULL)); }
+static inline void visit(gnnc_run *r, int n, int e)
+{
+    free(infer_on(r, usual_context(), 1, n, e, NULL));
+}
 
 static inline void refused_on(gnnc_run *r, int n, int e, gnnc_code code, const char *words)
 {
     gnnc_status *s;
-    float *out = infer_on(r, NULL, 1, n, e, &s);
+    float *out = infer_on(r, usual_context(), 1, n, e, &s);
     ck_assert(out == NULL);
     refused(s, code, words);
 }

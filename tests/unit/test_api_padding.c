@@ -2,6 +2,7 @@
 /* labels: long */
 /* timeout: 300 */
 #include "base/sanitized.h"
+#define API_KEEPS_CODE
 #include "unit/api_world.h"
 #include "support/suite.h"
 

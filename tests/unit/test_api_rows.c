@@ -5,6 +5,7 @@
 /* timeout: 600 */
 #include "base/sanitized.h"
 #include "unit/api_memory.h"
+#define API_KEEPS_CODE
 #include "unit/api_world.h"
 
 #include <math.h>

@@ -3,6 +3,7 @@
  * schema says what to compile for and what to bind. */
 /* timeout: 180 */
 #include "unit/api_memory.h"
+#define API_KEEPS_CODE
 #include "unit/api_world.h"
 
 #include "base/data_name.h"
@@ -189,8 +190,8 @@ static void give_relation(gnnc_run *r, const gn_schema *m, int k, int64_t n, con
 {
     gnnc_graph *g;
     const gn_schema_relation *of = &m->relation[k];
-    ok(gnnc_relation_from_coo(NULL, m->space[of->src].rows, m->space[of->dst].rows, n, GNNC_INT64,
-                              src, dst, &g));
+    ok(gnnc_relation_from_coo(usual_context(), m->space[of->src].rows, m->space[of->dst].rows, n,
+                              GNNC_INT64, src, dst, &g));
     ok(gnnc_run_bind_relation(r, of->name, g));
     gnnc_graph_free(g);
 }
@@ -240,7 +241,7 @@ static bench open_api(gn_session *s, int k)
 {
     bench b;
     gnnc_compile_options o = describe(s, k);
-    ok(gnnc_module_read(NULL, path_of(k), &b.module));
+    ok(gnnc_module_read(usual_context(), path_of(k), &b.module));
     ok(gnnc_compile(b.module, &o, &b.exe));
     ok(gnnc_state_new(b.exe, SEED, &b.state));
     ok(gnnc_run_new(b.exe, b.state, NULL, &b.run));
