@@ -48,7 +48,8 @@ static inline void gn_draw_weighted_again(uint64_t stream, int64_t row, int64_t 
     }
 }
 
-/* Without repeats, `count` of those that may be; owner [n]: whose draws they are. */
+/* Without repeats, `count` of those that may be, which are as many or more; owner [n]: whose draws
+ * they are. */
 static inline void gn_draw_weighted_few(uint64_t stream, int64_t count, int64_t n,
                                         const int64_t *owner, const float *weight, double *key,
                                         int64_t *out)
@@ -58,7 +59,7 @@ static inline void gn_draw_weighted_few(uint64_t stream, int64_t count, int64_t 
         double u = (double)((gn_draw_long(stream, (uint64_t)owner[i]) >> 11) + 1) * 0x1p-53;
         key[i] = weight[i] > 0 ? -log(u) / (double)weight[i] : INFINITY;
         int64_t at = kept < count ? kept : count - 1;
-        if (!(weight[i] > 0) || !count || (kept == count && !(key[i] < key[out[at]]))) continue;
+        if (!count || (kept == count && !(key[i] < key[out[at]]))) continue;
         for (; at > 0 && key[i] < key[out[at - 1]]; at--) out[at] = out[at - 1];
         out[at] = i;
         kept += kept < count;

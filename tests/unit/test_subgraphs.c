@@ -11,10 +11,10 @@
 
 enum { NODES = 60, BATCHES = 4000 };
 
-/* A ring, with a hub that sends to and hears of every third node. */
+/* A ring, with a hub that sends to and hears of every third node, and of others alone hears. */
 static gn_graph *ring(void)
 {
-    edge_list l = edges_new(NODES, NODES, 2 * NODES + 2 * (NODES / 3));
+    edge_list l = edges_new(NODES, NODES, 2 * NODES + 2 * (NODES / 3) + NODES / 3 - 1);
     int64_t n = 0;
     for (int64_t v = 0; v < NODES; v++)
         for (int64_t d = 1; d < NODES; d += NODES - 2) {
@@ -26,6 +26,10 @@ static gn_graph *ring(void)
             l.src[n] = way ? v : 1;
             l.dst[n++] = way ? 1 : v;
         }
+    for (int64_t v = 5; v < NODES; v += 3) {
+        l.src[n] = v;
+        l.dst[n++] = 1;
+    }
     ck_assert_int_eq(n, l.n);
     gn_graph *g = graph_of(GN_I32, &l);
     edges_free(&l);
