@@ -4,16 +4,26 @@
 
 #include <string.h>
 
-/* By value: do weights go into it? */
-bool *gn_find_trained(gn_arena *a, const gir_program *p)
+static bool is_any(const gir_program *p, gir_id v, const bool *of)
 {
-    bool *trained = GN_NEW_N(a, bool, p->nodes.n);
+    for (int k = 0; k < gir_at(p, v)->n_in; k++)
+        if (of[gir_in(p, v, k)]) return true;
+    return false;
+}
+
+void gn_find_made_of(gn_arena *a, restricter *z)
+{
+    const gir_program *p = z->from;
+    bool *trained = z->trained = GN_NEW_N(a, bool, p->nodes.n);
+    bool *random = z->random = GN_NEW_N(a, bool, p->nodes.n);
+    bool *features = z->features = GN_NEW_N(a, bool, p->nodes.n);
     for (gir_id v = 1; v < p->nodes.n; v++) {
         const gir_node *n = gir_at(p, v);
-        trained[v] = n->op == GIR_STATE && strncmp(n->attr.name, "rng.", 4) != 0;
-        for (int k = 0; k < n->n_in; k++) trained[v] = trained[v] || trained[gir_in(p, v, k)];
+        bool state = n->op == GIR_STATE, key = state && strncmp(n->attr.name, "rng.", 4) == 0;
+        trained[v] = (state && !key) || is_any(p, v, trained);
+        random[v] = key || is_any(p, v, random);
+        features[v] = (n->op == GIR_INPUT && over_nodes(z, v)) || is_any(p, v, features);
     }
-    return trained;
 }
 
 /* The highest level at which v is needed, or else what it is computed from row by row; all rows

@@ -139,7 +139,7 @@ static void need_operands(restricter *z, gir_id v)
     for (int k = 0; k < n->n_in; k++) want(z, gir_in(p, v, k), masked ? 0 : z->levels);
 }
 
-enum { NARROW = 4 }; /* numbers a row: as many are kept for all rows without a thought */
+enum { NARROW = 4 }; /* numbers a row: as many are kept for all rows without a thought, of edges */
 
 /* What has no rows of the mask's space, or cannot be had by rows, is there once and whole. */
 static void whole_where_no_rows(restricter *z, gir_id v)
@@ -147,8 +147,8 @@ static void whole_where_no_rows(restricter *z, gir_id v)
     bool rows = over_nodes(z, v) || over_edges(z, v), sums = sums_up(z, v);
     /* degrees and the like, and sums into rows that no messages of a batch go into: of all edges,
      * once */
-    bool fixed = z->trained && !z->trained[v] && !z->induced;
-    bool narrow = gir_row_elems(gir_type_of(z->from, v)) <= NARROW;
+    bool fixed = z->trained && !z->trained[v] && !z->random[v] && !z->induced;
+    bool narrow = fixed && !z->features[v] && gir_row_elems(gir_type_of(z->from, v)) <= NARROW;
     if (fixed && sums && z->need[v] && (narrow || z->need[v] >> (z->levels - 1) & 1))
         want(z, v, z->levels);
     if (z->need[v] && (!rows || (over_nodes(z, v) && !gn_is_by_rows(z->from, v) && !sums)))
@@ -440,7 +440,7 @@ static restricter begin(gn_arena *a, const gir_program *in, int levels,
     else
         gn_find_batch(a, &z);
     if (z.of_batch) z.sum_of = gn_sums_of_batch(a, &z);
-    z.trained = gn_find_trained(a, z.from);
+    gn_find_made_of(a, &z);
     return z;
 }
 

@@ -27,8 +27,10 @@ typedef struct restricter {
     /* Of batches, by value without rows: one more than the level over whose rows it is a sum, or is
      * made of such sums; 0: of none. */
     uint8_t *summed;
-    bool *counts;  /* it is made of numbers of rows alone, which are those of its readers' level */
-    bool *trained; /* of batches: by value of from, whether weights go into it; else NULL */
+    bool *counts; /* it is made of numbers of rows alone, which are those of its readers' level */
+    /* Of batches, by value of from, what goes into it: weights; numbers drawn in each step; what
+     * nodes have.  Else NULL. */
+    bool *trained, *random, *features;
     const gn_batch_spec *batches; /* of options; NULL: not compiled for batches */
     gir_id key;                   /* of draws; 0: none yet */
     gir_id **drawn; /* [level][graph of from] its edges into rows of the level that are drawn */
@@ -114,8 +116,8 @@ gir_id gn_carried(restricter *z, gir_id h, gir_id g, gir_id x);
 /* `edges`, some of those of the graph g of from, but a batch's own, where options ask for that. */
 gir_id gn_leave_batch_out(restricter *z, gir_id g, gir_id edges);
 
-/* restrict_batch.c: by value, do weights go into it? */
-bool *gn_find_trained(gn_arena *a, const gir_program *p);
+/* restrict_batch.c: sets trained, random and features. */
+void gn_find_made_of(gn_arena *a, restricter *z);
 /* Is v a sum over all rows that is one over a batch's?  Notes of which level, and that they are
  * needed. */
 bool gn_sum_of_batch(restricter *z, gir_id v);

@@ -71,6 +71,16 @@ for path in MODELS:
         assert abs(one["loss"] - full["loss"]) < 2e-5 * full["loss"], (path, how, one, full)
         assert one["test_acc"] == full["test_acc"], (path, how, one, full)
 
+# Messages go over as many hops whatever numbers nodes have: sums of few are drawn as those of many.
+FEW = r.path("few.npz")
+files.write_npz(FEW, {**ARRAYS, "x": ("f", (N, 2), X[:2 * N])})
+DROPS = r.write("drops.gnn", MODEL.replace("a(g, x)", "a(g, dropout(x, p))") % (
+    "SAGEConv(hidden)", "SAGEConv(C)", ""))
+for path in (DROPS, *MODELS):
+    few = ("train", path, "--data", FEW, "-D", "p=0.5", "-q", "--batch", "8", "--fanout")
+    r.fails(1, "`fanout` has 1 number, and messages go over 2 hops", *few, "3")
+    r.works(*few, "3,2")
+
 # A norm over nodes is of those that a batch computes: here of all, as without batches.
 MOST = r.path("most.npz")
 ENDS = sorted({u for u, v in EDGES if v % 10})
