@@ -72,7 +72,7 @@ ROOMS = (
     *((room, (BATCHES,), True)
       for room in ("src/session/minibatches", "src/passes/restrict_batch")),
     ("runtime/graph/graph_draw", (("test_runtime_edges", {}), BATCHES), True),
-    *((room, (some("test_random_forward", 200), ("test_conform_typed", {})), True)
+    *((room, (some("test_random_forward", 200), SMALL, ("test_conform_typed", {})), True)
       for room in ("src/lower/lower_sort", "src/lower/lower_near")),
     *((room, (*RESUMED, BATCHES, LOGGED, *RESULTS, case("test_cuda_session", "trains")), True)
       for room in ("src/session/checkpoint", "src/session/fit", "cli/cmd_train")),
