@@ -76,7 +76,8 @@ for path in MODELS:
 MOST, MORE = r.path("most.npz"), r.path("more.npz")
 ENDS = sorted({u for u, v in EDGES if v % 10})
 for path, more in ((MOST, 0), (MORE, 30)):
-    masks = {"train": lambda v: v % 10, "val": lambda v: v % 20 == 0, "test": lambda v: v % 20 == 10}
+    masks = {"train": lambda v: v % 10, "val": lambda v: v % 20 == 0,
+             "test": lambda v: v % 20 == 10}
     files.write_npz(path, {
         **ARRAYS, "x": ("f", (N + more, F), X + [9.0] * (more * F)),
         "y": ("q", (N + more,), LABEL + [0] * more),
