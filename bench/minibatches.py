@@ -8,8 +8,8 @@
 Graphs are drawn with sources of a power law: of ogbn-arxiv's size, 169,343 nodes, 2,315,598 edges,
 128 features, 40 classes; of a tenth of ogbn-products', 245,000 nodes, 12,000,000 edges, 100
 features, 47 classes.  Three layers of 256 (attention of 4 heads of 64), fan-out 15, 10, 5, 1,024
-rows a batch, 20 batches a round.  gnnc and DGL take turns, a process each; a figure is the median over rounds of the mean time
-of a batch, all of it: drawing edges, fetching features, the step.
+rows a batch, 20 batches a round.  gnnc and DGL take turns, a process each; a figure is the median
+over rounds of the mean time of a batch, all of it: drawing edges, fetching features, the step.
 """
 import argparse
 import json

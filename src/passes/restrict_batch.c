@@ -63,7 +63,8 @@ void gn_find_counts(restricter *z)
     const gir_program *p = z->from;
     for (gir_id v = 1; v < p->nodes.n && z->trained; v++) {
         const gir_node *n = gir_at(p, v);
-        bool rows = n->type.is_graph || n->type.space, map = gir_ops[n->op].cls == GIR_CLASS_MAP;
+        bool rows = n->type.is_graph || n->type.space;
+        bool map = gir_ops[n->op].cls == GIR_CLASS_MAP || n->op == GIR_BROADCAST;
         z->counts[v] = n->op == GIR_SIZE || (!rows && map && n->n_in > 0 && n->n_in <= 4);
         for (int k = 0; k < n->n_in && !rows; k++) {
             gir_id o = gir_in(p, v, k);

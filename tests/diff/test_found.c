@@ -130,6 +130,12 @@ static const char *const programs[][2] = {
      "  %6 = broadcast %5 : node f32[2]\n"
      "  %7 = add %4, %6 : node f32[2]\n"
      "  output \"a\" %7\n"},
+    {"rows in order, what is no number above all", /* 0 / 0 */
+     "  space node node ?\n"
+     "  %1 = input \"x.label\" : node i64[2]\n  %2 = cast %1 : node f32[2]\n"
+     "  %3 = const {value = 1} : node f32[2]\n  %4 = sub %2, %3 : node f32[2]\n"
+     "  %5 = mul %4, %4 : node f32[2]\n  %6 = div %5, %4 : node f32[2]\n"
+     "  %7 = rank %6 : node i32[2]\n  output \"a\" %7\n"},
 };
 /* Many chunks and blocks of rows, and a rest. */
 static const char *const large[][2] = {

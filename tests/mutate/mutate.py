@@ -79,7 +79,7 @@ ROOMS = (
     ("src/base/draw_weighted", (("test_draw", {}),), False),
     ("src/api/api_rows", (("test_api_named", {}),), True),
     ("runtime/graph/graph_draw", (("test_runtime_edges", {}), BATCHES), True),
-    *((room, (some("test_random_forward", 200), ("test_conform_typed", {})), True)
+    *((room, (some("test_random_forward", 200), SMALL, ("test_conform_typed", {})), True)
       for room in ("src/lower/lower_sort", "src/lower/lower_near")),
     *((room, (*RESUMED, BATCHES, LOGGED, *RESULTS, case("test_cuda_session", "trains")), True)
       for room in ("src/session/checkpoint", "src/session/fit", "cli/cmd_train")),
@@ -212,7 +212,8 @@ ROOMS = (
     ("src/passes/restrict_rows",
      (("test_restrict", {}), ("test_levels", {}), ("test_picks", {}),
       ("lit", {"LIT_FILTER": "restrict_rows|typed-models|run/batches"}), *QUICK), True),
-    ("src/passes/train", (("test_gir_train", {}), ("test_gir_touch", {}), *QUICK, BATCHES, *LONG), True),
+    ("src/passes/train",
+     (("test_gir_train", {}), ("test_gir_touch", {}), *QUICK, BATCHES, *LONG), True),
     ("src/passes/touch_rows", (("test_gir_touch", {}),), False),
     ("src/passes/simplify", (("test_gir_simplify", {}), *QUICK, *LONG), False),
     ("src/passes/rewrite", (("test_gir_simplify", {}), *QUICK, *LONG), False),

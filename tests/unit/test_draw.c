@@ -176,6 +176,27 @@ START_TEST(weights_tell)
 }
 END_TEST
 
+/* Each of n things is drawn in one part alone, parts in their order, and in the end all are. */
+START_TEST(parts_are_apart)
+{
+    enum { STREAMS = 400 };
+    for (int64_t n = 1; n <= 11; n++)
+        for (int64_t parts = 1; parts <= n; parts++) {
+            int64_t of[12], drawn = 0;
+            for (int64_t i = 0; i < n; i++) of[i] = -1;
+            for (uint64_t s = 0; s < STREAMS; s++)
+                for (int64_t k = 0; k < parts; k++) {
+                    int64_t i = gn_draw_part(gn_draw_key(s, 3), k, parts, n);
+                    ck_assert(i >= 0 && i < n && (of[i] < 0 || of[i] == k));
+                    drawn += of[i] < 0;
+                    of[i] = k;
+                }
+            ck_assert_int_eq(drawn, n);
+            for (int64_t i = 1; i < n; i++) ck_assert_int_ge(of[i], of[i - 1]);
+        }
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("draw");
@@ -185,5 +206,6 @@ int main(void)
     tcase_add_loop_test(t, few_are_even, 0, 3);
     tcase_add_loop_test(t, others_are_even, 0, 2);
     tcase_add_loop_test(t, weights_tell, 0, 2);
+    tcase_add_test(t, parts_are_apart);
     return RUN_CASES("draw", t);
 }
