@@ -132,7 +132,7 @@ START_TEST(others_are_even)
         gn_draw_shared(stream, FEW, OF, turned, same);
         for (int j = 0; j < FEW; j++) ck_assert_int_eq(same[j], OF - 1 - few[FEW - 1 - j]);
     }
-    double chi = 0, each = (double)FEW * TIMES / OF;
+    double chi = 0, each = (double)(FEW * TIMES) / (double)OF;
     for (int j = 0; j < OF; j++) chi += ((double)n[j] - each) * ((double)n[j] - each) / each;
     ck_assert_msg(chi < 6 + 5 * sqrt(12.0), "chi squared is %g", chi);
 }
@@ -166,8 +166,8 @@ START_TEST(weights_tell)
             double p = (double)weight[a] / sum *
                        (_i ? (a != b) * (double)weight[b] / (sum - (double)weight[a])
                            : (double)weight[b] / sum);
-            want[a] += p * TIMES;
-            want[b] += p * TIMES;
+            want[a] += p * (double)TIMES;
+            want[b] += p * (double)TIMES;
         }
     for (int a = 0; a < OF; a++)
         chi += want[a] > 0 ? ((double)n[a] - want[a]) * ((double)n[a] - want[a]) / want[a] : 0;

@@ -141,7 +141,7 @@ START_TEST(draws_have_their_chances)
         if (s == GN_SAMPLER_SAINT_WALK) ck_assert(picked >= 2 && picked <= 3);
     }
     for (int64_t v = 0; v < NODES && s != GN_SAMPLER_SAINT_WALK; v++) {
-        double p = chance(g, s, v), want = p * BATCHES;
+        double p = chance(g, s, v), want = p * (double)BATCHES;
         ck_assert_msg(fabs((double)n[v] - want) < 5 * sqrt(want * (1 - p)) + 1,
                       "node %d is in %d batches, expected %g", (int)v, (int)n[v], want);
     }
@@ -168,7 +168,7 @@ START_TEST(shares_make_up_for_chance)
         for (int64_t v = 0; v < NODES; v++) {
             if (!mask[v]) continue;
             rows[v] += (double)node[v];
-            all += (double)node[v] / NODES;
+            all += (double)node[v] / (double)NODES;
             times[v]++;
             for (int64_t e = at(g, GN_GRAPH_ROW_PTR, v); e < at(g, GN_GRAPH_ROW_PTR, v + 1); e++)
                 if (mask[at(g, GN_GRAPH_COL, e)]) into[v] += (double)edge[e];
