@@ -1,3 +1,4 @@
+#include "cli/action.h"
 #include "cli/json.h"
 #include "cli/session_options.h"
 
@@ -103,30 +104,17 @@ static gn_status *import(const gn_cli *cli)
     return NULL;
 }
 
-static const struct action {
-    const char *name;
-    uint32_t args;
-    gn_status *(*run)(const gn_cli *cli);
-} actions[] = {
-    {"stats", 0, stats},   {"verify", 0, verify}, {"clear", 0, clear},
-    {"export", 1, export}, {"import", 1, import},
+static const gn_action actions[] = {
+    {"stats", 0, "nothing more", stats}, {"verify", 0, "nothing more", verify},
+    {"clear", 0, "nothing more", clear}, {"export", 1, "a file", export},
+    {"import", 1, "a file", import},
 };
-enum { ACTIONS = sizeof actions / sizeof *actions };
 
 static gn_status *cache(gn_cli *cli)
 {
-    const char *names[ACTIONS], *word = cli->args.p[0];
-    const struct action *a = NULL;
-    for (int k = 0; k < ACTIONS; k++) {
-        names[k] = actions[k].name;
-        if (!strcmp(word, names[k])) a = &actions[k];
-    }
-    if (!a)
-        GN_FAIL(GN_ERR_USAGE, "'cache' has no '%s'%s\n  usage: gnnc %s", word,
-                gn_args_suggest(cli->arena, "", word, names, ACTIONS), gn_command_cache.usage);
-    if (cli->args.n != a->args + 1)
-        GN_FAIL(GN_ERR_USAGE, "'cache %s' takes %s\n  usage: gnnc %s", word,
-                a->args ? "a file" : "nothing more", gn_command_cache.usage);
+    const gn_action *a;
+    int n = sizeof actions / sizeof *actions;
+    GN_TRY(gn_find_action(cli, &gn_command_cache, actions, n, &a));
     GN_TRY(gn_cli_open_cache(cli));
     if (!cli->cache)
         GN_FAIL(GN_ERR_USAGE, "the cache is switched off (GNNC_CACHE); --cache-dir DIR names one");

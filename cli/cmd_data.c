@@ -1,4 +1,5 @@
 /* data: datasets as files that are mapped: made of others, described, checked. */
+#include "cli/action.h"
 #include "cli/command.h"
 #include "cli/describe_data.h"
 #include "cli/json.h"
@@ -199,28 +200,15 @@ static gn_status *check(const gn_cli *cli)
     return NULL;
 }
 
-static const struct action {
-    const char *name;
-    uint32_t args;
-    gn_status *(*run)(const gn_cli *cli);
-} actions[] = {{"convert", 2, convert}, {"info", 1, info}, {"check", 1, check}};
-enum { ACTIONS = sizeof actions / sizeof *actions };
+static const gn_action actions[] = {{"convert", 2, "what to read and a file to write", convert},
+                                    {"info", 1, "a file", info},
+                                    {"check", 1, "a file", check}};
 
 static gn_status *data(gn_cli *cli)
 {
-    const char *names[ACTIONS], *word = cli->args.p[0];
-    const struct action *a = NULL;
-    for (int k = 0; k < ACTIONS; k++) {
-        names[k] = actions[k].name;
-        if (!strcmp(word, names[k])) a = &actions[k];
-    }
-    if (!a)
-        GN_FAIL(GN_ERR_USAGE, "'data' has no '%s'%s\n  usage: gnnc %s", word,
-                gn_args_suggest(cli->arena, "", word, names, ACTIONS), gn_command_data.usage);
-    if (cli->args.n != a->args + 1)
-        GN_FAIL(GN_ERR_USAGE, "'data %s' takes %s\n  usage: gnnc %s", word,
-                a->args == 2 ? "what to read and a file to write" : "a file",
-                gn_command_data.usage);
+    const gn_action *a;
+    int n = sizeof actions / sizeof *actions;
+    GN_TRY(gn_find_action(cli, &gn_command_data, actions, n, &a));
     return a->run(cli);
 }
 
