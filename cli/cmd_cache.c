@@ -5,7 +5,6 @@
 #include "cache/cache.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 static void head(gn_json *j, const char *what)
 {
