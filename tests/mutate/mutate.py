@@ -144,7 +144,7 @@ ROOMS = (
       case("test_cuda_loops", "products"), ("test_cuda_products", {}), ("test_cuda_loops", {}),
       ("test_cuda_ops", {}), some("test_cuda_forward", 64)), False),
     ("src/codegen/", (("test_codegen_ops", {}), ("test_codegen_loops", {}),
-                      ("test_codegen_math", {}), ("test_codegen_loader", {}),
+                      ("test_codegen_tests", {}), ("test_codegen_math", {}), ("test_codegen_loader", {}),
                       ("test_functions", {}), *QUICK, *LONG), True),
     ("runtime/cuda/keep", (("test_cuda_graphs", {}),), False),
     ("runtime/cuda/cuda_instance",
