@@ -437,6 +437,7 @@ static gn_status *set_batches(const gn_cli *cli, gn_session_options *o)
 {
     const char *text = cli->opt.fanout;
     if (cli->opt.batch > 0) o->batch = cli->opt.batch;
+    o->ahead = cli->opt.ahead;
     const char *how = cli->opt.evaluate;
     o->all_results = cli->opt.predictions != NULL;
     o->evaluate = !how                    ? GN_EVALUATE_AS_SAID

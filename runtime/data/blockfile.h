@@ -113,6 +113,8 @@ typedef struct gn_block_rows {
     const void *row;
 } gn_block_rows;
 GN_NODISCARD gn_status *gn_block_file_check_rows(gn_block_file *f, const gn_block_rows *r);
+/* Waits until rows that were asked for are in memory, each page of which is mapped then. */
+void gn_block_file_bring_rows(const gn_block_file *f, const gn_block_rows *r);
 /* They are read often: they stay in memory, where the system lets so many (RLIMIT_MEMLOCK). */
 void gn_block_file_keep(const gn_block_file *f, const void *from, int64_t bytes);
 /* Rows are read here and there: no more than what is asked for is to be read ahead. */
