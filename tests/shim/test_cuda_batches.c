@@ -39,6 +39,7 @@ static gn_status *run(int k, gn_mode mode, gn_target *target, trained *out)
     gn_session_options o = trained_options(&a, "gcn", mode, target);
     o.text = gn_arena_printf(&a, cases[k].model, cases[k].setting);
     o.epochs = -1;
+    o.ahead = -1; /* which is none on a device */
     gn_session *s;
     gn_status *status = gn_session_new(&a, &o, &s);
     if (!status) {

@@ -269,6 +269,30 @@ START_TEST(bits_are_the_same)
 }
 END_TEST
 
+/* As many graphs of batches are counted as there are at once. */
+START_TEST(memory_is_counted)
+{
+    static const int ahead[] = {0, 1, 3};
+    int64_t graphs[3], data[3], own = 0;
+    for (int k = 0; k < 3; k++) {
+        gn_arena a;
+        gn_arena_init(&a);
+        gn_session_options o = options(&a, 0, ahead[k], 1);
+        gn_session *s;
+        fine(gn_session_new(&a, &o, &s));
+        graphs[k] = gn_session_memory(s).graphs;
+        data[k] = gn_session_memory(s).data;
+        own = gn_instance_own_graph_bytes(s->build.step.instance);
+        ck_assert_int_eq(data[k] - data[0], ahead[k] * s->data->n_nodes);
+        gn_session_free(s);
+        gn_arena_free(&a);
+    }
+    ck_assert_int_gt(own, 0);
+    ck_assert_int_eq(graphs[1], graphs[0]);
+    ck_assert_int_eq(graphs[2], graphs[0] + 2 * own);
+}
+END_TEST
+
 /* Ends in the midst of an epoch, and begins anew. */
 typedef struct stopper {
     atomic_bool over;
@@ -406,6 +430,7 @@ int main(void)
     tcase_add_loop_test(t, what_cannot_be_made, 0, DEPTHS);
     tcase_add_test(t, memory_comes_of_its_owner);
     tcase_add_loop_test(t, bits_are_the_same, 0, CASES);
+    tcase_add_test(t, memory_is_counted);
     tcase_add_loop_test(t, stopped, 0, CASES);
     tcase_add_test(t, not_finite);
     tcase_add_loop_test(t, memory_runs_out, 0, CASES);
