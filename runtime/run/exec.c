@@ -270,9 +270,9 @@ gn_status *gn_instance_next(const gn_instance *in, int n_graphs, const gn_graph_
     return NULL;
 }
 
-gn_status *gn_instance_follow(gn_instance **in, gn_instance *next)
+gn_status *gn_instance_follow(gn_instance **in, gn_instance **to)
 {
-    gn_instance *was = *in;
+    gn_instance *was = *in, *next = *to;
     if (!was->scratch) { /* what it holds itself */
         next->arena = was->arena;
         next->room = was->room;
@@ -286,11 +286,9 @@ gn_status *gn_instance_follow(gn_instance **in, gn_instance *next)
         next->runs = was->runs;
     }
     gn_instance_free(was);
-    if (s) {
-        gn_instance_free(next);
-        return s;
-    }
+    if (s) return s;
     *in = next;
+    *to = NULL;
     return NULL;
 }
 

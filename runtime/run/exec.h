@@ -53,9 +53,9 @@ GN_NODISCARD gn_status *gn_instance_next(const gn_instance *in, int n_graphs,
                                          const gn_graph_binding *graphs, int n,
                                          const gn_binding *tensors, const gn_instance *like,
                                          gn_instance **out);
-/* `next` takes the place of *in, and its arena where that is large enough.  After a failure there
- * is none: *in is NULL, and `next` is gone. */
-GN_NODISCARD gn_status *gn_instance_follow(gn_instance **in, gn_instance *next);
+/* *next takes the place of *in, and its arena where that is large enough, and is NULL then.  After
+ * a failure *in is NULL, and *next is what it was, but can only be freed. */
+GN_NODISCARD gn_status *gn_instance_follow(gn_instance **in, gn_instance **next);
 /* One arena for the temporaries of several instances, which must then never run at the same time:
  * as large as the largest takes.  NULL ones are passed over.  It lives until all of them are freed;
  * nothing is kept in it between runs. GN_ERR_NOMEM: every instance keeps the arena that it has. */

@@ -58,7 +58,7 @@ gn_status *gn_unit_bind_next(const gn_unit *u, const gn_instance *before, int n_
                         like, out);
 }
 
-gn_status *gn_unit_follow(gn_unit *u, gn_instance *next)
+gn_status *gn_unit_follow(gn_unit *u, gn_instance **next)
 {
     GN_TRY(gn_instance_follow(&u->instance, next));
     return u->one_region ? gn_instance_one_region(u->instance) : NULL;
@@ -69,7 +69,9 @@ gn_status *gn_unit_bind_again(gn_unit *u, int n_graphs, const gn_graph_binding *
 {
     gn_instance *next;
     GN_TRY(gn_unit_bind_next(u, u->instance, n_graphs, graphs, n, tensors, like, &next));
-    return gn_unit_follow(u, next);
+    gn_status *s = gn_unit_follow(u, &next);
+    gn_instance_free(next);
+    return s;
 }
 
 void gn_unit_release(gn_unit *u)

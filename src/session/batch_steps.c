@@ -182,9 +182,8 @@ static gn_status *begin(gn_session *s, int64_t number)
 /* Nothing is being prepared any more, and what was is forgotten. */
 static void stop(gn_batches *b)
 {
-    int64_t first, end;
-    gn_lookahead_stop(b->ahead, &first, &end);
-    for (; first < end; first++) clear(frame_of(b, first));
+    (void)gn_lookahead_stop(b->ahead);
+    for (int k = 0; k <= b->depth; k++) clear(&b->frame[k]);
 }
 
 /* Running -------------------------------------------------------------------------------------- */
@@ -223,30 +222,24 @@ static gn_status *push_place(const gn_session *s)
     return r->push(r, &b->is_last);
 }
 
-/* Batch `number`, which is prepared; *rows: how many its loss is over, or weighs as. */
+/* Batch `number`, which is prepared; *rows: how many its loss is over, or weighs as.  After a
+ * failure its frame stays as it is: what comes next is being made beside that. */
 static gn_status *run_batch(gn_session *s, int64_t number, double *loss, int64_t *rows)
 {
     gn_batches *b = s->batches;
     gn_unit *u = &s->build.step;
     gn_batch_frame *f = frame_of(b, number);
-    gn_instance *next = f->next;
-    f->next = NULL;
     place_in_update(b, number);
-    gn_status *status = push_place(s);
-    if (status)
-        gn_instance_free(next);
-    else
-        status = gn_unit_follow(u, next);
-    if (!status) {
-        gn_instance_run(u->instance);
-        status = gn_instance_check(u->instance);
-        if (!status) status = gn_instance_fetch(u->instance, "loss");
-        const float *l = gn_instance_output(u->instance, "loss", NULL);
-        *loss = l ? (double)*l : NAN;
-    }
+    GN_TRY(push_place(s));
+    GN_TRY(gn_unit_follow(u, &f->next));
+    gn_instance_run(u->instance);
+    GN_TRY(gn_instance_check(u->instance));
+    GN_TRY(gn_instance_fetch(u->instance, "loss"));
+    const float *l = gn_instance_output(u->instance, "loss", NULL);
+    *loss = l ? (double)*l : NAN;
     *rows = f->labelled > 0 ? f->labelled : 1;
     clear(f);
-    return status;
+    return NULL;
 }
 
 /* The batches that are left, up to the end, `until_ms`, a wish to stop or a loss that is not
@@ -299,6 +292,8 @@ gn_status *gn_batches_step(gn_session *s, double *loss)
     int64_t all = gn_batches_count(b), rows, epoch = b->steps / all, number = b->steps++ % all;
     if (b->epoch != epoch || !number) shuffle(s, s->opt.seed, epoch);
     GN_TRY(begin(s, number));
-    GN_TRY(prepare(s, number));
-    return run_batch(s, number, loss, &rows);
+    gn_status *status = prepare(s, number);
+    if (!status) status = run_batch(s, number, loss, &rows);
+    if (status) stop(b);
+    return status;
 }

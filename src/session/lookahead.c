@@ -136,14 +136,14 @@ gn_status *gn_lookahead_take(gn_lookahead *l, int64_t *wait_ns)
     return s;
 }
 
-void gn_lookahead_stop(gn_lookahead *l, int64_t *first, int64_t *end)
+int64_t gn_lookahead_stop(gn_lookahead *l)
 {
     if (l->started) pthread_mutex_lock(&l->lock);
     l->end = l->made; /* the one that is being made is the last */
     while (l->busy) pthread_cond_wait(&l->changed, &l->lock);
     gn_status_free(l->failed);
     l->failed = NULL;
-    *first = l->next;
-    *end = l->made;
+    int64_t left = l->made - l->next;
     if (l->started) pthread_mutex_unlock(&l->lock);
+    return left;
 }

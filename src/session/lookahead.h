@@ -24,7 +24,7 @@ void gn_lookahead_begin(gn_lookahead *l, int64_t first, int64_t end);
  * as it was made, after which no more are.  *wait_ns: for so long nothing was done but making it.
  */
 GN_NODISCARD gn_status *gn_lookahead_take(gn_lookahead *l, int64_t *wait_ns);
-/* Nothing is being made any more: *first ... *end - 1 were made that nobody took. */
-void gn_lookahead_stop(gn_lookahead *l, int64_t *first, int64_t *end);
+/* Nothing is being made any more.  How many were that nobody took. */
+int64_t gn_lookahead_stop(gn_lookahead *l);
 
 #endif
