@@ -164,7 +164,8 @@ LARGE = ("train", SAGE, "--data", "synthetic:nodes=4000,edges=20000,features=8,c
 met = False
 for attempt in range(20):
     p = subprocess.Popen([r.gnnc, *map(str, LARGE), "--epochs", "1000000", "--checkpoint",
-                          r.path("c"), "--ahead", "3"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          r.path("c"), "--ahead", "3"],
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                          preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
     while not catches(p):
         assert p.poll() is None, p.communicate()
