@@ -1,139 +1,16 @@
 /* Datasets as mapped files: the same after a round trip, and refused in words when they are
  * damaged. */
 /* links: runtime base */
-#include "data_fixture.h"
+#include "store_fixture.h"
 
 #include "base/half.h"
-#include "runtime/data/datafile.h"
-#include "runtime/data/synthetic.h"
 #include "runtime/data/tensorfile.h"
 
 #include <math.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <unistd.h>
 #include <zlib.h>
-
-static char path[4096];
-
-static void setup(void)
-{
-    const char *tmp = getenv("TMPDIR");
-    snprintf(path, sizeof path, "%s/gnnc-store-%ld", tmp ? tmp : "/tmp", (long)getpid());
-}
-
-static void teardown(void) { unlink(path); }
-
-static gn_dataset *undrawn(const char *from)
-{
-    return read_with(
-        (gn_data_options){.path = from, .normalize_rows = -1, .undirected = -1, .undrawn = true});
-}
-
-static void write_as(const gn_dataset *d, int features)
-{
-    must(gn_datafile_write(d, &(gn_datafile_options){features, "a test"}, path));
-}
-
-static gn_dataset *read_store(void)
-{
-    gn_dataset *d;
-    gn_reading r = {0};
-    must(gn_datafile_read(path, &r, &d));
-    return d;
-}
-
-/* The same ----------------------------------------------------------------------------------- */
-
-static void same(const void *a, const void *b, int64_t n, size_t size, const char *what)
-{
-    ck_assert_msg(!n || !a == !b, "%s", what);
-    if (a && n) ck_assert_msg(!memcmp(a, b, (size_t)n * size), "%s", what);
-}
-
-static void same_csr(const gn_csr *a, const gn_csr *b)
-{
-    ck_assert(!a == !b);
-    if (!a) return;
-    ck_assert(a->rows == b->rows && a->cols == b->cols && a->nnz == b->nnz);
-    same(a->ptr, b->ptr, a->rows + 1, sizeof *a->ptr, "csr ptr");
-    same(a->col, b->col, a->nnz, sizeof *a->col, "csr col");
-    same(a->val, b->val, a->nnz, sizeof *a->val, "csr val");
-}
-
-static void same_columns(const gn_dataset *a, const gn_dataset *b)
-{
-    ck_assert_int_eq(a->n_columns, b->n_columns);
-    for (int k = 0; k < a->n_columns; k++) {
-        const gn_table_column *c = &a->columns[k], *o = &b->columns[k];
-        int64_t n = c->on_edges ? gn_dataset_edges(a, c->over) : gn_dataset_rows(a, c->over);
-        ck_assert_str_eq(c->name, o->name);
-        ck_assert(c->on_edges == o->on_edges && c->over == o->over && c->elem == o->elem &&
-                  c->rank == o->rank && c->classes == o->classes && !c->names == !o->names);
-        for (int i = 0; i < c->rank; i++) n *= c->dim[i];
-        same(c->data, o->data, n, gn_elem_size(c->elem), c->name);
-        same_csr(c->csr, o->csr);
-        for (int64_t i = 0; c->names && i < c->classes; i++)
-            ck_assert_str_eq(c->names[i], o->names[i]);
-    }
-}
-
-static void same_labels(const gn_dataset *a, const gn_dataset *b)
-{
-    int64_t n = gn_dataset_labelled(a);
-    ck_assert(a->labelled == b->labelled && a->n_classes == b->n_classes);
-    same(a->y, b->y, n, sizeof *a->y, "y");
-    same(a->train_mask, b->train_mask, n, 1, "train");
-    same(a->val_mask, b->val_mask, n, 1, "val");
-    same(a->test_mask, b->test_mask, n, 1, "test");
-    same(a->train_times, b->train_times, n, sizeof *a->train_times, "times");
-    same(a->val_times, b->val_times, n, sizeof *a->val_times, "times");
-    same(a->test_times, b->test_times, n, sizeof *a->test_times, "times");
-}
-
-static void same_tables(const gn_dataset *a, const gn_dataset *b)
-{
-    ck_assert(a->n_tables == b->n_tables && a->n_relations == b->n_relations);
-    for (int k = 0; k < a->n_tables; k++) {
-        ck_assert_str_eq(a->tables[k].name, b->tables[k].name);
-        ck_assert_int_eq(a->tables[k].rows, b->tables[k].rows);
-    }
-    for (int k = 0; k < a->n_relations; k++) {
-        const gn_relation *r = &a->relations[k], *o = &b->relations[k];
-        ck_assert_str_eq(r->name, o->name);
-        ck_assert(r->src == o->src && r->dst == o->dst && r->n_edges == o->n_edges);
-        same(r->from, o->from, r->n_edges, sizeof *r->from, r->name);
-        same(r->to, o->to, r->n_edges, sizeof *r->to, r->name);
-    }
-}
-
-static void same_data(const gn_dataset *a, const gn_dataset *b)
-{
-    ck_assert_str_eq(a->name ? a->name : "", b->name ? b->name : "");
-    ck_assert(a->n_nodes == b->n_nodes && a->n_edges == b->n_edges && a->typed == b->typed &&
-              a->n_features == b->n_features && a->edge_dim == b->edge_dim &&
-              a->normalized == b->normalized && a->edges_remade == b->edges_remade);
-    same(a->src, b->src, a->n_edges, sizeof *a->src, "src");
-    same(a->dst, b->dst, a->n_edges, sizeof *a->dst, "dst");
-    same(a->edge_weight, b->edge_weight, a->n_edges, sizeof(float), "weight");
-    same(a->edge_attr, b->edge_attr, a->n_edges * a->edge_dim, sizeof(float), "attr");
-    same(a->x, b->x, a->n_nodes * a->n_features, sizeof(float), "x");
-    same_csr(a->x_csr, b->x_csr);
-    same_labels(a, b);
-    same_tables(a, b);
-    same_columns(a, b);
-    ck_assert_int_eq(a->n_more, b->n_more);
-    for (int k = 0; k < a->n_more; k++) {
-        const gn_data_array *m = &a->more[k];
-        int64_t n = 1;
-        ck_assert_str_eq(m->name, b->more[k].name);
-        ck_assert(m->rank == b->more[k].rank && m->also == b->more[k].also);
-        for (int i = 0; i < m->rank; i++) n *= m->dim[i];
-        same(m->data, b->more[k].data, n, sizeof *m->data, m->name);
-    }
-    ck_assert_int_eq(a->n_remarks, b->n_remarks);
-}
 
 static void comes_back(const char *from)
 {
@@ -499,119 +376,6 @@ START_TEST(it_is_no_pipe)
 }
 END_TEST
 
-/* Streams ------------------------------------------------------------------------------------ */
-
-/* A synthetic graph is written as it would be out of memory, whatever fits there. */
-START_TEST(streams_write_the_same_bytes)
-{
-    static const struct {
-        const char *text;
-        int features;
-        int64_t heap;
-    } of[] = {{"nodes=3000,edges=40000,features=9,classes=4", GN_CODE_FLOAT32, 0},
-              {"nodes=3000,edges=40000,features=9,classes=4,train=0.4,seed=3", GN_CODE_INT8, 20000},
-              {"nodes=200,edges=9800,features=16,classes=3,local=1", GN_CODE_BFLOAT16, 4000},
-              {"nodes=200,edges=9800,exponent=1.3", -1, 3000},
-              {"nodes=70,edges=2,features=1", -1, 1},
-              {"nodes=1,edges=0,features=3,classes=1", GN_CODE_INT8, 0}};
-    for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
-        char source[200];
-        gn_bytes a, b;
-        bool streamed;
-        snprintf(source, sizeof source, "synthetic:%s", of[k].text);
-        gn_dataset *d = undrawn(source);
-        must(gn_datafile_write(d, &(gn_datafile_options){of[k].features, source}, path));
-        gn_dataset_free(d);
-        must(gn_file_read(path, &a));
-        const gn_synthetic_file f = {.text = of[k].text,
-                                     .path = path,
-                                     .source = source,
-                                     .features = of[k].features,
-                                     .heap_bytes = of[k].heap};
-        must(gn_synthetic_write(&f, &streamed));
-        must(gn_file_read(path, &b));
-        ck_assert(streamed);
-        ck_assert_msg(a.n == b.n && !memcmp(a.p, b.p, a.n), "%s", source);
-        gn_bytes_free(&a);
-        gn_bytes_free(&b);
-    }
-}
-END_TEST
-
-static int by_number(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* In another order as well, but for that of the list of edges. */
-START_TEST(streams_are_put_in_order)
-{
-    const char *text = "nodes=900,edges=9000,features=5,classes=4";
-    gn_dataset *d = undrawn("synthetic:nodes=900,edges=9000,features=5,classes=4"), *e;
-    bool streamed;
-    d->train_mask = calloc(900, 1);
-    d->val_mask = calloc(900, 1);
-    d->test_mask = calloc(900, 1);
-    must(gn_dataset_draw_split(d, 0));
-    must(gn_dataset_order(d, GN_ORDER_DEGREE));
-    must(gn_synthetic_write(
-        &(gn_synthetic_file){
-            .text = text, .path = path, .features = -1, .heap_bytes = 5000, .by_degree = true},
-        &streamed));
-    e = read_store();
-    same(d->x, e->x, 900 * 5, sizeof *d->x, "x");
-    same(d->row_of, e->row_of, 900, sizeof *d->row_of, "row_of");
-    same_labels(d, e);
-    must(gn_dataset_list_edges(e));
-    ck_assert_int_eq(d->n_edges, e->n_edges);
-    for (int64_t k = 0; k < d->n_edges; k++) {
-        d->src[k] = d->src[k] * 900 + d->dst[k];
-        e->src[k] = e->src[k] * 900 + e->dst[k];
-        ck_assert(k == 0 || e->src[k] > e->src[k - 1]); /* listed by their numbers */
-    }
-    qsort(d->src, (size_t)d->n_edges, sizeof *d->src, by_number);
-    same(d->src, e->src, d->n_edges, sizeof *d->src, "edges");
-    gn_dataset_free(e);
-    gn_dataset_free(d);
-}
-END_TEST
-
-START_TEST(what_is_no_stream_is_left_alone)
-{
-    static const char *const text[] = {"typed,scale=0.001", "nodes=9,edges=40,features=3",
-                                       "nodes=90,edges=40,features=30,density=0.1"};
-    bool streamed;
-    for (size_t k = 0; k < sizeof text / sizeof *text; k++) {
-        must(gn_synthetic_write(&(gn_synthetic_file){.text = text[k], .path = path, .features = -1},
-                                &streamed));
-        ck_assert(!streamed && access(path, F_OK) != 0);
-    }
-}
-END_TEST
-
-START_TEST(a_stream_tells_of_a_full_disk)
-{
-    struct rlimit was, small;
-    bool streamed;
-    const gn_synthetic_file f = {.text = "nodes=3000,edges=200000,features=20,classes=2",
-                                 .path = path,
-                                 .features = -1,
-                                 .heap_bytes = 200000};
-    getrlimit(RLIMIT_FSIZE, &was);
-    signal(SIGXFSZ, SIG_IGN);
-    for (rlim_t most = 0; most < 1200000; most += 300000) {
-        small = (struct rlimit){most, was.rlim_max};
-        ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
-        gn_status *s = gn_synthetic_write(&f, &streamed);
-        ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &was), 0);
-        MUST_FAIL(s, GN_ERR_IO, "cannot write ");
-        ck_assert_int_ne(access(path, F_OK), 0);
-    }
-    signal(SIGXFSZ, SIG_DFL);
-}
-END_TEST
-
 /* Own copies --------------------------------------------------------------------------------- */
 
 START_TEST(what_changes_data_takes_copies)
@@ -681,10 +445,6 @@ int main(void)
     tcase_add_test(t, a_killed_writer_leaves_no_store_that_is_wrong);
     tcase_add_test(t, a_full_disk_is_told_and_leaves_nothing);
     tcase_add_test(t, it_is_no_pipe);
-    tcase_add_test(t, streams_write_the_same_bytes);
-    tcase_add_test(t, streams_are_put_in_order);
-    tcase_add_test(t, what_is_no_stream_is_left_alone);
-    tcase_add_test(t, a_stream_tells_of_a_full_disk);
     tcase_add_test(t, what_changes_data_takes_copies);
     tcase_add_test(t, normalised_features_are_known_as_such);
     return RUN_CASES("store", t);
