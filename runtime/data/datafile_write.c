@@ -137,8 +137,8 @@ static gn_status *put_csr(gn_block_writer *w, const char *of, const gn_csr *m)
 static gn_status *put_features(gn_block_writer *w, const gn_dataset *d, int features)
 {
     const rows_of r = {d, GN_NAME_X, d->n_nodes, d->n_features, d->x, &d->x_codes};
-    if (d->x_csr) return put_csr(w, GN_NAME_X, d->x_csr);
-    return d->x || d->x_codes.data ? put_rows(w, &r, features) : NULL;
+    if (d->n_features == 0) return NULL;
+    return d->x_csr ? put_csr(w, GN_NAME_X, d->x_csr) : put_rows(w, &r, features);
 }
 
 /* Edges ---------------------------------------------------------------------------------------- */

@@ -42,6 +42,31 @@ START_TEST(all_kinds_come_back)
 }
 END_TEST
 
+static void write_text(const char *to, const char *text)
+{
+    FILE *f = fopen(to, "w");
+    ck_assert(f && fputs(text, f) != EOF && !fclose(f));
+}
+
+START_TEST(no_features_come_back)
+{
+    char graph[4200];
+    snprintf(graph, sizeof graph, "%s.graph", path);
+    write_text(graph, "gnnc graph 1\nnodes 3\nclasses 2\nfeatures 0\nnode 0 1\nedge 0 1\n");
+    comes_back(graph);
+    gn_dataset *d = undrawn(graph);
+    ck_assert(d->x && d->n_features == 0);
+    for (int code = 0; code < GN_CODE_COUNT; code++) {
+        write_as(d, code);
+        gn_dataset *e = read_store();
+        ck_assert(!e->x && !e->x_codes.data && e->n_features == 0);
+        gn_dataset_free(e);
+    }
+    gn_dataset_free(d);
+    unlink(graph);
+}
+END_TEST
+
 /* A .npz with what else there is: weights, attributes, repeats of a split, an array of one's
  * own. */
 static void write_npz(const char *to)
@@ -431,6 +456,7 @@ int main(void)
     TCase *t = tcase_create("store");
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_test(t, all_kinds_come_back);
+    tcase_add_test(t, no_features_come_back);
     tcase_add_test(t, what_lies_on_edges_comes_back);
     tcase_add_test(t, a_store_of_a_store_is_the_same_bytes);
     tcase_add_test(t, codes_round_as_little_as_they_say);
