@@ -339,6 +339,29 @@ START_TEST(rows_are_checked_when_they_are_read)
 }
 END_TEST
 
+/* No more is kept in memory than a quarter of it. */
+START_TEST(little_is_kept)
+{
+    gn_dataset *d = undrawn("synthetic:nodes=300,edges=2000,features=7,classes=3");
+    struct rlimit lock;
+    write_as(d, -1);
+    gn_dataset_free(d);
+    d = read_store();
+    getrlimit(RLIMIT_MEMLOCK, &lock);
+    gn_block_file *f = d->file;
+    int64_t bytes = 2000 * 4, all = lock.rlim_cur < 1 << 16 && geteuid() ? 0 : bytes;
+    gn_block_file_keep(f, d->by_dst.col, bytes);
+    ck_assert_int_eq(f->kept, all);
+    f->kept = INT64_MAX - bytes; /* as if a large graph were kept */
+    gn_block_file_keep(f, d->by_dst.pos, bytes);
+    ck_assert_int_eq(f->kept, INT64_MAX - bytes);
+    f->kept = 0;
+    gn_block_file_keep(f, d->by_dst.pos, INT64_MAX / 2);
+    ck_assert_int_eq(f->kept, 0);
+    gn_dataset_free(d);
+}
+END_TEST
+
 /* Writers that end --------------------------------------------------------------------------- */
 
 static void remove_leftovers(void)
@@ -468,6 +491,7 @@ int main(void)
     tcase_add_test(t, a_flipped_byte_of_any_block_is_named);
     tcase_add_test(t, another_version_or_byte_order_is_told);
     tcase_add_test(t, rows_are_checked_when_they_are_read);
+    tcase_add_test(t, little_is_kept);
     tcase_add_test(t, a_killed_writer_leaves_no_store_that_is_wrong);
     tcase_add_test(t, a_full_disk_is_told_and_leaves_nothing);
     tcase_add_test(t, it_is_no_pipe);
