@@ -194,6 +194,35 @@ START_TEST(one_value_and_wide_ranges_have_codes)
 }
 END_TEST
 
+/* Parts that are checked end within rows: each number has the scale of its own column. */
+START_TEST(codes_are_checked_by_their_own_columns)
+{
+    gn_dataset *d = undrawn("synthetic:nodes=500,edges=2000,features=3,classes=3");
+    int64_t blocks;
+    for (int64_t v = 0; v < 500; v++) {
+        d->x[3 * v] = v % 2 ? 3e37f : -3e37f;
+        d->x[3 * v + 1] = (float)(v % 7);
+        d->x[3 * v + 2] = v == 400; /* the only code of its column that is not 0 */
+    }
+    write_as(d, GN_CODE_INT8);
+    gn_dataset_free(d);
+    d = read_store();
+    must(gn_datafile_check(d, &blocks));
+    const gn_codes lent = d->x_codes;
+    const float step[] = {lent.step[0], lent.step[1], 0x1p123f};
+    d->x_codes.step = step;
+    MUST_FAIL(gn_datafile_check(d, &blocks), GN_ERR_DATA, "x: row 400, column 2 is inf");
+    float wide[3 * 500], part[100];
+    d->x_codes = lent;
+    gn_codes_decode(&lent, 3, 0, 3 * 500, wide);
+    for (int64_t first = 0; first + 100 <= 3 * 500; first += 49) {
+        gn_codes_decode(&lent, 3, first, 100, part);
+        ck_assert(!memcmp(part, wide + first, sizeof part));
+    }
+    gn_dataset_free(d);
+}
+END_TEST
+
 START_TEST(what_bfloat16_does_not_hold_is_refused)
 {
     gn_dataset *d = undrawn("synthetic:nodes=9,edges=4,features=3,classes=2");
@@ -485,6 +514,7 @@ int main(void)
     tcase_add_test(t, codes_round_as_little_as_they_say);
     tcase_add_test(t, columns_have_codes_too);
     tcase_add_test(t, one_value_and_wide_ranges_have_codes);
+    tcase_add_test(t, codes_are_checked_by_their_own_columns);
     tcase_add_test(t, what_bfloat16_does_not_hold_is_refused);
     tcase_add_test(t, an_order_is_kept_with_the_data);
     tcase_add_test(t, truncated_anywhere_it_is_refused);
