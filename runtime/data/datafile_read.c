@@ -241,16 +241,20 @@ static gn_status *read_relations(gn_dataset *d)
     return NULL;
 }
 
+/* Any of them together are bytes that an int64 counts, where others are 0, too. */
 static gn_status *read_dims(const gn_block_file *f, const json_t *of, int most, int *rank,
                             int64_t *dim)
 {
     const json_t *all = json_object_get(of, "dim");
+    int64_t bytes = sizeof(int64_t);
     *rank = (int)json_array_size(all);
     if (!json_is_array(all) || json_array_size(all) > (size_t)most) return bad_meta(f, "dim");
     for (int k = 0; k < *rank; k++) {
         const json_t *v = json_array_get(all, (size_t)k);
         dim[k] = json_integer_value(v);
-        if (!json_is_integer(v) || dim[k] < 0) return bad_meta(f, "dim");
+        if (!json_is_integer(v) || dim[k] < 0 ||
+            (dim[k] > 0 && __builtin_mul_overflow(bytes, dim[k], &bytes)))
+            return bad_meta(f, "dim");
     }
     return NULL;
 }

@@ -342,6 +342,31 @@ START_TEST(another_version_or_byte_order_is_told)
 }
 END_TEST
 
+/* Of what has no rows any number of columns has room in a file. */
+START_TEST(dimensions_that_no_integer_holds_are_refused)
+{
+    const int64_t large = (int64_t)1 << 40;
+    for (int more = 0; more < 2; more++) {
+        gn_dataset *d, *e;
+        int space;
+        must(gn_dataset_new("crafted", &d));
+        must(gn_dataset_add_table(d, "t", 0, &space));
+        gn_table_column c = {.over = space, .elem = GN_F32, .rank = 2, .dim = {large, large}};
+        c.data = calloc(1, 1);
+        d->more = calloc(1, sizeof *d->more);
+        d->more[0] = (gn_data_array){.rank = 3, .dim = {0, large, large}, .data = calloc(1, 4)};
+        d->more[0].name = strdup("a");
+        d->n_more = more;
+        if (!more) must(gn_dataset_add_column(d, "v", &c));
+        write_as(d, -1);
+        MUST_FAIL(gn_datafile_read(path, &(gn_reading){0}, &e), GN_ERR_DATA, "`dim` of `meta`");
+        if (more) free(c.data);
+        d->n_more = 1;
+        gn_dataset_free(d);
+    }
+}
+END_TEST
+
 /* Of rows those blocks alone are looked at that hold them. */
 START_TEST(rows_are_checked_when_they_are_read)
 {
@@ -520,6 +545,7 @@ int main(void)
     tcase_add_test(t, truncated_anywhere_it_is_refused);
     tcase_add_test(t, a_flipped_byte_of_any_block_is_named);
     tcase_add_test(t, another_version_or_byte_order_is_told);
+    tcase_add_test(t, dimensions_that_no_integer_holds_are_refused);
     tcase_add_test(t, rows_are_checked_when_they_are_read);
     tcase_add_test(t, little_is_kept);
     tcase_add_test(t, a_killed_writer_leaves_no_store_that_is_wrong);
