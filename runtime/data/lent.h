@@ -52,8 +52,8 @@ void gn_codes_decode(const gn_codes *c, int64_t cols, int64_t first, int64_t n, 
  * least are those of gn_codes_scale. */
 GN_NODISCARD gn_status *gn_codes_encode(gn_elem elem, const float *step, const float *least,
                                         int64_t cols, int64_t n, const float *from, void *to);
-/* least and largest [cols] so far, of whole rows, from infinities on; and the step between codes.  GN_ERR_DATA: a
- * column has a range that float32 does not hold. */
+/* least and largest [cols] so far, of whole rows, from infinities on; and the step between codes.
+ * GN_ERR_DATA: a column has a range that float32 does not hold. */
 void gn_codes_range(int64_t cols, int64_t n, const float *from, float *least, float *largest);
 GN_NODISCARD gn_status *gn_codes_scale(int64_t cols, float *least, const float *largest,
                                        float *step);
