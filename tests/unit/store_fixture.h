@@ -101,18 +101,27 @@ static inline void same_tables(const gn_dataset *a, const gn_dataset *b)
     }
 }
 
+static inline void same_names(const gn_dataset *a, const gn_dataset *b)
+{
+    ck_assert(!a->feature_name == !b->feature_name);
+    for (int64_t f = 0; a->feature_name && f < a->n_features; f++)
+        ck_assert_str_eq(a->feature_name[f], b->feature_name[f]);
+}
+
 static inline void same_data(const gn_dataset *a, const gn_dataset *b)
 {
     ck_assert_str_eq(a->name ? a->name : "", b->name ? b->name : "");
     ck_assert(a->n_nodes == b->n_nodes && a->n_edges == b->n_edges && a->typed == b->typed &&
               a->n_features == b->n_features && a->edge_dim == b->edge_dim &&
-              a->normalized == b->normalized && a->edges_remade == b->edges_remade);
+              a->normalized == b->normalized && a->edges_remade == b->edges_remade &&
+              a->reduced == b->reduced && a->n_features_read == b->n_features_read);
     same(a->src, b->src, a->n_edges, sizeof *a->src, "src");
     same(a->dst, b->dst, a->n_edges, sizeof *a->dst, "dst");
     same(a->edge_weight, b->edge_weight, a->n_edges, sizeof(float), "weight");
     same(a->edge_attr, b->edge_attr, a->n_edges * a->edge_dim, sizeof(float), "attr");
     same(a->x, b->x, a->n_nodes * a->n_features, sizeof(float), "x");
     same_csr(a->x_csr, b->x_csr);
+    same_names(a, b);
     same_labels(a, b);
     same_tables(a, b);
     same_columns(a, b);

@@ -18,6 +18,9 @@ START_TEST(streams_write_the_same_bytes)
               {"nodes=3000,edges=40000,features=9,classes=4,train=0.4,seed=3", GN_CODE_INT8, 20000},
               {"nodes=200,edges=9800,features=16,classes=3,local=1", GN_CODE_BFLOAT16, 4000},
               {"nodes=200,edges=9800,exponent=1.3", -1, 3000},
+              /* buffers and parts are full several times */
+              {"nodes=9000,edges=300000,features=40,classes=4", GN_CODE_INT8, 0},
+              {"nodes=9000,edges=300000,features=40,classes=4", -1, 1000000},
               {"nodes=70,edges=2,features=1", -1, 1},
               {"nodes=1,edges=0,features=3,classes=1", GN_CODE_INT8, 0}};
     for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
