@@ -89,7 +89,7 @@ FAKE_PEER = """\
     import json, os, sys, time
     words = sys.argv[1:]
     value = lambda key, default=None: words[words.index(key) + 1] if key in words else default
-    form = "dgl" if "dgl" in sys.argv[0] else value("--form", "coo")
+    form = "dgl" if os.path.basename(sys.argv[0]) == "dgl_peer.py" else value("--form", "coo")
     mode = value("--compile", "")
     if form == "csr":
         print(json.dumps(dict(error="NotImplementedError: no such form")), flush=True)

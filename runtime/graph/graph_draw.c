@@ -137,10 +137,10 @@ static gn_status *count(const gn_graph *g, const gn_drawing *how, int64_t n, row
     *edges = 0;
     for (int64_t i = 0; i < n; i++) {
         row_edges *r = &rows[i];
-        int64_t others = r->end - r->first - r->loops, positive;
+        int64_t others = r->end - r->first - r->loops;
         if (how->weight) {
             GN_TRY(find_weights(g, r, how, z->weight));
-            r->drawn = gn_draw_count(how->how, how->most, others, z->weight, &positive);
+            r->drawn = gn_draw_count(how->how, how->most, others, z->weight);
             r->some = how->how == GN_DRAW_REPLACE || r->drawn < others;
         } else {
             r->some = how->how == GN_DRAW_REPLACE ? others > 0 : others > how->most;

@@ -89,6 +89,8 @@ struct gnnc_state {
     /* Of a device: tensors that it holds, and who changed them last. */
     int held;
     bool newer_there, newer_here;
+    int64_t version; /* how often it was trained or loaded: draws of rows that are named hang on it
+                      */
 };
 
 /* Data bound by name.  Borrowed, or in `own`. */
@@ -118,6 +120,7 @@ typedef struct api_rows {
     int64_t *row;              /* [n] in the caller's order */
     uint8_t *mask;             /* [nodes] */
     bool named, at[API_UNITS]; /* a unit's instance is bound to them */
+    int64_t version;           /* of the state, when results were bound */
 } api_rows;
 
 struct gnnc_run {

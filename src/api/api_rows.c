@@ -33,7 +33,6 @@ static gn_status *check_options(const gnnc_executable *e, const gnnc_compile_opt
 
 static gn_status *read_spec(gnnc_executable *e, const gnnc_compile_options *o)
 {
-    static const char *const draws[] = {"uniform", "replace", "labor"};
     const gn_batch_spec *said = &e->model->train.batches;
     gn_batch_spec *t = &e->batches;
     int draw;
@@ -41,9 +40,18 @@ static gn_status *read_spec(gnnc_executable *e, const gnnc_compile_options *o)
         GN_FAIL(GN_ERR_USAGE,
                 "by_rows: batches of the train block of %s are of %s, and rows are named here",
                 e->model->name, said->of ? "edges" : "parts of the graph");
-    *t = (gn_batch_spec){.size = 1, .n_fanout = said->n_fanout, .draw = said->draw};
+    if (o->train && said->accumulate > 1)
+        GN_FAIL(GN_ERR_USAGE,
+                "by_rows: `accumulate` of the train block of %s adds up batches of an epoch, and "
+                "rows are named here",
+                e->model->name);
+    *t = (gn_batch_spec){.size = 1,
+                         .n_fanout = said->n_fanout,
+                         .draw = said->draw,
+                         .draw_by = said->draw_by,
+                         .columns = said->columns};
     memcpy(t->fanout, said->fanout, sizeof t->fanout);
-    GN_TRY(gn_choose("setting of draw", o->draw, draws, 3, &draw));
+    GN_TRY(gn_choose("setting of draw", o->draw, gn_draw_how_name, GN_DRAW_COUNT, &draw));
     if (o->draw) t->draw = (gn_draw_how)draw;
     if (o->n_fanout) {
         t->n_fanout = (int)o->n_fanout;

@@ -304,7 +304,10 @@ static gn_status *make_instances(gnnc_run *r, int which)
 static gn_status *follow_rows(gnnc_run *r, int which)
 {
     gn_unit *u = &r->unit[which];
-    if (!r->exe->results.size || (which == INFER && r->named.at[INFER])) return NULL;
+    bool same = r->named.at[INFER] &&
+                (!r->exe->results.n_fanout || r->named.version == r->state->version);
+    if (!r->exe->results.size || (which == INFER && same)) return NULL;
+    GN_TRY(api_send_state(r->state)); /* whose seed and step draws ask for */
     gn_status *s = api_bind_unit(r, u, &r->state->state, NULL, r->pool, NULL);
     if (s) gn_unit_release(u); /* which may be left without one */
     r->bound[which] = !s;
@@ -324,9 +327,13 @@ static gn_status *run(gnnc_run *r, int which)
         GN_TRY(follow_rows(r, which));
     }
     r->named.at[which] = true;
+    if (which == INFER) r->named.version = r->state->version;
     GN_TRY(api_send_state(r->state));
     API_DEVICE(api_context(r->exe));
-    if (which == STEP) r->state->newer_there = true;
+    if (which == STEP) {
+        r->state->newer_there = true;
+        r->state->version++;
+    }
     gn_instance_run(r->unit[which].instance);
     GN_TRY(gn_instance_check(r->unit[which].instance));
     r->calls[which]++;

@@ -170,6 +170,7 @@ static gn_status *load_state(gnnc_state *s, const char *path)
     GN_TRY(status);
     s->newer_here = true;
     s->newer_there = false; /* all of it is new */
+    s->version++;
     return NULL;
 }
 

@@ -76,11 +76,23 @@ static inline int64_t gn_draw_part(uint64_t stream, int64_t k, int64_t parts, in
 }
 
 /* How some of a row's edges are drawn. */
+#define GN_DRAWS(X)                                                                                \
+    X(UNIFORM, "uniform") /* without repeats: gn_draw_few */                                       \
+    X(REPLACE, "replace") /* gn_draw_again */                                                      \
+    X(LABOR, "labor")     /* gn_draw_shared */
 typedef enum gn_draw_how {
-    GN_DRAW_UNIFORM, /* without repeats: gn_draw_few */
-    GN_DRAW_REPLACE, /* gn_draw_again */
-    GN_DRAW_LABOR    /* gn_draw_shared */
+#define X(id, name) GN_DRAW_##id,
+    GN_DRAWS(X)
+#undef X
+        GN_DRAW_COUNT
 } gn_draw_how;
+
+/* Puts x among the k of out, which ascend. */
+static inline void gn_draw_insert(int64_t x, int64_t k, int64_t *out)
+{
+    for (; k > 0 && out[k - 1] > x; k--) out[k] = out[k - 1];
+    out[k] = x;
+}
 
 /* Which of n > most things are drawn for row `row`, without repeats: [most], ascending (Floyd's
  * algorithm: Bentley and Floyd, "A sample of brilliance", CACM 30, 1987). */
@@ -88,15 +100,11 @@ static inline void gn_draw_few(uint64_t stream, int64_t row, int64_t most, int64
 {
     uint64_t first = (uint64_t)row * (uint64_t)most;
     for (int64_t k = 0; k < most; k++) {
-        int64_t last = n - most + k, at = k;
+        int64_t last = n - most + k;
         int64_t t = gn_draw_row(gn_draw_long(stream, first + (uint64_t)k), last + 1);
         for (int64_t j = 0; j < k; j++)
             if (out[j] == t) t = last; /* which nothing before could be */
-        while (at > 0 && out[at - 1] > t) {
-            out[at] = out[at - 1];
-            at--;
-        }
-        out[at] = t;
+        gn_draw_insert(t, k, out);
     }
 }
 
@@ -106,9 +114,7 @@ static inline void gn_draw_again(uint64_t stream, int64_t row, int64_t most, int
 {
     uint64_t first = (uint64_t)row * (uint64_t)most;
     for (int64_t k = 0; k < most; k++) {
-        int64_t t = gn_draw_row(gn_draw_long(stream, first + (uint64_t)k), n), at = k;
-        for (; at > 0 && out[at - 1] > t; at--) out[at] = out[at - 1];
-        out[at] = t;
+        gn_draw_insert(gn_draw_row(gn_draw_long(stream, first + (uint64_t)k), n), k, out);
     }
 }
 
@@ -131,11 +137,7 @@ static inline void gn_draw_shared(uint64_t stream, int64_t most, int64_t n, cons
         kept += kept < most;
         worst = gn_draw_long(stream, (uint64_t)of[out[kept - 1]]);
     }
-    for (int64_t k = 1; k < most; k++) { /* and in their order */
-        int64_t i = out[k], at = k;
-        for (; at > 0 && out[at - 1] > i; at--) out[at] = out[at - 1];
-        out[at] = i;
-    }
+    for (int64_t k = 1; k < most; k++) gn_draw_insert(out[k], k, out); /* and in their order */
 }
 
 /* Copy number i of the edge from *src to *dst loses one of its ends to a row that is drawn, `end` 0

@@ -10,21 +10,13 @@
 #include <math.h>
 #include <stdbool.h>
 
-/* How many of n things are drawn; *positive: of so many that may be. */
-static inline int64_t gn_draw_count(gn_draw_how how, int64_t most, int64_t n, const float *weight,
-                                    int64_t *positive)
+/* How many of n things are drawn. */
+static inline int64_t gn_draw_count(gn_draw_how how, int64_t most, int64_t n, const float *weight)
 {
-    *positive = 0;
-    for (int64_t i = 0; i < n; i++) *positive += weight[i] > 0;
-    if (how == GN_DRAW_REPLACE) return *positive ? most : 0;
-    return *positive < most ? *positive : most;
-}
-
-/* Puts x among the k of out, which ascend. */
-static inline void gn_draw_insert(int64_t x, int64_t k, int64_t *out)
-{
-    for (; k > 0 && out[k - 1] > x; k--) out[k] = out[k - 1];
-    out[k] = x;
+    int64_t positive = 0; /* those that may be */
+    for (int64_t i = 0; i < n; i++) positive += weight[i] > 0;
+    if (how == GN_DRAW_REPLACE) return positive ? most : 0;
+    return positive < most ? positive : most;
 }
 
 /* Each by itself; key [n]: room. */

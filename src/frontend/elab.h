@@ -377,6 +377,8 @@ typedef struct train_plan {
 } train_plan;
 const ast_item *el_train_item(const ast_decl *d, const char *name); /* the last; NULL: none */
 value el_train_setting(elab *E, const ast_decl *d, const char *name, const ast_item **item);
+/* An integer of at least `least`; *out stays where there is none, or it is reported. */
+void el_train_int(elab *E, const ast_decl *d, const char *name, int64_t least, int64_t *out);
 /* elab_batch.c: what the block says of batches; and the edges of one in the place of the relation
  * of which it has some, in the frame of the loss. */
 void el_batch(elab *E, const ast_decl *d, gn_batch_spec *s);

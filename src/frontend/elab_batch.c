@@ -126,28 +126,30 @@ static int word(elab *E, const ast_decl *d, const char *name, const char *const 
 }
 
 typedef struct sampler {
-    const char *name, *arg[2]; /* of its sizes; NULL: it has one */
-    int64_t usual;             /* of the second */
+    const char *arg[2]; /* names of its sizes; NULL: it has one */
+    int64_t usual;      /* of the second */
+    bool steps;         /* of an epoch can be said */
 } sampler;
 
-static const sampler samplers[] = {
-    [GN_SAMPLER_CLUSTER] = {"cluster", {"parts", "each"}, 1},
-    [GN_SAMPLER_SAINT_NODE] = {"saint_node", {"nodes", NULL}, 0},
-    [GN_SAMPLER_SAINT_EDGE] = {"saint_edge", {"edges", NULL}, 0},
-    [GN_SAMPLER_SAINT_WALK] = {"saint_walk", {"roots", "length"}, 2},
+static const sampler samplers[GN_SAMPLER_COUNT] = {
+    [GN_SAMPLER_CLUSTER] = {{"parts", "each"}, 1, false},
+    [GN_SAMPLER_SAINT_NODE] = {{"nodes", NULL}, 0, true},
+    [GN_SAMPLER_SAINT_EDGE] = {{"edges", NULL}, 0, true},
+    [GN_SAMPLER_SAINT_WALK] = {{"roots", "length"}, 2, true},
 };
-enum { N_SAMPLERS = sizeof samplers / sizeof *samplers };
 
 /* The place of an argument among those of a sampler, `steps` behind them; -1: reported. */
-static int argument(elab *E, const sampler *z, const ast_arg *arg, int at)
+static int argument(elab *E, int which, const ast_arg *arg, int at)
 {
+    const sampler *z = &samplers[which];
     int n = z->arg[1] ? 2 : 1;
     for (int k = 0; arg->name && k < n; k++)
         if (!strcmp(arg->name, z->arg[k])) return k;
-    if (arg->name && !strcmp(arg->name, "steps") && z->name[0] == 's') return 2;
+    if (arg->name && !strcmp(arg->name, "steps") && z->steps) return 2;
     if (!arg->name && at < n) return at;
-    el_error(E, arg->value->span, "`%s` takes `%s`%s%s%s%s", z->name, z->arg[0], n > 1 ? ", `" : "",
-             n > 1 ? z->arg[1] : "", n > 1 ? "`" : "", z->name[0] == 's' ? ", `steps`" : "");
+    el_error(E, arg->value->span, "`%s` takes `%s`%s%s%s%s", gn_sampler_name[which], z->arg[0],
+             n > 1 ? ", `" : "", n > 1 ? z->arg[1] : "", n > 1 ? "`" : "",
+             z->steps ? ", `steps`" : "");
     return -1;
 }
 
@@ -160,8 +162,8 @@ static void sampler_setting(elab *E, const ast_decl *d, gn_batch_spec *s)
     int k = GN_SAMPLER_CLUSTER;
     if (!item) return;
     bool call = e->kind == EXPR_CALL && e->a->kind == EXPR_NAME;
-    while (call && k < N_SAMPLERS && strcmp(samplers[k].name, e->a->name)) k++;
-    if (!call || k == N_SAMPLERS) {
+    while (call && k < GN_SAMPLER_COUNT && strcmp(gn_sampler_name[k], e->a->name)) k++;
+    if (!call || k == GN_SAMPLER_COUNT) {
         el_error(E, e->span,
                  "`sampler` is `cluster(parts, each)`, `saint_node(nodes)`, `saint_edge(edges)` or "
                  "`saint_walk(roots, length)`");
@@ -169,7 +171,7 @@ static void sampler_setting(elab *E, const ast_decl *d, gn_batch_spec *s)
     }
     size[1] = samplers[k].usual;
     for (uint32_t i = 0; i < e->args.n; i++) {
-        int at = argument(E, &samplers[k], &e->args.p[i], (int)i);
+        int at = argument(E, k, &e->args.p[i], (int)i);
         value v = at < 0 ? POISON : el_eval(E, e->args.p[i].value);
         if (v.kind == VAL_POISON) return;
         if (v.kind != VAL_INT || v.u.i < 1 || v.u.i > INT32_MAX) {
@@ -180,7 +182,7 @@ static void sampler_setting(elab *E, const ast_decl *d, gn_batch_spec *s)
         size[at] = v.u.i;
     }
     if (!size[0]) {
-        el_error(E, e->span, "`%s` needs `%s`", samplers[k].name, samplers[k].arg[0]);
+        el_error(E, e->span, "`%s` needs `%s`", gn_sampler_name[k], samplers[k].arg[0]);
         return;
     }
     if (k == GN_SAMPLER_CLUSTER && size[1] > size[0]) {
@@ -226,31 +228,17 @@ static void draw_by(elab *E, const ast_decl *d, gn_batch_spec *s)
         el_error(E, item->name.span, "`draw_by` goes with `fanout`");
 }
 
-static void accumulate(elab *E, const ast_decl *d, gn_batch_spec *s)
-{
-    const ast_item *item;
-    value v = el_train_setting(E, d, "accumulate", &item);
-    if (v.kind == VAL_UNSET || v.kind == VAL_POISON) return;
-    if (v.kind != VAL_INT || v.u.i < 1)
-        el_error(E, item->a->span, "`accumulate` is a number of batches from 1 on, not %s",
-                 val_text(E, &v));
-    else
-        s->accumulate = v.u.i;
-}
-
 void el_batch(elab *E, const ast_decl *d, gn_batch_spec *s)
 {
+    static const char *const evaluates[] = {"full", "batch"};
     batch(E, d, s);
     fanout(E, d, s);
-    static const char *const draws[] = {"uniform", "replace", "labor"};
-    static const char *const excludes[] = {"none", "self", "reverse"};
-    s->draw = (gn_draw_how)word(E, d, "draw", draws, 3);
-    static const char *const evaluates[] = {"full", "batch"};
-    s->exclude = (gn_exclude)word(E, d, "exclude", excludes, 3);
+    s->draw = (gn_draw_how)word(E, d, "draw", gn_draw_how_name, GN_DRAW_COUNT);
+    s->exclude = (gn_exclude)word(E, d, "exclude", gn_exclude_name, GN_EXCLUDE_COUNT);
     s->evaluate = word(E, d, "evaluate", evaluates, 2) == 1;
     draw_by(E, d, s);
     sampler_setting(E, d, s);
-    accumulate(E, d, s);
+    el_train_int(E, d, "accumulate", 1, &s->accumulate);
     const ast_item *item = el_train_item(d, "exclude");
     if (item && !s->of)
         el_error(E, item->name.span, "`exclude` goes with `batch = edges(N) of` a relation");

@@ -97,10 +97,10 @@ static void set_own(elab *E, const ast_expr *call, const owned_knob *all, size_t
 int el_choice(elab *E, const ast_expr *e, const char *const *names, size_t n, const char *what)
 {
     const ast_expr *f = e->kind == EXPR_CALL ? e->a : e;
-    if (f->kind == EXPR_NAME)
-        for (size_t k = 0; k < n; k++)
-            if (strcmp(f->name, names[k]) == 0) return (int)k;
-    const char *hint = f->kind == EXPR_NAME ? gn_diag_suggest(E->arena, f->name, names, n) : "";
+    const char *name = f->kind == EXPR_NAME ? f->name : f->kind == EXPR_NONE ? "none" : NULL;
+    for (size_t k = 0; name && k < n; k++)
+        if (strcmp(name, names[k]) == 0) return (int)k;
+    const char *hint = name ? gn_diag_suggest(E->arena, name, names, n) : "";
     gn_buf b = {.arena = E->arena};
     for (size_t k = 0; k < n; k++)
         gn_buf_printf(&b, "%s`%s`", k == 0 ? "" : k + 1 == n ? " or " : ", ", names[k]);

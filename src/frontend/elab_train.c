@@ -115,7 +115,7 @@ static void number_setting(elab *E, const ast_decl *d, const char *name, double 
         *out = val_number(&v);
 }
 
-static void int_setting(elab *E, const ast_decl *d, const char *name, int64_t least, int64_t *out)
+void el_train_int(elab *E, const ast_decl *d, const char *name, int64_t least, int64_t *out)
 {
     const ast_item *item;
     value v = el_train_setting(E, d, name, &item);
@@ -270,11 +270,11 @@ void el_train_spec(elab *E, const train_plan *t, gn_train_spec *s)
             decay_on(E, &d->items.p[i], complete);
     for (uint32_t i = 0; i < E->params.n; i++)
         if (!E->params.p[i].trainable) E->params.p[i].weight_decay = 0;
-    int_setting(E, d, "epochs", 0, &s->epochs);
-    int_setting(E, d, "patience", 0, &s->patience);
+    el_train_int(E, d, "epochs", 0, &s->epochs);
+    el_train_int(E, d, "patience", 0, &s->patience);
     number_setting(E, d, "clip_norm", 0, &s->clip_norm);
     number_setting(E, d, "clip_value", 0, &s->clip_value);
-    int_setting(E, d, "warmup", 0, &s->warmup);
+    el_train_int(E, d, "warmup", 0, &s->warmup);
     el_schedule(E, el_train_item(d, "schedule"), s);
     selection(E, d, s);
     el_batch(E, d, &s->batches);

@@ -340,10 +340,10 @@ static int64_t draw_few(gir_eval_t *e, int64_t row, int64_t n, const int64_t *so
     const gir_attr *attr = &gir_node_at_hand(e)->attr;
     uint64_t stream = gn_draw_key((uint64_t)gir_to_i64(gir_arg(e, 1)->v[0]), (uint32_t)attr->i[1]);
     gn_draw_how how = (gn_draw_how)attr->i[3];
-    int64_t most = attr->i[0], positive = n, count = n < most ? n : most;
+    int64_t most = attr->i[0], count = n < most ? n : most;
     double *key = GN_NEW_N(e->arena, double, n + 1);
     if (how == GN_DRAW_REPLACE) count = n ? most : 0;
-    if (weight) count = gn_draw_count(how, most, n, weight, &positive);
+    if (weight) count = gn_draw_count(how, most, n, weight);
     if (weight && how == GN_DRAW_REPLACE && count)
         gn_draw_weighted_again(stream, row, most, n, weight, key, few);
     else if (weight)

@@ -34,19 +34,38 @@ enum { GN_MOST_HOPS = 12 };
 
 /* Edges between the rows that those of a batch join: none, those that go the same way, or either
  * way. */
-typedef enum gn_exclude { GN_EXCLUDE_NONE, GN_EXCLUDE_SELF, GN_EXCLUDE_REVERSE } gn_exclude;
+#define GN_EXCLUDES(X)                                                                             \
+    X(NONE, "none")                                                                                \
+    X(SELF, "self")                                                                                \
+    X(REVERSE, "reverse")
+typedef enum gn_exclude {
+#define X(id, name) GN_EXCLUDE_##id,
+    GN_EXCLUDES(X)
+#undef X
+        GN_EXCLUDE_COUNT
+} gn_exclude;
 
 /* How a step's rows are drawn where it is of a part of the graph, with the edges between those
  * rows: CLUSTER (Chiang et al., "Cluster-GCN", KDD 2019) joins `size[1]` of `size[0]` parts of
  * METIS; the others are of Zeng et al., "GraphSAINT", ICLR 2020: `size[0]` nodes, edges, or roots
  * of walks of `size[1]` steps. */
+#define GN_SAMPLERS(X)                                                                             \
+    X(NONE, "none")                                                                                \
+    X(CLUSTER, "cluster")                                                                          \
+    X(SAINT_NODE, "saint_node")                                                                    \
+    X(SAINT_EDGE, "saint_edge")                                                                    \
+    X(SAINT_WALK, "saint_walk")
 typedef enum gn_sampler {
-    GN_SAMPLER_NONE,
-    GN_SAMPLER_CLUSTER,
-    GN_SAMPLER_SAINT_NODE,
-    GN_SAMPLER_SAINT_EDGE,
-    GN_SAMPLER_SAINT_WALK
+#define X(id, name) GN_SAMPLER_##id,
+    GN_SAMPLERS(X)
+#undef X
+        GN_SAMPLER_COUNT
 } gn_sampler;
+
+/* Words of the train block for these. */
+extern const char *const gn_draw_how_name[GN_DRAW_COUNT];
+extern const char *const gn_exclude_name[GN_EXCLUDE_COUNT];
+extern const char *const gn_sampler_name[GN_SAMPLER_COUNT];
 
 /* What a step of a batch is of, or results. */
 typedef struct gn_batch_spec {

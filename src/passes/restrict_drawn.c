@@ -50,6 +50,14 @@ typedef struct drawing {
     bool loops;
 } drawing;
 
+/* What is drawn into the picked rows, a batch's own edges among it: those stand for none, so that
+ * where all are drawn the others count once. */
+static gir_id all_drawn(restricter *z, gir_id draw, gir_id pick)
+{
+    const gir_id in[2] = {draw, pick};
+    return gir_make(z->to, GIR_RESTRICT, 2, in, &(gir_attr){.i = {2}}, NULL, NULL);
+}
+
 /* false: nothing is drawn of g at this level. */
 static bool find(restricter *z, gir_id g, int level, drawing *d)
 {
@@ -69,7 +77,12 @@ static bool find(restricter *z, gir_id g, int level, drawing *d)
     }
     gir_id all = gir_scatter(z->to, whole, ones(z, whole, src, dst), GIR_DST, GIR_SUM);
     d->one = ones(z, d->h, above, at);
-    gir_id drawn = gir_scatter(z->to, d->h, d->one, GIR_DST, GIR_SUM);
+    gir_id of = d->h, each = d->one;
+    if (z->drawn[level][g] != draw) {
+        of = all_drawn(z, draw, pick);
+        each = ones(z, of, src, at);
+    }
+    gir_id drawn = gir_scatter(z->to, of, each, GIR_DST, GIR_SUM);
     gir_type t = *gir_type_of(z->to, drawn);
     drawn = gir_op2(z->to, GIR_MAX, drawn, gir_const(z->to, &t, 1));
     d->ratio = gir_op2(z->to, GIR_DIV, gir_op2(z->to, GIR_TAKE, pick, all), drawn);

@@ -65,7 +65,10 @@ gir_id gn_leave_batch_out(restricter *z, gir_id g, gir_id edges)
     gn_exclude exclude = z->batches ? z->batches->exclude : GN_EXCLUDE_NONE;
     gir_id batch = exclude && z->of_batch ? batch_of(z) : 0;
     const gir_type *t = gir_type_of(z->from, g), *b = gir_type_of(z->from, batch);
-    bool either = exclude == GN_EXCLUDE_REVERSE && t->src == t->dst;
-    if (!batch || t->src != b->src || t->dst != b->dst) return edges;
-    return gir_without(z->to, edges, z->map[z->levels][batch], either);
+    if (!batch) return edges;
+    bool along = t->src == b->src && t->dst == b->dst, same = t->src == t->dst,
+         back = exclude == GN_EXCLUDE_REVERSE && t->src == b->dst && t->dst == b->src;
+    gir_id own = z->map[z->levels][batch];
+    if (along) return gir_without(z->to, edges, own, back && same);
+    return back ? gir_without(z->to, edges, gir_op1(z->to, GIR_REVERSE, own), false) : edges;
 }

@@ -67,22 +67,21 @@ static void choice_words(const gn_train_spec *t, char out[WORDS])
 /* How a step is made of rows and edges. */
 static void batch_words(const gn_train_spec *train, char out[WORDS])
 {
-    static const char *const draws[] = {"", "; draw replace", "; draw labor"},
-                             *const excludes[] = {"", "; exclude self", "; exclude reverse"},
-                             *const samplers[] = {"", "cluster", "saint_node", "saint_edge",
-                                                  "saint_walk"};
     const gn_batch_spec *t = &train->batches;
     int at = snprintf(out, WORDS, "none");
     if (t->sampler)
-        at = snprintf(out, WORDS, "%s(%" PRId64 ", %" PRId64 ", %" PRId64 ")", samplers[t->sampler],
-                      t->sampled[0], t->sampled[1], t->steps);
+        at = snprintf(out, WORDS, "%s(%" PRId64 ", %" PRId64 ", %" PRId64 ")",
+                      gn_sampler_name[t->sampler], t->sampled[0], t->sampled[1], t->steps);
     if (t->size) at = snprintf(out, WORDS, "%s(%" PRId64 ")", t->of ? "edges" : "rows", t->size);
     if (t->of) at += snprintf(out + at, (size_t)(WORDS - at), " of %.40s", t->of);
     if (t->over) at += snprintf(out + at, (size_t)(WORDS - at), " over %.40s", t->over);
     for (int k = 0; k < t->n_fanout; k++)
         at += snprintf(out + at, (size_t)(WORDS - at), "%s%" PRId64, k ? "," : "; fanout ",
                        t->fanout[k]);
-    at += snprintf(out + at, (size_t)(WORDS - at), "%s%s", draws[t->draw], excludes[t->exclude]);
+    if (t->draw)
+        at += snprintf(out + at, (size_t)(WORDS - at), "; draw %s", gn_draw_how_name[t->draw]);
+    if (t->exclude)
+        at += snprintf(out + at, (size_t)(WORDS - at), "; exclude %s", gn_exclude_name[t->exclude]);
     if (t->draw_by) at += snprintf(out + at, (size_t)(WORDS - at), "; draw_by %.40s", t->draw_by);
     if (t->accumulate > 1)
         snprintf(out + at, (size_t)(WORDS - at), "; accumulate %" PRId64, t->accumulate);

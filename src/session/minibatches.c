@@ -84,6 +84,15 @@ static void put_edges(const gn_session *s, int64_t *place)
         place[gn_index_get(g->array[GN_GRAPH_POS], g->index, k)] = k;
 }
 
+/* Rows of a part that the loss is over. */
+static int64_t labelled_of(const gn_session *s, const gn_picked *of)
+{
+    int64_t n = 0;
+    for (int64_t k = 0; k < of->n; k++)
+        n += !s->data->train_mask || s->data->train_mask[of->node[k]];
+    return n;
+}
+
 /* Numbers of parts or of batches in the place of rows; the shares of those that chance picks. */
 static gn_status *put_parts(gn_session *s, gn_batches *b)
 {
@@ -96,14 +105,23 @@ static gn_status *put_parts(gn_session *s, gn_batches *b)
     b->row = gn_allocate_zeroed((size_t)(b->n + 1) * sizeof *b->row);
     b->mask = (gn_binding){GN_SPACE_NODE GN_BATCH_MASK, GN_BOOL, nodes, 1, NULL};
     b->mask.data = gn_allocate_zeroed((size_t)nodes + 1);
+    b->picked.mask = (uint8_t *)b->mask.data;
+    b->picked.node = gn_allocate_zeroed((size_t)(nodes + 1) * sizeof *b->picked.node);
+    bool clusters = t->sampler == GN_SAMPLER_CLUSTER;
+    if (clusters) b->labelled = gn_allocate_zeroed((size_t)(b->n + 1) * sizeof *b->labelled);
     float *node = gn_allocate_zeroed((size_t)(nodes + 1) * sizeof *node),
           *edge = gn_allocate_zeroed((size_t)(edges + 1) * sizeof *edge);
     b->share[0] = (gn_binding){GN_SPACE_NODE GN_BATCH_SHARE, GN_F32, nodes, 1, node};
     b->share[1] = (gn_binding){GN_NAME_G GN_BATCH_SHARE, GN_F32, edges, 1, edge};
-    if (!b->first || !b->row || !b->mask.data || !node || !edge)
+    bool room = b->first && b->row && b->mask.data && b->picked.node && (b->labelled || !clusters);
+    if (!room || !node || !edge)
         GN_FAIL(GN_ERR_NOMEM, "out of memory: parts of %lld nodes", (long long)nodes);
     for (int64_t k = 0; k < b->n; k++) b->first[k] = b->row[k] = k;
-    gn_subgraphs_pick(b->parts, b->size, b->first, gn_step_key(s->opt.seed, 0), b->mask.data);
+    for (int64_t k = 0; k < b->n && clusters; k++) {
+        gn_subgraphs_pick(b->parts, 1, &k, 0, &b->picked);
+        b->labelled[k] = labelled_of(s, &b->picked);
+    }
+    gn_subgraphs_pick(b->parts, b->size, b->first, gn_step_key(s->opt.seed, 0), &b->picked);
     return gn_has_shares(t) ? gn_subgraphs_shares(b->parts, s->opt.seed, node, edge) : NULL;
 }
 
@@ -152,6 +170,8 @@ void gn_batches_free(gn_batches *b)
 {
     if (!b) return;
     gn_release(b->first);
+    gn_release(b->labelled);
+    gn_release(b->picked.node);
     gn_release(b->row);
     gn_release(b->mask.data);
     gn_release(b->share[0].data);
@@ -240,6 +260,7 @@ static void shuffle(gn_session *s, uint64_t seed, int64_t epoch)
         b->row[j] = row;
     }
     memset(b->mask.data, 0, (size_t)b->mask.rows);
+    b->picked.n = 0;
     b->epoch = epoch;
     b->seed = seed;
 }
@@ -249,24 +270,25 @@ static uint64_t key_of(const gn_batches *b, int64_t number)
     return gn_step_key(b->seed, (uint64_t)(b->epoch * gn_batches_count(b) + number));
 }
 
-/* Rows of a part that the loss is over, one at least. */
-static int64_t labelled_of(const gn_session *s, const uint8_t *mask)
+/* Rows that the loss of some batches is over, or which weigh as much; of parts that chance picks
+ * all weigh alike. */
+static int64_t rows_between(const gn_batches *b, int64_t number, int64_t end)
 {
-    int64_t n = 0;
-    for (int64_t v = 0; v < s->data->n_nodes; v++)
-        n += mask[v] && (!s->data->train_mask || s->data->train_mask[v]);
-    return n > 0 ? n : 1;
+    int64_t from = number * b->size,
+            to = b->n - from > (end - number) * b->size ? from + (end - number) * b->size : b->n;
+    if (!b->labelled) return to - from;
+    int64_t rows = 0;
+    for (int64_t k = from; k < to; k++) rows += b->labelled[b->row[k]];
+    return rows;
 }
 
 /* Where a batch is among those whose gradients are added up. */
 static void place_in_update(gn_batches *b, int64_t number)
 {
-    int64_t all = gn_batches_count(b), first = number - number % b->together;
-    int64_t end = all - first > b->together ? first + b->together : all, rows = b->size;
-    int64_t begin = first * b->size,
-            of = end * b->size < b->n ? end * b->size - begin : b->n - begin;
-    if (number == all - 1) rows = b->n - number * b->size;
-    b->part = (float)((double)rows / (double)of);
+    int64_t all = gn_batches_count(b), first = number - number % b->together,
+            end = all - first > b->together ? first + b->together : all,
+            rows = rows_between(b, number, number + 1), of = rows_between(b, first, end);
+    b->part = of > 0 ? (float)((double)rows / (double)of) : 0;
     b->is_first = number == first;
     b->is_last = number == end - 1;
 }
@@ -282,7 +304,7 @@ static gn_status *push_place(const gn_session *s)
     return r->push(r, &b->is_last);
 }
 
-/* The training mask's binding says which rows it has. */
+/* The mask's binding says which rows it has. */
 static void list_rows(gn_session *s, const int64_t *row, int64_t n)
 {
     gn_batches *b = s->batches;
@@ -293,19 +315,33 @@ static void list_rows(gn_session *s, const int64_t *row, int64_t n)
         }
 }
 
-/* Batch `number` of the order at hand; *rows: how many it has. */
+/* The rows of batch `number` of the order at hand, in the mask; *row [*n]. */
+static void pick_rows(gn_session *s, int64_t number, const int64_t **row, int64_t *n)
+{
+    gn_batches *b = s->batches;
+    uint8_t *mask = b->mask.data;
+    int64_t first = number * b->size;
+    *row = b->row + first;
+    *n = b->n - first > b->size ? b->size : b->n - first;
+    if (b->parts) {
+        gn_subgraphs_pick(b->parts, *n, *row, key_of(b, number), &b->picked);
+        *row = b->picked.node;
+        *n = b->picked.n;
+    }
+    for (int64_t k = 0; k < *n; k++) mask[(*row)[k]] = 1;
+    if (!s->model->train.batches.of) list_rows(s, *row, *n);
+}
+
+/* Batch `number`; *rows: how many its loss is over, or weighs as. */
 static gn_status *run_batch(gn_session *s, int64_t number, double *loss, int64_t *rows)
 {
     gn_batches *b = s->batches;
     gn_unit *u = &s->build.step;
     uint8_t *mask = b->mask.data;
-    int64_t first = number * b->size, end = b->n - first > b->size ? first + b->size : b->n;
+    const int64_t *row;
+    int64_t n;
     place_in_update(b, number);
-    if (b->parts)
-        gn_subgraphs_pick(b->parts, end - first, b->row + first, key_of(b, number), mask);
-    else
-        for (int64_t k = first; k < end; k++) mask[b->row[k]] = 1;
-    if (!b->parts && !s->model->train.batches.of) list_rows(s, b->row + first, end - first);
+    pick_rows(s, number, &row, &n);
     GN_TRY(push_place(s));
     gn_status *status = gn_unit_bind_again(u, b->n_graphs, b->graphs, b->n_tensors, b->tensors,
                                            s->build.eval.instance);
@@ -317,11 +353,10 @@ static gn_status *run_batch(gn_session *s, int64_t number, double *loss, int64_t
         const float *l = gn_instance_output(u->instance, "loss", NULL);
         *loss = l ? (double)*l : NAN;
     }
-    *rows = b->parts ? labelled_of(s, mask) : end - first;
-    if (b->parts)
-        memset(mask, 0, (size_t)b->mask.rows);
-    else
-        for (int64_t k = first; k < end; k++) mask[b->row[k]] = 0;
+    int64_t labelled = b->parts ? labelled_of(s, &b->picked) : n;
+    *rows = labelled > 0 ? labelled : 1;
+    for (int64_t k = 0; k < n; k++) mask[row[k]] = 0;
+    b->picked.n = 0;
     return status;
 }
 

@@ -17,10 +17,12 @@ typedef struct gn_batches {
     int64_t *row;              /* [n] in the order of the epoch at hand */
     gn_binding mask;           /* those of the batch at hand; of rows in the place of train_mask */
     gn_subgraphs *parts;       /* of `sampler`: numbers of its parts or batches are rows then */
+    int64_t *labelled;         /* of clusters [n]: rows of each part that the loss is over */
+    gn_picked picked;          /* of parts: the nodes of the batch at hand */
     gn_binding share[2];       /* and by what sums count its nodes and edges */
     struct gn_eval_rows *eval; /* by batches, too; NULL: of all at once */
     int64_t together;          /* batches whose gradients make one update */
-    float part;                /* of their rows that the batch at hand has */
+    float part;                /* of the rows that their losses are over, the batch's at hand */
     bool is_first, is_last;    /* of them */
     uint64_t seed;             /* of the order at hand, and */
     int64_t epoch;             /* -1: of none */

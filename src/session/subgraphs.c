@@ -17,8 +17,9 @@ static const double most_share = 1e4; /* as GraphSAINT's code has it */
 struct gn_subgraphs {
     gn_graph *g;
     gn_batch_spec how;
-    int32_t *part; /* CLUSTER: [nodes] */
-    double *sum;   /* SAINT_NODE [nodes + 1], SAINT_EDGE [edges + 1]: running sums of chances */
+    int64_t *first; /* CLUSTER: [parts + 1], of each part, in */
+    int64_t *node;  /* [nodes] those by part */
+    double *sum;    /* SAINT_NODE [nodes + 1], SAINT_EDGE [edges + 1]: running sums of chances */
 };
 
 static int64_t get(const gn_graph *g, gn_graph_array k, int64_t i)
@@ -86,55 +87,81 @@ static int64_t row_of_edge(const gn_graph *g, int64_t e)
     return low;
 }
 
+static void put(gn_picked *out, int64_t v)
+{
+    if (!out->mask[v]) out->node[out->n++] = v;
+    out->mask[v] = 1;
+}
+
 /* From a root on to those that send it messages. */
-static void walk(const gn_subgraphs *z, uint64_t stream, int64_t k, uint8_t *mask)
+static void walk(const gn_subgraphs *z, uint64_t stream, int64_t k, gn_picked *out)
 {
     const gn_graph *g = z->g;
     uint64_t at = (uint64_t)k * (uint64_t)(z->how.sampled[1] + 1);
     int64_t v = gn_draw_row(gn_draw_long(stream, at), g->n_dst);
-    mask[v] = 1;
+    put(out, v);
     for (int64_t step = 1; step <= z->how.sampled[1] && degree(g, v); step++) {
         int64_t e = gn_draw_row(gn_draw_long(stream, at + (uint64_t)step), degree(g, v));
         v = get(g, GN_GRAPH_COL, get(g, GN_GRAPH_ROW_PTR, v) + e);
-        mask[v] = 1;
+        put(out, v);
     }
 }
 
-static void draw(const gn_subgraphs *z, uint64_t stream, int64_t k, uint8_t *mask)
+static void draw(const gn_subgraphs *z, uint64_t stream, int64_t k, gn_picked *out)
 {
     const gn_graph *g = z->g;
     uint64_t bits = gn_draw_long(stream, (uint64_t)k);
     if (z->how.sampler == GN_SAMPLER_SAINT_NODE) {
-        mask[find(z->sum, g->n_dst, bits)] = 1;
+        put(out, find(z->sum, g->n_dst, bits));
     } else if (z->how.sampler == GN_SAMPLER_SAINT_EDGE) {
         int64_t e = find(z->sum, g->n_edge, bits);
-        mask[get(g, GN_GRAPH_COL, e)] = 1;
-        mask[row_of_edge(g, e)] = 1;
+        put(out, get(g, GN_GRAPH_COL, e));
+        put(out, row_of_edge(g, e));
     } else {
-        walk(z, stream, k, mask);
+        walk(z, stream, k, out);
     }
 }
 
-void gn_subgraphs_pick(gn_subgraphs *z, int64_t n, const int64_t *part, uint64_t key, uint8_t *mask)
+void gn_subgraphs_pick(const gn_subgraphs *z, int64_t n, const int64_t *part, uint64_t key,
+                       gn_picked *out)
 {
-    if (z->how.sampler == GN_SAMPLER_CLUSTER) {
-        for (int64_t v = 0; v < z->g->n_dst; v++)
-            for (int64_t k = 0; k < n; k++) mask[v] |= z->part[v] == part[k];
-        return;
-    }
     uint64_t stream = gn_draw_key(key, NODES_SITE);
-    for (int64_t k = 0; k < z->how.sampled[0]; k++) draw(z, stream, k, mask);
+    bool drawn = z->how.sampler != GN_SAMPLER_CLUSTER;
+    while (out->n > 0) out->mask[out->node[--out->n]] = 0;
+    for (int64_t k = 0; k < z->how.sampled[0] && drawn; k++) draw(z, stream, k, out);
+    for (int64_t k = 0; k < n && !drawn; k++)
+        for (int64_t i = z->first[part[k]]; i < z->first[part[k] + 1]; i++) put(out, z->node[i]);
 }
 
 /* As a whole -------------------------------------------------------------------------------------
  */
 
+/* Nodes by their parts. */
+static gn_status *cluster(gn_subgraphs *z)
+{
+    int64_t nodes = z->g->n_dst, parts = z->how.sampled[0];
+    int32_t *part = gn_allocate_zeroed((size_t)(nodes + 1) * sizeof *part);
+    z->first = gn_allocate_zeroed((size_t)(parts + 2) * sizeof *z->first);
+    z->node = gn_allocate_zeroed((size_t)(nodes + 1) * sizeof *z->node);
+    gn_status *s = part && z->first && z->node
+                       ? gn_cluster_nodes(z->g, parts, part)
+                       : GN_ERROR(GN_ERR_NOMEM, "out of memory: parts of %lld nodes",
+                                  (long long)nodes);
+    if (!s) {
+        int64_t *at = z->first + 1; /* where the next one of a part goes */
+        for (int64_t v = 0; v < nodes; v++) at[part[v] + 1]++;
+        for (int64_t k = 0; k < parts; k++) at[k + 1] += at[k];
+        for (int64_t v = 0; v < nodes; v++) z->node[at[part[v]]++] = v;
+    }
+    gn_release(part);
+    return s;
+}
+
 static gn_status *prepare(gn_subgraphs *z)
 {
     gn_graph *g = z->g;
     bool nodes = z->how.sampler == GN_SAMPLER_SAINT_NODE;
-    if (z->how.sampler == GN_SAMPLER_CLUSTER)
-        return gn_cluster_nodes(g, z->how.sampled[0], z->part);
+    if (z->how.sampler == GN_SAMPLER_CLUSTER) return cluster(z);
     if (z->how.sampler == GN_SAMPLER_SAINT_WALK) return NULL;
     int64_t n = nodes ? g->n_dst : g->n_edge;
     if (!g->n_edge) GN_FAIL(GN_ERR_DATA, "`sampler`: the graph has no edges to draw from");
@@ -154,10 +181,7 @@ gn_status *gn_subgraphs_new(gn_graph *g, const gn_batch_spec *how, gn_subgraphs 
     gn_subgraphs *z = gn_allocate_zeroed(sizeof *z);
     if (!z) GN_FAIL(GN_ERR_NOMEM, "out of memory: subgraphs");
     *z = (gn_subgraphs){.g = g, .how = *how};
-    z->part = gn_allocate_zeroed((size_t)(g->n_dst + 1) * sizeof *z->part);
-    gn_status *s = z->part ? prepare(z)
-                           : GN_ERROR(GN_ERR_NOMEM, "out of memory: parts of %lld nodes",
-                                      (long long)g->n_dst);
+    gn_status *s = prepare(z);
     if (s)
         gn_subgraphs_free(z);
     else
@@ -168,7 +192,8 @@ gn_status *gn_subgraphs_new(gn_graph *g, const gn_batch_spec *how, gn_subgraphs 
 void gn_subgraphs_free(gn_subgraphs *z)
 {
     if (!z) return;
-    gn_release(z->part);
+    gn_release(z->first);
+    gn_release(z->node);
     gn_release(z->sum);
     gn_release(z);
 }
@@ -186,17 +211,14 @@ int64_t gn_subgraphs_count(const gn_subgraphs *z)
 }
 
 /* How often nodes, and edges between them, are in the batches that there are. */
-static int64_t count(const gn_graph *g, const uint8_t *mask, float *node, float *edge)
+static void count(const gn_graph *g, const gn_picked *of, float *node, float *edge)
 {
-    int64_t n = 0;
-    for (int64_t v = 0; v < g->n_dst; v++) {
-        if (!mask[v]) continue;
-        n++;
+    for (int64_t k = 0; k < of->n; k++) {
+        int64_t v = of->node[k];
         node[v] += 1;
         for (int64_t e = get(g, GN_GRAPH_ROW_PTR, v); e < get(g, GN_GRAPH_ROW_PTR, v + 1); e++)
-            if (mask[get(g, GN_GRAPH_COL, e)]) edge[e] += 1;
+            if (of->mask[get(g, GN_GRAPH_COL, e)]) edge[e] += 1;
     }
-    return n;
 }
 
 static float share(double of, double times)
@@ -208,17 +230,20 @@ static float share(double of, double times)
 gn_status *gn_subgraphs_shares(gn_subgraphs *z, uint64_t seed, float *node, float *edge)
 {
     const gn_graph *g = z->g;
-    uint8_t *mask = gn_allocate_zeroed((size_t)g->n_dst + 1);
-    if (!mask) GN_FAIL(GN_ERR_NOMEM, "out of memory: %lld nodes", (long long)g->n_dst);
+    gn_picked some = {gn_allocate_zeroed((size_t)g->n_dst + 1),
+                      gn_allocate_zeroed((size_t)(g->n_dst + 1) * sizeof *some.node), 0};
+    bool room = some.mask && some.node;
     memset(node, 0, (size_t)g->n_dst * sizeof *node);
     memset(edge, 0, (size_t)g->n_edge * sizeof *edge);
     double all = 0, met = 0, sum = 0;
-    for (uint64_t k = 0; all < (double)COVERAGE * (double)g->n_dst; k++) {
-        memset(mask, 0, (size_t)g->n_dst);
-        gn_subgraphs_pick(z, 0, NULL, gn_step_key(~seed, k), mask);
-        all += (double)count(g, mask, node, edge);
+    for (uint64_t k = 0; room && all < (double)COVERAGE * (double)g->n_dst; k++) {
+        gn_subgraphs_pick(z, 0, NULL, gn_step_key(~seed, k), &some);
+        count(g, &some, node, edge);
+        all += (double)some.n;
     }
-    gn_release(mask);
+    gn_release(some.mask);
+    gn_release(some.node);
+    if (!room) GN_FAIL(GN_ERR_NOMEM, "out of memory: %lld nodes", (long long)g->n_dst);
     for (int64_t v = 0, e = 0; v < g->n_dst; v++)
         for (int64_t end = get(g, GN_GRAPH_ROW_PTR, v + 1); e < end; e++)
             edge[e] = share((double)node[v], (double)edge[e]);

@@ -17,10 +17,16 @@ void gn_subgraphs_free(gn_subgraphs *z); /* NULL is fine */
 /* How many an epoch goes over: parts, of which a batch has `sampled[1]`, or batches. */
 int64_t gn_subgraphs_count(const gn_subgraphs *z);
 
-/* mask [nodes], all 0: 1 for the nodes of the batch.  The parts `part` [n] of CLUSTER, or what is
- * drawn by `key`. */
-void gn_subgraphs_pick(gn_subgraphs *z, int64_t n, const int64_t *part, uint64_t key,
-                       uint8_t *mask);
+/* Nodes of a batch, each once. */
+typedef struct gn_picked {
+    uint8_t *mask; /* [nodes] 1 where it is one of them */
+    int64_t *node; /* [n], of room for all; in no order */
+    int64_t n;
+} gn_picked;
+
+/* Forgets those that there were.  The parts `part` [n] of CLUSTER, or what is drawn by `key`. */
+void gn_subgraphs_pick(const gn_subgraphs *z, int64_t n, const int64_t *part, uint64_t key,
+                       gn_picked *out);
 
 /* By what sums count a node, and an edge (in CSR order) into a node of the batch: one over how
  * often they are in it, of as many batches by `seed` as have each node 50 times in the mean, and 1

@@ -146,11 +146,11 @@ START_TEST(weights_tell)
     const float weight[OF] = {1, 0, 4, 2, 3};
     const int64_t owner[OF] = {11, 5, 3, 8, 2};
     double key[OF], sum = 10, want[OF] = {0}, chi = 0;
-    int64_t few[2], n[OF] = {0}, positive;
-    ck_assert_int_eq(gn_draw_count(GN_DRAW_UNIFORM, 9, OF, weight, &positive), 4);
-    ck_assert_int_eq(gn_draw_count(GN_DRAW_UNIFORM, 2, OF, weight, &positive), 2);
-    ck_assert_int_eq(gn_draw_count(GN_DRAW_REPLACE, 9, OF, weight, &positive), 9);
-    ck_assert_int_eq(gn_draw_count(GN_DRAW_REPLACE, 9, 1, weight + 1, &positive), 0);
+    int64_t few[2], n[OF] = {0};
+    ck_assert_int_eq(gn_draw_count(GN_DRAW_UNIFORM, 9, OF, weight), 4);
+    ck_assert_int_eq(gn_draw_count(GN_DRAW_UNIFORM, 2, OF, weight), 2);
+    ck_assert_int_eq(gn_draw_count(GN_DRAW_REPLACE, 9, OF, weight), 9);
+    ck_assert_int_eq(gn_draw_count(GN_DRAW_REPLACE, 9, 1, weight + 1), 0);
     for (uint64_t k = 0; k < TIMES; k++) {
         uint64_t stream = gn_draw_key(gn_step_key(1, k), 5);
         if (_i)
