@@ -106,8 +106,8 @@ static gn_status *go_through(stream *z, gn_edge_sort *sort, bool put)
                 if (number >= z->last || !(z->fresh[number / 64] >> number % 64 & 1)) continue;
                 int64_t u = z->r.node[part[k].pair >> 32], v = z->r.node[part[k].pair & UINT32_MAX];
                 if (put) {
-                    GN_TRY(gn_edge_sort_put(sort, u, v, 0));
-                    GN_TRY(gn_edge_sort_put(sort, v, u, 0));
+                    GN_TRY(gn_edge_sort_put(sort, u, v));
+                    GN_TRY(gn_edge_sort_put(sort, v, u));
                 } else {
                     gn_edge_sort_count(sort, u);
                     gn_edge_sort_count(sort, v);
@@ -173,11 +173,11 @@ static gn_status *write_edges(stream *z, gn_block_writer *w)
     int n = heaps < (double)GN_SPILL_MOST ? (int)heaps : (int)GN_SPILL_MOST;
     GN_TRY(gn_spill_new(z->f->path, n, sizeof(drawn), &z->heaps));
     GN_TRY(draw_pairs(z, (uint64_t)z->p.edges / 2));
-    gn_status *s = gn_edge_sort_new(w, "g", z->d->n_nodes, bytes, true, &sort);
+    gn_status *s = gn_edge_sort_new(w, "g", z->d->n_nodes, bytes, &sort);
     if (!s) s = go_through(z, &sort, false);
     if (!s) s = gn_synthetic_labels(&z->r, z->key, z->p.train, z->d);
     if (!s && z->f->by_degree) s = order(z, sort.first + 1);
-    if (!s) s = gn_edge_sort_begin(&sort, GN_I32, z->f->path);
+    if (!s) s = gn_edge_sort_begin(&sort, z->f->path);
     if (!s) s = go_through(z, &sort, true);
     gn_spill_free(&z->heaps);
     free(z->fresh);
