@@ -244,7 +244,8 @@ static gn_status *finish(gn_dataset *d, const gn_data_options *opt, const gn_rea
     GN_TRY(gn_reading_check_split(r));
     if (!d->name && opt->path && !(d->name = name_from(opt->path)))
         GN_FAIL(GN_ERR_NOMEM, "out of memory: %zu bytes for a name", strlen(opt->path));
-    if (opt->undirected == 1 && !r->undirected) {
+    bool both = opt->undirected == 1 && !r->undirected;
+    if (both) {
         GN_TRY(check_plain_edges(d, r));
         GN_TRY(gn_dataset_own_edges(d));
         gn_edges e;
@@ -277,7 +278,9 @@ static gn_status *finish(gn_dataset *d, const gn_data_options *opt, const gn_rea
         GN_FAIL(GN_ERR_USAGE, "%s: %lld classes are asked for, but the labels have %lld", r->origin,
                 (long long)opt->classes, (long long)d->n_classes);
     if (opt->classes > 0) d->n_classes = opt->classes;
-    GN_TRY(gn_dataset_check(d));
+    /* Stores were checked before anything here looked at them. */
+    bool checked = d->file && !both && !opt->features && !normalize && !opt->reduce;
+    if (!checked) GN_TRY(gn_dataset_check(d));
     if (d->y && !d->train_mask && !opt->undrawn) {
         int64_t rows = gn_dataset_labelled(d);
         GN_MEM(d->train_mask, rows);
