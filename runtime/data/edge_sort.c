@@ -35,10 +35,10 @@ void gn_edge_sort_free(gn_edge_sort *s)
     free(s->begin);
 }
 
-/* Heaps of about as many edges each; a row is in one. */
+/* Heaps of about as many edges each, of which sources are in memory; a row is in one. */
 static gn_status *cut(gn_edge_sort *s, const char *beside)
 {
-    int64_t bytes = s->n_edges * (int64_t)sizeof(record), n = bytes / s->heap_bytes + 1;
+    int64_t bytes = s->n_edges * (int64_t)sizeof(int32_t), n = bytes / s->heap_bytes + 1;
     if (n > GN_SPILL_MOST) n = GN_SPILL_MOST;
     GN_MEM(s->begin, n + 1);
     for (int64_t k = 1, v = 0; k < n; k++) {
@@ -84,18 +84,20 @@ typedef struct sorted {
     void *wide; /* [PART] of the file's elements */
 } sorted;
 
-static gn_status *read_heap(gn_edge_sort *s, int k, int64_t *at, sorted *to)
+/* While edges are placed the first of a row is where its next one goes: in the end, where the next
+ * row begins. */
+static gn_status *read_heap(gn_edge_sort *s, int k, sorted *to)
 {
     record part[1024];
     int64_t all = gn_spill_count(&s->spill, k), base = s->first[s->begin[k]];
-    for (int64_t v = s->begin[k]; v < s->begin[k + 1]; v++)
-        at[v - s->begin[k]] = s->first[v] - base;
     for (int64_t done = 0, n; done < all; done += n) {
         n = all - done < 1024 ? all - done : 1024;
         GN_TRY(gn_spill_read(&s->spill, k, done, n, part));
-        for (int64_t i = 0; i < n; i++) to->src[at[part[i].dst - s->begin[k]]++] = part[i].src;
+        for (int64_t i = 0; i < n; i++) to->src[s->first[part[i].dst]++ - base] = part[i].src;
     }
     gn_spill_drop(&s->spill, k);
+    for (int64_t v = s->begin[k + 1] - 1; v > s->begin[k]; v--) s->first[v] = s->first[v - 1];
+    s->first[s->begin[k]] = base;
     for (int64_t v = s->begin[k]; v < s->begin[k + 1]; v++) {
         int64_t from = s->first[v] - base, end = s->first[v + 1] - base;
         qsort(to->src + from, (size_t)(end - from), sizeof *to->src, by_source);
@@ -123,11 +125,9 @@ static gn_status *write_heap(gn_edge_sort *s, const int array[2], int64_t n, con
 
 static gn_status *sort_heap(gn_edge_sort *s, int k, const int array[2], sorted *to)
 {
-    int64_t rows = s->begin[k + 1] - s->begin[k], n = gn_spill_count(&s->spill, k), *at;
-    GN_MEM(at, rows + 1);
-    gn_status *status = read_heap(s, k, at, to);
-    free(at);
-    return status ? status : write_heap(s, array, n, to);
+    int64_t n = gn_spill_count(&s->spill, k);
+    GN_TRY(read_heap(s, k, to));
+    return write_heap(s, array, n, to);
 }
 
 static gn_status *write_rows(gn_edge_sort *s, int array, void *wide)

@@ -1,5 +1,6 @@
 /* Edges by destination, where lists of them do not fit memory: counted once, put aside in heaps of
- * neighbouring destinations, sorted heap by heap into the arrays of a block file (datafile.h).
+ * neighbouring destinations, sorted heap by heap into the arrays of a block file (datafile.h).  In
+ * memory are 12 bytes a node, and the sources of one heap.
  *
  * Each edge has its reverse and no repeat, so edges come in any order: places are by source. */
 #ifndef GN_RUNTIME_DATA_EDGE_SORT_H

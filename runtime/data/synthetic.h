@@ -71,6 +71,8 @@ typedef struct gn_power_law {
 GN_NODISCARD gn_status *gn_power_law_make(gn_power_law *r, uint32_t key, double edges,
                                           double exponent, bool local);
 void gn_power_law_free(gn_power_law *r);
+/* What only draws look at is freed: no more of them come. */
+void gn_power_law_drawn(gn_power_law *r);
 
 /* Weights below sum[n] become the ranks whose stretch of the running sum they fall to; GN_AHEAD at
  * most. */
@@ -112,8 +114,9 @@ GN_NODISCARD gn_status *gn_synthetic_labels(const gn_power_law *r, uint32_t key,
                                             gn_dataset *d);
 
 /* As gn_synthetic_read gives it, into a file (datafile.h), without room for all of it in memory:
- * three numbers a node, and `heap_bytes` (0: 256 MB) at a time.  *streamed: false where it is not
- * drawn edge by edge, or not of plain features: nothing is written then. */
+ * 24 bytes a node (31 by degree), a bit a draw, `heap_bytes` (0: 256 MB) at a time and the buffers
+ * of what is put aside (spill.h).  *streamed: false where it is not drawn edge by edge, or not of
+ * plain features: nothing is written then. */
 typedef struct gn_synthetic_file {
     const char *text, *path, *source;
     uint64_t seed;

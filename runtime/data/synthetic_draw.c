@@ -61,10 +61,17 @@ gn_status *gn_synthetic_parse(const char *text, const gn_synthetic_key *key, int
 
 /* ---- ranks ---- */
 
-void gn_power_law_free(gn_power_law *r)
+void gn_power_law_drawn(gn_power_law *r)
 {
     free(r->sum);
     free(r->guide);
+    r->sum = NULL;
+    r->guide = NULL;
+}
+
+void gn_power_law_free(gn_power_law *r)
+{
+    gn_power_law_drawn(r);
     free(r->start);
     free(r->community);
     free(r->node);

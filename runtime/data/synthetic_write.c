@@ -7,7 +7,8 @@
 #include "runtime/data/mem.h"
 #include "runtime/data/synthetic.h"
 
-enum { USUAL = 1 << 28, PART = 1024 };
+/* In memory a pair of a heap has two to four slots of the set that finds repeats. */
+enum { USUAL = 1 << 28, PART = 1024, PAIR_BYTES = 32 };
 
 typedef struct drawn {
     uint64_t pair, number; /* of the draw */
@@ -141,7 +142,8 @@ static gn_status *sort_by_degree(const int64_t *degree, int64_t n, int64_t *to)
 static gn_status *order(stream *z, int64_t *degree)
 {
     gn_dataset *d = z->d;
-    int64_t n = d->n_nodes, *to, *was;
+    int64_t n = d->n_nodes, *to;
+    int32_t *was;
     if (d->y && !d->train_mask) {
         GN_MEM(d->train_mask, n);
         GN_MEM(d->val_mask, n);
@@ -156,7 +158,7 @@ static gn_status *order(stream *z, int64_t *degree)
     d->row_of = to;
     GN_TRY(s);
     GN_MEM(was, n);
-    memcpy(was, degree, (size_t)n * sizeof *was);
+    for (int64_t v = 0; v < n; v++) was[v] = (int32_t)degree[v]; /* there are no repeats */
     for (int64_t v = 0; v < n; v++) degree[to[v]] = was[v];
     free(was);
     for (int64_t k = 0; k < n; k++) z->r.node[k] = (int32_t)to[z->r.node[k]];
@@ -169,10 +171,11 @@ static gn_status *write_edges(stream *z, gn_block_writer *w)
 {
     gn_edge_sort sort;
     int64_t bytes = z->f->heap_bytes ? z->f->heap_bytes : USUAL;
-    double heaps = z->p.edges / 2 * sizeof(drawn) / (double)bytes + 1;
+    double heaps = z->p.edges / 2 * PAIR_BYTES / (double)bytes + 1;
     int n = heaps < (double)GN_SPILL_MOST ? (int)heaps : (int)GN_SPILL_MOST;
     GN_TRY(gn_spill_new(z->f->path, n, sizeof(drawn), &z->heaps));
     GN_TRY(draw_pairs(z, (uint64_t)z->p.edges / 2));
+    gn_power_law_drawn(&z->r);
     gn_status *s = gn_edge_sort_new(w, "g", z->d->n_nodes, bytes, &sort);
     if (!s) s = go_through(z, &sort, false);
     if (!s) s = gn_synthetic_labels(&z->r, z->key, z->p.train, z->d);
@@ -180,6 +183,8 @@ static gn_status *write_edges(stream *z, gn_block_writer *w)
     if (!s) s = gn_edge_sort_begin(&sort, z->f->path);
     if (!s) s = go_through(z, &sort, true);
     gn_spill_free(&z->heaps);
+    gn_power_law_free(&z->r);
+    z->r = (gn_power_law){0};
     free(z->fresh);
     z->fresh = NULL;
     if (!s) s = gn_edge_sort_end(&sort);
@@ -228,8 +233,6 @@ static gn_status *write_all(stream *z, gn_block_writer *w, json_t **meta)
     GN_TRY(write_edges(z, w));
     d->n_edges = (int64_t)z->p.edges; /* there are none of them in memory */
     d->n_features = (int64_t)z->p.features;
-    gn_power_law_free(&z->r);
-    z->r = (gn_power_law){0};
     GN_TRY(write_features(z, w));
     GN_TRY(gn_datafile_put_rest(w, d, z->f->features));
     return gn_datafile_meta(d, z->f->source, meta);
