@@ -79,11 +79,16 @@ void gn_power_law_drawn(gn_power_law *r);
 enum { GN_AHEAD = 64 };
 void gn_power_law_look_up(const gn_power_law *r, uint64_t *x, int n);
 
-/* Features [n, f] of rows from `first` on: a centre a class, and noise.  Of all rows, and each may
- * be NULL: y; and `number`, which node each is. */
-GN_NODISCARD gn_status *gn_synthetic_dense(uint32_t key, const int32_t *y, const int32_t *number,
-                                           int64_t first, int64_t n, int64_t classes, int64_t f,
-                                           float *x);
+/* Features are a centre a class, and noise.  The centres [classes, f], or one where there are none;
+ * free() frees them. */
+GN_NODISCARD gn_status *gn_synthetic_centres(uint32_t key, int64_t classes, int64_t f, float **out);
+/* Features [n, f] of rows from `first` on.  Of all rows, and each may be NULL: y; and `number`,
+ * which node each is. */
+void gn_synthetic_rows(uint32_t key, const float *centres, const int32_t *y, const int32_t *number,
+                       int64_t first, int64_t n, int64_t f, float *x);
+/* Both, of all n rows. */
+GN_NODISCARD gn_status *gn_synthetic_dense(uint32_t key, const int32_t *y, int64_t n,
+                                           int64_t classes, int64_t f, float *x);
 
 /* ---- synthetic:nodes=...: what its parts are drawn by ---- */
 

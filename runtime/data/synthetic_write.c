@@ -192,13 +192,14 @@ static gn_status *write_edges(stream *z, gn_block_writer *w)
     return s;
 }
 
-static gn_status *write_parts(const stream *z, float *part, gn_feature_writer *w)
+static gn_status *write_parts(const stream *z, const float *centres, float *part,
+                              gn_feature_writer *w)
 {
     const gn_dataset *d = z->d;
     int64_t f = d->n_features, rows = GN_FEATURE_PART / f > 0 ? GN_FEATURE_PART / f : 1;
     for (int64_t v = 0, n; v < d->n_nodes; v += n) {
         n = d->n_nodes - v < rows ? d->n_nodes - v : rows;
-        GN_TRY(gn_synthetic_dense(z->key, d->y, z->number, v, n, d->n_classes, f, part));
+        gn_synthetic_rows(z->key, centres, d->y, z->number, v, n, f, part);
         GN_TRY(gn_feature_writer_put(w, part, n * f));
     }
     return NULL;
@@ -208,15 +209,17 @@ static gn_status *write_features(stream *z, gn_block_writer *w)
 {
     int64_t f = z->d->n_features;
     gn_feature_writer x = {0};
-    float *part;
+    float *part, *centres = NULL;
     if (f == 0) return NULL;
     GN_MEM(part, GN_FEATURE_PART > f ? GN_FEATURE_PART : f);
     gn_elem elem = z->f->features < 0 ? GN_F32 : gn_feature_code_elem[z->f->features];
-    gn_status *s = gn_feature_writer_new(w, "x", elem, z->d->n_nodes, f, &x);
+    gn_status *s = gn_synthetic_centres(z->key, z->d->n_classes, f, &centres);
+    if (!s) s = gn_feature_writer_new(w, "x", elem, z->d->n_nodes, f, &x);
     bool twice = !s && gn_feature_writer_again(&x);
-    if (twice) s = write_parts(z, part, &x);
-    if (!s) s = write_parts(z, part, &x);
+    if (twice) s = write_parts(z, centres, part, &x);
+    if (!s) s = write_parts(z, centres, part, &x);
     gn_feature_writer_free(&x);
+    free(centres);
     free(part);
     return s;
 }
