@@ -124,20 +124,6 @@ static gn_status *read_codes(gn_block_file *f, const char *of, gn_elem elem, int
     return need(f, &(wanted){name, GN_F32, 1, {cols}, false}, &c->least);
 }
 
-/* Rows ascend from 0, and columns in each. */
-static gn_status *check_csr(const gn_block_file *f, const char *of, const gn_csr *m)
-{
-    bool fine = m->ptr[0] == 0 && m->ptr[m->rows] == m->nnz;
-    for (int64_t r = 0; fine && r < m->rows; r++) fine = m->ptr[r] <= m->ptr[r + 1];
-    for (int64_t r = 0; fine && r < m->rows; r++)
-        for (int64_t k = m->ptr[r]; k < m->ptr[r + 1]; k++)
-            fine = fine && m->col[k] >= 0 && m->col[k] < m->cols &&
-                   (k == m->ptr[r] || m->col[k] > m->col[k - 1]);
-    if (fine) return NULL;
-    GN_FAIL(GN_ERR_DATA, "%s: %s: rows or columns do not ascend, or are out of range", f->origin,
-            of);
-}
-
 static gn_status *read_csr(gn_block_file *f, const char *of, int64_t rows, int64_t cols,
                            gn_csr **out)
 {
@@ -153,8 +139,7 @@ static gn_status *read_csr(gn_block_file *f, const char *of, int64_t rows, int64
     snprintf(name, sizeof name, "%s/col", of);
     GN_TRY(need(f, &(wanted){name, GN_I32, 1, {m->nnz}, false}, &m->col));
     snprintf(name, sizeof name, "%s/ptr", of);
-    GN_TRY(need(f, &(wanted){name, GN_I64, 1, {rows + 1}, false}, &m->ptr));
-    return check_csr(f, of, m);
+    return need(f, &(wanted){name, GN_I64, 1, {rows + 1}, false}, &m->ptr);
 }
 
 /* Features of rows, as one of the three things that they may be. */

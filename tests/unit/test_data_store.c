@@ -367,6 +367,38 @@ START_TEST(dimensions_that_no_integer_holds_are_refused)
 }
 END_TEST
 
+START_TEST(sparse_features_are_checked_when_they_are_opened)
+{
+    static const struct {
+        int64_t ptr; /* what is added to the pointer of row 7 */
+        int32_t col; /* and to the first column of row 7 */
+        float val;
+        const char *what;
+    } of[] = {{1000, 0, 0, "rows do not ascend from 0 to the 900 entries"},
+              {INT64_MIN, 0, 0, "rows do not ascend from 0 to the 900 entries"},
+              {0, 40, 0, "row 7: column "},
+              {0, -40, 0, "row 7: column "},
+              {0, 0, INFINITY, "is inf: expected a finite number"}};
+    for (size_t k = 0; k < 2 * sizeof of / sizeof *of; k++) {
+        gn_dataset *d = undrawn("synthetic:nodes=300,edges=2000,features=40,density=0.075"), *e;
+        gn_csr *m = d->x_csr;
+        ck_assert_int_eq(m->nnz, 900);
+        m->col[m->ptr[7]] += of[k / 2].col;
+        m->val[m->ptr[7]] += of[k / 2].val;
+        m->ptr[7] += of[k / 2].ptr;
+        if (k % 2) { /* the same as a column */
+            gn_table_column c = {.elem = GN_F32, .rank = 1, .dim = {40}, .csr = m};
+            must(gn_dataset_add_column(d, "v", &c));
+            d->x_csr = NULL;
+            d->n_features = 0;
+        }
+        write_as(d, -1);
+        MUST_FAIL(gn_datafile_read(path, &(gn_reading){0}, &e), GN_ERR_DATA, of[k / 2].what);
+        gn_dataset_free(d);
+    }
+}
+END_TEST
+
 /* Of rows those blocks alone are looked at that hold them. */
 START_TEST(rows_are_checked_when_they_are_read)
 {
@@ -496,6 +528,7 @@ int main(void)
     tcase_add_test(t, a_flipped_byte_of_any_block_is_named);
     tcase_add_test(t, another_version_or_byte_order_is_told);
     tcase_add_test(t, dimensions_that_no_integer_holds_are_refused);
+    tcase_add_test(t, sparse_features_are_checked_when_they_are_opened);
     tcase_add_test(t, rows_are_checked_when_they_are_read);
     tcase_add_test(t, little_is_kept);
     tcase_add_test(t, a_killed_writer_leaves_no_store_that_is_wrong);
