@@ -6,6 +6,7 @@
 #include "runtime/data/edge_sort.h"
 #include "runtime/data/mem.h"
 #include "runtime/data/synthetic.h"
+#include "runtime/graph/reorder.h"
 
 /* In memory a pair of a heap has two to four slots of the set that finds repeats. */
 enum { USUAL = 1 << 28, PART = 1024, PAIR_BYTES = 32 };
@@ -120,23 +121,6 @@ static gn_status *go_through(stream *z, gn_edge_sort *sort, bool put)
     return NULL;
 }
 
-/* Nodes by degree, the largest first, at equal ones the last: to[v] is where v lies. */
-static gn_status *sort_by_degree(const int64_t *degree, int64_t n, int64_t *to)
-{
-    int64_t most = 0, *at;
-    for (int64_t v = 0; v < n; v++) most = degree[v] > most ? degree[v] : most;
-    GN_MEM(at, most + 2);
-    for (int64_t v = 0; v < n; v++) at[degree[v]]++;
-    for (int64_t d = most, before = 0; d >= 0; d--) {
-        int64_t here = at[d];
-        at[d] = before;
-        before += here;
-    }
-    for (int64_t v = n - 1; v >= 0; v--) to[v] = at[degree[v]]++;
-    free(at);
-    return NULL;
-}
-
 /* All that is known of nodes so far gets their new numbers: labels, the split, which is drawn
  * before, counts of edges, and what draws name them by. */
 static gn_status *order(stream *z, int64_t *degree)
@@ -152,7 +136,7 @@ static gn_status *order(stream *z, int64_t *degree)
     }
     GN_MEM(to, n);
     d->row_of = to;
-    GN_TRY(sort_by_degree(degree, n, to));
+    GN_TRY(gn_order_by_degree(degree, n, to));
     d->row_of = NULL; /* there was no order before */
     gn_status *s = gn_dataset_renumber(d, to);
     d->row_of = to;
