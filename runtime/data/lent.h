@@ -20,7 +20,7 @@ GN_NODISCARD gn_status *gn_dataset_check_lent(const gn_dataset *d, const void *p
 GN_NODISCARD gn_status *gn_dataset_list_edges(gn_dataset *d);
 /* The same, with weights, attributes and columns of g: for who moves edges. */
 GN_NODISCARD gn_status *gn_dataset_own_edges(gn_dataset *d);
-/* Features of rows become float32 in memory: those of nodes, and columns of them. */
+/* Features of nodes become float32 in memory, and columns of them that lie as codes. */
 GN_NODISCARD gn_status *gn_dataset_own_features(gn_dataset *d);
 
 /* Ascending row pointers, ends and places in range.  GN_ERR_DATA. */

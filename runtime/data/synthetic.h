@@ -121,7 +121,8 @@ GN_NODISCARD gn_status *gn_synthetic_labels(const gn_power_law *r, uint32_t key,
 /* As gn_synthetic_read gives it, into a file (datafile.h), without room for all of it in memory:
  * 24 bytes a node (31 by degree), a bit a draw, `heap_bytes` (0: 256 MB) at a time and the buffers
  * of what is put aside (spill.h).  *streamed: false where it is not drawn edge by edge, or not of
- * plain features: nothing is written then. */
+ * plain features: nothing is written then.  *split_drawn: it was, by `seed`, before nodes got other
+ * numbers. */
 typedef struct gn_synthetic_file {
     const char *text, *path, *source;
     uint64_t seed;
@@ -129,7 +130,8 @@ typedef struct gn_synthetic_file {
     bool by_degree; /* GN_ORDER_DEGREE: edges are listed by the new numbers then */
     int64_t heap_bytes;
 } gn_synthetic_file;
-GN_NODISCARD gn_status *gn_synthetic_write(const gn_synthetic_file *f, bool *streamed);
+GN_NODISCARD gn_status *gn_synthetic_write(const gn_synthetic_file *f, bool *streamed,
+                                           bool *split_drawn);
 
 /* synthetic:typed; `text` is what follows. */
 GN_NODISCARD gn_status *gn_synthetic_typed_read(const char *text, gn_reading *r, gn_dataset **out);

@@ -225,13 +225,13 @@ static gn_status *write_all(stream *z, gn_block_writer *w, json_t **meta)
     return gn_datafile_meta(d, z->f->source, meta);
 }
 
-gn_status *gn_synthetic_write(const gn_synthetic_file *f, bool *streamed)
+gn_status *gn_synthetic_write(const gn_synthetic_file *f, bool *streamed, bool *split_drawn)
 {
     static const char typed[] = "typed";
     stream z = {.f = f};
     gn_block_writer *w;
     json_t *meta = NULL;
-    *streamed = false;
+    *streamed = *split_drawn = false;
     if (!strncmp(f->text, typed, sizeof typed - 1)) return NULL;
     GN_TRY(gn_synthetic_params_parse(f->text, f->seed, &z.p));
     if (z.p.density < 1 || gn_synthetic_goes_through(&z.p)) return NULL;
@@ -239,6 +239,7 @@ gn_status *gn_synthetic_write(const gn_synthetic_file *f, bool *streamed)
     GN_TRY(gn_block_writer_new(f->path, &w));
     gn_status *s = gn_dataset_new("synthetic", &z.d);
     if (!s) s = write_all(&z, w, &meta);
+    if (!s) *split_drawn = z.d->split_drawn;
     s = gn_block_writer_close(w, meta, s);
     json_decref(meta);
     gn_spill_free(&z.heaps);

@@ -26,7 +26,7 @@ START_TEST(streams_write_the_same_bytes)
     for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
         char source[200];
         gn_bytes a, b;
-        bool streamed;
+        bool streamed, drawn;
         snprintf(source, sizeof source, "synthetic:%s", of[k].text);
         gn_dataset *d = undrawn(source);
         must(gn_datafile_write(d, &(gn_datafile_options){of[k].features, source}, path));
@@ -37,9 +37,9 @@ START_TEST(streams_write_the_same_bytes)
                                      .source = source,
                                      .features = of[k].features,
                                      .heap_bytes = of[k].heap};
-        must(gn_synthetic_write(&f, &streamed));
+        must(gn_synthetic_write(&f, &streamed, &drawn));
         must(gn_file_read(path, &b));
-        ck_assert(streamed);
+        ck_assert(streamed && !drawn);
         ck_assert_msg(a.n == b.n && !memcmp(a.p, b.p, a.n), "%s", source);
         gn_bytes_free(&a);
         gn_bytes_free(&b);
@@ -58,7 +58,7 @@ START_TEST(streams_are_put_in_order)
 {
     const char *text = "nodes=900,edges=9000,features=5,classes=4";
     gn_dataset *d = undrawn("synthetic:nodes=900,edges=9000,features=5,classes=4"), *e;
-    bool streamed;
+    bool streamed, drawn;
     d->train_mask = calloc(900, 1);
     d->val_mask = calloc(900, 1);
     d->test_mask = calloc(900, 1);
@@ -67,7 +67,8 @@ START_TEST(streams_are_put_in_order)
     must(gn_synthetic_write(
         &(gn_synthetic_file){
             .text = text, .path = path, .features = -1, .heap_bytes = 5000, .by_degree = true},
-        &streamed));
+        &streamed, &drawn));
+    ck_assert(drawn);
     e = read_store();
     same(d->x, e->x, 900 * 5, sizeof *d->x, "x");
     same(d->row_of, e->row_of, 900, sizeof *d->row_of, "row_of");
@@ -90,10 +91,10 @@ START_TEST(what_is_no_stream_is_left_alone)
 {
     static const char *const text[] = {"typed,scale=0.001", "nodes=9,edges=40,features=3",
                                        "nodes=90,edges=40,features=30,density=0.1"};
-    bool streamed;
+    bool streamed, drawn;
     for (size_t k = 0; k < sizeof text / sizeof *text; k++) {
         must(gn_synthetic_write(&(gn_synthetic_file){.text = text[k], .path = path, .features = -1},
-                                &streamed));
+                                &streamed, &drawn));
         ck_assert(!streamed && access(path, F_OK) != 0);
     }
 }
@@ -102,7 +103,7 @@ END_TEST
 START_TEST(a_stream_tells_of_a_full_disk)
 {
     struct rlimit was, small;
-    bool streamed;
+    bool streamed, drawn;
     const gn_synthetic_file f = {.text = "nodes=3000,edges=200000,features=20,classes=2",
                                  .path = path,
                                  .features = -1,
@@ -112,7 +113,7 @@ START_TEST(a_stream_tells_of_a_full_disk)
     for (rlim_t most = 0; most < 1200000; most += 300000) {
         small = (struct rlimit){most, was.rlim_max};
         ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
-        gn_status *s = gn_synthetic_write(&f, &streamed);
+        gn_status *s = gn_synthetic_write(&f, &streamed, &drawn);
         ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &was), 0);
         MUST_FAIL(s, GN_ERR_IO, "cannot write ");
         ck_assert_int_ne(access(path, F_OK), 0);

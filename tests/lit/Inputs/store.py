@@ -92,6 +92,9 @@ for name, data in (("p.csv", plain), ("t.csv", turned)):
     r.works("run", GCN, "--data", data, "--weights", saved, "--predictions", r.path(name))
 assert bytes_of(r.path("p.csv")) == bytes_of(r.path("t.csv"))
 assert "nodes in another order" in r.works("data", "info", turned)
+for source in SYNTHETIC, NPZ:
+    r.fails(0, "the split was drawn with seed 3, and stays", "data", "convert", source, turned,
+            "--order", "degree", "--seed", 3)
 
 # Training alone.
 OWN = r.write("own.gnn", """model M(hidden = 8) (g: graph, x: node[F]) -> node[C] {
