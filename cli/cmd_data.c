@@ -104,8 +104,7 @@ static gn_status *convert(const gn_cli *cli)
 
 static gn_status *open_file(const gn_cli *cli, gn_dataset **out)
 {
-    gn_reading r = {.origin = cli->args.p[1]};
-    return gn_datafile_read(cli->args.p[1], &r, out);
+    return gn_datafile_read(cli->args.p[1], out);
 }
 
 static const char *shape_of(gn_arena *a, const gn_block_array *b)

@@ -24,6 +24,16 @@
 #include "runtime/data/lent.h"
 #include "runtime/data/readers.h"
 
+enum { GN_ARRAY_NAME = 320 }; /* room for the name of an array */
+typedef enum gn_edges_array {
+    GN_EDGES_ROW_PTR,
+    GN_EDGES_COL,
+    GN_EDGES_POS,
+    GN_EDGES_ARRAYS
+} gn_edges_array;
+/* "edges/NAME/col", of a relation. */
+void gn_edges_array_name(const char *relation, gn_edges_array k, char name[GN_ARRAY_NAME]);
+
 typedef struct gn_datafile_options {
     int features; /* a gn_feature_code; -1: as they lie.  Sparse ones, and those of edges, stay
                      float32 */
@@ -65,7 +75,7 @@ static inline bool gn_feature_writer_again(const gn_feature_writer *w)
 enum { GN_FEATURE_PART = 1 << 18 }; /* numbers of a part at most, about: whole rows */
 
 /* Checks all but dense features of rows, float32 or codes, which who reads them checks. */
-GN_NODISCARD gn_status *gn_datafile_read(const char *path, gn_reading *r, gn_dataset **out);
+GN_NODISCARD gn_status *gn_datafile_read(const char *path, gn_dataset **out);
 /* `bytes` must outlive the dataset. */
 GN_NODISCARD gn_status *gn_datafile_parse(const void *bytes, size_t n, const char *origin,
                                           gn_dataset **out);

@@ -1,9 +1,8 @@
 #include "runtime/data/edge_sort.h"
 
+#include "runtime/data/datafile.h"
 #include "runtime/data/mem.h"
 #include "runtime/graph/graph.h"
-
-#include <stdio.h>
 
 enum { USUAL = 1 << 28, PART = 1 << 16 };
 
@@ -142,16 +141,15 @@ static gn_status *write_rows(gn_edge_sort *s, int array, void *wide)
 
 static gn_status *write_all(gn_edge_sort *s, sorted *to)
 {
-    static const char *const part[] = {"row_ptr", "col", "pos"};
-    int array[3];
-    for (int k = 0; k < 3; k++) {
-        char name[320];
-        const int64_t n = k ? s->n_edges : s->n_nodes + 1;
-        snprintf(name, sizeof name, "edges/%s/%s", s->name, part[k]);
+    int array[GN_EDGES_ARRAYS];
+    for (int k = 0; k < GN_EDGES_ARRAYS; k++) {
+        char name[GN_ARRAY_NAME];
+        const int64_t n = k == GN_EDGES_ROW_PTR ? s->n_nodes + 1 : s->n_edges;
+        gn_edges_array_name(s->name, k, name);
         GN_TRY(gn_block_writer_add(s->out, name, s->index, 1, &n, &array[k]));
     }
-    GN_TRY(write_rows(s, array[0], to->wide));
-    for (int k = 0; k < s->spill.n; k++) GN_TRY(sort_heap(s, k, array + 1, to));
+    GN_TRY(write_rows(s, array[GN_EDGES_ROW_PTR], to->wide));
+    for (int k = 0; k < s->spill.n; k++) GN_TRY(sort_heap(s, k, array + GN_EDGES_COL, to));
     return NULL;
 }
 

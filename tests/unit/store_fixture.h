@@ -32,8 +32,7 @@ static inline void write_as(const gn_dataset *d, int features)
 static inline gn_dataset *read_store(void)
 {
     gn_dataset *d;
-    gn_reading r = {0};
-    must(gn_datafile_read(path, &r, &d));
+    must(gn_datafile_read(path, &d));
     return d;
 }
 

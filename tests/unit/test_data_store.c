@@ -359,7 +359,7 @@ START_TEST(dimensions_that_no_integer_holds_are_refused)
         d->n_more = more;
         if (!more) must(gn_dataset_add_column(d, "v", &c));
         write_as(d, -1);
-        MUST_FAIL(gn_datafile_read(path, &(gn_reading){0}, &e), GN_ERR_DATA, "`dim` of `meta`");
+        MUST_FAIL(gn_datafile_read(path, &e), GN_ERR_DATA, "`dim` of `meta`");
         if (more) free(c.data);
         d->n_more = 1;
         gn_dataset_free(d);
@@ -393,7 +393,7 @@ START_TEST(sparse_features_are_checked_when_they_are_opened)
             d->n_features = 0;
         }
         write_as(d, -1);
-        MUST_FAIL(gn_datafile_read(path, &(gn_reading){0}, &e), GN_ERR_DATA, of[k / 2].what);
+        MUST_FAIL(gn_datafile_read(path, &e), GN_ERR_DATA, of[k / 2].what);
         gn_dataset_free(d);
     }
 }
