@@ -155,7 +155,7 @@ static gn_status *write_edges(stream *z, gn_block_writer *w)
 {
     gn_edge_sort sort;
     int64_t bytes = z->f->heap_bytes ? z->f->heap_bytes : USUAL;
-    double heaps = z->p.edges / 2 * PAIR_BYTES / (double)bytes + 1;
+    double heaps = z->p.edges / 2 * (double)PAIR_BYTES / (double)bytes + 1;
     int n = heaps < (double)GN_SPILL_MOST ? (int)heaps : (int)GN_SPILL_MOST;
     GN_TRY(gn_spill_new(z->f->path, n, sizeof(drawn), &z->heaps));
     GN_TRY(draw_pairs(z, (uint64_t)z->p.edges / 2));
