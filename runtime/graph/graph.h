@@ -116,6 +116,10 @@ GN_NODISCARD gn_status *gn_graph_without(const gn_graph *g, const gn_graph *h, b
 /* Graphs of some edges, and of others (FILTER, INDEX and CORRUPT of ops.def).  `mask` [n_edge] in
  * CSR order is 0 where an edge is left out. */
 GN_NODISCARD gn_status *gn_graph_filter(const gn_graph *g, const uint8_t *mask, gn_graph **out);
+/* The same of edges [n_set] that are listed by their places in CSR order, in any order, repeats
+ * too.  The graph has ROW. */
+GN_NODISCARD gn_status *gn_graph_filter_of(const gn_graph *g, int64_t n_set, const int64_t *set,
+                                           gn_graph **out);
 /* rows [n], of GN_I32 or GN_I64: each below n_src and not negative, or GN_ERR_DATA, which says
  * which element is not. `of`: the graph whose edges the n rows are; NULL: of none. */
 GN_NODISCARD gn_status *gn_graph_index(gn_elem index, int64_t n_src, int64_t n, gn_elem elem,

@@ -16,6 +16,55 @@ static void set(gn_graph *g, gn_graph_array k, int64_t i, int64_t v)
     gn_index_set(g->array[k], g->index, i, v);
 }
 
+/* Edges in ascending order --------------------------------------------------------------------- */
+
+/* The row of edge e, which comes after row `from` begins: where ROW is not made, it is looked for
+ * in steps that double, and then between the last two. */
+static int64_t find_row(const gn_graph *g, int64_t from, int64_t e)
+{
+    int64_t step = 1, lo = from, hi = from;
+    if (g->array[GN_GRAPH_ROW]) return get(g, GN_GRAPH_ROW, e);
+    while (hi < g->n_dst && get(g, GN_GRAPH_ROW_PTR, hi + 1) <= e) {
+        lo = hi + 1;
+        hi = hi > g->n_dst - step ? g->n_dst : hi + step;
+        step *= 2;
+    }
+    while (lo < hi) {
+        int64_t mid = lo + (hi - lo) / 2;
+        if (get(g, GN_GRAPH_ROW_PTR, mid + 1) <= e)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+/* Rows lo + 1 up to hi begin at edge i. */
+static void begin_rows(gn_graph *d, int64_t lo, int64_t hi, int64_t i)
+{
+    if (d->index == GN_I32) {
+        int32_t *ptr = d->array[GN_GRAPH_ROW_PTR];
+        for (int64_t v = lo; v < hi; v++) ptr[v + 1] = (int32_t)i;
+    } else {
+        int64_t *ptr = d->array[GN_GRAPH_ROW_PTR];
+        for (int64_t v = lo; v < hi; v++) ptr[v + 1] = i;
+    }
+}
+
+/* What a graph has of the edges that it comes of, FROM, which ascend. */
+static void take_edges(const gn_graph *g, gn_graph *d)
+{
+    int64_t row = 0;
+    for (int64_t i = 0; i < d->n_edge; i++) {
+        int64_t e = get(d, GN_GRAPH_FROM, i), before = row;
+        row = find_row(g, row, e);
+        set(d, GN_GRAPH_COL, i, get(g, GN_GRAPH_COL, e));
+        set(d, GN_GRAPH_ROW, i, row);
+        begin_rows(d, before, row, i);
+    }
+    begin_rows(d, row, d->n_dst, d->n_edge);
+}
+
 /* Edges of a mask ------------------------------------------------------------------------------ */
 
 /* Places in the list of the edges that stay, by place among all; -1: is left out. */
@@ -50,6 +99,56 @@ gn_status *gn_graph_filter(const gn_graph *g, const uint8_t *mask, gn_graph **ou
         set(*out, GN_GRAPH_ROW_PTR, v + 1, k);
     }
     gn_block_free(place);
+    return s;
+}
+
+/* FROM and POS of the edges of a set. */
+static gn_status *put_set(const gn_graph *g, const gn_row_set *edges, gn_graph *d)
+{
+    gn_row_set places;
+    int64_t k = 0;
+    GN_TRY(gn_row_set_new(g->n_edge, &places));
+    for (int64_t w = 0; w < edges->words; w++)
+        for (uint64_t left = edges->bit[w]; left; left &= left - 1, k++) {
+            int64_t e = 64 * w + gn_ones((left & (~left + 1)) - 1);
+            set(d, GN_GRAPH_FROM, k, e);
+            gn_row_set_add(&places, get(g, GN_GRAPH_POS, e));
+        }
+    (void)gn_row_set_count(&places);
+    for (k = 0; k < d->n_edge; k++) {
+        int64_t place = get(g, GN_GRAPH_POS, get(d, GN_GRAPH_FROM, k));
+        set(d, GN_GRAPH_POS, k, gn_row_set_find(&places, place));
+    }
+    gn_row_set_free(&places);
+    return NULL;
+}
+
+static gn_status *filter_by(const gn_graph *g, gn_row_set *edges, gn_graph **out)
+{
+    int64_t n = gn_row_set_count(edges);
+    GN_TRY(gn_graph_derived_blank(g, g->n_src, g->n_dst, n, out));
+    GN_TRY(gn_graph_array_new(*out, GN_GRAPH_ROW));
+    GN_TRY(put_set(g, edges, *out));
+    take_edges(g, *out);
+    return NULL;
+}
+
+gn_status *gn_graph_filter_of(const gn_graph *g, int64_t n_set, const int64_t *listed,
+                              gn_graph **out)
+{
+    gn_row_set edges;
+    *out = NULL;
+    for (int64_t k = 0; k < n_set; k++)
+        if (listed[k] < 0 || listed[k] >= g->n_edge)
+            GN_FAIL(GN_ERR_DATA, "filter: edge %lld is listed, of %lld", (long long)listed[k],
+                    (long long)g->n_edge);
+    GN_TRY(gn_row_set_new(g->n_edge, &edges));
+    for (int64_t k = 0; k < n_set; k++) gn_row_set_add(&edges, listed[k]);
+    gn_status *s = filter_by(g, &edges, out);
+    gn_row_set_free(&edges);
+    if (!s) return NULL;
+    gn_graph_free(*out);
+    *out = NULL;
     return s;
 }
 
@@ -150,53 +249,6 @@ gn_status *gn_graph_list(const gn_graph *g, void **out)
     for (int64_t e = 0; e < g->n_edge; e++)
         gn_index_set(*out, g->index, get(g, GN_GRAPH_POS, e), e);
     return NULL;
-}
-
-/* The row of edge e, which comes after row `from` begins: where ROW is not made, it is looked for
- * in steps that double, and then between the last two. */
-static int64_t find_row(const gn_graph *g, int64_t from, int64_t e)
-{
-    int64_t step = 1, lo = from, hi = from;
-    if (g->array[GN_GRAPH_ROW]) return get(g, GN_GRAPH_ROW, e);
-    while (hi < g->n_dst && get(g, GN_GRAPH_ROW_PTR, hi + 1) <= e) {
-        lo = hi + 1;
-        hi = hi > g->n_dst - step ? g->n_dst : hi + step;
-        step *= 2;
-    }
-    while (lo < hi) {
-        int64_t mid = lo + (hi - lo) / 2;
-        if (get(g, GN_GRAPH_ROW_PTR, mid + 1) <= e)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
-}
-
-/* Rows lo + 1 up to hi begin at edge i. */
-static void begin_rows(gn_graph *d, int64_t lo, int64_t hi, int64_t i)
-{
-    if (d->index == GN_I32) {
-        int32_t *ptr = d->array[GN_GRAPH_ROW_PTR];
-        for (int64_t v = lo; v < hi; v++) ptr[v + 1] = (int32_t)i;
-    } else {
-        int64_t *ptr = d->array[GN_GRAPH_ROW_PTR];
-        for (int64_t v = lo; v < hi; v++) ptr[v + 1] = i;
-    }
-}
-
-/* What a drawn graph has of the edges that it comes of, FROM, which ascend. */
-static void take_edges(const gn_graph *g, gn_graph *d)
-{
-    int64_t row = 0;
-    for (int64_t i = 0; i < d->n_edge; i++) {
-        int64_t e = get(d, GN_GRAPH_FROM, i), before = row;
-        row = find_row(g, row, e);
-        set(d, GN_GRAPH_COL, i, get(g, GN_GRAPH_COL, e));
-        set(d, GN_GRAPH_ROW, i, row);
-        begin_rows(d, before, row, i);
-    }
-    begin_rows(d, row, d->n_dst, d->n_edge);
 }
 
 static gn_status *sample(const gn_graph *g, uint64_t stream, const void *list, int64_t n,

@@ -45,6 +45,18 @@ static void add(const pair_set *z, int64_t src, int64_t dst)
     pair[1] = dst;
 }
 
+static void add_edges(const pair_set *z, const gn_graph *h, bool either)
+{
+    for (int64_t i = 0; i < gn_graph_n_rows(h); i++) {
+        int64_t dst = gn_graph_row(h, i);
+        for (int64_t e = gn_graph_begin(h, i); e < gn_graph_begin(h, i + 1); e++) {
+            int64_t src = get(h, GN_GRAPH_COL, e);
+            add(z, src, dst);
+            if (either) add(z, dst, src);
+        }
+    }
+}
+
 /* The edges that are left, how many; in d, where it is given. */
 static int64_t put(const pair_set *z, const gn_graph *g, gn_graph *d)
 {
@@ -80,12 +92,7 @@ gn_status *gn_graph_without(const gn_graph *g, const gn_graph *h, bool either, g
     if (__builtin_mul_overflow(h->n_edge, 2, &pairs) || pairs > INT64_MAX / 64)
         GN_FAIL(GN_ERR_NOMEM, "without: %lld edges are too many", (long long)h->n_edge);
     GN_TRY(set_new(pairs, &z));
-    gn_edge_walk w = {.g = h};
-    for (int64_t e = 0; e < h->n_edge; e++) {
-        int64_t src = get(h, GN_GRAPH_COL, e), dst = gn_edge_row(&w, e);
-        add(&z, src, dst);
-        if (either) add(&z, dst, src);
-    }
+    add_edges(&z, h, either);
     int64_t left = put(&z, g, NULL);
     gn_status *s = g->listed ? gn_graph_listed_blank(g, g->n_listed, left, out)
                              : gn_graph_derived_blank(g, g->n_src, g->n_dst, left, out);

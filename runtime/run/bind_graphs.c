@@ -76,7 +76,8 @@ static gn_status *filtered(gn_instance *in, const gn_graph_slot *slot, gn_derive
     if (mask->n != d->parent[0]->n_edge)
         GN_FAIL(GN_ERR_DATA, "%s: a mask of %lld edges, of a graph of %lld", in->artifact->name,
                 (long long)mask->n, (long long)d->parent[0]->n_edge);
-    return gn_graph_filter(d->parent[0], mask->data, &d->graph);
+    return d->set ? gn_graph_filter_of(d->parent[0], d->n_set, d->set, &d->graph)
+                  : gn_graph_filter(d->parent[0], mask->data, &d->graph);
 }
 
 static gn_status *indexed(gn_instance *in, const gn_graph_slot *slot, gn_derived *d, int n,
@@ -234,7 +235,7 @@ static gn_status *find_origin(const gn_instance *in, const gn_graph_slot *slot, 
              : find_mask(in, slot->mask_of, n, tensors, &b));
     d->mask = b->data;
     d->n_mask = b->rows;
-    d->set = of_column ? NULL : b->set;
+    d->set = slot->how == GN_INDEX ? NULL : b->set;
     d->n_set = b->n_set;
     d->mask_elem = b->elem;
     return NULL;

@@ -15,8 +15,8 @@ typedef struct gn_binding {
     gn_elem elem;
     int64_t rows, row_elems; /* space none: 1 row */
     void *data; /* borrowed, aligned to the element (to 64 bytes pays); edge tensors in CSR order */
-    /* Of a mask that picks rows: those where it holds [n_set], in any order, repeats too, so that
-     * nobody looks for them; NULL: not known. */
+    /* Of a mask that picks rows, or edges: those where it holds [n_set], in any order, repeats too,
+     * so that nobody looks for them; NULL: not known. */
     const int64_t *set;
     int64_t n_set;
 } gn_binding;

@@ -118,6 +118,7 @@ typedef struct api_result {
 typedef struct api_rows {
     int64_t n, room, nodes;    /* nodes: that `mask` has room for */
     int64_t *row;              /* [n] in the caller's order */
+    int64_t marked;            /* of them, which the mask has */
     uint8_t *mask;             /* [nodes] */
     bool named, at[API_UNITS]; /* a unit's instance is bound to them */
     int64_t version;           /* of the state, when results were bound */

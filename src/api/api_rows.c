@@ -136,26 +136,33 @@ static int64_t rows_bound(const gnnc_run *r)
     return s->space[space].rows;
 }
 
+static void clear_mask(api_rows *z)
+{
+    for (int64_t k = 0; k < z->marked; k++) z->mask[z->row[k]] = 0;
+    z->marked = 0;
+}
+
 /* The mask of the rows that are named. */
 static gn_status *fill_mask(gnnc_run *r)
 {
     api_rows *z = &r->named;
     int64_t nodes = rows_bound(r);
     if (nodes < 0) GN_FAIL(GN_ERR_USAGE, "no graph is bound");
+    if (z->mask && nodes == z->nodes && z->marked == z->n) return NULL;
+    clear_mask(z);
     if (nodes > z->nodes || !z->mask) {
         uint8_t *mask = gn_allocate_zeroed((size_t)nodes + 1);
         if (!mask) GN_FAIL(GN_ERR_NOMEM, "out of memory: %lld rows", (long long)nodes);
         gn_release(z->mask);
         z->mask = mask;
-    } else {
-        memset(z->mask, 0, (size_t)z->nodes);
     }
     z->nodes = nodes;
-    for (int64_t k = 0; k < z->n; k++) {
-        if (z->row[k] < 0 || z->row[k] >= nodes)
+    for (; z->marked < z->n; z->marked++) {
+        int64_t row = z->row[z->marked];
+        if (row < 0 || row >= nodes)
             GN_FAIL(GN_ERR_DATA, "gnnc_run_rows: row %lld is named, and there are %lld",
-                    (long long)z->row[k], (long long)nodes);
-        z->mask[z->row[k]] = 1;
+                    (long long)row, (long long)nodes);
+        z->mask[row] = 1;
     }
     return NULL;
 }
@@ -212,11 +219,11 @@ static gn_status *name_rows(gnnc_run *r, int64_t n, const int64_t *rows)
     if (!r->whole->results.size)
         GN_FAIL(GN_ERR_USAGE, "gnnc_run_rows goes with an executable compiled by_rows");
     if (n < 0) GN_FAIL(GN_ERR_USAGE, "gnnc_run_rows: %lld rows", (long long)n);
+    clear_mask(z);
     if (n > z->room || !z->row) {
-        int64_t bytes;
-        int64_t *row = __builtin_mul_overflow(n + 1, (int64_t)sizeof *row, &bytes)
-                           ? NULL
-                           : gn_allocate_zeroed((size_t)bytes);
+        int64_t *row = n < INT64_MAX / (int64_t)sizeof *row
+                           ? gn_allocate_zeroed((size_t)(n + 1) * sizeof *row)
+                           : NULL;
         if (!row) GN_FAIL(GN_ERR_NOMEM, "out of memory: %lld rows", (long long)n);
         gn_release(z->row);
         z->row = row;

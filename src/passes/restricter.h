@@ -107,8 +107,8 @@ void gn_find_results(gn_arena *a, restricter *z);
 bool gn_is_some_result(const restricter *z, gir_id v);
 /* restrict_part.c: with a mask of a part's rows, and all sums over rows; a copy of the program. */
 void gn_find_part(gn_arena *a, restricter *z);
-/* x, of the rows of a part or of edges of g between them (0: rows), times by what sums count those;
- * x itself where all count alike. */
+/* x, of the rows of a part or of edges of g between them, times by what sums count those; x itself
+ * where all count alike. */
 gir_id gn_share_rows(restricter *z, gir_id x, gir_space_id s);
 gir_id gn_share_edges(restricter *z, gir_id x, gir_id g, gir_id h);
 /* A value of the edges of g as one of those of h, which are some of them, or g. */

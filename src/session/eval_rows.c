@@ -33,6 +33,19 @@ static gn_status *make_room(gn_session *s, gn_eval_rows *z)
     return NULL;
 }
 
+/* About as many as a part that is trained on has. */
+static int64_t rows_of_part(const gn_session *s)
+{
+    const gn_batch_spec *t = &s->model->train.batches;
+    int64_t nodes = s->graph->n_dst, a = t->sampled[0], b = t->sampled[1], most = nodes, n = a;
+    if (t->sampler == GN_SAMPLER_CLUSTER)
+        n = __builtin_mul_overflow(nodes / a + 1, b, &n) ? most : n;
+    if (t->sampler == GN_SAMPLER_SAINT_EDGE) n = a > most / 2 ? most : 2 * a;
+    if (t->sampler == GN_SAMPLER_SAINT_WALK) n = __builtin_mul_overflow(a, b + 1, &n) ? most : n;
+    n = n < most ? n : most;
+    return n > 1 ? n : 1;
+}
+
 gn_status *gn_eval_rows_new(gn_session *s, gn_eval_rows **out)
 {
     const gn_train_spec *t = &s->model->train;
@@ -45,7 +58,7 @@ gn_status *gn_eval_rows_new(gn_session *s, gn_eval_rows **out)
     if (!z) GN_FAIL(GN_ERR_NOMEM, "out of memory: rows to evaluate");
     z->how = t->batches;
     z->how.results = true;
-    if (!z->how.size) z->how.size = t->batches.sampled[0];
+    if (!z->how.size) z->how.size = rows_of_part(s);
     gn_status *status = make_room(s, z);
     if (status)
         gn_eval_rows_free(z);

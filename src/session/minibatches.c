@@ -329,7 +329,7 @@ static void pick_rows(gn_session *s, int64_t number, const int64_t **row, int64_
         *n = b->picked.n;
     }
     for (int64_t k = 0; k < *n; k++) mask[(*row)[k]] = 1;
-    if (!s->model->train.batches.of) list_rows(s, *row, *n);
+    list_rows(s, *row, *n);
 }
 
 /* Batch `number`; *rows: how many its loss is over, or weighs as. */

@@ -1,5 +1,6 @@
 /* result: what the forward pass of a session gave, in the shape that its model says and in its
  * user's order. */
+#include "session/eval_rows.h"
 #include "session/minibatches.h"
 #include "session/session_impl.h"
 #include "base/data_name.h"
@@ -142,30 +143,36 @@ gn_status *gn_session_result(const gn_session *s, int k, gn_result *r)
     return status;
 }
 
+static void add_row(const float *x, int64_t elems, gn_not_finite *n)
+{
+    bool nan = false, infinite = false;
+    for (const float *at = x; at < x + elems; at++) {
+        nan |= isnan(*at);
+        infinite |= isinf(*at);
+    }
+    n->nan += nan;
+    n->infinite += infinite && !nan;
+    n->rows++;
+}
+
 static void add_not_finite(const gn_session *s, const gir_output *o, gn_not_finite *n)
 {
     const gir_type *t = gir_type_of(s->model->eval, o->value);
-    int64_t elems = 0, row = gir_row_elems(t), k = 0;
+    int64_t elems = 0, row = gir_row_elems(t);
     if (!row || t->elem != GN_F32) return;
     const float *x = gn_instance_output(s->build.eval.instance, o->name, &elems);
-    for (; x && k < elems / row; k++) {
-        bool nan = false, infinite = false;
-        for (const float *at = x + k * row; at < x + (k + 1) * row; at++) {
-            nan |= isnan(*at);
-            infinite |= isinf(*at);
-        }
-        n->nan += nan;
-        n->infinite += infinite && !nan;
-    }
-    n->rows += k;
+    for (int64_t k = 0; x && k < elems / row; k++) add_row(x + k * row, row, n);
 }
 
 gn_not_finite gn_session_not_finite(const gn_session *s)
 {
     gn_not_finite n = {0};
     const gir_output *o;
+    const gn_eval_rows *by_rows = s->batches ? s->batches->eval : NULL;
     if (!s->build.eval.instance) return n;
-    for (int k = 0; (o = gir_result(s->model->eval, k)); k++) add_not_finite(s, o, &n);
+    for (int64_t k = 0; by_rows && k < by_rows->n; k++)
+        add_row(by_rows->out + by_rows->row[k] * by_rows->classes, by_rows->classes, &n);
+    for (int k = 0; !by_rows && (o = gir_result(s->model->eval, k)); k++) add_not_finite(s, o, &n);
     return n;
 }
 

@@ -17,10 +17,25 @@ static void check_origins(const gn_graph *g, gn_graph *d, const int64_t *from)
         SAME(at(g, GN_GRAPH_POS, at(d, GN_GRAPH_FROM, e)), from[at(d, GN_GRAPH_POS, e)]);
 }
 
+static void check_kept(const edge_list *want, const gn_graph *g, const uint8_t *mask,
+                       const int64_t *from, gn_graph *d)
+{
+    ck_assert_int_eq(d->index, g->index);
+    check_graph(d, want);
+    check_origins(g, d, from);
+    ok(gn_graph_require(d, GN_ARRAY(GN_GRAPH_IMAGE)));
+    for (int64_t e = 0; e < g->n_edge; e++) {
+        int64_t image = at(d, GN_GRAPH_IMAGE, e);
+        SAME(image >= 0, mask[e] != 0);
+        if (image >= 0) SAME(at(d, GN_GRAPH_FROM, image), e);
+    }
+}
+
+/* By a mask, and by a list of its edges: backwards, the first of them twice. */
 static void check_filtered(const edge_list *l, gn_elem index)
 {
     uint8_t mask[MOST_EDGES + 1];
-    int64_t from[MOST_EDGES + 1];
+    int64_t from[MOST_EDGES + 1], listed[MOST_EDGES + 2], n = 0;
     edge_list want = edges_new(l->n_src, l->n_dst, l->n);
     gn_graph *g = graph_of(index, l), *d;
     for (int64_t e = 0; e < l->n; e++) mask[e] = random_below(3) ? 0 : 5;
@@ -33,15 +48,14 @@ static void check_filtered(const edge_list *l, gn_elem index)
             want.dst[want.n++] = l->dst[p];
         }
     ok(gn_graph_filter(g, mask, &d));
-    ck_assert_int_eq(d->index, index);
-    check_graph(d, &want);
-    check_origins(g, d, from);
-    ok(gn_graph_require(d, GN_ARRAY(GN_GRAPH_IMAGE)));
-    for (int64_t e = 0; e < l->n; e++) {
-        int64_t image = at(d, GN_GRAPH_IMAGE, e);
-        SAME(image >= 0, mask[e] != 0);
-        if (image >= 0) SAME(at(d, GN_GRAPH_FROM, image), e);
-    }
+    check_kept(&want, g, mask, from, d);
+    gn_graph_free(d);
+    for (int64_t e = l->n - 1; e >= 0; e--)
+        for (int twice = 0; mask[e] && twice < 1 + !n; twice++) listed[n++] = e;
+    ok(gn_graph_filter_of(g, n, listed, &d));
+    check_kept(&want, g, mask, from, d);
+    for (int64_t e = 0; e < d->n_edge; e++) /* which is made with it */
+        SAME(at(d, GN_GRAPH_ROW, e), want.dst[at(d, GN_GRAPH_POS, e)]);
     gn_graph_free(d);
     gn_graph_free(g);
     edges_free(&want);
@@ -148,12 +162,27 @@ static void check_drawn(const edge_list *l, gn_elem index, int64_t most, bool lo
     gn_graph_free(g);
 }
 
+/* All of a graph's edges, which it lists by the rows that it has. */
+static gn_graph *listing(gn_graph *g)
+{
+    uint8_t all[MOST_NODES];
+    gn_graph *pick, *d;
+    memset(all, 1, sizeof all);
+    ok(gn_graph_subset(g->n_dst, all, g->index, &pick));
+    ok(gn_graph_draw(g, pick, &(gn_drawing){.most = MOST_EDGES}, &d));
+    gn_graph_free(pick);
+    gn_graph_free(g);
+    HOLDS(d->listed && !d->array[GN_GRAPH_ROW_PTR]);
+    return d;
+}
+
 /* The edges between pairs of rows that no edge of another list is between. */
-static void check_without(const edge_list *l, gn_elem index, bool either)
+static void check_without(const edge_list *l, gn_elem index, bool either, bool listed)
 {
     edge_list others = edges_random(l->n_src, l->n_dst, l->n / 2);
     gn_graph *g = graph_of(index, l), *h = graph_of(index, &others), *d;
     int64_t next = 0;
+    if (listed) h = listing(h);
     ok(gn_graph_without(g, h, either, &d));
     SAME(d->n_parent_edge, g->n_edge);
     for (int64_t v = 0; v < g->n_dst; v++) {
@@ -273,7 +302,8 @@ START_TEST(random_graphs)
                     check_drawn(&l, w ? GN_I64 : GN_I32, most, n == m && most % 2,
                                 (gn_draw_how)how);
             for (int either = 0; either <= (n == m); either++)
-                check_without(&l, w ? GN_I64 : GN_I32, either);
+                for (int listed = 0; listed < 2; listed++)
+                    check_without(&l, w ? GN_I64 : GN_I32, either, listed);
         }
         edges_free(&l);
     }
@@ -410,6 +440,11 @@ START_TEST(what_cannot_be)
     gn_graph_free(d);
     OUT_OF_MEMORY_SWEEP(gn_graph_filter(g, mask, &d));
     gn_graph_free(d);
+    static const int64_t listed[] = {2, 0}, beyond[] = {0, 3}, negative[] = {-1};
+    OUT_OF_MEMORY_SWEEP(gn_graph_filter_of(g, 2, listed, &d));
+    gn_graph_free(d);
+    refused(gn_graph_filter_of(g, 2, beyond, &d), GN_ERR_DATA, "edge 3 is listed, of 3");
+    refused(gn_graph_filter_of(g, 1, negative, &d), GN_ERR_DATA, "edge -1 is listed, of 3");
     ok(gn_graph_subset(3, mask, GN_I32, &r));
     OUT_OF_MEMORY_SWEEP(gn_graph_grow(g, 1, r, NULL, &d));
     gn_graph_free(d);
