@@ -363,6 +363,7 @@ START_TEST(memory)
 {
     int64_t fanout[] = {3, 2}, n, some[] = {5, 1}, before = 0, failures = 0;
     float want[2 * C];
+    DLTensor out;
     purse p = {0};
     gnnc_context_options co = {.size = sizeof co, .allocate = take, .release = give, .user = &p};
     gnnc_context *c;
@@ -387,10 +388,12 @@ START_TEST(memory)
         p.fuse = fuse;
         gnnc_status *s = gnnc_run_rows(b.run, 2, some);
         if (!s) s = gnnc_run_infer(b.run);
+        if (!s) s = gnnc_run_output(b.run, "out", &out);
         p.fuse = 0;
         failed = s != NULL;
         failures += failed;
         if (s) ck_assert_int_eq(gnnc_status_code(s), GNNC_ERROR_MEMORY);
+        if (!s) ck_assert_mem_eq(out.data, want, sizeof want);
         gnnc_status_free(s);
         if (fuse % 8 == 0) ok(gnnc_run_rows(b.run, 1, some + 1));
         if (fuse % 8 == 0) (void)rows_of(b.run, &n);
