@@ -329,6 +329,14 @@ gir_id gn_carried(restricter *z, gir_id h, gir_id g, gir_id x)
     return gir_make(z->to, GIR_CARRY, 4, in, NULL, NULL, NULL);
 }
 
+/* To edges that are left of g's, which may be left of those that were drawn. */
+static gir_id carried_to(restricter *z, gir_id some, gir_id g, gir_id x)
+{
+    gir_id of = some == g ? g : gir_in(z->to, some, 0);
+    if (of != g) x = carried_to(z, of, g, x);
+    return gn_carried(z, some, of, x);
+}
+
 static gir_id edge_value(restricter *z, gir_id v, gir_id g, int level)
 {
     const gir_program *p = z->from;
@@ -336,7 +344,7 @@ static gir_id edge_value(restricter *z, gir_id v, gir_id g, int level)
     gir_id h = gn_graph_at(z, g, level);
     if (!by_edges(z, v)) {
         gir_id whole = z->map[z->levels][g], some = edges_of(z, g, level), x = z->map[z->levels][v];
-        return gn_carried(z, h, some, gn_carried(z, some, whole, x));
+        return gn_carried(z, h, some, carried_to(z, some, whole, x));
     }
     if (n->op == GIR_GATHER) {
         int end = (int)n->attr.i[0];
