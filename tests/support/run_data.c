@@ -227,7 +227,7 @@ static gn_status *drawn(run_world *w, gir_id v, gn_graph *const of_graph[2], gn_
     gn_drawing how = {.key = gn_step_key(of[0], of[1]),
                       .most = attr->i[0],
                       .site = (uint32_t)attr->i[1],
-                      .loops = attr->i[2],
+                      .loops = (gn_draw_loops)attr->i[2],
                       .how = (gn_draw_how)attr->i[3]};
     if (gir_at(w->p, v)->n_in > 3) GN_TRY(find_weights(w, v, &how));
     if (gir_at(w->p, v)->op == GIR_DRAW) return gn_graph_draw(g, of_graph[1], &how, out);
