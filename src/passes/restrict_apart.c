@@ -58,7 +58,7 @@ gir_id gn_edges_of_batch(restricter *z, gir_id v)
     gir_id *whole = z->map[z->levels], in[3] = {whole[gir_in(p, v, 0)], whole[gir_in(p, v, 1)]};
     in[2] = times_of_edges(z, gir_in(p, v, 0));
     gir_attr how = {.i = {in[2] ? apart(z->batches) : 1}};
-    return gir_make(z->to, GIR_FILTER, in[2] ? 3 : 2, in, &how, NULL, NULL);
+    return gir_make(z->to, GIR_FILTER, in[2] ? 3 : 2, in, &how, gir_type_of(p, v), NULL);
 }
 
 gir_id gn_draw_times(restricter *z, gir_id g)
