@@ -108,9 +108,12 @@ for data, *how in ((MOST,), (MOST, "--fanout", "all,all"), (MOST, "--without", "
 train(NORM, "--batch", "8", "--fanout", "2,2")
 
 # Rows of several types, each with as many edges of each relation.
+TYPED = "synthetic:typed,scale=" + ("0.0005" if runs.SANITIZED else "0.002")
+
+
 def typed(*args):
-    text = r.works("train", os.path.join(runs.SAMPLES, "hgt.gnn"), "--data",
-                   "synthetic:typed,scale=0.002", "-q", "--json", "--epochs", "3", *args)
+    text = r.works("train", os.path.join(runs.SAMPLES, "hgt.gnn"), "--data", TYPED, "-q", "--json",
+                   "--epochs", "3", *args)
     return json.loads(text)["runs"][0]
 
 
