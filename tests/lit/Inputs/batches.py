@@ -318,8 +318,8 @@ def two(back, more, what):
         **{f"{name}.edge_index": ("q", (2, len(e)), [u for u, _ in e] + [v for _, v in e])
            for name, e in ends.items()},
         "user.x": ("f", (USERS, 4), X[:4 * USERS]), "item.x": ("f", (ITEMS, 4), X[-4 * ITEMS:])})
-    text = r.works("train", r.write("two.gnn", TWO.replace("{0}", what) % more), "--data", r.path("two.npz"), "-q",
-                   "--json")
+    path = r.write("two.gnn", TWO.replace("{0}", what) % more)
+    text = r.works("train", path, "--data", r.path("two.npz"), "-q", "--json")
     return json.loads(text)["runs"][0]["loss"]
 
 
@@ -492,6 +492,20 @@ NEGATIVE = r.path("negative.npz")
 files.write_npz(NEGATIVE, {**ARRAYS, "edge_weight": (
     "f", (len(EDGES),), [-1.0 + k % 3 for k in range(len(EDGES))])})
 r.fails(3, "an edge weighs -1", "train", path, "--data", NEGATIVE, "-q")
+
+# What is no number is counted in all batches: of nodes alone, in a batch that is not the last.
+ALONE, ODD = 20, r.path("odd.npz")
+files.write_npz(ODD, {
+    **ARRAYS, "x": ("f", (N + ALONE, F), X + [3e38] * F + [1.0] * (F * (ALONE - 1))),
+    "y": ("q", (N + ALONE,), LABEL + [0] * ALONE),
+    **{f"{m}_mask": ("?", (N + ALONE,), ARRAYS[f"{m}_mask"][2] + [int(m == "test")] * ALONE)
+       for m in ("train", "val", "test")}})
+SQUARED = r.write("squared.gnn", MODEL.replace("a(g, x)", "a(g, x * x)") % (
+    "SAGEConv(hidden)", "SAGEConv(C)", ""))
+for evaluate in ("full", "batch"):
+    text = r.works("train", SQUARED, "--data", ODD, "--undirected", "off", "-q", "--json", "--batch",
+                   "8", "--evaluate", evaluate)
+    assert json.loads(text)["not_finite"] == 1, (evaluate, text)
 
 # Nothing is drawn, and no rows at all.
 train(SAGE, "--batch", "8", "--fanout", "0,0")
