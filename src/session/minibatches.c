@@ -141,11 +141,13 @@ static gn_status *put_rows(gn_session *s, gn_batches *b)
     return NULL;
 }
 
-/* Batches that are prepared ahead. */
+/* Batches that are prepared ahead.  From a store that does not fit in memory, the pages of the next
+ * one drive out those of the one that runs, and where the disk is the limit nothing is gained. */
 static int depth_of(const gn_session *s)
 {
     if (s->opt.target || gn_batches_count(s->batches) < 2) return 0;
-    return s->opt.ahead >= 0 ? (int)s->opt.ahead : GN_AHEAD;
+    if (s->opt.ahead >= 0) return (int)s->opt.ahead;
+    return s->data->file || gn_cores() < 2 ? 0 : GN_AHEAD;
 }
 
 gn_status *gn_batches_new(gn_session *s)
