@@ -503,8 +503,8 @@ files.write_npz(ODD, {
 SQUARED = r.write("squared.gnn", MODEL.replace("a(g, x)", "a(g, x * x)") % (
     "SAGEConv(hidden)", "SAGEConv(C)", ""))
 for evaluate in ("full", "batch"):
-    text = r.works("train", SQUARED, "--data", ODD, "--undirected", "off", "-q", "--json", "--batch",
-                   "8", "--evaluate", evaluate)
+    text = r.works("train", SQUARED, "--data", ODD, "--undirected", "off", "-q", "--json",
+                   "--batch", "8", "--evaluate", evaluate)
     assert json.loads(text)["not_finite"] == 1, (evaluate, text)
 
 # Nothing is drawn, and no rows at all.
