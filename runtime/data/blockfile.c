@@ -345,12 +345,3 @@ gn_status *gn_block_file_check_rows(gn_block_file *f, const gn_block_rows *r)
     for (int64_t k = 0; next_run(f, r, &k, &first, &end);) GN_TRY(check_range(f, first, end));
     return NULL;
 }
-
-void gn_block_file_bring_rows(const gn_block_file *f, const gn_block_rows *r)
-{
-    int64_t first = 0, end = 0;
-    if (r->row_bytes <= 0 || f->fd < 0) return;
-    for (int64_t k = 0; next_run(f, r, &k, &first, &end);)
-        for (int64_t b = first; b < end; b++)
-            (void)*(const volatile unsigned char *)(f->p + (b + 1) * GN_BLOCK_SIZE);
-}

@@ -114,8 +114,6 @@ typedef struct gn_block_rows {
     const void *row;
 } gn_block_rows;
 GN_NODISCARD gn_status *gn_block_file_check_rows(gn_block_file *f, const gn_block_rows *r);
-/* Waits until rows that were asked for are in memory, each page of which is mapped then. */
-void gn_block_file_bring_rows(const gn_block_file *f, const gn_block_rows *r);
 /* They are read often: they stay in memory, where the system lets so many (RLIMIT_MEMLOCK) and a
  * quarter of all there is has room for them and those kept before.  Not thread-safe. */
 void gn_block_file_keep(gn_block_file *f, const void *from, int64_t bytes);

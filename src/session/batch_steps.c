@@ -1,7 +1,6 @@
 /* The steps of an epoch, batch by batch.  While one runs the next ones are prepared on another
  * thread (lookahead.h): their rows are picked, edges are drawn, graphs are made and bound, and rows
- * of a file are read.  All of that hangs on the seed, the epoch and the number of the batch alone.
- */
+ * of a file are asked for.  All of that hangs on the seed, the epoch and the batch's number alone. */
 #include "session/minibatches.h"
 #include "session/session_impl.h"
 #include "session/stored_rows.h"
@@ -157,7 +156,7 @@ static gn_status *prepare(void *ctx, int64_t number)
     f->step = b->step + (number - b->number);
     gn_status *status = gn_unit_bind_next(u, b->last, b->n_graphs, b->graphs, b->n_tensors,
                                           f->tensors, s->build.eval.instance, &f->next);
-    if (!status) status = gn_stored_check_picked(s, u->code, f->next, b->depth > 0);
+    if (!status) status = gn_stored_check_picked(s, u->code, f->next);
     if (status)
         clear(f);
     else

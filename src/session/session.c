@@ -415,7 +415,7 @@ gn_status *gn_session_bind_also(gn_session *s, gn_unit *u, gn_pool *pool, const 
     }
     GN_TRY(gn_stored_check(s, u));
     GN_TRY(gn_unit_bind(u, graphs, g, n + s->state.n, b, pool, like));
-    return gn_stored_check_picked(s, u->code, u->instance, false);
+    return gn_stored_check_picked(s, u->code, u->instance);
 }
 
 static gn_status *bind_unit(gn_session *s, gn_unit_id id, gn_unit *u)

@@ -76,7 +76,7 @@ gn_status *gn_stored_check(const gn_session *s, const gn_unit *u)
 }
 
 gn_status *gn_stored_check_picked(const gn_session *s, const gn_compiled *code,
-                                  const gn_instance *in, bool beside)
+                                  const gn_instance *in)
 {
     for (int k = 0; s->data->file && in && k < code->taken.n; k++) {
         const gn_taken *t = &code->taken.of[k];
@@ -86,7 +86,6 @@ gn_status *gn_stored_check_picked(const gn_session *s, const gn_compiled *code,
         const gn_block_rows rows = {r.data, r.row_bytes, pick->n_edge, pick->index,
                                     pick->array[GN_GRAPH_COL]};
         GN_TRY(gn_block_file_check_rows(s->data->file, &rows));
-        if (beside) gn_block_file_bring_rows(s->data->file, &rows);
     }
     return NULL;
 }

@@ -11,8 +11,8 @@ void gn_stored_scatter(const gn_session *s);
  * row.  GN_ERR_DATA: a block is damaged. */
 GN_NODISCARD gn_status *gn_stored_check(const gn_session *s, const gn_unit *u);
 /* When an instance of the code is bound (NULL: none is): the rows that its picks have, all of which
- * are asked for at once.  `beside`: while another one runs, so that they are waited for, too. */
+ * are asked for at once. */
 GN_NODISCARD gn_status *gn_stored_check_picked(const gn_session *s, const gn_compiled *code,
-                                               const gn_instance *in, bool beside);
+                                               const gn_instance *in);
 
 #endif
