@@ -1,6 +1,7 @@
 /* The steps of an epoch, batch by batch.  While one runs the next ones are prepared on another
  * thread (lookahead.h): their rows are picked, edges are drawn, graphs are made and bound, and rows
- * of a file are asked for.  All of that hangs on the seed, the epoch and the batch's number alone. */
+ * of a file are asked for.  All of that hangs on the seed, the epoch and the batch's number alone.
+ */
 #include "session/minibatches.h"
 #include "session/session_impl.h"
 #include "session/stored_rows.h"
