@@ -96,12 +96,12 @@ typedef struct gn_build_options {
 } gn_build_options;
 
 typedef struct gn_build {
-    gn_unit eval, step; /* code NULL where there is none; see judged */
-    gir_program *step_gir;
-    gn_image *image;           /* code of all units; end it with gn_image_free */
-    gn_kernel_objects objects; /* in the order of gn_build_programs; end them with
-                                  gn_kernel_objects_free */
-    gn_target_code on_target;  /* gn_target_unload ends it, or the end of the target */
+    gn_unit eval, step;               /* code NULL where there is none; see judged */
+    gir_program *step_gir, *rows_gir; /* rows_gir: eval of rows that are named; else NULL */
+    gn_image *image;                  /* code of all units; end it with gn_image_free */
+    gn_kernel_objects objects;        /* in the order of gn_build_programs; end them with
+                                         gn_kernel_objects_free */
+    gn_target_code on_target;         /* gn_target_unload ends it, or the end of the target */
     gn_code_report code;
     int pass_count;
     GN_VEC(gn_pass_note) notes; /* of passes that changed something */

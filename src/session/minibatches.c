@@ -21,8 +21,9 @@ gn_status *gn_batches_settings(gn_session *s)
         GN_FAIL(GN_ERR_USAGE, "--batch and --fanout do not go with `sampler`, which draws parts of "
                               "the graph");
     if (s->opt.evaluate == GN_EVALUATE_FULL && t->time)
-        GN_FAIL(GN_ERR_USAGE, "--evaluate full does not go with `%s`: of all at once there is no "
-                              "time",
+        GN_FAIL(GN_ERR_USAGE,
+                "--evaluate full does not go with `%s`: of all at once there is no "
+                "time",
                 t->before ? "before" : "until");
     if (s->opt.evaluate) t->evaluate = s->opt.evaluate == GN_EVALUATE_BATCH;
     if (s->opt.evaluate == GN_EVALUATE_BATCH && !gn_has_batches(t) && !s->opt.batch)
