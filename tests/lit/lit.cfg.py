@@ -29,7 +29,7 @@ for name, on in config.gnnc_features.items():
     if on:
         config.available_features.add(name)
 
-# What CTest says of sanitizers and of memory: in large pages a small run takes two thirds of the time.
+# What CTest says of sanitizers and memory: in large pages a small run takes two thirds of the time.
 for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "GNNC_LONG", "GLIBC_TUNABLES",
              "MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_"):
     if name in os.environ:
