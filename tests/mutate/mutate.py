@@ -74,7 +74,7 @@ ROOMS = (
       for room in ("src/session/minibatches", "src/session/eval_rows", "src/passes/restrict_batch",
                    "src/passes/restrict_drawn", "src/passes/restrict_edges",
                    "src/passes/restrict_part")),
-    *((room, (TIMES, some("test_random_forward", 200), BATCHES), True)
+    *((room, (("test_runtime_apart", {}), TIMES, some("test_random_forward", 200), BATCHES), True)
       for room in ("src/passes/restrict_apart", "runtime/graph/graph_apart", "src/base/draw.h")),
     *((room, (("test_subgraphs", {}), BATCHES), True)
       for room in ("src/session/subgraphs", "src/session/clusters")),
