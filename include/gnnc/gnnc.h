@@ -449,6 +449,16 @@ typedef struct gnnc_compile_options {
     const int64_t *fanout; /* [n_fanout] */
     size_t n_fanout;
     const char *draw;
+
+    /* Gradients that gnnc_run_backward takes, by name, separated by commas: "weights" (all trained
+     * parameters), a parameter, or data of floats that the model reads, as gnnc_run_bind has them:
+     * "weights,x,g.weight,g.attr".  NULL: none.  GNNC_ERROR_USAGE: a name that is none of those
+     * (with the nearest), x with `sparse`, and with `by_rows` or `buckets`.  GNNC_ERROR_MODEL:
+     * something on the way has no gradient, or the model draws edges. */
+    const char *gradients;
+    /* Of which program: "training" (NULL), where dropout drops and norms take the numbers at hand;
+     * or "inference", as gnnc_run_infer computes. */
+    const char *gradients_of;
 } gnnc_compile_options;
 
 /* Kernels are looked up in the context's cache, and kept there. GNNC_ERROR_MODEL as above, and
@@ -475,6 +485,7 @@ typedef struct gnnc_executable_info {
     int cache_hits, cache_misses; /* kernels, of all programs; both 0 without a cache */
     double all_compile_ms;        /* of all programs */
     int outputs;                  /* of the model, see gnnc_run_output_at */
+    int gradients;                /* that can be asked for, see gnnc_run_gradient_at */
 } gnnc_executable_info;
 /* info->size is set by the caller. */
 GNNC_API void gnnc_executable_describe(const gnnc_executable *e, gnnc_executable_info *info);
@@ -672,7 +683,36 @@ GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_infer(gnnc_run *r);
  * state as it was. */
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_step(gnnc_run *r, double *loss);
 
-/* What the last gnnc_run_infer gave: "out" in the shape that the model says, [nodes, ...], [edges,
+/* Gradients, of an executable compiled with `gradients`.  gnnc_run_forward computes results, for
+ * gnnc_run_output, and keeps what gnnc_run_backward needs: in the training program dropout draws by
+ * the state's seed and step, which goes on by one, and running statistics are updated.  A backward
+ * pass has the draws of the forward pass before it.  It may be called again, with other cotangents.
+ *   `cotangents` are of the results in the model's order (gnnc_run_output_at), [n], n at most as
+ * many as there are: gradients of whatever is computed of the results, with respect to each, of
+ * their shapes and of floats; NULL, and those behind n: zeros, which results that are no floats
+ * always have.  Copied.  On edges they are in the order that the result has.
+ *   Between the two calls weights and bound data have to stay as they are.  GNNC_ERROR_USAGE:
+ * compiled without `gradients`, nothing was computed by gnnc_run_forward since something was bound
+ * or the state was trained or loaded, n is larger, or a result of other numbers has a cotangent;
+ * GNNC_ERROR_DATA: a cotangent does not fit (which, expected and found); and as gnnc_run_infer. */
+GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_forward(gnnc_run *r);
+GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_backward(gnnc_run *r, size_t n,
+                                                       const DLTensor *const *cotangents);
+
+/* A gradient of the last gnnc_run_backward: of a parameter in the shape that gnnc_state_weight
+ * gives it, with strides, of data in their shape; on edges in the order of the graph's.  Zeros,
+ * where no result depends on it.  A view, alive until the next call on this run but for another
+ * gradient or a result.  GNNC_ERROR_USAGE: there is none of that name (with the nearest), nothing
+ * was gone back over since the last forward pass, or the input was left out. */
+GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_gradient(gnnc_run *r, const char *name,
+                                                       DLTensor *view);
+/* The same of gradient `k`, counted from 0 in the order in which they were named, parameters in
+ * the model's; gnnc_executable_info.gradients says how many there are.  *name (may be NULL) lives
+ * as long as the executable. */
+GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_gradient_at(gnnc_run *r, int k, const char **name,
+                                                          DLTensor *view);
+
+/* What the last gnnc_run_infer or gnnc_run_forward gave: "out" in the shape that the model says, [nodes, ...], [edges,
  * ...] in the order of the graph's edges, or without rows; float32 but where the model gives whole
  * numbers or truth values.  A model of several results (`return h, e`) has each under the name of
  * the variable that it returns; where they are not all different variables, "out0", "out1", ...

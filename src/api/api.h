@@ -37,6 +37,13 @@ struct gnnc_graph {
     gnnc_graph *of; /* the one that this is a wider copy of; NULL: none */
 };
 
+/* What a gradient is of: a parameter, or an input by its name in programs. */
+typedef struct api_gradient {
+    const char *name; /* as callers have it */
+    int param;        /* -1: an input */
+    const char *data;
+} api_gradient;
+
 struct gnnc_executable {
     atomic_int users;
     gnnc_module *module; /* the syntax tree, for emit */
@@ -58,6 +65,9 @@ struct gnnc_executable {
      * NULL: all are computed. */
     int levels;
     const char *mask;
+    int n_gradients; /* that can be asked for */
+    const api_gradient *gradient;
+    gn_gradients gradients; /* the same, as programs are made by it */
     bool same_data; /* of every run: what the first step counts of it is compiled in */
     gn_batch_spec results, batches; /* by_rows: of results, and of training steps; in both size is
                                        0 otherwise */
@@ -105,7 +115,7 @@ typedef struct api_data {
     int relation; /* on edges: whose, by the schema's order; 0: of the graph */
 } api_data;
 
-enum { API_UNITS = 2 }; /* infer, step */
+enum { API_INFER, API_STEP, API_FORWARD, API_BACKWARD, API_UNITS }; /* programs of a run */
 
 /* A result as it was given out last: of several each has its own. */
 typedef struct api_result {
@@ -113,6 +123,17 @@ typedef struct api_result {
     void *copied;                    /* and its data, where that had to be copied */
     int64_t copied_bytes;
 } api_result;
+
+/* Of a backward pass: cotangents as it reads them, and gradients as they were given out. */
+typedef struct api_pulls {
+    bool forwarded, pulled; /* there is something to go back over; and it was gone back over */
+    int64_t version;        /* of the state, when it was computed */
+    int n_results, n_gradients;
+    void **cotangent;    /* [n_results] of the model's results that are floats */
+    int64_t *elems;      /* of them */
+    api_result *given;   /* [n_gradients] */
+    int64_t (*numbers)[16]; /* their shapes and strides */
+} api_pulls;
 
 /* The nodes that calls are about. */
 typedef struct api_rows {
@@ -146,7 +167,9 @@ struct gnnc_run {
     gn_loss_rows rows; /* that leave out enough, of the mask and the graph that are bound; levels
                           -1: not counted yet */
     int last;          /* unit that was called last */
-    bool inferred;
+    bool inferred;     /* there are results, */
+    int from;          /* of this unit */
+    api_pulls pulls;
     gn_graph *padded; /* the graph with what its bucket adds; NULL: as it is */
     gn_graph *padded_pattern;
     uint8_t *valid; /* [padded nodes] which of them are the user's */
@@ -233,6 +256,27 @@ GN_NODISCARD gn_status *api_fetch_state(gnnc_state *s);
 /* api_output.c */
 void api_free_results(gnnc_run *r);
 int64_t api_result_bytes(const gnnc_run *r); /* of copies */
+const gir_program *api_results_of(const gnnc_executable *e, int unit); /* whose results it gives */
+/* Values on edges, which lie in the order of the graph of this output, in the user's. */
+GN_NODISCARD gn_status *api_copy_edges(const gn_instance *in, const char *name, const void *from,
+                                       int64_t row_bytes, api_result *to);
+
+/* api_gradient.c: what options say of gradients, of which the model is known; a run's part in
+ * them. */
+GN_NODISCARD gn_status *api_read_gradients(gnnc_executable *e, const gnnc_compile_options *o,
+                                           bool whole);
+void api_forget_pulls(gnnc_run *r); /* nothing is bound any more */
+void api_free_pulls(gnnc_run *r);
+int64_t api_pulls_bytes(const gnnc_run *r);
+/* How many tensors a backward pass reads besides, at most; and those. */
+int api_count_passed(const gnnc_run *r);
+int api_list_passed(const gnnc_run *r, gn_binding *b);
+/* api_run.c: runs a unit; instances are made where there are none. */
+GN_NODISCARD gn_status *api_run_unit(gnnc_run *r, int which);
+GN_NODISCARD gn_status *api_make_instances(gnnc_run *r, int which);
+/* api_state.c: a parameter's numbers as they lie in states, in the shape that files have. */
+GN_NODISCARD gn_status *api_view_parameter(const gn_param *p, void *data, DLTensor *view,
+                                           int64_t numbers[16]);
 
 /* api_run.c: instances are to be made anew. */
 /* Does the data lie in what the run's last inference left?  That goes with the run's instance. */

@@ -9,11 +9,12 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PROGRAMS = 2 };
+enum { PROGRAMS = 3 };
 
 static const gir_program *program(const gnnc_run *r, int k)
 {
-    return k == 0 ? r->whole->model->eval : r->whole->model->loss;
+    const gn_model *m = r->whole->model;
+    return k == 0 ? m->eval : k == 1 ? m->loss : m->forward;
 }
 
 /* What the model says of an input: its value in one of its programs. */
@@ -140,7 +141,7 @@ static void replace(gnnc_run *r, const api_data *before, const api_data *now)
     /* rows, which other code may be for now */
     bool picks = r->exe->levels && !strcmp(now->name, r->exe->mask);
     bool again = !same_size || r->exe->opt.fixed || now->on_edges || r->exe->bucket || picks;
-    r->inferred = false;
+    r->inferred = r->pulls.forwarded = r->pulls.pulled = false;
     if (picks) r->rows.levels = -1;
     for (int k = 0; k < API_UNITS && !again; k++) {
         const gn_unit *u = &r->unit[k];

@@ -197,6 +197,7 @@ static gn_status *compile(gnnc_executable *e, const gnnc_compile_options *o,
     if (whole) name_left_out(e, whole->model, &shape);
     shape.has_masks = api_has_schema(o);
     if (shape.has_masks) GN_TRY(api_make_schema(&e->arena, o, &shape));
+    shape.has_forward = o->gradients != NULL;
     e->shape = shape;
     gn_define *defines = GN_NEW_N(&e->arena, gn_define, o->n_defines + 1);
     for (size_t k = 0; k < o->n_defines; k++)
@@ -241,6 +242,7 @@ static gn_status *compile(gnnc_executable *e, const gnnc_compile_options *o,
     if (e->shape.schema)
         e->opt.hints = api_schema_hints(&e->arena, e->shape.schema, &e->opt.n_hints);
     GN_TRY(api_read_named_rows(e, o));
+    GN_TRY(api_read_gradients(e, o, !whole));
     j.build = e->opt;
     gn_status *s = start(e, o, &j);
     e->arena.oom = NULL;
@@ -316,7 +318,8 @@ static void describe(const gnnc_executable *e, gnnc_executable_info *info)
                               .distinct = b->code.distinct,
                               .parameters = e->model->n_params,
                               .programs = gn_jit_count(e->jit),
-                              .recompiles = gn_jit_recompiles(e->jit)};
+                              .recompiles = gn_jit_recompiles(e->jit),
+                              .gradients = e->n_gradients};
     while (gir_result(e->model->eval, i.outputs)) i.outputs++;
     for (const gn_variant *v = gn_jit_newest(e->jit); v; v = v->older) {
         i.code_bytes += (int64_t)v->build.code.stats.code_bytes;

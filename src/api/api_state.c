@@ -114,7 +114,10 @@ static gn_status *load_weights(gnnc_state *s, const char *path)
     GN_TRY(gn_safetensors_read(path, &f));
     gn_status *bad = gn_weights_adapt(s->exe->model, f, path);
     if (!bad) bad = gn_weights_take(s->exe->model, f, path, "", &s->state);
-    if (!bad) s->newer_here = true;
+    if (!bad) {
+        s->newer_here = true;
+        s->version++;
+    }
     if (!bad) log_unread(s, f, path);
     gn_tensor_file_free(f);
     return bad;
@@ -198,15 +201,8 @@ gnnc_status *gnnc_state_validated(gnnc_state *s, double result)
 /* Views ---------------------------------------------------------------------------------------- */
 
 /* In files a matrix may lie transposed; the view has the shape that it has there. */
-static gn_status *view_weight(gnnc_state *s, int k, const char **name, DLTensor *view,
-                              int64_t *numbers)
+gn_status *api_view_parameter(const gn_param *p, void *data, DLTensor *view, int64_t numbers[16])
 {
-    const gn_model *m = s->exe->model;
-    if (k < 0 || k >= m->n_params)
-        GN_FAIL(GN_ERR_USAGE, "there is no parameter %d: %s has %d", k, m->name, m->n_params);
-    GN_TRY(api_fetch_state(s));
-    const gn_param *p = &m->params[k];
-    const gn_state_tensor *t = gn_state_find(&s->state, p->name);
     int rank = p->file_rank;
     if (p->transposed && rank != 2)
         GN_FAIL(GN_ERR_INTERNAL, "parameter '%s' has no view", p->file_name);
@@ -220,12 +216,24 @@ static gn_status *view_weight(gnnc_state *s, int k, const char **name, DLTensor 
         strides[0] = 1;
         strides[1] = shape[0];
     }
-    *view = (DLTensor){.data = t->data,
+    *view = (DLTensor){.data = data,
                        .device = {kDLCPU, 0},
                        .ndim = rank,
-                       .dtype = api_type(t->elem),
+                       .dtype = api_type((gn_elem)p->type.elem),
                        .shape = shape,
                        .strides = strides};
+    return NULL;
+}
+
+static gn_status *view_weight(gnnc_state *s, int k, const char **name, DLTensor *view,
+                              int64_t *numbers)
+{
+    const gn_model *m = s->exe->model;
+    if (k < 0 || k >= m->n_params)
+        GN_FAIL(GN_ERR_USAGE, "there is no parameter %d: %s has %d", k, m->name, m->n_params);
+    GN_TRY(api_fetch_state(s));
+    const gn_param *p = &m->params[k];
+    GN_TRY(api_view_parameter(p, gn_state_find(&s->state, p->name)->data, view, numbers));
     if (name) *name = p->file_name;
     return NULL;
 }
