@@ -154,17 +154,18 @@ void api_forget_pulls(gnnc_run *r)
     }
 }
 
-void api_free_pulls(gnnc_run *r)
+static void free_room(api_pulls *z)
 {
-    api_pulls *z = &r->pulls;
-    api_forget_pulls(r);
+    for (int k = 0; k < z->n_results; k++) gn_release(z->cotangent[k]);
     for (int k = 0; k < z->n_gradients; k++) gn_release(z->given[k].copied);
     gn_release(z->cotangent);
     gn_release(z->elems);
     gn_release(z->given);
     gn_release(z->numbers);
-    *z = (api_pulls){0};
+    *z = (api_pulls){.forwarded = z->forwarded, .version = z->version};
 }
+
+void api_free_pulls(gnnc_run *r) { free_room(&r->pulls); }
 
 int64_t api_pulls_bytes(const gnnc_run *r)
 {
@@ -184,13 +185,13 @@ static gn_status *make_room(gnnc_run *r)
     int n = 0, m = r->whole->n_gradients;
     while (gir_result(p, n)) n++;
     if (n <= z->n_results && m <= z->n_gradients) return NULL;
-    api_free_pulls(r);
+    free_room(z);
     z->cotangent = gn_allocate_zeroed((size_t)n * sizeof *z->cotangent + 1);
     z->elems = gn_allocate_zeroed((size_t)n * sizeof *z->elems + 1);
     z->given = gn_allocate_zeroed((size_t)m * sizeof *z->given + 1);
     z->numbers = gn_allocate_zeroed((size_t)m * sizeof *z->numbers + 1);
     if (!z->cotangent || !z->elems || !z->given || !z->numbers) {
-        api_free_pulls(r);
+        free_room(z);
         GN_FAIL(GN_ERR_NOMEM, "out of memory: %d gradients", m);
     }
     z->n_results = n;
