@@ -486,9 +486,35 @@ typedef struct gnnc_executable_info {
     double all_compile_ms;        /* of all programs */
     int outputs;                  /* of the model, see gnnc_run_output_at */
     int gradients;                /* that can be asked for, see gnnc_run_gradient_at */
+    int inputs;                   /* see gnnc_executable_input */
 } gnnc_executable_info;
 /* info->size is set by the caller. */
 GNNC_API void gnnc_executable_describe(const gnnc_executable *e, gnnc_executable_info *info);
+
+/* What is bound to a run, and what it gives. */
+typedef struct gnnc_value_info {
+    size_t size;
+    const char *name; /* as it is bound, or asked for; lives as long as the executable, as all here */
+    bool graph;       /* a graph or relation, between rows of `src` and of `dst`; no tensor */
+    const char *src, *dst; /* NULL of tensors */
+    DLDataType type;       /* that is bound without being converted; of what is given */
+    int ndim;              /* of tensors: 0 for a number */
+    int64_t shape[8];      /* shape[0] is -1 where it is a number of rows that graphs or data say */
+    /* Whose rows shape[0] counts: a space ("node", "node.paper", "graph"), with `on_edges` a graph
+     * ("g", "writes"), or NULL there: one that the model derives.  "": it counts none. */
+    const char *rows;
+    bool on_edges;
+    bool optional; /* it may be left out */
+    bool learning; /* inference does not read it: training steps do, or forward passes */
+} gnnc_value_info;
+/* Input `k` of an executable, graphs first, of gnnc_executable_info.inputs: what its programs read.
+ * info->size is set.  GNNC_ERROR_USAGE: there is none of that number. */
+GNNC_API GNNC_NODISCARD gnnc_status *gnnc_executable_input(const gnnc_executable *e, int k,
+                                                           gnnc_value_info *info);
+/* Result `k`, of gnnc_executable_info.outputs.  Of an executable compiled `by_rows` those of nodes
+ * have a row for each that is named. */
+GNNC_API GNNC_NODISCARD gnnc_status *gnnc_executable_output(const gnnc_executable *e, int k,
+                                                            gnnc_value_info *info);
 
 /* A program of an executable: its guards, and why it was compiled. */
 typedef struct gnnc_program_info {
@@ -652,6 +678,19 @@ GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_bind_relation(gnnc_run *r, const c
  * values). Numbers of rows are checked against each other when it is run. */
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_bind(gnnc_run *r, const char *name,
                                                    const DLTensor *data);
+
+/* A weight in memory of the caller's, under its name in files and in its shape there
+ * (gnnc_state_weight), float32, of any strides: it takes the place of the state's until another one
+ * is bound, `data` NULL brings that back, or the run is freed.  Borrowed until then: every call that
+ * computes reads it anew, so that an optimizer of the caller's may change it in between, and
+ * gnnc_run_step trains it where it lies.  So does gnnc_run_forward with running statistics.  The
+ * state's own is left as it is.  Where it lies as gnnc_state_weight says nothing is copied; with
+ * other strides, or in a context with a GPU, it is copied by every call, and back where that changes
+ * it.  Weights lie apart from each other and from data.  GNNC_ERROR_USAGE: there is no such
+ * parameter (with the nearest name); GNNC_ERROR_DATA: another element type or shape (expected and
+ * found), not on the CPU, not aligned, or a result of this run. */
+GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_bind_weight(gnnc_run *r, const char *name,
+                                                          const DLTensor *data);
 
 /* Features as CSR: row[nodes + 1] from 0 ascending, column and value of each entry (values NULL:
  * all 1).  Copied; values of a column that stands in a row more than once are added.

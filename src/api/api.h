@@ -135,6 +135,14 @@ typedef struct api_pulls {
     int64_t (*numbers)[16]; /* their shapes and strides */
 } api_pulls;
 
+/* A weight in memory of the caller's. */
+typedef struct api_weight {
+    bool bound;
+    DLTensor of; /* the caller's, whose shape and strides are */
+    int64_t numbers[16];
+    void *own; /* the same as code reads it; NULL: it lies like that */
+} api_weight;
+
 /* The nodes that calls are about. */
 typedef struct api_rows {
     int64_t n, room, nodes;    /* nodes: that `mask` has room for */
@@ -170,6 +178,7 @@ struct gnnc_run {
     bool inferred;     /* there are results, */
     int from;          /* of this unit */
     api_pulls pulls;
+    api_weight *weights; /* [parameters]; NULL: none is bound */
     gn_graph *padded; /* the graph with what its bucket adds; NULL: as it is */
     gn_graph *padded_pattern;
     uint8_t *valid; /* [padded nodes] which of them are the user's */
@@ -261,6 +270,9 @@ const gir_program *api_results_of(const gnnc_executable *e, int unit); /* whose 
 GN_NODISCARD gn_status *api_copy_edges(const gn_instance *in, const char *name, const void *from,
                                        int64_t row_bytes, api_result *to);
 
+bool api_is_over_named_rows(const gnnc_executable *e, gir_space_id s); /* of inference */
+/* api_signature.c */
+int api_count_inputs(const gnnc_executable *e);
 /* api_gradient.c: what options say of gradients, of which the model is known; a run's part in
  * them. */
 GN_NODISCARD gn_status *api_read_gradients(gnnc_executable *e, const gnnc_compile_options *o,
@@ -274,6 +286,15 @@ int api_list_passed(const gnnc_run *r, gn_binding *b);
 /* api_run.c: runs a unit; instances are made where there are none. */
 GN_NODISCARD gn_status *api_run_unit(gnnc_run *r, int which);
 GN_NODISCARD gn_status *api_make_instances(gnnc_run *r, int which);
+/* api_weight.c: the memory of a state that is bound to other memory than the state's; NULL: it is
+ * not.  Weights come to where code reads them, and go back from there. */
+void *api_bound_weight(const gnnc_run *r, const char *name);
+GN_NODISCARD gn_status *api_read_weights(gnnc_run *r);
+GN_NODISCARD gn_status *api_write_weights(gnnc_run *r, int which);
+void api_free_weights(gnnc_run *r);
+int64_t api_weights_bytes(const gnnc_run *r);
+/* api_state.c: which parameter has this name in files.  GN_ERR_USAGE: none. */
+GN_NODISCARD gn_status *api_find_weight(const gn_model *m, const char *name, int *out);
 /* api_state.c: a parameter's numbers as they lie in states, in the shape that files have. */
 GN_NODISCARD gn_status *api_view_parameter(const gn_param *p, void *data, DLTensor *view,
                                            int64_t numbers[16]);

@@ -321,6 +321,7 @@ static void describe(const gnnc_executable *e, gnnc_executable_info *info)
                               .recompiles = gn_jit_recompiles(e->jit),
                               .gradients = e->n_gradients};
     while (gir_result(e->model->eval, i.outputs)) i.outputs++;
+    i.inputs = api_count_inputs(e);
     for (const gn_variant *v = gn_jit_newest(e->jit); v; v = v->older) {
         i.code_bytes += (int64_t)v->build.code.stats.code_bytes;
         i.cache_hits += v->build.code.hits;

@@ -117,12 +117,12 @@ static bool other_edges(const gnnc_run *r, const char *name)
 }
 
 /* Are these the rows that are named? */
-static bool has_named_rows(const gnnc_run *r, gir_space_id s)
+bool api_is_over_named_rows(const gnnc_executable *e, gir_space_id s)
 {
-    const gir_space *space = &program(r)->spaces.p[s];
+    const gir_space *space = &e->model->eval->spaces.p[s];
     size_t n = strlen(space->name);
-    return r->exe->results.size && space->kind == GIR_NODE && s &&
-           !strncmp(r->exe->rows_mask, space->name, n) && r->exe->rows_mask[n] == '#';
+    return e->results.size && space->kind == GIR_NODE && s &&
+           !strncmp(e->rows_mask, space->name, n) && e->rows_mask[n] == '#';
 }
 
 /* A copy, in the order in which they are. */
@@ -166,7 +166,7 @@ static gn_status *view_result(gnnc_run *r, int k, DLTensor *view)
                               row * (int64_t)gn_elem_size((gn_elem)t->elem), to));
         data = to->copied;
     }
-    if (has_named_rows(r, t->space)) {
+    if (api_is_over_named_rows(r->exe, t->space)) {
         GN_TRY(order_rows(r, data, row * (int64_t)gn_elem_size((gn_elem)t->elem), to));
         to->shape[0] = r->named.n;
         data = to->copied;

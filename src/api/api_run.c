@@ -39,6 +39,7 @@ void gnnc_run_free(gnnc_run *r)
         gn_release(r->data);
         api_free_results(r);
         api_free_pulls(r);
+        api_free_weights(r);
         gn_graph_free(r->pattern);
         if (r->pool) gn_pool_free(r->pool);
         api_release_graph(r->graph);
@@ -250,6 +251,10 @@ gn_status *api_bind_unit(const gnnc_run *r, gn_unit *u, const gn_state *state, c
         b[n++] = (gn_binding){GN_NAME_X, GN_F32, pattern->n_dst, pattern->n_src,
                               (void *)(uintptr_t)dense};
     gn_state_bindings(state, b + n);
+    for (int k = 0; k < state->n && state == &r->state->state; k++) {
+        void *bound = api_bound_weight(r, b[n + k].name);
+        if (bound) b[n + k].data = bound;
+    }
     n += state->n;
     if (u == &r->unit[API_BACKWARD]) n += api_list_passed(r, b + n);
     const gn_schema *schema = r->exe->shape.schema;
@@ -332,6 +337,7 @@ gn_status *api_run_unit(gnnc_run *r, int which)
 {
     r->last = which;
     GN_TRY(api_leave_out(r));
+    GN_TRY(api_read_weights(r));
     GN_TRY(api_find_named(r, which == API_STEP));
     if (!r->bound[which]) {
         GN_TRY(api_make_instances(r, which));
@@ -350,7 +356,7 @@ gn_status *api_run_unit(gnnc_run *r, int which)
     gn_instance_run(r->unit[which].instance);
     GN_TRY(gn_instance_check(r->unit[which].instance));
     r->calls[which]++;
-    return NULL;
+    return api_write_weights(r, which);
 }
 
 gnnc_status *gnnc_run_infer(gnnc_run *r)
@@ -396,7 +402,7 @@ int64_t gnnc_run_bytes(const gnnc_run *r)
 {
     if (!r) return 0;
     int64_t bytes = (r->pattern ? gn_graph_bytes(r->pattern) : 0) + api_result_bytes(r) +
-                    api_pulls_bytes(r) + r->named.room * (int64_t)sizeof *r->named.row + r->named.nodes;
+                    api_pulls_bytes(r) + api_weights_bytes(r) + r->named.room * (int64_t)sizeof *r->named.row + r->named.nodes;
     for (int k = 0; k < r->n_data; k++) bytes += data_bytes(r, &r->data[k]);
     if (r->graph && r->graph->of) bytes += gn_graph_bytes(r->graph->graph);
     if (r->padded) bytes += gn_graph_bytes(r->padded) + r->padded->n_dst; /* and `valid` */

@@ -247,7 +247,7 @@ gnnc_status *gnnc_state_weight(gnnc_state *s, int k, const char **name, DLTensor
     return api_out(view_weight(s, k, name, view, shape_and_strides));
 }
 
-static gn_status *find_weight(const gn_model *m, const char *name, int *out)
+gn_status *api_find_weight(const gn_model *m, const char *name, int *out)
 {
     for (*out = 0; *out < m->n_params; ++*out)
         if (!strcmp(m->params[*out].file_name, name)) return NULL;
@@ -266,7 +266,7 @@ gnnc_status *gnnc_state_weight_named(gnnc_state *s, const char *name, DLTensor *
     API_NEEDS(view);
     API_NEEDS(shape_and_strides);
     int k;
-    gn_status *status = find_weight(s->exe->model, name, &k);
+    gn_status *status = api_find_weight(s->exe->model, name, &k);
     return api_out(status ? status : view_weight(s, k, NULL, view, shape_and_strides));
 }
 
