@@ -500,7 +500,7 @@ typedef struct gnnc_value_info {
     DLDataType type;       /* that is bound without being converted; of what is given */
     int ndim;              /* of tensors: 0 for a number */
     int64_t shape[8];      /* shape[0] is -1 where it is a number of rows that graphs or data say */
-    /* Whose rows shape[0] counts: a space ("node", "node.paper", "graph"), with `on_edges` a graph
+    /* Whose rows shape[0] counts: a space ("node", "paper", "graph"), with `on_edges` a graph
      * ("g", "writes"), or NULL there: one that the model derives.  "": it counts none. */
     const char *rows;
     bool on_edges;
