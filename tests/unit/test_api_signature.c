@@ -29,9 +29,9 @@ static void is(const gnnc_value_info *i, const char *name, const char *rows, uin
 START_TEST(one_graph)
 {
     static const char text[] =
-        "model M() (g: graph, feats: node[F], w: edge[2], k: node[2], z: [3, 2] = none)"
+        "model M() (g: graph, x: node[F], w: edge[2], k: node[2], z: [3, 2] = none)"
         " -> (node[C], edge, edge[2], []) {\n"
-        "  h = GCNConv(C)(g, feats)\n  if z != none { h = h + mean(z) }\n"
+        "  h = GCNConv(C)(g, x)\n  if z != none { h = h + mean(z) }\n"
         "  a = w * unsqueeze(edge(u -> v in g: sum(k[u], axis = -1)), -1)\n"
         "  e = edge(u -> v in self_loops(g): sum(h[u] * h[v], axis = -1))\n"
         "  m = mean(h, axis = -1)\n  return h, e, a, mean(m, over = node)\n}\n"
@@ -45,7 +45,7 @@ START_TEST(one_graph)
     bool seen[7] = {false};
     for (int k = 1; k < 7; k++) {
         i = input(b.exe, k);
-        if (!strcmp(i.name, "feats")) is(&i, "feats", "node", kDLFloat, 2, F), seen[0] = true;
+        if (!strcmp(i.name, "x")) is(&i, "x", "node", kDLFloat, 2, F), seen[0] = true;
         if (!strcmp(i.name, "w")) {
             is(&i, "w", "g", kDLFloat, 2, 2);
             ck_assert(i.on_edges && i.shape[0] == -1 && !i.learning);
