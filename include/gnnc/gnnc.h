@@ -659,8 +659,8 @@ GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_bind_relation(gnnc_run *r, const c
  * float32 [edges]; "g.attr" float32 [edges, edge_features]; inputs that the model declares, by its
  * names for them; `columns`, by their own.  A model's only input of nodes is "x" besides, and its
  * only one of edges "g.attr"; where the model reads data of the same name ("y", say), that is
- * meant. Row-major float32 and int32 data that is not on edges is borrowed until other data is
- * bound or the run is freed, and is read anew by every call; the rest (masks, int64, other strides,
+ * meant. Where float32 is expected, float16, bfloat16 and float64 are converted.  Row-major float32 and int32 data that is not on edges is borrowed until other data is
+ * bound or the run is freed, and is read anew by every call; the rest (masks, int64, other floats, other strides,
  * data on edges, x for an executable that was compiled `sparse`, everything for one that was
  * compiled `fixed` or in a context with a GPU, what is the run's own result) is copied here, when
  * it is bound. An input with a default (`w: node[F] = none`) may be left out: the model computes as
@@ -672,7 +672,7 @@ GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_bind_relation(gnnc_run *r, const c
  * model has no such input (with the nearest name, and those that there are), or `data` is NULL and
  * the input has no default. GNNC_ERROR_DATA: another element type, number of dimensions or columns,
  * not on the CPU, not aligned to its element, no data though there are elements, an int64 that 32
- * bits do not hold, a label that is neither a class nor -1 (with its row; what is borrowed is
+ * bits or a float64 that float32 does not hold, a label that is neither a class nor -1 (with its row; what is borrowed is
  * looked at now, not by later calls: there a label beyond the classes counts as a row, and adds
  * nothing to the loss), an x that has other values than `sparse_values` says (with the row and its
  * values). Numbers of rows are checked against each other when it is run. */
@@ -763,6 +763,18 @@ GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_output(gnnc_run *r, const char *na
  * how many there are.  *name (may be NULL) lives as long as the executable. */
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_output_at(gnnc_run *r, int k, const char **name,
                                                         DLTensor *view);
+
+/* Where the result of this name goes: every gnnc_run_infer and gnnc_run_forward that succeeds leaves
+ * it there, until other memory is bound, `to` NULL lets that go, or the run is freed.  Borrowed
+ * until then.  Of the shape that the result has, and of its element type or, of floats, of any other
+ * type of floats.  Row-major memory of the same type is written as the result is computed, without a
+ * copy, unless it is a result on edges, of an executable with buckets or compiled `by_rows`, or of
+ * one on a GPU; it lies apart from data and weights.  gnnc_run_output gives the result as always.
+ * GNNC_ERROR_USAGE: there is no such output (with the nearest name); GNNC_ERROR_DATA: another type
+ * or shape, not on the CPU, not aligned; of the call that computes: another number of rows, or it
+ * overlaps with what that reads. */
+GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_bind_output(gnnc_run *r, const char *name,
+                                                          const DLTensor *to);
 
 /* Bytes that the run holds besides what it borrows. */
 GNNC_API int64_t gnnc_run_bytes(const gnnc_run *r);

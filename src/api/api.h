@@ -143,6 +143,13 @@ typedef struct api_weight {
     void *own; /* the same as code reads it; NULL: it lies like that */
 } api_weight;
 
+/* Where a result goes, of the caller's. */
+typedef struct api_sink {
+    bool bound, there; /* code writes there itself */
+    DLTensor of;
+    int64_t numbers[16];
+} api_sink;
+
 /* The nodes that calls are about. */
 typedef struct api_rows {
     int64_t n, room, nodes;    /* nodes: that `mask` has room for */
@@ -178,6 +185,7 @@ struct gnnc_run {
     bool inferred;     /* there are results, */
     int from;          /* of this unit */
     api_pulls pulls;
+    api_sink *sinks;     /* [results of the model]; NULL: none is bound */
     api_weight *weights; /* [parameters]; NULL: none is bound */
     gn_graph *padded; /* the graph with what its bucket adds; NULL: as it is */
     gn_graph *padded_pattern;
@@ -286,6 +294,17 @@ int api_list_passed(const gnnc_run *r, gn_binding *b);
 /* api_run.c: runs a unit; instances are made where there are none. */
 GN_NODISCARD gn_status *api_run_unit(gnnc_run *r, int which);
 GN_NODISCARD gn_status *api_make_instances(gnnc_run *r, int which);
+/* api_output.c: which result of a program has this name.  GN_ERR_USAGE: none.  And a view of it, as
+ * gnnc_run_output. */
+GN_NODISCARD gn_status *api_find_result(const gnnc_executable *e, const gir_program *p,
+                                        const char *name, int *out);
+GN_NODISCARD gn_status *api_view_result(gnnc_run *r, const char *name, DLTensor *view);
+/* api_sink.c: results that code writes to where callers want them, how many at most and those; and
+ * the others, copied there. */
+int api_count_sinks(const gnnc_run *r);
+int api_list_sinks(const gnnc_run *r, gn_binding *b);
+GN_NODISCARD gn_status *api_fill_sinks(gnnc_run *r);
+void api_free_sinks(gnnc_run *r);
 /* api_weight.c: the memory of a state that is bound to other memory than the state's; NULL: it is
  * not.  Weights come to where code reads them, and go back from there. */
 void *api_bound_weight(const gnnc_run *r, const char *name);
@@ -399,7 +418,13 @@ GN_NODISCARD gn_status *api_note_data(gnnc_run *r, const char *name, api_data *n
 GN_NODISCARD gn_status *api_check_tensor(const char *where, const DLTensor *t, int rank);
 bool api_row_major(const DLTensor *t);
 const void *api_first(const DLTensor *t);
-/* Copies rows in row-major order, converted from int64 to int32 where the element types say so. */
+/* May numbers of one type be bound, or given, as the other: int64 as int32, bytes as bools, floats as
+ * floats? */
+bool api_converts(gn_elem from, gn_elem to);
+/* Copies rows in row-major order, converted where the element types say so; and the other way, to
+ * where the tensor has them.  GN_ERR_DATA: a number that the other type does not hold. */
+GN_NODISCARD gn_status *api_store_tensor(const char *where, gn_elem from, const void *data,
+                                         const DLTensor *t);
 GN_NODISCARD gn_status *api_copy_tensor(const char *where, const DLTensor *t, gn_elem to,
                                         void *out);
 bool api_elem(const DLTensor *t, gn_elem *out); /* false: gnnc has no such element type */

@@ -171,8 +171,7 @@ static gn_status *own_copy(const char *name, const DLTensor *t, gn_elem elem, in
 static gn_status *check_elem(const char *name, const DLTensor *t, gn_elem want, gn_elem *have)
 {
     (void)api_elem(t, have);
-    bool mask = want == GN_BOOL && (*have == GN_BOOL || *have == GN_U8);
-    if (*have == want || mask || (want == GN_I32 && *have == GN_I64)) return NULL;
+    if (api_converts(*have, want)) return NULL;
     GN_FAIL(GN_ERR_DATA, "%s: the tensor is %s, expected %s", name, gn_elem_name(*have),
             gn_elem_name(want));
 }
@@ -228,11 +227,12 @@ static gn_status *bind_pattern(gnnc_run *r, gn_graph *g)
     return NULL;
 }
 
-static gn_status *bind_sparse(gnnc_run *r, const DLTensor *t)
+static gn_status *bind_sparse(gnnc_run *r, const DLTensor *t, gn_elem have)
 {
     gn_graph *g;
     void *copy = NULL;
-    if (!api_row_major(t)) GN_TRY(own_copy(GN_NAME_X, t, GN_F32, t->shape[0] * t->shape[1], &copy));
+    if (!api_row_major(t) || have != GN_F32)
+        GN_TRY(own_copy(GN_NAME_X, t, GN_F32, t->shape[0] * t->shape[1], &copy));
     gn_status *s = gn_graph_from_dense(r->exe->opt.index, t->shape[0], t->shape[1],
                                        copy ? copy : api_first(t), &g);
     gn_release(copy);
@@ -297,7 +297,7 @@ static gn_status *bind(gnnc_run *r, const char *own_name, const DLTensor *t)
     gn_elem want = (gn_elem)type->elem;
     GN_TRY(check_shape(own_name, t, type));
     GN_TRY(check_elem(own_name, t, want, &have));
-    if (r->exe->opt.sparse && !strcmp(name, GN_NAME_X)) return bind_sparse(r, t);
+    if (r->exe->opt.sparse && !strcmp(name, GN_NAME_X)) return bind_sparse(r, t, have);
     api_data now = {.elem = want,
                     .rows = type->space ? t->shape[0] : 1,
                     .row_elems = gir_row_elems(type),

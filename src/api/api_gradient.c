@@ -251,7 +251,9 @@ static gn_status *forward(gnnc_run *r)
     r->inferred = r->pulls.forwarded = true;
     r->from = API_FORWARD;
     r->pulls.version = r->state->version;
-    return NULL;
+    gn_status *s = api_fill_sinks(r);
+    if (s) r->inferred = r->pulls.forwarded = false;
+    return s;
 }
 
 gnnc_status *gnnc_run_forward(gnnc_run *r)
@@ -276,7 +278,7 @@ static gn_status *check_cotangent(const gnnc_run *r, int k, const DLTensor *t)
                 gn_elem_name((gn_elem)type->elem));
     GN_TRY(api_check_tensor(where, t, type->rank + rows));
     gn_elem have;
-    if (!api_elem(t, &have) || have != GN_F32)
+    if (!api_elem(t, &have) || !gn_elem_is_float(have))
         GN_FAIL(GN_ERR_DATA, "%s: the tensor is %s, expected f32", where, gn_elem_name(have));
     (void)gn_instance_output(r->unit[API_FORWARD].instance, o->name, &elems);
     for (int d = 0; d < t->ndim; d++) {

@@ -47,16 +47,17 @@ static gn_status *make_room(gnnc_run *r)
     return NULL;
 }
 
-static gn_status *find(const gnnc_run *r, const char *name, int *out)
+gn_status *api_find_result(const gnnc_executable *e, const gir_program *p, const char *name,
+                           int *out)
 {
     const char *names[API_NAMES];
     const gir_output *o;
     int n = 0;
-    for (*out = 0; (o = gir_result(program(r), *out)); ++*out) {
+    for (*out = 0; (o = gir_result(p, *out)); ++*out) {
         if (!strcmp(o->name, name)) return NULL;
         if (n < API_NAMES) names[n++] = o->name;
     }
-    return api_no_such(r->exe->model, "output", name, n, names);
+    return api_no_such(e->model, "output", name, n, names);
 }
 
 static bool overlaps(const void *a, int64_t bytes, const void *b, int64_t of_b)
@@ -179,10 +180,10 @@ static gn_status *view_result(gnnc_run *r, int k, DLTensor *view)
     return NULL;
 }
 
-static gn_status *output_named(gnnc_run *r, const char *name, DLTensor *view)
+gn_status *api_view_result(gnnc_run *r, const char *name, DLTensor *view)
 {
     int k;
-    GN_TRY(find(r, name, &k));
+    GN_TRY(api_find_result(r->exe, program(r), name, &k));
     return view_result(r, k, view);
 }
 
@@ -192,7 +193,7 @@ gnnc_status *gnnc_run_output(gnnc_run *r, const char *name, DLTensor *view)
     API_NEEDS(name);
     API_NEEDS(view);
     API_MEMORY(api_context(r->exe));
-    return api_out(output_named(r, name, view));
+    return api_out(api_view_result(r, name, view));
 }
 
 static gn_status *output_at(gnnc_run *r, int k, const char **name, DLTensor *view)

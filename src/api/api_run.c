@@ -40,6 +40,7 @@ void gnnc_run_free(gnnc_run *r)
         api_free_results(r);
         api_free_pulls(r);
         api_free_weights(r);
+        api_free_sinks(r);
         gn_graph_free(r->pattern);
         if (r->pool) gn_pool_free(r->pool);
         api_release_graph(r->graph);
@@ -242,7 +243,7 @@ gn_status *api_bind_unit(const gnnc_run *r, gn_unit *u, const gn_state *state, c
                          gn_pool *pool, const gn_instance *like)
 {
     gn_binding *b = gn_allocate_zeroed((size_t)(r->n_data + state->n + gn_unit_kept(u) +
-                                                api_count_passed(r) + 5) *
+                                                api_count_passed(r) + api_count_sinks(r) + 5) *
                                        sizeof *b);
     if (!b) GN_FAIL(GN_ERR_NOMEM, "out of memory: bindings");
     gn_graph *pattern = r->padded_pattern ? r->padded_pattern : r->pattern;
@@ -256,6 +257,7 @@ gn_status *api_bind_unit(const gnnc_run *r, gn_unit *u, const gn_state *state, c
         if (bound) b[n + k].data = bound;
     }
     n += state->n;
+    if (u == &r->unit[API_INFER] || u == &r->unit[API_FORWARD]) n += api_list_sinks(r, b + n);
     if (u == &r->unit[API_BACKWARD]) n += api_list_passed(r, b + n);
     const gn_schema *schema = r->exe->shape.schema;
     size_t most = schema ? (size_t)schema->n_relations + 2 : 2;
@@ -367,6 +369,8 @@ gnnc_status *gnnc_run_infer(gnnc_run *r)
     gn_status *s = api_run_unit(r, API_INFER);
     r->inferred = !s;
     r->from = API_INFER;
+    if (!s) s = api_fill_sinks(r);
+    if (s) r->inferred = false;
     return api_out(s);
 }
 
