@@ -459,6 +459,9 @@ typedef struct gnnc_compile_options {
     /* Of which program: "training" (NULL), where dropout drops and norms take the numbers at hand;
      * or "inference", as gnnc_run_infer computes. */
     const char *gradients_of;
+
+    /* With train: gnnc_state_set_rate may change the learning rate. */
+    bool rate_changes;
 } gnnc_compile_options;
 
 /* Kernels are looked up in the context's cache, and kept there. GNNC_ERROR_MODEL as above, and
@@ -603,6 +606,28 @@ GNNC_API GNNC_NODISCARD gnnc_status *gnnc_state_save_weights(const gnnc_state *s
  * those of such a file by gnnc_state_load_weights. */
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_state_load(gnnc_state *s, const char *path);
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_state_save(const gnnc_state *s, const char *path);
+
+/* The same to and from memory: `weights` alone or everything, as the functions above have them in
+ * files.  *bytes is freed with gnnc_bytes_free; what is loaded is copied.  Messages say "memory"
+ * where those above name a file. */
+GNNC_API GNNC_NODISCARD gnnc_status *gnnc_state_save_memory(const gnnc_state *s, bool weights,
+                                                            void **bytes, size_t *n);
+GNNC_API GNNC_NODISCARD gnnc_status *gnnc_state_load_memory(gnnc_state *s, bool weights,
+                                                            const void *bytes, size_t n);
+GNNC_API void gnnc_bytes_free(void *bytes);
+
+/* A state of its own, equal in all. */
+GNNC_API GNNC_NODISCARD gnnc_status *gnnc_state_copy(const gnnc_state *s, gnnc_state **out);
+
+/* Random draws (dropout, edges) are by this seed from now on, and by the step as ever; nothing else
+ * changes.  Nothing at all where no program draws. */
+GNNC_API GNNC_NODISCARD gnnc_status *gnnc_state_set_seed(gnnc_state *s, uint64_t seed);
+
+/* The learning rate of later steps, of an executable compiled with `rate_changes`; it is saved with
+ * the state, whose files those without do not take.  A schedule keeps its shape, as with another
+ * rate in the train block.  GNNC_ERROR_USAGE: compiled otherwise, it is negative or not finite, or
+ * the schedule's is 0. */
+GNNC_API GNNC_NODISCARD gnnc_status *gnnc_state_set_rate(gnnc_state *s, double rate);
 
 /* A result on validation data, which `schedule = plateau(...)` goes by: the loss, or the accuracy
  * where it has `monitor = val_accuracy`; once an epoch, behind its last step.  What it makes of it

@@ -204,6 +204,8 @@ static gn_status *compile(gnnc_executable *e, const gnnc_compile_options *o,
         defines[k] = (gn_define){o->defines[k].name, o->defines[k].value};
     GN_TRY(gn_elaborate(&e->arena, e->module->ast, o->model, &shape, (int)o->n_defines, defines,
                         &e->model));
+    if (o->rate_changes && !o->train) GN_FAIL(GN_ERR_USAGE, "rate_changes goes with `train`");
+    e->model->train.rate_changes = o->rate_changes;
     const gn_batch_spec *batches = &e->model->train.batches;
     if (o->train && !o->by_rows && (gn_has_batches(batches) || batches->accumulate > 1))
         GN_FAIL(GN_ERR_USAGE,
