@@ -215,6 +215,18 @@ GNNC_API GNNC_NODISCARD gnnc_status *gnnc_module_parse(const gnnc_context *c, co
 /* The same of a file.  GNNC_ERROR_IO: it cannot be read. */
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_module_read(const gnnc_context *c, const char *path,
                                                       gnnc_module **out);
+/* A program of tensor IR instead, as `gnnc opt` and the stage "gir" print it (docs/architecture.md):
+ * its inputs are bound by their names, and so are its graphs, "g" from "node" to itself by
+ * gnnc_run_bind_graph, others by gnnc_run_bind_relation; its outputs are the results.  Its states
+ * of float32 are parameters, which begin with zeros; updates of states are made by
+ * gnnc_run_forward, not by gnnc_run_infer.  Spaces of unknown size have as many rows as is bound.
+ * Options of gnnc_compile that speak of models are GNNC_ERROR_USAGE then, as is `train`; gradients
+ * are taken as of any other.  GNNC_ERROR_MODEL names line and column where it is no such text, or
+ * the value and the rule that it breaks; or it has no output, a `pattern`, names that gradients
+ * take, a state of rows whose number is not known, or an output "loss". */
+GNNC_API GNNC_NODISCARD gnnc_status *gnnc_module_parse_ir(const gnnc_context *c, const char *text,
+                                                          size_t n, const char *name,
+                                                          gnnc_module **out);
 GNNC_API void gnnc_module_free(gnnc_module *m);
 
 /* Graphs --------------------------------------------------------------------------------------- */
@@ -245,6 +257,13 @@ GNNC_API GNNC_NODISCARD gnnc_status *gnnc_relation_from_coo(const gnnc_context *
                                                             int64_t n_dst, int64_t n_edges,
                                                             gnnc_index index, const void *src,
                                                             const void *dst, gnnc_graph **out);
+/* The same of two tensors of one dimension, int32 or int64, of any strides: row k of `src` and of
+ * `dst` are the ends of edge k.  GNNC_ERROR_DATA, too: other tensors, or of other lengths. */
+GNNC_API GNNC_NODISCARD gnnc_status *gnnc_relation_from_tensors(const gnnc_context *c,
+                                                                int64_t n_src, int64_t n_dst,
+                                                                const DLTensor *src,
+                                                                const DLTensor *dst,
+                                                                gnnc_graph **out);
 /* Nodes; of a relation those at its destination. */
 GNNC_API int64_t gnnc_graph_nodes(const gnnc_graph *g);
 GNNC_API int64_t gnnc_graph_edges(const gnnc_graph *g);

@@ -313,7 +313,7 @@ static gn_status *bind(gnnc_run *r, const char *own_name, const DLTensor *t)
     if (!borrow) GN_TRY(own_copy(own_name, t, want, now.rows * now.row_elems, &now.own));
     if (!borrow && want == GN_BOOL) to_bools(now.own, now.rows * now.row_elems);
     now.data = borrow ? (void *)(uintptr_t)api_first(t) : now.own;
-    gn_status *s = strcmp(name, GN_NAME_Y) || want != GN_I32
+    gn_status *s = strcmp(name, GN_NAME_Y) || want != GN_I32 || r->exe->module->ir
                        ? NULL
                        : gn_labels_check(name, now.rows, now.data, r->exe->shape.n_classes);
     if (s) {
