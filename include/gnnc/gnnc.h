@@ -723,6 +723,23 @@ GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_bind_relation(gnnc_run *r, const c
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_bind(gnnc_run *r, const char *name,
                                                    const DLTensor *data);
 
+/* The same of a managed tensor, which is the run's from then on, whatever the call says: its deleter
+ * is called once other data are bound or the run is freed, and by the call itself where it fails or
+ * copies.  That must not use the run.  Torch's capsules are named "dltensor" and
+ * "dltensor_versioned" for these two.  GNNC_ERROR_DATA, too: of another major version than DLPack 1.
+ */
+GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_bind_managed(gnnc_run *r, const char *name,
+                                                           DLManagedTensor *data);
+GNNC_API GNNC_NODISCARD gnnc_status *
+gnnc_run_bind_managed_versioned(gnnc_run *r, const char *name, struct DLManagedTensorVersioned *data);
+
+/* A copy, in row-major order, of any tensor that gnnc gives a view of (a result, a gradient, a
+ * weight) or takes: it is its deleter's to free, and outlives everything else.  GNNC_ERROR_DATA: as
+ * of data that are bound. */
+GNNC_API GNNC_NODISCARD gnnc_status *gnnc_tensor_copy(const DLTensor *t, DLManagedTensor **out);
+GNNC_API GNNC_NODISCARD gnnc_status *gnnc_tensor_copy_versioned(const DLTensor *t,
+                                                                struct DLManagedTensorVersioned **out);
+
 /* A weight in memory of the caller's, under its name in files and in its shape there
  * (gnnc_state_weight), float32, of any strides: it takes the place of the state's until another one
  * is bound, `data` NULL brings that back, or the run is freed.  Borrowed until then: every call that

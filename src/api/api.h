@@ -104,6 +104,12 @@ struct gnnc_state {
                       */
 };
 
+/* A tensor that somebody else ends, when it is let go; all 0: there is none. */
+typedef struct api_managed {
+    void *tensor;
+    void (*end)(void *tensor);
+} api_managed;
+
 /* Data bound by name.  Borrowed, or in `own`. */
 typedef struct api_data {
     char *name;
@@ -112,6 +118,7 @@ typedef struct api_data {
     void *data, *own;
     void *sorted; /* on edges: in the order of the graph, padded where that is */
     void *padded; /* on nodes: with rows up to the bucket's */
+    api_managed managed; /* what it is borrowed of */
     bool on_edges, on_nodes;
     int relation; /* on edges: whose, by the schema's order; 0: of the graph */
 } api_data;
@@ -419,6 +426,10 @@ GN_NODISCARD gn_status *api_no_such(const gn_model *m, const char *what, const c
 const gir_node *api_find_input(const gnnc_run *r, const char *name, const gir_program **in);
 api_data *api_find_data(gnnc_run *r, const char *name);
 GN_NODISCARD gn_status *api_note_data(gnnc_run *r, const char *name, api_data *now);
+
+/* api_bind.c: as gnnc_run_bind. */
+GN_NODISCARD gn_status *api_bind_data(gnnc_run *r, const char *name, const DLTensor *t);
+void api_let_managed_go(api_managed *m); /* api_managed.c */
 
 /* api_tensor.c: is it a tensor of this rank that gnnc can read?  `where` names it in messages. */
 GN_NODISCARD gn_status *api_check_tensor(const char *where, const DLTensor *t, int rank);

@@ -223,6 +223,7 @@ static gn_status *bind_pattern(gnnc_run *r, gn_graph *g)
     if (dense) {
         gn_release(dense->own);
         dense->own = dense->data = NULL;
+        api_let_managed_go(&dense->managed);
     }
     return NULL;
 }
@@ -265,6 +266,7 @@ gn_status *api_note_data(gnnc_run *r, const char *name, api_data *now)
     gn_release(before.own);
     gn_release(before.sorted);
     gn_release(before.padded);
+    api_let_managed_go(&before.managed);
     return NULL;
 }
 
@@ -285,7 +287,7 @@ static gn_status *let_go(gnnc_run *r, const char *name, const char *data)
     return api_find_data(r, data) ? api_note_data(r, data, &now) : NULL;
 }
 
-static gn_status *bind(gnnc_run *r, const char *own_name, const DLTensor *t)
+gn_status *api_bind_data(gnnc_run *r, const char *own_name, const DLTensor *t)
 {
     const gir_program *p = NULL;
     const char *name = api_data_name(r, own_name);
@@ -328,7 +330,7 @@ gnnc_status *gnnc_run_bind(gnnc_run *r, const char *name, const DLTensor *data)
     API_NEEDS(r);
     API_NEEDS(name);
     API_MEMORY(api_context(r->exe));
-    return api_out(bind(r, name, data));
+    return api_out(api_bind_data(r, name, data));
 }
 
 static gn_status *bind_csr(gnnc_run *r, int64_t n_nodes, const int64_t *row, const int32_t *column,

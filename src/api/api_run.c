@@ -35,6 +35,7 @@ void gnnc_run_free(gnnc_run *r)
             gn_release(r->data[k].name);
             gn_release(r->data[k].own);
             gn_release(r->data[k].sorted);
+            api_let_managed_go(&r->data[k].managed);
         }
         gn_release(r->data);
         api_free_results(r);
