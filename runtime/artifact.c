@@ -117,6 +117,19 @@ static gn_status *check_columns(const gn_artifact *a)
     return NULL;
 }
 
+static bool time_ok(const gn_artifact *a, int column)
+{
+    if (column == -1) return true;
+    const gn_data_column *c = within(column, a->n_columns) ? &a->columns[column] : NULL;
+    return c && (c->elem == GN_I32 || c->elem == GN_I64) && c->kind == GN_COLUMN_INPUT;
+}
+
+static bool apart_ok(const gn_artifact *a, const gn_graph_slot *g)
+{
+    return (unsigned)g->end <= GN_APART_BEFORE && time_ok(a, g->time) &&
+           (g->end != GN_TOGETHER || g->time < 0);
+}
+
 /* Graphs of edges that are picked, named or drawn. */
 static gn_status *check_edges(const gn_artifact *a, int k)
 {
@@ -133,8 +146,12 @@ static gn_status *check_edges(const gn_artifact *a, int k)
     bool draws = g->times > 0 && (unsigned)g->end <= 2 && g->key_of[0] && g->key_of[1];
     if (gn_is_drawn(g->how) && !draws)
         BAD("artifact %s: graph %d is drawn in no known way", a->name, k);
-    bool once = g->times >= 0 && (unsigned)g->end <= 2 * GN_DRAW_LABOR + 1 && g->key_of[0] &&
-                g->key_of[1] && g->with[0] >= 0;
+    bool once = g->times >= 0 && (unsigned)g->end < 4 * GN_DRAW_COUNT &&
+                (g->end & 3) < GN_LOOPS_COUNT && g->key_of[0] && g->key_of[1] && g->with[0] >= 0;
+    if (g->how == GN_FILTER && !apart_ok(a, g))
+        BAD("artifact %s: edges of graph %d are apart in no known way", a->name, k);
+    if (g->how == GN_DRAW && !time_ok(a, g->time))
+        BAD("artifact %s: graph %d is drawn by times that are none", a->name, k);
     if (g->how == GN_DRAW && g->column >= 0 &&
         (!within(g->column, a->n_columns) || a->columns[g->column].elem != GN_F32))
         BAD("artifact %s: graph %d is drawn by weights that are none", a->name, k);
@@ -167,6 +184,8 @@ static gn_status *check_graphs(const gn_artifact *a)
             BAD("artifact %s: graph %d is derived in no known way", a->name, k);
         if (g->how == GN_SUBSET) {
             if (!g->mask_of) BAD("artifact %s: graph %d picks rows by no mask", a->name, k);
+            if (!apart_ok(a, g))
+                BAD("artifact %s: rows of graph %d are apart in no known way", a->name, k);
             continue;
         }
         if (g->how != GN_INDEX && !within(g->parent, k))

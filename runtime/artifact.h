@@ -150,22 +150,33 @@ typedef struct gn_data_column {
     gn_counted_rows rows; /* CONST */
 } gn_data_column;
 
+typedef enum gn_apartness {              /* of rows, or edges, that are groups of their own */
+                            GN_TOGETHER, /* they are none */
+                            GN_APART, /* edges count that are not after their times, where there are
+                                         times */
+                            GN_APART_BEFORE /* before their times */
+} gn_apartness;
+
 typedef struct gn_graph_slot {
     const char *name; /* bound by name; NULL for a derived one */
     int parent;       /* derived: from this graph; unused for SUBSET and INDEX */
     gn_graph_derive how;
-    int with[2];   /* GROW: the pick of rows at the other end, and of those added;
-                      RESTRICT: the picks of sources and destinations; INDEX: [0] the graph
-                      whose edges the rows are; ENDS: [0] the pick of rows that are
-                      added; DRAW: [0] the pick of destinations; WITHOUT: [0] the other
-                      graph.  -1: none */
-    bool drawn;    /* of draws, so that its edges are others at every run */
-    bool once;     /* SAMPLE, CORRUPT, DRAW: drawn where it is bound alone */
-    int column;    /* FILTER: the mask; INDEX: the numbers; DRAW: weights, or -1; else -1 */
+    int with[2]; /* GROW: the pick of rows at the other end, and of those added;
+                    RESTRICT: the picks of sources and destinations; INDEX: [0] the graph
+                    whose edges the rows are; ENDS: [0] the pick of rows that are
+                    added; DRAW: [0] the pick of destinations; WITHOUT: [0] the other
+                    graph.  -1: none */
+    bool drawn;  /* of draws, so that its edges are others at every run */
+    bool once;   /* SAMPLE, CORRUPT, DRAW: drawn where it is bound alone */
+    int column;  /* FILTER: the mask; INDEX: the numbers; DRAW: weights, or -1; else -1 */
+    int time;    /* SUBSET, FILTER, whose rows or edges are apart: the column of their times;
+                    DRAW: that of times of edges, or of the rows that they come from,
+                    `time_of_rows`; -1: none */
+    bool time_of_rows;
     int end;       /* GROW: whose rows are picked; CORRUPT: gn_corruption; ENDS: bits
-                      1 << end; DRAW: whether loops are kept, and
-                      gn_draw_how times 2; WITHOUT: whether edges go
-                      either way */
+                      1 << end; DRAW: gn_draw_loops, and
+                      gn_draw_how times 4; WITHOUT: whether edges go
+                      either way; SUBSET, FILTER: gn_apartness */
     int64_t times; /* CORRUPT; SAMPLE, DRAW: how many edges at most; ENDS: rows that an edge can
                       add */
     uint32_t site; /* SAMPLE, CORRUPT, DRAW */

@@ -64,6 +64,8 @@ static int64_t bytes_of(const gn_graph *g, bool shared)
             bytes += gn_graph_array_count(g, a) * (int64_t)gn_elem_size(gn_graph_array_elem(g, a));
         }
     gn_mutex_leave(lock);
+    if (g->groups && !shared)
+        bytes += (1 + (g->groups->until != NULL)) * g->groups->n * (int64_t)sizeof(int64_t);
     if (g->listed && !shared) bytes += 2 * (g->n_listed + 1) * (int64_t)gn_elem_size(g->index);
     return bytes;
 }
@@ -204,6 +206,9 @@ void gn_graph_free(gn_graph *g)
     gn_graph_trim(g, 0);
     gn_block_free(g->listed);
     gn_block_free(g->listed_ptr);
+    if (g->groups) gn_block_free(g->groups->group);
+    if (g->groups) gn_block_free(g->groups->until);
+    gn_block_free(g->groups);
     gn_mutex_end(&box->lock);
     gn_block_free(box);
 }

@@ -35,6 +35,7 @@ typedef struct gn_graph {
      * into any. */
     int64_t n_listed;
     void *listed, *listed_ptr;
+    struct gn_groups *groups; /* of rows that are apart, and edges between those; else NULL */
     bool symmetric; /* found when CSC was made: its arrays are those by destination, owned there */
     gn_graph_arrays lent; /* arrays that another owns, and keeps for as long as the graph lives */
     void *array[GN_GRAPH_ARRAY_COUNT]; /* 64-byte aligned; NULL until made: ROW, IMAGE and CSC when
@@ -113,6 +114,30 @@ GN_NODISCARD gn_status *gn_graph_restrict(const gn_graph *g, const gn_graph *src
 GN_NODISCARD gn_status *gn_graph_without(const gn_graph *g, const gn_graph *h, bool either,
                                          gn_graph **out);
 
+/* Rows apart (SUBSET and FILTER of ops.def): rows of a batch that share nothing, each with a group
+ * of rows that are grown for it alone.  Graphs that come of such a pick have the group of each
+ * destination, those that come of such edges of each edge. */
+typedef struct gn_groups {
+    int64_t n;
+    bool of_edges;  /* else of destinations */
+    int64_t *group; /* [n] */
+    int64_t *until; /* [n] times at which edges into the group's rows count at the latest, or NULL
+                     */
+} gn_groups;
+
+/* Whole numbers, of GN_I32 or GN_I64; NULL: there are none. */
+typedef struct gn_times {
+    const void *p;
+    gn_elem elem;
+} gn_times;
+
+/* Each row of the pick r, or edge of r where `edges`, is a group of its own.  `time`: of the rows,
+ * or the edges of the graph, that r comes of.  Edges that count are not after it, or
+ * `before` it. */
+GN_NODISCARD gn_status *gn_graph_set_apart(gn_graph *r, bool edges, gn_times time, bool before);
+/* The edges of d, which come of those of g, are of the groups of those. */
+GN_NODISCARD gn_status *gn_graph_keep_groups(const gn_graph *g, gn_graph *d);
+
 /* Graphs of some edges, and of others (FILTER, INDEX and CORRUPT of ops.def).  `mask` [n_edge] in
  * CSR order is 0 where an edge is left out. */
 GN_NODISCARD gn_status *gn_graph_filter(const gn_graph *g, const uint8_t *mask, gn_graph **out);
@@ -136,15 +161,17 @@ GN_NODISCARD gn_status *gn_graph_sample(const gn_graph *g, uint64_t key, int64_t
 enum { GN_DRAW_WAY = 4 };
 typedef struct gn_drawing {
     uint64_t key;
-    int64_t most; /* not negative */
+    int64_t most; /* INT64_MAX: all */
     uint32_t site;
-    bool loops;
+    gn_draw_loops loops;
     gn_draw_how how;
     /* NULL: all edges alike; else one, not negative, for each of the edges of the graph that g
      * comes of by way of these [n_way], g the first, whose FROM tells (of a new loop 1). */
     const float *weight;
     int n_way;
     const gn_graph *way[GN_DRAW_WAY];
+    gn_times time; /* of the edges, as weights are, or of the rows that they come from */
+    bool time_of_rows;
     bool unplaced; /* nobody asks where edges stand in the user's list: POS is of no use then, and
                       that of g is not read */
 } gn_drawing;

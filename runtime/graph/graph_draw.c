@@ -196,6 +196,7 @@ gn_status *gn_graph_draw(const gn_graph *g, const gn_graph *r, const gn_drawing 
     if (!r->picks || r->n_src != g->n_dst || how->most < 0)
         GN_FAIL(GN_ERR_DATA, "draw: %lld edges of each of %lld rows, of which others are picked",
                 (long long)how->most, (long long)g->n_dst);
+    if (r->groups) return gn_graph_draw_apart(g, r, how, out);
     GN_TRY(gn_block_new(n + 1, sizeof(row_edges), "rows whose edges are drawn", &table));
     row_edges *rows = table;
     int64_t into = wide ? find_rows(g, r, GN_I64, how->loops, rows)

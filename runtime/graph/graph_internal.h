@@ -59,6 +59,14 @@ GN_NODISCARD gn_status *gn_graph_derived_blank(const gn_graph *g, int64_t n_src,
 GN_NODISCARD gn_status *gn_graph_listed_blank(const gn_graph *g, int64_t n_listed, int64_t n_edge,
                                               gn_graph **out);
 
+/* graph_apart.c: the same of graphs and picks that have groups. */
+GN_NODISCARD gn_status *gn_graph_grow_apart(const gn_graph *g, int end, const gn_graph *also,
+                                            gn_graph **out);
+GN_NODISCARD gn_status *gn_graph_restrict_apart(const gn_graph *g, const gn_graph *src,
+                                                const gn_graph *dst, gn_graph **out);
+GN_NODISCARD gn_status *gn_graph_draw_apart(const gn_graph *g, const gn_graph *r,
+                                            const gn_drawing *how, gn_graph **out);
+
 /* Is the graph its own transpose, so that its CSR is a CSC?  `image` [n_edge], where it is given,
  * becomes CSC_EDGE then; else it holds nothing of use. */
 GN_NODISCARD gn_status *gn_graph_match_transpose(const gn_graph *g, void *image, bool *symmetric);

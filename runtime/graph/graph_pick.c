@@ -155,7 +155,8 @@ gn_status *gn_graph_grow(const gn_graph *g, int end, const gn_graph *r, const gn
                          gn_graph **out)
 {
     *out = NULL;
-    GN_TRY(check_grown(g, end, r, also));
+    GN_TRY(check_grown(g, end, g->groups ? NULL : r, also));
+    if (g->groups || (r && r->groups)) return gn_graph_grow_apart(g, end, also, out);
     int64_t n = end ? g->n_dst : g->n_src;
     bool wide = g->index == GN_I64 || (r && r->index == GN_I64) || (also && also->index == GN_I64);
     gn_row_set rows;
@@ -242,6 +243,7 @@ gn_status *gn_graph_restrict(const gn_graph *g, const gn_graph *src, const gn_gr
     *out = NULL;
     GN_TRY(check_pick(src, g->n_src, "sources"));
     GN_TRY(check_pick(dst, g->n_dst, "destinations"));
+    if (src ? src->groups : g->groups) return gn_graph_restrict_apart(g, src, dst, out);
     row_search rows;
     GN_TRY(search_of(g, dst, &rows));
     gn_row_set src_at;

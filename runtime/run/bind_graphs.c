@@ -58,6 +58,23 @@ static gn_status *find_mask(const gn_instance *in, const char *name, int n,
     return NULL;
 }
 
+/* Rows, or edges, are groups of their own: of `of` rows, or edges, that have times. */
+static gn_status *set_apart(gn_instance *in, const gn_graph_slot *slot, gn_derived *d, int64_t of,
+                            int n, const gn_binding *tensors)
+{
+    gn_times time = {0};
+    if (slot->end == GN_TOGETHER) return NULL;
+    if (slot->time >= 0) {
+        GN_TRY(gn_bind_column(in, slot->time, n, tensors));
+        const gn_column_data *c = &in->column[slot->time];
+        if (c->n != of)
+            GN_FAIL(GN_ERR_DATA, "%s: %lld times, of %lld rows", in->artifact->name,
+                    (long long)c->n, (long long)of);
+        time = (gn_times){c->data, c->elem};
+    }
+    return gn_graph_set_apart(d->graph, slot->how == GN_FILTER, time, slot->end == GN_APART_BEFORE);
+}
+
 /* What the indices of a pick must be: compiled code reads those of all graphs alike. */
 static gn_elem index_of(const gn_artifact *a)
 {
@@ -100,20 +117,29 @@ static gn_status *drawn(const gn_graph_slot *slot, gn_derived *d)
     return gn_graph_sample(d->parent[0], d->key, slot->times, slot->site, d->list, &d->graph);
 }
 
-/* Where weights of edges are: those of the graph that is bound, from this one on. */
-static gn_status *find_weights(gn_instance *in, const gn_graph_slot *slot, gn_drawing *how, int n,
+/* Where weights and times of edges are: those of the graph that is bound, from this one on; times
+ * may be of the rows that edges come from. */
+static gn_status *find_numbers(gn_instance *in, const gn_graph_slot *slot, gn_drawing *how, int n,
                                const gn_binding *tensors)
 {
     const gn_graph_slot *graphs = in->artifact->graphs;
+    const int column[2] = {slot->column, slot->time};
     int k = slot->parent;
-    GN_TRY(gn_bind_column(in, slot->column, n, tensors));
     for (; !graphs[k].name && how->n_way < GN_DRAW_WAY; k = graphs[k].parent)
         how->way[how->n_way++] = in->graph[k];
-    const gn_column_data *w = &in->column[slot->column];
-    if (!graphs[k].name || w->n != in->graph[k]->n_edge)
-        GN_FAIL(GN_ERR_DATA, "%s: %lld weights, of a graph of %lld edges", in->artifact->name,
-                (long long)w->n, (long long)in->graph[k]->n_edge);
-    how->weight = w->data;
+    for (int j = 0; j < 2; j++) {
+        if (column[j] < 0) continue;
+        GN_TRY(gn_bind_column(in, column[j], n, tensors));
+        const gn_column_data *c = &in->column[column[j]];
+        bool of_edges = graphs[k].name && c->n == in->graph[k]->n_edge;
+        bool of_rows = j && slot->time_of_rows && c->n == in->graph[slot->parent]->n_src;
+        if (j && slot->time_of_rows ? !of_rows : !of_edges)
+            GN_FAIL(GN_ERR_DATA, "%s: %lld %s, of a graph of %lld edges", in->artifact->name,
+                    (long long)c->n, j ? "times" : "weights", (long long)in->graph[k]->n_edge);
+        if (j) how->time = (gn_times){c->data, c->elem};
+        if (!j) how->weight = c->data;
+    }
+    how->time_of_rows = slot->time_of_rows;
     return NULL;
 }
 
@@ -141,10 +167,10 @@ static gn_status *drawn_once(gn_instance *in, const gn_graph_slot *slot, gn_deri
     gn_drawing how = {.key = d->key,
                       .most = slot->times,
                       .site = slot->site,
-                      .loops = slot->end & 1,
-                      .how = (gn_draw_how)(slot->end >> 1),
+                      .loops = (gn_draw_loops)(slot->end & 3),
+                      .how = (gn_draw_how)(slot->end >> 2),
                       .unplaced = !asks_for_places(in->artifact)};
-    if (slot->column >= 0) GN_TRY(find_weights(in, slot, &how, n, tensors));
+    if (slot->column >= 0 || slot->time >= 0) GN_TRY(find_numbers(in, slot, &how, n, tensors));
     return gn_graph_draw(d->parent[0], d->parent[1], &how, &d->graph);
 }
 
@@ -174,6 +200,7 @@ gn_status *gn_bind_make_derived(gn_instance *in, int number, gn_derived *d, int 
         s = d->set
                 ? gn_graph_subset_of(d->n_mask, d->n_set, d->set, index_of(in->artifact), &d->graph)
                 : gn_graph_subset(d->n_mask, d->mask, index_of(in->artifact), &d->graph);
+        if (!s) s = set_apart(in, slot, d, d->n_mask, n, tensors);
         break;
     case GN_GROW:
         s = gn_graph_grow(d->parent[0], slot->end, d->parent[1], d->parent[2], &d->graph);
@@ -186,13 +213,20 @@ gn_status *gn_bind_make_derived(gn_instance *in, int number, gn_derived *d, int 
         break;
     case GN_DRAW: s = drawn_once(in, slot, d, n, tensors); break;
     case GN_WITHOUT: s = gn_graph_without(d->parent[0], d->parent[1], slot->end, &d->graph); break;
-    case GN_FILTER: s = filtered(in, slot, d, n, tensors); break;
+    case GN_FILTER:
+        s = filtered(in, slot, d, n, tensors);
+        if (!s) s = set_apart(in, slot, d, d->parent[0]->n_edge, n, tensors);
+        break;
     case GN_INDEX: s = indexed(in, slot, d, n, tensors); break;
     case GN_SAMPLE:
     case GN_CORRUPT: s = drawn(slot, d); break;
     default: s = gn_graph_derived(d->parent[0], d->how, &d->graph); break;
     }
     if (!s && slot->drawn) d->graph->changes = true;
+    bool by_edge = d->how == GN_REVERSE || d->how == GN_FILTER || gn_is_drawn(d->how);
+    const gn_groups *groups = d->parent[0] ? d->parent[0]->groups : NULL;
+    if (!s && by_edge && groups && groups->of_edges && !d->graph->groups)
+        s = gn_graph_keep_groups(d->parent[0], d->graph);
     return s;
 }
 

@@ -12,7 +12,7 @@ SIZE(gn_slot, 80);
 SIZE(gn_launch, 176); /* without products, which are a device's */
 SIZE(gn_counted_rows, 24);
 SIZE(gn_data_column, 72);
-SIZE(gn_graph_slot, 120);
+SIZE(gn_graph_slot, 128);
 SIZE(gn_size_check, 24);
 SIZE(gn_artifact, 120);
 SIZE(gn_aot_space, 16);
@@ -197,6 +197,8 @@ static uint64_t lay_graphs(aot_layout *l, const gn_artifact *a)
         to.drawn = s->drawn;
         to.once = s->once;
         to.column = s->column;
+        to.time = s->time;
+        to.time_of_rows = s->time_of_rows;
         to.end = s->end;
         to.times = s->times;
         to.site = s->site;

@@ -49,6 +49,10 @@ static gn_status *read_spec(gnnc_executable *e, const gnnc_compile_options *o)
                          .n_fanout = said->n_fanout,
                          .draw = said->draw,
                          .draw_by = said->draw_by,
+                         .apart = said->apart,
+                         .time = said->time,
+                         .before = said->before,
+                         .times = said->times,
                          .columns = said->columns};
     memcpy(t->fanout, said->fanout, sizeof t->fanout);
     GN_TRY(gn_choose("setting of draw", o->draw, gn_draw_how_name, GN_DRAW_COUNT, &draw));

@@ -79,13 +79,23 @@ static inline int64_t gn_draw_part(uint64_t stream, int64_t k, int64_t parts, in
 #define GN_DRAWS(X)                                                                                \
     X(UNIFORM, "uniform") /* without repeats: gn_draw_few */                                       \
     X(REPLACE, "replace") /* gn_draw_again */                                                      \
-    X(LABOR, "labor")     /* gn_draw_shared */
+    X(LABOR, "labor")     /* gn_draw_shared */                                                     \
+    X(LAST, "last")       /* nothing is: gn_draw_last */
 typedef enum gn_draw_how {
 #define X(id, name) GN_DRAW_##id,
     GN_DRAWS(X)
 #undef X
         GN_DRAW_COUNT
 } gn_draw_how;
+
+/* Edges from a row to itself: like others, kept besides those that are drawn, or besides and
+ * whatever their times. */
+typedef enum gn_draw_loops {
+    GN_LOOPS_DRAWN,
+    GN_LOOPS_KEPT,
+    GN_LOOPS_ALWAYS,
+    GN_LOOPS_COUNT
+} gn_draw_loops;
 
 /* Puts x among the k of out, which ascend. */
 static inline void gn_draw_insert(int64_t x, int64_t k, int64_t *out)
@@ -138,6 +148,21 @@ static inline void gn_draw_shared(uint64_t stream, int64_t most, int64_t n, cons
         worst = gn_draw_long(stream, (uint64_t)of[out[kept - 1]]);
     }
     for (int64_t k = 1; k < most; k++) gn_draw_insert(out[k], k, out); /* and in their order */
+}
+
+/* The `most` < n things of the latest times, of one time those that stand last: [most],
+ * ascending. */
+static inline void gn_draw_last(int64_t most, int64_t n, const int64_t *time, int64_t *out)
+{
+    int64_t kept = 0;
+    for (int64_t i = n - 1; i >= 0 && most > 0; i--) { /* insertion by time, the latest first */
+        int64_t at = kept < most ? kept : most - 1;
+        if (kept == most && time[i] <= time[out[at]]) continue;
+        for (; at > 0 && time[i] > time[out[at - 1]]; at--) out[at] = out[at - 1];
+        out[at] = i;
+        kept += kept < most;
+    }
+    for (int64_t k = 1; k < most; k++) gn_draw_insert(out[k], k, out);
 }
 
 /* Copy number i of the edge from *src to *dst loses one of its ends to a row that is drawn, `end` 0

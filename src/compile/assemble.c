@@ -142,18 +142,31 @@ static void drawn_slot(assembler *z, gir_id g, gn_graph_slot *s)
     s->drawn = gir_redraws_edges(n);
     s->once = !s->drawn;
     s->times = attr->i[0];
-    s->end = corrupt ? (int)attr->i[1] : draw ? (int)(attr->i[2] | attr->i[3] << 1) : 0;
+    s->end = corrupt ? (int)attr->i[1] : draw ? (int)(attr->i[2] | attr->i[3] << 2) : 0;
     s->site = (uint32_t)attr->i[corrupt ? 2 : 1];
     if (draw) s->with[0] = graph_number(z, gir_in(z->p, g, 2));
-    if (draw && n->n_in > 3) s->column = column_number(z, gir_in(z->p, g, 3));
+    gir_id weight = draw ? gir_draw_weight(z->p, g) : 0, time = draw ? gir_draw_time(z->p, g) : 0;
+    if (weight) s->column = column_number(z, weight);
+    if (time) s->time = column_number(z, time);
+    s->time_of_rows = time &&
+                      gir_type_of(z->p, time)->space == gir_type_of(z->p, gir_in(z->p, g, 0))->src;
     for (int k = 0; k < 2; k++) s->key_of[k] = gir_at(z->p, gir_in(z->p, key, k))->attr.name;
+}
+
+/* Rows of a SUBSET, or edges of a FILTER, that are apart; `time`: which operand their times are. */
+static void apart_slot(assembler *z, gir_id g, int time, gn_graph_slot *s)
+{
+    const gir_node *n = gir_at(z->p, g);
+    s->end = (int)n->attr.i[0];
+    if (n->n_in > time) s->time = column_number(z, gir_in(z->p, g, time));
 }
 
 static int graph_number(assembler *z, gir_id g)
 {
     if (z->graph_of[g] >= 0) return z->graph_of[g];
     const gir_node *n = gir_at(z->p, g);
-    gn_graph_slot s = {.parent = -1, .with = {-1, -1}, .column = -1, .rows = {.graph = -1}};
+    gn_graph_slot s = {
+        .parent = -1, .with = {-1, -1}, .column = -1, .time = -1, .rows = {.graph = -1}};
     switch ((gir_op)n->op) {
     case GIR_GRAPH: s.name = n->attr.name; break;
     case GIR_PATTERN: s.pattern_of = gir_at(z->p, gir_in(z->p, g, 0))->attr.name; break;
@@ -163,6 +176,7 @@ static int graph_number(assembler *z, gir_id g)
     case GIR_SUBSET:
         s.how = GN_SUBSET;
         s.mask_of = gir_at(z->p, gir_in(z->p, g, 0))->attr.name;
+        apart_slot(z, g, 1, &s);
         break;
     case GIR_GROW:
         s.how = GN_GROW;
@@ -179,6 +193,7 @@ static int graph_number(assembler *z, gir_id g)
     case GIR_FILTER:
         s.how = GN_FILTER;
         s.column = column_number(z, gir_in(z->p, g, 1));
+        apart_slot(z, g, 2, &s);
         break;
     case GIR_WITHOUT:
         s.how = GN_WITHOUT;

@@ -194,7 +194,8 @@ static void sampler_setting(elab *E, const ast_decl *d, gn_batch_spec *s)
     s->sampled[0] = size[0];
     s->sampled[1] = size[1];
     s->steps = size[2];
-    static const char *const others[] = {"batch", "fanout", "draw", "draw_by", "exclude"};
+    static const char *const others[] = {"batch",   "fanout",   "draw",   "draw_by",
+                                         "exclude", "disjoint", "before", "until"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (el_train_item(d, others[i]))
             el_error(E, el_train_item(d, others[i])->name.span,
@@ -228,6 +229,62 @@ static void draw_by(elab *E, const ast_decl *d, gn_batch_spec *s)
         el_error(E, item->name.span, "`draw_by` goes with `fanout`");
 }
 
+/* Columns of rows and edges that are one whole number each, of that name; *n: how many. */
+static const gn_time_column *find_times(elab *E, const char *word, int *n)
+{
+    gn_time_column *to = GN_NEW_N(E->arena, gn_time_column, E->schema->n_columns + 1);
+    *n = 0;
+    for (int k = 0; word && k < E->schema->n_columns; k++) {
+        const gn_schema_column *c = &E->schema->column[k];
+        const char *dot = strrchr(c->name, '.');
+        if (dot && !strcmp(dot + 1, word) && c->rank == 0 &&
+            (c->elem == GN_I32 || c->elem == GN_I64))
+            to[(*n)++] = (gn_time_column){c->name, c->elem};
+    }
+    return to;
+}
+
+/* `before = time`, `until = time`: rows of a batch are apart, and so is `disjoint = true`. */
+static void apart(elab *E, const ast_decl *d, gn_batch_spec *s)
+{
+    const ast_item *before = el_train_item(d, "before"), *until = el_train_item(d, "until");
+    const ast_item *time = before ? before : until, *item = el_train_item(d, "disjoint");
+    int n = 0;
+    value v = item ? el_eval(E, item->a) : (value){.kind = VAL_UNSET};
+    if (item && v.kind != VAL_BOOL && v.kind != VAL_POISON)
+        el_error(E, item->a->span, "`disjoint` is true or false, not %s", val_text(E, &v));
+    s->apart = time || (v.kind == VAL_BOOL && v.u.truth);
+    if (time && v.kind == VAL_BOOL && !v.u.truth)
+        el_error(E, item->name.span, "`%s` makes rows of a batch disjoint", time->name.text);
+    if (before && until)
+        el_error(E, until->name.span,
+                 "`before` and `until` do not go together: edges of the time "
+                 "itself count with `until` alone");
+    const ast_item *any = time ? time : item;
+    if (any && !el_train_item(d, "batch"))
+        el_error(E, any->name.span, "`%s` goes with `batch`", any->name.text);
+    if (s->apart && s->exclude)
+        el_error(E, el_train_item(d, "exclude")->name.span,
+                 "`exclude` does not go with `%s`: edges `before` a batch's own are never those",
+                 any->name.text);
+    if (s->draw == GN_DRAW_LAST && !time)
+        el_error(E, el_train_item(d, "draw")->name.span,
+                 "`draw = last` goes with `before` or `until`, which say what times are");
+    if (!time) return;
+    s->time = time->a->kind == EXPR_NAME ? time->a->name : NULL;
+    s->before = before != NULL;
+    s->times = find_times(E, s->time, &n);
+    if (!n)
+        el_error(E, time->a->span,
+                 "`%s` is a whole number that rows or edges have, as `time`: the data have none of "
+                 "this name",
+                 time->name.text);
+    s->evaluate = true; /* of all at once there is no time */
+    const ast_item *full = el_train_item(d, "evaluate");
+    if (full && full->a->kind == EXPR_NAME && !strcmp(full->a->name, "full"))
+        el_error(E, full->name.span, "`%s` goes with `evaluate = batch`", time->name.text);
+}
+
 void el_batch(elab *E, const ast_decl *d, gn_batch_spec *s)
 {
     static const char *const evaluates[] = {"full", "batch"};
@@ -237,6 +294,7 @@ void el_batch(elab *E, const ast_decl *d, gn_batch_spec *s)
     s->exclude = (gn_exclude)word(E, d, "exclude", gn_exclude_name, GN_EXCLUDE_COUNT);
     s->evaluate = word(E, d, "evaluate", evaluates, 2) == 1;
     draw_by(E, d, s);
+    apart(E, d, s);
     sampler_setting(E, d, s);
     el_train_int(E, d, "accumulate", 1, &s->accumulate);
     const ast_item *item = el_train_item(d, "exclude");

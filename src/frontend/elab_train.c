@@ -6,9 +6,10 @@
 #include <string.h>
 
 static const char *const items[] = {
-    "loss",    "optimizer", "epochs",     "weight_decay", "clip_norm", "clip_value", "schedule",
-    "warmup",  "patience",  "monitor",    "select",       "batch",     "fanout",     "draw",
-    "exclude", "sampler",   "accumulate", "evaluate",     "draw_by"};
+    "loss",     "optimizer", "epochs",   "weight_decay", "clip_norm",  "clip_value",
+    "schedule", "warmup",    "patience", "monitor",      "select",     "batch",
+    "fanout",   "draw",      "exclude",  "sampler",      "accumulate", "evaluate",
+    "draw_by",  "disjoint",  "before",   "until"};
 enum { N_ITEMS = sizeof items / sizeof *items };
 
 const ast_item *el_train_item(const ast_decl *d, const char *name)

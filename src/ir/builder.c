@@ -175,9 +175,12 @@ gir_id gir_sample(gir_program *p, gir_id g, gir_id key, int64_t most, uint32_t s
 
 gir_id gir_draw(gir_program *p, gir_id g, gir_id key, gir_id r, const gir_drawing *how)
 {
-    const gir_id in[4] = {g, key, r, how->weight};
-    return must(p, GIR_DRAW, how->weight ? 4 : 3, in,
-                &(gir_attr){.i = {how->most, how->site, how->loops, how->how}}, NULL);
+    gir_id in[5] = {g, key, r};
+    int n = 3;
+    if (how->weight) in[n++] = how->weight;
+    if (how->time) in[n++] = how->time;
+    return must(p, GIR_DRAW, n, in, &(gir_attr){.i = {how->most, how->site, how->loops, how->how}},
+                NULL);
 }
 
 gir_id gir_corrupt(gir_program *p, gir_id g, gir_id key, int64_t times, int end, uint32_t site)

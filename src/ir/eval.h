@@ -25,6 +25,10 @@ typedef struct gir_coo {
     int64_t *pos;       /* [n_edge] place of the edge in the user's list */
     int64_t *from; /* [n_edge] derived graphs: edge (CSR order) of the parent it came from, -1 for a
                       new loop; else NULL */
+    /* where rows are apart, or edges: the group of each destination, or edge, and until when edges
+     * into its rows count; else NULL */
+    int64_t *group, *until;
+    bool edges_apart;
 } gir_coo;
 
 /* Sorts an edge list into a gir_coo (stable). Indices must be in range. */

@@ -1,13 +1,13 @@
 /* Evaluator: graphs, as sorted edge lists.  An implementation of its own, independent of the
  * runtime's. */
-#include "base/draw_weighted.h"
+#include "base/draw.h"
 #include "ir/eval_impl.h"
 
 #include <string.h>
 
 /* Edges in the user's order to a graph; from[k] (may be NULL) goes along. */
-static gir_coo *sort_edges(gn_arena *a, int64_t n_src, int64_t n_dst, int64_t n, const int64_t *src,
-                           const int64_t *dst, const int64_t *from)
+gir_coo *gir_sort_edges(gn_arena *a, int64_t n_src, int64_t n_dst, int64_t n, const int64_t *src,
+                        const int64_t *dst, const int64_t *from)
 {
     gir_coo *g = GN_NEW(a, gir_coo);
     *g = (gir_coo){.n_src = n_src, .n_dst = n_dst, .n_edge = n};
@@ -31,7 +31,7 @@ static gir_coo *sort_edges(gn_arena *a, int64_t n_src, int64_t n_dst, int64_t n,
 gir_coo *gir_coo_new(gn_arena *a, int64_t n_src, int64_t n_dst, int64_t n_edge, const int64_t *src,
                      const int64_t *dst)
 {
-    return sort_edges(a, n_src, n_dst, n_edge, src, dst, NULL);
+    return gir_sort_edges(a, n_src, n_dst, n_edge, src, dst, NULL);
 }
 
 /* An edge list in the user's order, being made. */
@@ -77,7 +77,7 @@ static gn_status *with_loops(gir_eval_t *e, bool drop, bool add)
             list_add(&l, g->src[at], g->dst[at], at);
     }
     for (int64_t v = 0; add && v < g->n_dst; v++) list_add(&l, v, v, dropped[v]);
-    e->out->graph = sort_edges(e->arena, g->n_src, g->n_dst, l.n, l.src, l.dst, l.from);
+    e->out->graph = gir_sort_edges(e->arena, g->n_src, g->n_dst, l.n, l.src, l.dst, l.from);
     return NULL;
 }
 
@@ -92,7 +92,8 @@ gn_status *gir_eval_REVERSE(gir_eval_t *e)
     edge_list l = list_new(e->arena, g->n_edge);
     for (int64_t k = 0; k < g->n_edge; k++)
         list_add(&l, g->dst[order[k]], g->src[order[k]], order[k]);
-    e->out->graph = sort_edges(e->arena, g->n_dst, g->n_src, l.n, l.src, l.dst, l.from);
+    e->out->graph = gir_sort_edges(e->arena, g->n_dst, g->n_src, l.n, l.src, l.dst, l.from);
+    gir_keep_groups(e, g);
     return NULL;
 }
 
@@ -102,7 +103,7 @@ gn_status *gir_eval_PATTERN(gir_eval_t *e)
     edge_list l = list_new(e->arena, gir_count(x));
     for (int64_t i = 0; i < gir_count(x); i++)
         if (x->v[i] != 0) list_add(&l, i % x->cols, i / x->cols, -1);
-    e->out->graph = sort_edges(e->arena, x->cols, x->rows, l.n, l.src, l.dst, NULL);
+    e->out->graph = gir_sort_edges(e->arena, x->cols, x->rows, l.n, l.src, l.dst, NULL);
     return NULL;
 }
 
@@ -127,6 +128,7 @@ gn_status *gir_eval_SUBSET(gir_eval_t *e)
     bool *marked = GN_NEW_N(e->arena, bool, mask->rows);
     for (int64_t v = 0; v < mask->rows; v++) marked[v] = mask->v[v] != 0;
     e->out->graph = pick(e->arena, mask->rows, marked);
+    if (gir_node_at_hand(e)->attr.i[0]) gir_set_apart(e, 1);
     return NULL;
 }
 
@@ -135,6 +137,7 @@ gn_status *gir_eval_GROW(gir_eval_t *e)
     int n = gir_node_at_hand(e)->n_in, end = (int)gir_node_at_hand(e)->attr.i[0];
     const gir_coo *r = n > 1 ? gir_arg(e, 0)->graph : NULL, *g = gir_arg(e, n > 1)->graph,
                   *also = n > 2 ? gir_arg(e, 2)->graph : NULL;
+    if (g->group) return gir_grow_apart(e, g, also, end);
     int64_t rows = end == GIR_SRC ? g->n_src : g->n_dst,
             others = end == GIR_SRC ? g->n_dst : g->n_src;
     bool *marked = GN_NEW_N(e->arena, bool, others), *more = GN_NEW_N(e->arena, bool, rows);
@@ -192,7 +195,7 @@ static int64_t *places(gn_arena *a, const gir_coo *r)
 }
 
 /* Between the rows of g, with no edges yet and room for n of its. */
-static gir_coo *edges_of(gn_arena *a, const gir_coo *g, int64_t n)
+gir_coo *gir_edges_of(gn_arena *a, const gir_coo *g, int64_t n)
 {
     gir_coo *d = GN_NEW(a, gir_coo);
     *d = (gir_coo){.n_src = g->n_src, .n_dst = g->n_dst};
@@ -202,7 +205,7 @@ static gir_coo *edges_of(gn_arena *a, const gir_coo *g, int64_t n)
 }
 
 /* Edge `from` of g, which keeps its place in the user's list. */
-static void keep_edge(gir_coo *d, const gir_coo *g, int64_t from, int64_t src, int64_t dst)
+void gir_keep_edge(gir_coo *d, const gir_coo *g, int64_t from, int64_t src, int64_t dst)
 {
     d->src[d->n_edge] = src;
     d->dst[d->n_edge] = dst;
@@ -216,15 +219,16 @@ gn_status *gir_eval_RESTRICT(gir_eval_t *e)
     const gir_coo *g = gir_arg(e, 0)->graph, *src = NULL, *dst = NULL;
     if (n->attr.i[0] & 1) src = gir_arg(e, 1)->graph;
     if (n->attr.i[0] & 2) dst = gir_arg(e, n->n_in - 1)->graph;
+    if (src ? src->group : g->group) return gir_restrict_apart(e, g, src, dst);
     const int64_t *src_at = src ? places(e->arena, src) : NULL,
                   *dst_at = dst ? places(e->arena, dst) : NULL;
-    gir_coo *out = edges_of(e->arena, g, g->n_edge);
+    gir_coo *out = gir_edges_of(e->arena, g, g->n_edge);
     out->n_src = src ? src->n_edge : g->n_src;
     out->n_dst = dst ? dst->n_edge : g->n_dst;
     for (int64_t k = 0; k < g->n_edge; k++) {
         int64_t s = src ? src_at[g->src[k]] : g->src[k], d = dst ? dst_at[g->dst[k]] : g->dst[k];
         if (s < 0 || d < 0) continue;
-        keep_edge(out, g, k, s, d);
+        gir_keep_edge(out, g, k, s, d);
     }
     if (gir_is_pick(e->p, e->v) && out->n_edge != g->n_edge)
         GN_FAIL(GN_ERR_DATA,
@@ -243,7 +247,9 @@ gn_status *gir_eval_FILTER(gir_eval_t *e)
         int64_t at = order[k];
         if (gir_arg(e, 1)->v[at] != 0) list_add(&l, g->src[at], g->dst[at], at);
     }
-    e->out->graph = sort_edges(e->arena, g->n_src, g->n_dst, l.n, l.src, l.dst, l.from);
+    e->out->graph = gir_sort_edges(e->arena, g->n_src, g->n_dst, l.n, l.src, l.dst, l.from);
+    gir_keep_groups(e, g);
+    if (gir_node_at_hand(e)->attr.i[0]) gir_set_apart(e, 2);
     return NULL;
 }
 
@@ -284,7 +290,8 @@ gn_status *gir_eval_SAMPLE(gir_eval_t *e)
         int64_t at = order[gn_draw_part(stream, k, n, g->n_edge)];
         list_add(&l, g->src[at], g->dst[at], at);
     }
-    e->out->graph = sort_edges(e->arena, g->n_src, g->n_dst, l.n, l.src, l.dst, l.from);
+    e->out->graph = gir_sort_edges(e->arena, g->n_src, g->n_dst, l.n, l.src, l.dst, l.from);
+    gir_keep_groups(e, g);
     return NULL;
 }
 
@@ -305,7 +312,8 @@ gn_status *gir_eval_CORRUPT(gir_eval_t *e)
         gn_draw_end(stream, (uint64_t)k, (int)attr->i[1], g->n_src, g->n_dst, &src, &dst);
         list_add(&l, src, dst, at);
     }
-    e->out->graph = sort_edges(e->arena, g->n_src, g->n_dst, l.n, l.src, l.dst, l.from);
+    e->out->graph = gir_sort_edges(e->arena, g->n_src, g->n_dst, l.n, l.src, l.dst, l.from);
+    gir_keep_groups(e, g);
     return NULL;
 }
 
@@ -313,96 +321,14 @@ gn_status *gir_eval_WITHOUT(gir_eval_t *e)
 {
     const gir_coo *g = gir_arg(e, 0)->graph, *h = gir_arg(e, 1)->graph;
     bool either = gir_node_at_hand(e)->attr.i[0];
-    gir_coo *out = edges_of(e->arena, g, g->n_edge);
+    gir_coo *out = gir_edges_of(e->arena, g, g->n_edge);
     for (int64_t k = 0; k < g->n_edge; k++) {
         bool in = false;
         for (int64_t j = 0; j < h->n_edge && !in; j++)
             in = (h->src[j] == g->src[k] && h->dst[j] == g->dst[k]) ||
                  (either && h->src[j] == g->dst[k] && h->dst[j] == g->src[k]);
-        if (!in) keep_edge(out, g, k, g->src[k], g->dst[k]);
+        if (!in) gir_keep_edge(out, g, k, g->src[k], g->dst[k]);
     }
-    e->out->graph = out;
-    return NULL;
-}
-
-/* The weight of an edge of g, by way of the graphs that it comes of; a new loop's is 1. */
-static float weight_of(const gir_eval_t *e, gir_id g, int64_t edge)
-{
-    for (; gir_at(e->p, g)->op != GIR_GRAPH && edge >= 0; g = gir_in(e->p, g, 0))
-        edge = e->values[g].graph->from[edge];
-    return edge < 0 ? 1 : (float)gir_arg(e, 3)->v[edge];
-}
-
-/* Which of n things are drawn, of the row's; how many. */
-static int64_t draw_few(gir_eval_t *e, int64_t row, int64_t n, const int64_t *source,
-                        const int64_t *place, const float *weight, int64_t *few)
-{
-    const gir_attr *attr = &gir_node_at_hand(e)->attr;
-    uint64_t stream = gn_draw_key((uint64_t)gir_to_i64(gir_arg(e, 1)->v[0]), (uint32_t)attr->i[1]);
-    gn_draw_how how = (gn_draw_how)attr->i[3];
-    int64_t most = attr->i[0], count = n < most ? n : most;
-    double *key = GN_NEW_N(e->arena, double, n + 1);
-    if (how == GN_DRAW_REPLACE) count = n ? most : 0;
-    if (weight) count = gn_draw_count(how, most, n, weight);
-    if (weight && how == GN_DRAW_REPLACE && count)
-        gn_draw_weighted_again(stream, row, most, n, weight, key, few);
-    else if (weight)
-        gn_draw_weighted_few(stream, count, n, how == GN_DRAW_LABOR ? source : place, weight, key,
-                             few);
-    else if (how == GN_DRAW_REPLACE && count)
-        gn_draw_again(stream, row, most, n, few);
-    else if (n <= most)
-        for (int64_t k = 0; k < n; k++) few[k] = k;
-    else if (how == GN_DRAW_LABOR)
-        gn_draw_shared(stream, most, n, source, few);
-    else
-        gn_draw_few(stream, row, most, n, few);
-    return count;
-}
-
-/* Which of the edges into a row, `n` in their order, are kept, and how often. */
-static gn_status *draw_edges(gir_eval_t *e, const gir_coo *g, const int64_t *edge, int64_t n,
-                             int64_t *kept)
-{
-    const gir_attr *attr = &gir_node_at_hand(e)->attr;
-    int64_t others = 0, most = attr->i[0];
-    int64_t *other = GN_NEW_N(e->arena, int64_t, 3 * n + 3), *source = other + n + 1,
-            *place = source + n + 1;
-    int64_t *few = GN_NEW_N(e->arena, int64_t, (attr->i[3] == GN_DRAW_REPLACE ? most : n) + 1);
-    float *weight = gir_node_at_hand(e)->n_in > 3 ? GN_NEW_N(e->arena, float, n + 1) : NULL;
-    for (int64_t k = 0; k < n; k++) {
-        bool loop = attr->i[2] && g->src[edge[k]] == g->dst[edge[k]];
-        kept[edge[k]] = loop;
-        if (loop) continue;
-        source[others] = g->src[edge[k]];
-        place[others] = g->pos[edge[k]];
-        if (weight) weight[others] = weight_of(e, gir_in(e->p, e->v, 0), edge[k]);
-        if (weight && !(weight[others] >= 0))
-            GN_FAIL(GN_ERR_DATA, "draw: an edge weighs %g", (double)weight[others]);
-        other[others++] = edge[k];
-    }
-    int64_t drawn = draw_few(e, n ? g->dst[edge[0]] : 0, others, source, place, weight, few);
-    for (int64_t k = 0; k < drawn; k++) kept[other[few[k]]]++;
-    return NULL;
-}
-
-gn_status *gir_eval_DRAW(gir_eval_t *e)
-{
-    const gir_coo *g = gir_arg(e, 0)->graph, *r = gir_arg(e, 2)->graph;
-    bool *picked = GN_NEW_N(e->arena, bool, g->n_dst);
-    int64_t *edge = GN_NEW_N(e->arena, int64_t, g->n_edge), n_kept = 0;
-    int64_t *kept = GN_NEW_N(e->arena, int64_t, g->n_edge);
-    for (int64_t k = 0; k < r->n_edge; k++) picked[r->src[k]] = true;
-    for (int64_t v = 0; v < g->n_dst; v++) {
-        int64_t n = 0;
-        for (int64_t k = 0; k < g->n_edge && picked[v]; k++)
-            if (g->dst[k] == v) edge[n++] = k;
-        if (n) GN_TRY(draw_edges(e, g, edge, n, kept));
-    }
-    for (int64_t k = 0; k < g->n_edge; k++) n_kept += kept[k];
-    gir_coo *out = edges_of(e->arena, g, n_kept);
-    for (int64_t k = 0; k < g->n_edge; k++)
-        for (int64_t j = 0; j < kept[k]; j++) keep_edge(out, g, k, g->src[k], g->dst[k]);
     e->out->graph = out;
     return NULL;
 }

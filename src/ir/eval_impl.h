@@ -48,6 +48,23 @@ double gir_unit_both(const gir_eval_t *e, gn_elem elem);
 /* n roundings in a row (Higham's gamma_n), by code and by the evaluator together. */
 double gir_gamma_both(const gir_eval_t *e, gn_elem elem, int64_t n);
 
+/* eval_graph.c: edges in the user's order to a graph; from[k] (may be NULL) goes along. */
+gir_coo *gir_sort_edges(gn_arena *a, int64_t n_src, int64_t n_dst, int64_t n, const int64_t *src,
+                        const int64_t *dst, const int64_t *from);
+/* Between the rows of g, with no edges yet and room for n of its. */
+gir_coo *gir_edges_of(gn_arena *a, const gir_coo *g, int64_t n);
+/* Edge `from` of g, which keeps its place in the user's list. */
+void gir_keep_edge(gir_coo *d, const gir_coo *g, int64_t from, int64_t src, int64_t dst);
+
+/* eval_drawn.c: rows, or edges, of the graph at hand are apart; its operand `time`, if there is
+ * one, has their times. */
+void gir_set_apart(gir_eval_t *e, int time);
+/* The groups of g's edges, where they are apart, are those of the edges at hand. */
+void gir_keep_groups(gir_eval_t *e, const gir_coo *g);
+gn_status *gir_grow_apart(gir_eval_t *e, const gir_coo *g, const gir_coo *also, int end);
+gn_status *gir_restrict_apart(gir_eval_t *e, const gir_coo *g, const gir_coo *src,
+                              const gir_coo *dst);
+
 /* out[k] = x[from[k]], 0 where from[k] < 0; bounds and extrema go along. */
 void gir_move(gir_eval_t *e, gir_id x, const int64_t *from);
 

@@ -179,11 +179,12 @@ gir_id gir_filter(gir_program *p, gir_id g, gir_id mask);
 gir_id gir_index(gir_program *p, gir_id i, gir_space_id of);
 gir_id gir_sample(gir_program *p, gir_id g, gir_id key, int64_t most, uint32_t site);
 typedef struct gir_drawing { /* attributes of DRAW */
-    int64_t most;
+    int64_t most;            /* INT64_MAX: all */
     uint32_t site;
-    bool loops;
+    int loops;     /* gn_draw_loops */
     int how;       /* gn_draw_how */
     gir_id weight; /* 0: all alike */
+    gir_id time;   /* 0: none */
 } gir_drawing;
 gir_id gir_without(gir_program *p, gir_id g, gir_id h, bool either);
 gir_id gir_draw(gir_program *p, gir_id g, gir_id key, gir_id r, const gir_drawing *how);
@@ -266,8 +267,14 @@ static inline bool gir_redraws_edges(const gir_node *n)
 /* Are its operands that are no graphs read by the runtime alone, which makes edges of them? */
 static inline bool gir_reads_data(const gir_node *n)
 {
-    return n->op == GIR_FILTER || n->op == GIR_INDEX || n->op == GIR_DRAW || gir_draws_edges(n);
+    return n->op == GIR_FILTER || n->op == GIR_INDEX || n->op == GIR_DRAW ||
+           (n->op == GIR_SUBSET && n->n_in > 1) || gir_draws_edges(n);
 }
+/* Of a DRAW: the operands by which edges are drawn, and their times; 0: none. */
+gir_id gir_draw_weight(const gir_program *p, gir_id v);
+gir_id gir_draw_time(const gir_program *p, gir_id v);
+/* Has a graph rows, or edges, that are apart (SUBSET and FILTER of ops.def)? */
+bool gir_is_apart(const gir_program *p, gir_id g);
 /* The space that an operator's attribute names; 0: none. */
 static inline gir_space_id gir_named_space(const gir_node *n)
 {

@@ -103,10 +103,33 @@ bool gir_keeps_edges(const gir_program *p, int n, const gir_id *in, int64_t ends
            (!(ends & 2) || gir_names_ends(p, in[n - 1], in[0], 2));
 }
 
+static gir_id draw_operand(const gir_program *p, gir_id v, bool weight)
+{
+    for (int k = 3; k < gir_at(p, v)->n_in; k++)
+        if ((gir_type_of(p, gir_in(p, v, k))->elem == GN_F32) == weight) return gir_in(p, v, k);
+    return 0;
+}
+
+gir_id gir_draw_weight(const gir_program *p, gir_id v) { return draw_operand(p, v, true); }
+gir_id gir_draw_time(const gir_program *p, gir_id v) { return draw_operand(p, v, false); }
+
+bool gir_is_apart(const gir_program *p, gir_id g)
+{
+    for (;;) {
+        const gir_node *n = gir_at(p, g);
+        if ((n->op == GIR_SUBSET || n->op == GIR_FILTER) && n->attr.i[0]) return true;
+        int of = n->op == GIR_DRAW ? 2 : 0; /* GROW: its pick, or the graph that stands there */
+        if (n->op == GIR_INDEX || n->n_in <= of || !gir_type_of(p, gir_in(p, g, of))->is_graph)
+            return false;
+        g = gir_in(p, g, of);
+    }
+}
+
 bool gir_picks_once(const gir_program *p, gir_id g)
 {
-    while (gir_at(p, g)->op == GIR_RESTRICT) g = gir_in(p, g, 0);
-    return gir_picks_new(gir_at(p, g));
+    bool apart = gir_is_apart(p, g); /* of picks of all rows, but not of those among others */
+    for (; gir_at(p, g)->op == GIR_RESTRICT; g = gir_in(p, g, 0)) apart = false;
+    return gir_picks_new(gir_at(p, g)) && !apart;
 }
 
 bool gir_is_pick(const gir_program *p, gir_id g)

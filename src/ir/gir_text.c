@@ -96,7 +96,11 @@ static void print_double(gn_buf *b, double x)
 /* Is an attribute left out where it is 0? */
 static bool is_usual(const char *name, int len)
 {
-    return (len == 4 && memcmp(name, "once", 4) == 0) || (len == 3 && memcmp(name, "how", 3) == 0);
+    static const char *const usual[] = {"once", "how", "apart"};
+    bool is = false;
+    for (size_t k = 0; k < sizeof usual / sizeof *usual; k++)
+        is = is || (strlen(usual[k]) == (size_t)len && !memcmp(name, usual[k], (size_t)len));
+    return is;
 }
 
 static void print_attrs(const gir_program *p, const gir_node *n, gn_buf *b)

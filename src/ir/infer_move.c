@@ -256,7 +256,7 @@ bool gir_infer_UNCARRY(gir_rule *r)
     if (!made_from(r, 1, 0) || !rows_of(r, 2, gir_rule_in(r, 1)->edge) || !number(r, 2))
         return false;
     const gir_node *d = gir_at(r->p, r->in[1]);
-    if (d->op == GIR_DRAW && d->attr.i[3] == GN_DRAW_REPLACE)
+    if (d->op == GIR_DRAW && (d->attr.i[3] == GN_DRAW_REPLACE || gir_is_apart(r->p, r->in[1])))
         return gir_misfit(r, "operand 2 may have an edge of operand 1 several times");
     *r->out = *gir_rule_in(r, 2);
     r->out->space = gir_rule_in(r, 0)->edge;

@@ -34,6 +34,28 @@ static bool picked_space(gir_rule *r, gir_space_id from)
     return r->out->dst ? gir_edge_space(r) : gir_misfit(r, "too many spaces");
 }
 
+/* Is operand k an input of one whole number a row? */
+static bool is_time(gir_rule *r, int k)
+{
+    const gir_type *t = gir_rule_in(r, k);
+    return op_of(r, k) == GIR_INPUT && (t->elem == GN_I32 || t->elem == GN_I64) && !t->rank;
+}
+
+/* Operand k, where there is one, has the times of rows of `over`, which are apart. */
+static bool apart_operand(gir_rule *r, int k, gir_space_id over)
+{
+    int64_t apart = r->attr->i[0];
+    if (r->n < k || r->n > k + 1)
+        return gir_misfit(r, "%d operands, takes %d, and maybe times", r->n, k);
+    if (apart < 0 || apart > 2 || (r->n > k && !apart) || (r->n == k && apart == 2))
+        return gir_misfit(r, "apart is %lld; it is 1 or 2 with times, else 0 or 1",
+                          (long long)apart);
+    const gir_type *t = r->n > k ? gir_rule_in(r, k) : NULL;
+    if (!t || (is_time(r, k) && t->space == over)) return true;
+    return gir_misfit(r, "operand %d is %s, not an input %s i32[] or i64[]", k + 1,
+                      gir_rule_text(r, k), space_at(r, over)->name);
+}
+
 bool gir_infer_SUBSET(gir_rule *r)
 {
     const gir_type *m = gir_rule_in(r, 0);
@@ -43,7 +65,14 @@ bool gir_infer_SUBSET(gir_rule *r)
     if (space_at(r, m->space)->kind == GIR_EDGE)
         return gir_misfit(r, "rows of %s are edges, which filter picks",
                           space_at(r, m->space)->name);
-    return picked_space(r, m->space);
+    return apart_operand(r, 1, m->space) && picked_space(r, m->space);
+}
+
+/* Edges of graph operand g are of one group each where the rows of pick operand k are apart. */
+static bool both_apart(gir_rule *r, int g, int k)
+{
+    if (!gir_is_apart(r->p, r->in[k]) || gir_is_apart(r->p, r->in[g])) return true;
+    return gir_misfit(r, "the rows of operand %d are apart, and the graph's are not", k + 1);
 }
 
 /* Is operand k a pick of rows of that space?  It may be one with repeats, or one of named ends,
@@ -73,8 +102,14 @@ bool gir_infer_GROW(gir_rule *r)
     if (!gir_graph_operand(r, graph) || !gir_same_edges(r, graph)) return false;
     const gir_type *g = gir_rule_in(r, graph);
     gir_space_id to = end == GIR_SRC ? g->src : g->dst, from = end == GIR_SRC ? g->dst : g->src;
-    if (r->n > 1 && (!pick_operand(r, 0, from, true, true) || !gir_same_edges(r, 0))) return false;
+    /* edges into the rows of a pick that is apart end in those */
+    bool own = graph && gir_rule_in(r, 0)->dst == from && gir_is_apart(r->p, r->in[0]);
+    if (own && !gir_is_pick(r->p, r->in[0])) return gir_misfit(r, "operand 1 is no pick of rows");
+    if (r->n > 1 && !own && !pick_operand(r, 0, from, true, true)) return false;
+    if (r->n > 1 && !gir_same_edges(r, 0)) return false;
     if (r->n > 2 && (!pick_operand(r, 2, to, true, true) || !gir_same_edges(r, 2))) return false;
+    for (int k = 0; k < r->n; k += 2)
+        if (k != graph && !both_apart(r, graph, k)) return false;
     if (space_at(r, to)->kind == GIR_EDGE)
         return gir_misfit(r, "rows of %s are edges, which filter picks", space_at(r, to)->name);
     return picked_space(r, to);
@@ -111,7 +146,8 @@ bool gir_infer_RESTRICT(gir_rule *r)
     bool keeps = gir_keeps_edges(r->p, r->n, r->in, ends);
     if (!keeps && !gir_same_edges(r, 0)) return false;
     gir_type g = *gir_rule_in(r, 0);
-    if (ends & 1 && !pick_operand(r, 1, g.src, false, keeps)) return false;
+    if (ends & 1 && (!pick_operand(r, 1, g.src, false, keeps) || !both_apart(r, 0, 1)))
+        return false;
     if (ends & 2 && !pick_operand(r, r->n - 1, g.dst, false, keeps)) return false;
     r->out->is_graph = 1;
     r->out->src = ends & 1 ? gir_rule_in(r, 1)->dst : g.src;
@@ -157,7 +193,7 @@ static bool data_operand(gir_rule *r, int k)
 
 bool gir_infer_FILTER(gir_rule *r)
 {
-    if (!of_edge_list(r)) return false;
+    if (!of_edge_list(r) || !apart_operand(r, 2, gir_rule_in(r, 0)->edge)) return false;
     const gir_type *g = gir_rule_in(r, 0), *m = gir_rule_in(r, 1);
     if (m->is_graph || m->elem != GN_BOOL || m->rank != 0 || m->space != g->edge)
         return gir_misfit(r, "the mask is %s, not %s bool[]", gir_rule_text(r, 1),
@@ -222,25 +258,27 @@ bool gir_infer_CORRUPT(gir_rule *r)
     return key_operand(r, site) && gir_edge_space(r);
 }
 
-/* Weights of the edges of the bound graph that operand 0 comes of, by loops or filters alone. */
-static bool weights_operand(gir_rule *r)
+/* Operand k: weights, or times, of the edges of the bound graph that operand 0 comes of, by loops
+ * or filters alone; or times of its sources. */
+static bool edge_operand(gir_rule *r, int k)
 {
-    const gir_type *w = gir_rule_in(r, 3);
+    const gir_type *w = gir_rule_in(r, k);
     gir_id g = r->in[0];
+    bool time = is_time(r, k), of_rows = time && w->space == gir_rule_in(r, 0)->src;
     for (;;) {
         gir_op op = (gir_op)gir_at(r->p, g)->op;
         if (op == GIR_GRAPH) break;
-        if (op != GIR_SELF_LOOPS && op != GIR_REMOVE_LOOPS && op != GIR_REMAINING_LOOPS &&
-            op != GIR_FILTER)
-            return gir_misfit(r, "weights go with a graph that is bound, or such a one with other "
-                                 "loops");
+        if (op != GIR_REVERSE && op != GIR_SELF_LOOPS && op != GIR_REMOVE_LOOPS &&
+            op != GIR_REMAINING_LOOPS && op != GIR_FILTER)
+            return gir_misfit(r, "%s go with a graph that is bound, or such a one with other loops",
+                              time ? "times" : "weights");
         g = gir_in(r->p, g, 0);
     }
-    if (op_of(r, 3) == GIR_INPUT && w->elem == GN_F32 && w->rank == 0 &&
-        w->space == gir_type_of(r->p, g)->edge)
+    if (op_of(r, k) == GIR_INPUT && (time || w->elem == GN_F32) && w->rank == 0 &&
+        (of_rows || w->space == gir_type_of(r->p, g)->edge))
         return true;
-    return gir_misfit(r, "operand 4 is %s, not an input %s f32[]", gir_rule_text(r, 3),
-                      space_at(r, gir_type_of(r->p, g)->edge)->name);
+    return gir_misfit(r, "operand %d is %s, not an input %s f32[], i32[] or i64[]", k + 1,
+                      gir_rule_text(r, k), space_at(r, gir_type_of(r->p, g)->edge)->name);
 }
 
 bool gir_infer_WITHOUT(gir_rule *r)
@@ -263,23 +301,32 @@ bool gir_infer_DRAW(gir_rule *r)
 {
     const gir_type *g = gir_rule_in(r, 0), *pick = gir_rule_in(r, 2);
     int64_t most = r->attr->i[0], loops = r->attr->i[2];
-    if (r->n < 3 || r->n > 4)
-        return gir_misfit(r, "%d operands, takes a graph, a key, a pick and maybe weights", r->n);
+    if (r->n < 3 || r->n > 5)
+        return gir_misfit(
+            r, "%d operands, takes a graph, a key, a pick and maybe weights and times", r->n);
     if (!gir_graph_operand(r, 0) || !gir_same_edges(r, 0) || !key_operand(r, r->attr->i[1]))
         return false;
-    if (r->n > 3 && !weights_operand(r)) return false;
+    for (int k = 3; k < r->n; k++)
+        if (!edge_operand(r, k)) return false;
+    bool timed = r->n > 3 && is_time(r, r->n - 1);
+    if (r->n == 5 && (!timed || is_time(r, 3)))
+        return gir_misfit(r, "operands 4 and 5 are not weights and times");
     if (most < 0) return gir_misfit(r, "most is %lld: it is not negative", (long long)most);
-    if (r->attr->i[3] < GN_DRAW_UNIFORM || r->attr->i[3] > GN_DRAW_LABOR)
-        return gir_misfit(r, "how is %lld; it is 0, 1 or 2", (long long)r->attr->i[3]);
-    if (loops < 0 || loops > 1 || (loops && g->src != g->dst))
-        return gir_misfit(r, "loops is 0, or 1 where a space goes to itself");
-    bool picks = gir_graph_operand(r, 2) && gir_picks_once(r->p, r->in[2]);
-    if (!picks || pick->src != g->dst)
+    if (r->attr->i[3] < GN_DRAW_UNIFORM || r->attr->i[3] >= GN_DRAW_COUNT)
+        return gir_misfit(r, "how is %lld; it is 0, 1, 2 or 3", (long long)r->attr->i[3]);
+    if (r->attr->i[3] == GN_DRAW_LAST && !timed)
+        return gir_misfit(r, "how is 3, and there are no times");
+    if (loops < 0 || loops >= GN_LOOPS_COUNT || (loops && g->src != g->dst))
+        return gir_misfit(r, "loops is 0, or 1 or 2 where a space goes to itself");
+    if (!gir_graph_operand(r, 2)) return false;
+    bool apart = gir_is_apart(r->p, r->in[2]) && gir_picks_new(gir_at(r->p, r->in[2]));
+    if ((!apart && !gir_picks_once(r->p, r->in[2])) || pick->src != g->dst)
         return gir_misfit(r, "operand 3 is no pick of %s, each row once",
                           space_at(r, g->dst)->name);
+    if (timed && !apart) return gir_misfit(r, "times go with rows that are apart");
     if (!gir_same_edges(r, 2)) return false;
     r->out->is_graph = 1;
     r->out->src = g->src;
-    r->out->dst = g->dst;
+    r->out->dst = apart ? pick->dst : g->dst;
     return gir_edge_space(r);
 }

@@ -6,6 +6,7 @@
 #define GN_IR_TRAIN_SPEC_H
 
 #include "base/draw.h"
+#include "base/elem.h"
 
 #include <stdbool.h>
 
@@ -67,6 +68,11 @@ extern const char *const gn_draw_how_name[GN_DRAW_COUNT];
 extern const char *const gn_exclude_name[GN_EXCLUDE_COUNT];
 extern const char *const gn_sampler_name[GN_SAMPLER_COUNT];
 
+typedef struct gn_time_column {
+    const char *name; /* "paper.time", "writes.time" */
+    gn_elem elem;     /* GN_I32, GN_I64 */
+} gn_time_column;
+
 /* What a step of a batch is of, or results. */
 typedef struct gn_batch_spec {
     bool results;       /* of nodes, for some of them; all that they are made of is exact */
@@ -86,6 +92,14 @@ typedef struct gn_batch_spec {
      * the last: "g.weight" of the word "weight".  NULL: all alike. */
     const char *draw_by;
     const char *const *columns;
+    bool apart; /* rows, or edges, of a batch share no rows with each other */
+    /* The word of columns of times, and those of rows and edges that have some, NULL behind the
+     * last: messages of a row, or an edge, of a batch come along edges that are no later than it,
+     * or `before` it, by their own time or that of the row that sends; what has none is there
+     * always.  NULL: along all. */
+    const char *time;
+    bool before;
+    const gn_time_column *times;
     gn_exclude exclude; /* of batches of edges: along which no messages come */
     int64_t accumulate; /* batches whose gradients make one update; 0 and 1: each its own */
     bool evaluate;      /* figures of epochs are of rows by batches, too */

@@ -24,7 +24,8 @@ static gir_id draw_of(restricter *z, gir_id g, int level)
 {
     gir_id v = z->drawn[level][g];
     while (v && gir_at(z->to, v)->op == GIR_WITHOUT) v = gir_in(z->to, v, 0);
-    return v && gir_at(z->to, v)->op == GIR_DRAW ? v : 0;
+    bool some = v && gir_at(z->to, v)->op == GIR_DRAW && v != z->in_time[level][g];
+    return some ? v : 0;
 }
 
 static gir_id numbers(restricter *z, gir_space_id s)
@@ -75,7 +76,14 @@ static bool find(restricter *z, gir_id g, int level, drawing *d)
         above = all ? src
                     : gir_op2(z->to, GIR_TAKE, gn_pick_of(z, source_level(z, level), w.src), src);
     }
-    gir_id all = gir_scatter(z->to, whole, ones(z, whole, src, dst), GIR_DST, GIR_SUM);
+    gir_id all;
+    if (z->batches->time) {
+        gir_id h = gn_edges_in_time(z, g, level);
+        all = gir_scatter(z->to, h, ones(z, h, src, at), GIR_DST, GIR_SUM);
+    } else {
+        all = gir_scatter(z->to, whole, ones(z, whole, src, dst), GIR_DST, GIR_SUM);
+        all = gir_op2(z->to, GIR_TAKE, pick, all);
+    }
     d->one = ones(z, d->h, above, at);
     gir_id of = d->h, each = d->one;
     if (z->drawn[level][g] != draw) {
@@ -85,7 +93,7 @@ static bool find(restricter *z, gir_id g, int level, drawing *d)
     gir_id drawn = gir_scatter(z->to, of, each, GIR_DST, GIR_SUM);
     gir_type t = *gir_type_of(z->to, drawn);
     drawn = gir_op2(z->to, GIR_MAX, drawn, gir_const(z->to, &t, 1));
-    d->ratio = gir_op2(z->to, GIR_DIV, gir_op2(z->to, GIR_TAKE, pick, all), drawn);
+    d->ratio = gir_op2(z->to, GIR_DIV, all, drawn);
     return true;
 }
 
@@ -112,10 +120,8 @@ gir_id gn_draw_weights(restricter *z, gir_id g)
 {
     const gir_program *p = z->from;
     const char *word = z->batches ? z->batches->draw_by : NULL;
-    while (gir_at(p, g)->op == GIR_SELF_LOOPS || gir_at(p, g)->op == GIR_REMAINING_LOOPS ||
-           gir_at(p, g)->op == GIR_REMOVE_LOOPS || gir_at(p, g)->op == GIR_FILTER)
-        g = gir_in(p, g, 0);
-    if (!word || gir_at(p, g)->op != GIR_GRAPH) return 0;
+    g = gn_bound_graph(p, g);
+    if (!word || !g) return 0;
     bool has = false;
     const char *name = gn_arena_printf(z->to->arena, "%s.%s", gir_at(p, g)->attr.name, word);
     for (int k = 0; z->batches->columns && z->batches->columns[k]; k++)

@@ -130,6 +130,7 @@ static void need_operands(restricter *z, gir_id v)
     int level = top(z->need[v]);
     bool sums = sums_up(z, v);
     if (level < z->levels && over_nodes(z, v) && (gn_is_by_rows(p, v) || sums)) {
+        if (z->counted && z->counted[v]) level = z->levels; /* of numbers that all edges have */
         for (int k = sums ? 1 : 0; k < n->n_in; k++) want(z, gir_in(p, v, k), level);
         if (sums) want(z, gir_in(p, v, 0), z->levels);
         return;
@@ -149,8 +150,11 @@ static void whole_where_no_rows(restricter *z, gir_id v)
      * once */
     bool fixed = z->trained && !z->trained[v] && !z->random[v] && !z->induced;
     bool narrow = fixed && !z->features[v] && gir_row_elems(gir_type_of(z->from, v)) <= NARROW;
-    if (fixed && sums && z->need[v] && (narrow || z->need[v] >> (z->levels - 1) & 1))
-        want(z, v, z->levels);
+    if (fixed && sums && z->need[v] && (narrow || z->need[v] >> (z->levels - 1) & 1)) {
+        bool counted = narrow && gn_counts_in_time(z, v);
+        if (counted) z->counted[v] = true;
+        if (!counted) want(z, v, z->levels);
+    }
     if (z->need[v] && (!rows || (over_nodes(z, v) && !gn_is_by_rows(z->from, v) && !sums)))
         want(z, v, z->levels);
 }
@@ -168,8 +172,7 @@ static gir_id key_of(restricter *z)
     return z->key = gir_op2(z->to, GIR_RNG_KEY, seed, step);
 }
 
-/* Do messages come along it?  The non-zeros of a matrix are a relation too. */
-static bool is_relation(const gir_program *p, gir_id g)
+bool gn_is_relation(const gir_program *p, gir_id g)
 {
     while (gir_at(p, g)->op != GIR_GRAPH) {
         if (!gir_at(p, g)->n_in || !gir_type_of(p, gir_in(p, g, 0))->is_graph) return false;
@@ -178,32 +181,51 @@ static bool is_relation(const gir_program *p, gir_id g)
     return true;
 }
 
-/* Has a loop been added to every row? */
-static bool adds_loops(const gir_program *p, gir_id g)
+/* Has a loop been added to every row, in the place of those that there were? */
+static gn_draw_loops loops_of(const gir_program *p, gir_id g)
 {
-    for (; gir_at(p, g)->op != GIR_GRAPH; g = gir_in(p, g, 0))
-        if (gir_at(p, g)->op == GIR_SELF_LOOPS || gir_at(p, g)->op == GIR_REMAINING_LOOPS)
-            return true;
-    return false;
+    for (; gir_at(p, g)->op != GIR_GRAPH; g = gir_in(p, g, 0)) {
+        if (gir_at(p, g)->op == GIR_REMAINING_LOOPS) return GN_LOOPS_ALWAYS;
+        if (gir_at(p, g)->op == GIR_SELF_LOOPS) return GN_LOOPS_KEPT;
+    }
+    return GN_LOOPS_DRAWN;
+}
+
+/* Those of g's edges into rows of the level that are drawn. */
+static gir_id draw(restricter *z, gir_id g, int level, bool all)
+{
+    const gn_batch_spec *b = z->batches;
+    gir_id rows = gn_pick_of(z, level, gir_type_of(z->from, g)->dst), key = key_of(z);
+    const gir_drawing how = {.most = all ? INT64_MAX : b->fanout[level],
+                             .site = FIRST_SITE + z->sites++,
+                             .loops = loops_of(z->from, g),
+                             .how = all ? GN_DRAW_UNIFORM : (int)b->draw,
+                             .weight = all ? 0 : gn_draw_weights(z, g),
+                             .time = b->apart ? gn_draw_times(z, g) : 0};
+    return gir_draw(z->to, z->map[z->levels][g], key, rows, &how);
+}
+
+static bool draws_all(const gn_batch_spec *b, int level)
+{
+    return !b || level >= b->n_fanout || b->fanout[level] < 0;
 }
 
 /* The graph g of the whole, or those of its edges into rows of the level that are drawn. */
 static gir_id edges_of(restricter *z, gir_id g, int level)
 {
     gir_id whole = z->map[z->levels][g];
-    const gn_batch_spec *b = z->batches;
-    bool all = !b || level >= b->n_fanout || b->fanout[level] < 0;
+    bool all = draws_all(z->batches, level);
     gir_id *slot = &z->drawn[level][g];
     if (*slot) return *slot;
-    if (in_batch(z, g) || !is_relation(z->from, g)) return whole;
-    if (all) return *slot = gn_leave_batch_out(z, g, whole);
-    gir_id rows = gn_pick_of(z, level, gir_type_of(z->from, g)->dst), key = key_of(z);
-    const gir_drawing how = {.most = b->fanout[level],
-                             .site = FIRST_SITE + z->sites++,
-                             .loops = adds_loops(z->from, g),
-                             .how = b->draw,
-                             .weight = gn_draw_weights(z, g)};
-    return *slot = gn_leave_batch_out(z, g, gir_draw(z->to, whole, key, rows, &how));
+    if (in_batch(z, g) || !gn_is_relation(z->from, g)) return whole;
+    if (is_apart(z) && all) return *slot = gn_edges_in_time(z, g, level);
+    return *slot = gn_leave_batch_out(z, g, all ? whole : draw(z, g, level, false));
+}
+
+gir_id gn_edges_in_time(restricter *z, gir_id g, int level)
+{
+    gir_id *slot = &z->in_time[level][g];
+    return *slot ? *slot : (*slot = draw(z, g, level, true));
 }
 
 /* 0: no rows of the space are needed at this level. */
@@ -212,10 +234,7 @@ gir_id gn_pick_of(restricter *z, int level, gir_space_id s)
     gir_id *slot = &z->pick[level][s];
     if (*slot) return *slot;
     if (level == 0 && z->of_batch) return *slot = gn_pick_ends(z, s);
-    if (level == 0)
-        return s != space_of(z, z->mask)
-                   ? 0
-                   : (*slot = gir_op1(z->to, GIR_SUBSET, z->map[z->levels][z->mask]));
+    if (level == 0) return s != space_of(z, z->mask) ? 0 : (*slot = gn_rows_of_batch(z));
     gir_id r = gn_pick_of(z, level - 1, s);
     for (gir_id g = 1; g < z->from->nodes.n; g++) {
         const gir_type *t = gir_type_of(z->from, g);
@@ -249,7 +268,7 @@ gir_id gn_graph_at(restricter *z, gir_id g, int level)
     int n = 1, up = in_batch(z, g) ? level : source_level(z, level),
         read = in_batch(z, g) ? z->of_batch[g] - 1 : 0;
     bool sources = from_here(z, g) && (read & 1 || (z->through[g] && up < z->levels));
-    bool rows = !in_batch(z, g) || read & 2;
+    bool rows = in_batch(z, g) ? read & 2 : !is_apart(z) || in[0] == z->map[z->levels][g];
     const gir_type *t = gir_type_of(z->from, g);
     if (sources) in[n++] = gn_pick_of(z, up, t->src);
     if (rows) in[n++] = gn_pick_of(z, level, t->dst);
@@ -293,6 +312,7 @@ static gir_id node_value(restricter *z, gir_id v, int level)
     if (level < of) return take(z, z->map[of][v], space_of(z, v), of, level);
     if (n->op != GIR_SCATTER) return build(z, v, level, space);
     gir_id g = gir_in(p, v, 0);
+    if (z->counted && z->counted[v]) return gn_counted_at(z, v, level);
     gir_id h = gn_graph_at(z, g, level), e = z->map[level][gir_in(p, v, 1)];
     bool sum = n->attr.i[1] == GIR_SUM;
     if (sum) e = gn_weigh_edges(z, gn_share_edges(z, e, g, h), g, level);
@@ -358,7 +378,10 @@ static void clone_graphs(restricter *z)
             gir_id o = gir_in(p, v, k);
             known = known && whole[o] && (gir_type_of(p, o)->is_graph || data[o]);
         }
-        if (known && !whole[v]) whole[v] = gir_clone_node(z->to, p, v, whole);
+        if (!known || whole[v]) continue;
+        bool apart = is_apart(z) && in_batch(z, v) && n->op == GIR_FILTER &&
+                     gir_in(p, v, 1) == z->mask;
+        whole[v] = apart ? gn_edges_of_batch(z, v) : gir_clone_node(z->to, p, v, whole);
     }
 }
 
@@ -396,6 +419,7 @@ static void find_needs(gn_arena *a, restricter *z, uint8_t *read)
     z->through = GN_NEW_N(a, uint8_t, in->nodes.n);
     z->summed = GN_NEW_N(a, uint8_t, in->nodes.n);
     z->counts = GN_NEW_N(a, bool, in->nodes.n);
+    z->counted = GN_NEW_N(a, bool, in->nodes.n);
     for (uint32_t k = 0; k < in->outputs.n; k++) {
         gir_id v = in->outputs.p[k].value;
         want(z, v, gn_is_some_result(z, v) ? 0 : z->levels);
@@ -516,16 +540,19 @@ gn_status *gn_run_restrict_rows(gn_arena *a, const gir_program *in, const gn_pas
     if (!z.mask) return NULL;
     find_needs(a, &z, NULL);
     if (opt->batches) GN_TRY(gn_check_batch(a, &z));
+    if (opt->batches) GN_TRY(gn_check_apart(a, &z));
     z.to = gir_program_new(a, in->name);
     z.map = GN_NEW_N(a, gir_id *, z.levels + 1);
     uint32_t spaces = in->spaces.n;
     z.pick = GN_NEW_N(a, gir_id *, z.levels + 1);
     z.drawn = GN_NEW_N(a, gir_id *, z.levels + 1);
+    z.in_time = GN_NEW_N(a, gir_id *, z.levels + 1);
     z.among = GN_NEW_N(a, gir_id *, spaces);
     for (int k = 0; k <= z.levels; k++) {
         z.map[k] = GN_NEW_N(a, gir_id, in->nodes.n);
         z.pick[k] = GN_NEW_N(a, gir_id, spaces);
         z.drawn[k] = GN_NEW_N(a, gir_id, in->nodes.n);
+        z.in_time[k] = GN_NEW_N(a, gir_id, in->nodes.n);
     }
     for (uint32_t s = 0; s < spaces; s++) z.among[s] = GN_NEW_N(a, gir_id, z.levels * z.levels);
     gir_clone_frame(z.to, in);

@@ -31,10 +31,12 @@ typedef struct restricter {
     /* Of batches, by value of from, what goes into it: weights; numbers drawn in each step; what
      * nodes have.  Else NULL. */
     bool *trained, *random, *features;
+    bool *counted; /* by value of from: a sum of what counts in time, of no weights */
     const gn_batch_spec *batches; /* of options; NULL: not compiled for batches */
     gir_id key;                   /* of draws; 0: none yet */
-    gir_id **drawn; /* [level][graph of from] its edges into rows of the level that are drawn */
-    uint32_t sites; /* that draw, so far */
+    gir_id **drawn;   /* [level][graph of from] its edges into rows of the level that are drawn */
+    gir_id **in_time; /* likewise: all that count for a batch whose rows are apart */
+    uint32_t sites;   /* that draw, so far */
 } restricter;
 
 /* Rows of which some may be picked. */
@@ -79,7 +81,14 @@ static inline int source_level(const restricter *z, int level)
 /* Has the graph edges of a batch alone?  All of them are needed, and so are both ends. */
 static inline bool in_batch(const restricter *z, gir_id g) { return z->of_batch && z->of_batch[g]; }
 
+/* Do rows of a batch share none? */
+static inline bool is_apart(const restricter *z) { return z->batches && z->batches->apart; }
+
+/* Do messages come along it?  The non-zeros of a matrix are a relation too. */
+bool gn_is_relation(const gir_program *p, gir_id g);
 gir_id gn_pick_of(restricter *z, int level, gir_space_id s);
+/* All edges of g into rows of a level that count for those, whose rows are apart. */
+gir_id gn_edges_in_time(restricter *z, gir_id g, int level);
 /* g's edges into rows of a level, between picked rows */
 gir_id gn_graph_at(restricter *z, gir_id g, int level);
 
@@ -115,6 +124,19 @@ gir_id gn_share_edges(restricter *z, gir_id x, gir_id g, gir_id h);
 gir_id gn_carried(restricter *z, gir_id h, gir_id g, gir_id x);
 /* `edges`, some of those of the graph g of from, but a batch's own, where options ask for that. */
 gir_id gn_leave_batch_out(restricter *z, gir_id g, gir_id edges);
+
+/* The graph that is bound, of which g comes edge by edge; 0: of a pattern. */
+gir_id gn_bound_graph(const gir_program *p, gir_id g);
+/* restrict_apart.c: the pick of a batch's rows; the graph of its edges, FILTER v of from; the input
+ * of times of g's edges, or of the rows that they come from, or 0. */
+gir_id gn_rows_of_batch(restricter *z);
+gir_id gn_edges_of_batch(restricter *z, gir_id v);
+gir_id gn_draw_times(restricter *z, gir_id g);
+/* Is v a sum over edges that has to be one over those that count? And that, on a level's rows. */
+bool gn_counts_in_time(const restricter *z, gir_id v);
+gir_id gn_counted_at(restricter *z, gir_id v, int level);
+/* GN_ERR_MODEL: a batch's rows have no times, or a sum is over edges of all. */
+GN_NODISCARD gn_status *gn_check_apart(gn_arena *a, const restricter *z);
 
 /* restrict_batch.c: sets trained, random and features. */
 void gn_find_made_of(gn_arena *a, restricter *z);
