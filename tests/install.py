@@ -105,8 +105,10 @@ def check_archive(root, lib, work, flags):
     archive = os.path.join(lib, "libgnnc.a")
     names = {line.split()[0] for line in run(["nm", "-P", "-g", "--defined-only",
                                               archive]).splitlines() if len(line.split()) > 1}
-    with open(os.path.join(root, "include", "gnnc", "gnnc.h"), encoding="utf-8") as f:
-        declared = set(re.findall(r"^GNNC_API [^(]*?(gnnc_\w+)\(", f.read(), re.M))
+    declared = set()
+    for header in ("gnnc.h", "run.h"):
+        with open(os.path.join(root, "include", "gnnc", header), encoding="utf-8") as f:
+            declared |= set(re.findall(r"^GNNC_API [^(]*?(gnnc_\w+)\(", f.read(), re.M))
     if names != declared or not names:
         sys.exit(f"libgnnc.a shows {sorted(names - declared)[:8]} and lacks "
                  f"{sorted(declared - names)[:8]}")

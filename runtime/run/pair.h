@@ -12,8 +12,8 @@ typedef struct gn_pair {
 /* How many values are computed ahead, at most; 0 for NULL. */
 int gn_pair_kept(const gn_artifact *ahead);
 
-/* Binds outputs of `in`, of which `ahead` is the code, behind the n tensors that there are; how many
- * there are then. */
+/* Binds outputs of `in`, of which `ahead` is the code, behind the n tensors that there are; how
+ * many there are then. */
 int gn_pair_bind_kept(const gn_artifact *ahead, const gn_instance *in, int n, gn_binding *tensors);
 
 /* Makes the instances, and runs once what can be computed ahead.  `tensors` has room for

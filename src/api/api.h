@@ -69,7 +69,7 @@ struct gnnc_executable {
     int n_gradients; /* that can be asked for */
     const api_gradient *gradient;
     gn_gradients gradients; /* the same, as programs are made by it */
-    bool same_data; /* of every run: what the first step counts of it is compiled in */
+    bool same_data;         /* of every run: what the first step counts of it is compiled in */
     gn_batch_spec results, batches; /* by_rows: of results, and of training steps; in both size is
                                        0 otherwise */
     const char *rows_mask;          /* that programs of results read */
@@ -116,8 +116,8 @@ typedef struct api_data {
     gn_elem elem;
     int64_t rows, row_elems;
     void *data, *own;
-    void *sorted; /* on edges: in the order of the graph, padded where that is */
-    void *padded; /* on nodes: with rows up to the bucket's */
+    void *sorted;        /* on edges: in the order of the graph, padded where that is */
+    void *padded;        /* on nodes: with rows up to the bucket's */
     api_managed managed; /* what it is borrowed of */
     bool on_edges, on_nodes;
     int relation; /* on edges: whose, by the schema's order; 0: of the graph */
@@ -137,9 +137,9 @@ typedef struct api_pulls {
     bool forwarded, pulled; /* there is something to go back over; and it was gone back over */
     int64_t version;        /* of the state, when it was computed */
     int n_results, n_gradients;
-    void **cotangent;    /* [n_results] of the model's results that are floats */
-    int64_t *elems;      /* of them */
-    api_result *given;   /* [n_gradients] */
+    void **cotangent;       /* [n_results] of the model's results that are floats */
+    int64_t *elems;         /* of them */
+    api_result *given;      /* [n_gradients] */
     int64_t (*numbers)[16]; /* their shapes and strides */
 } api_pulls;
 
@@ -195,7 +195,7 @@ struct gnnc_run {
     api_pulls pulls;
     api_sink *sinks;     /* [results of the model]; NULL: none is bound */
     api_weight *weights; /* [parameters]; NULL: none is bound */
-    gn_graph *padded; /* the graph with what its bucket adds; NULL: as it is */
+    gn_graph *padded;    /* the graph with what its bucket adds; NULL: as it is */
     gn_graph *padded_pattern;
     uint8_t *valid; /* [padded nodes] which of them are the user's */
     int64_t calls[API_UNITS], bindings;
@@ -280,7 +280,7 @@ GN_NODISCARD gn_status *api_fetch_state(gnnc_state *s);
 
 /* api_output.c */
 void api_free_results(gnnc_run *r);
-int64_t api_result_bytes(const gnnc_run *r); /* of copies */
+int64_t api_result_bytes(const gnnc_run *r);                           /* of copies */
 const gir_program *api_results_of(const gnnc_executable *e, int unit); /* whose results it gives */
 /* Values on edges, which lie in the order of the graph of this output, in the user's. */
 GN_NODISCARD gn_status *api_copy_edges(const gn_instance *in, const char *name, const void *from,
@@ -435,8 +435,8 @@ void api_let_managed_go(api_managed *m); /* api_managed.c */
 GN_NODISCARD gn_status *api_check_tensor(const char *where, const DLTensor *t, int rank);
 bool api_row_major(const DLTensor *t);
 const void *api_first(const DLTensor *t);
-/* May numbers of one type be bound, or given, as the other: int64 as int32, bytes as bools, floats as
- * floats? */
+/* May numbers of one type be bound, or given, as the other: int64 as int32, bytes as bools, floats
+ * as floats? */
 bool api_converts(gn_elem from, gn_elem to);
 /* Copies rows in row-major order, converted where the element types say so; and the other way, to
  * where the tensor has them.  GN_ERR_DATA: a number that the other type does not hold. */

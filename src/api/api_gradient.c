@@ -92,8 +92,9 @@ static gn_status *add_named(gradient_list *l, const char *name, bool whole)
     }
     if (find_input(l->e, name, &data)) {
         if (l->e->opt.sparse && !strcmp(data, GN_NAME_X))
-            GN_FAIL(GN_ERR_USAGE, "gradients: '%s' is bound by its non-zeros, with `sparse`, and "
-                                  "has none",
+            GN_FAIL(GN_ERR_USAGE,
+                    "gradients: '%s' is bound by its non-zeros, with `sparse`, and "
+                    "has none",
                     name);
         add(l, (api_gradient){.name = name, .param = -1, .data = data});
         return NULL;

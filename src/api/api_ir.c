@@ -1,5 +1,5 @@
-/* Modules of tensor IR: a program from text, and the model that an executable has in the place of an
- * elaborated one. */
+/* Modules of tensor IR: a program from text, and the model that an executable has in the place of
+ * an elaborated one. */
 #include "api/api.h"
 #include "base/data_name.h"
 
@@ -17,7 +17,10 @@ static gn_status *check_program(const gir_program *p, const char *name)
     return said;
 }
 
-static bool begins(const char *name, const char *word) { return !strncmp(name, word, strlen(word)); }
+static bool begins(const char *name, const char *word)
+{
+    return !strncmp(name, word, strlen(word));
+}
 
 static gn_status *check_name(const char *module, const char *what, const char *name)
 {
@@ -33,8 +36,9 @@ static gn_status *check_leaf(const gir_program *p, const gir_node *n, const char
 {
     const gir_space *src = &p->spaces.p[n->type.src], *dst = &p->spaces.p[n->type.dst];
     if (n->op == GIR_PATTERN)
-        GN_FAIL(GN_ERR_MODEL, "%s: a `pattern` is of data that are bound by their non-zeros, which "
-                              "tensor IR has as relations",
+        GN_FAIL(GN_ERR_MODEL,
+                "%s: a `pattern` is of data that are bound by their non-zeros, which "
+                "tensor IR has as relations",
                 module);
     if (n->op == GIR_INPUT) return check_name(module, "input", n->attr.name);
     bool g = n->op == GIR_GRAPH && !strcmp(n->attr.name, GN_NAME_G);
@@ -48,8 +52,9 @@ static gn_status *check_leaf(const gir_program *p, const gir_node *n, const char
         GN_FAIL(GN_ERR_MODEL, "%s: state '%s' is %s; those of floats are f32", module, n->attr.name,
                 gn_elem_name((gn_elem)n->type.elem));
     if (n->op == GIR_STATE && n->type.space && p->spaces.p[n->type.space].size < 0)
-        GN_FAIL(GN_ERR_MODEL, "%s: state '%s' has a row for each of '%s', whose number is not known",
-                module, n->attr.name, p->spaces.p[n->type.space].name);
+        GN_FAIL(GN_ERR_MODEL,
+                "%s: state '%s' has a row for each of '%s', whose number is not known", module,
+                n->attr.name, p->spaces.p[n->type.space].name);
     return NULL;
 }
 
@@ -136,8 +141,9 @@ gn_status *api_check_ir_options(const gnnc_compile_options *o)
     };
     for (size_t k = 0; k < sizeof refused / sizeof *refused; k++)
         if (refused[k].set)
-            GN_FAIL(GN_ERR_USAGE, "gnnc_compile: `%s` is for models of the language, not for "
-                                  "programs of tensor IR",
+            GN_FAIL(GN_ERR_USAGE,
+                    "gnnc_compile: `%s` is for models of the language, not for "
+                    "programs of tensor IR",
                     refused[k].option);
     return NULL;
 }

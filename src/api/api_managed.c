@@ -60,8 +60,8 @@ static gn_status *check_version(const struct DLManagedTensorVersioned *t)
             (unsigned)t->version.minor, DLPACK_MAJOR_VERSION);
 }
 
-gnnc_status *gnnc_run_bind_managed_versioned(gnnc_run *r, const char *name,
-                                             struct DLManagedTensorVersioned *data)
+gnnc_status *gnnc_run_bind_versioned(gnnc_run *r, const char *name,
+                                     struct DLManagedTensorVersioned *data)
 {
     API_NEEDS(data);
     api_managed m = {data, delete_versioned};
@@ -101,7 +101,7 @@ static gn_status *make_copy(const DLTensor *t, DLTensor *view, copy **out)
     enum { ALIGN = 256 }; /* of which readers of DLPack may make use */
     gn_elem elem;
     int64_t n = 1;
-    GN_TRY(api_check_tensor("gnnc_tensor_copy", t, t->ndim));
+    GN_TRY(api_check_tensor("gnnc_copy_managed", t, t->ndim));
     (void)api_elem(t, &elem);
     copy *c = calloc(1, sizeof *c);
     if (!c) GN_FAIL(GN_ERR_NOMEM, "out of memory: a tensor");
@@ -112,7 +112,7 @@ static gn_status *make_copy(const DLTensor *t, DLTensor *view, copy **out)
     }
     size_t bytes = ((size_t)n * gn_elem_size(elem) + ALIGN) / ALIGN * ALIGN;
     c->data = aligned_alloc(ALIGN, bytes);
-    gn_status *s = c->data ? api_copy_tensor("gnnc_tensor_copy", t, elem, c->data)
+    gn_status *s = c->data ? api_copy_tensor("gnnc_copy_managed", t, elem, c->data)
                            : GN_ERROR(GN_ERR_NOMEM, "out of memory: a tensor of %zu bytes", bytes);
     if (s) {
         end_copy(c);
@@ -128,7 +128,7 @@ static gn_status *make_copy(const DLTensor *t, DLTensor *view, copy **out)
     return NULL;
 }
 
-gnnc_status *gnnc_tensor_copy(const DLTensor *t, DLManagedTensor **out)
+gnnc_status *gnnc_copy_managed(const DLTensor *t, DLManagedTensor **out)
 {
     API_GIVES(out);
     API_NEEDS(t);
@@ -141,7 +141,7 @@ gnnc_status *gnnc_tensor_copy(const DLTensor *t, DLManagedTensor **out)
     return NULL;
 }
 
-gnnc_status *gnnc_tensor_copy_versioned(const DLTensor *t, struct DLManagedTensorVersioned **out)
+gnnc_status *gnnc_copy_versioned(const DLTensor *t, struct DLManagedTensorVersioned **out)
 {
     API_GIVES(out);
     API_NEEDS(t);
@@ -149,12 +149,12 @@ gnnc_status *gnnc_tensor_copy_versioned(const DLTensor *t, struct DLManagedTenso
     DLTensor view;
     gn_status *s = make_copy(t, &view, &c);
     if (s) return api_out(s);
-    c->is.versioned =
-        (struct DLManagedTensorVersioned){.version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION},
-                                   .manager_ctx = c,
-                                   .deleter = end_versioned,
-                                   .flags = DLPACK_FLAG_BITMASK_IS_COPIED,
-                                   .dl_tensor = view};
+    c->is.versioned = (struct DLManagedTensorVersioned){
+        .version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION},
+        .manager_ctx = c,
+        .deleter = end_versioned,
+        .flags = DLPACK_FLAG_BITMASK_IS_COPIED,
+        .dl_tensor = view};
     *out = &c->is.versioned;
     return NULL;
 }

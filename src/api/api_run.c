@@ -407,7 +407,8 @@ int64_t gnnc_run_bytes(const gnnc_run *r)
 {
     if (!r) return 0;
     int64_t bytes = (r->pattern ? gn_graph_bytes(r->pattern) : 0) + api_result_bytes(r) +
-                    api_pulls_bytes(r) + api_weights_bytes(r) + r->named.room * (int64_t)sizeof *r->named.row + r->named.nodes;
+                    api_pulls_bytes(r) + api_weights_bytes(r) +
+                    r->named.room * (int64_t)sizeof *r->named.row + r->named.nodes;
     for (int k = 0; k < r->n_data; k++) bytes += data_bytes(r, &r->data[k]);
     if (r->graph && r->graph->of) bytes += gn_graph_bytes(r->graph->graph);
     if (r->padded) bytes += gn_graph_bytes(r->padded) + r->padded->n_dst; /* and `valid` */

@@ -113,8 +113,7 @@ static gn_status *describe_output(const gnnc_executable *e, int k, gnnc_value_in
     const gir_output *o = k < 0 ? NULL : gir_result(p, k);
     int n = 0;
     while (gir_result(p, n)) n++;
-    if (!o)
-        GN_FAIL(GN_ERR_USAGE, "model %s has no output %d: it has %d", e->model->name, k, n);
+    if (!o) GN_FAIL(GN_ERR_USAGE, "model %s has no output %d: it has %d", e->model->name, k, n);
     gnnc_value_info i = {.size = info->size, .name = o->name};
     describe_tensor(p, gir_type_of(p, o->value), &i);
     if (api_is_over_named_rows(e, gir_type_of(p, o->value)->space)) i.shape[0] = -1;

@@ -22,8 +22,8 @@ static int64_t elements(const DLTensor *t)
     return n;
 }
 
-/* Code can write there itself: it gives what lies like that.  What comes in another order than it is
- * computed in, or has more rows, is copied. */
+/* Code can write there itself: it gives what lies like that.  What comes in another order than it
+ * is computed in, or has more rows, is copied. */
 static bool is_written_there(const gnnc_run *r, int k, const DLTensor *t)
 {
     const gir_program *p = r->whole->model->eval;

@@ -14,8 +14,7 @@ bool api_elem(const DLTensor *t, gn_elem *out)
         gn_elem elem;
     } types[] = {{kDLFloat, 32, GN_F32}, {kDLFloat, 64, GN_F64}, {kDLInt, 32, GN_I32},
                  {kDLInt, 64, GN_I64},   {kDLUInt, 8, GN_U8},    {kDLBool, 8, GN_BOOL},
-                 {kDLUInt, 32, GN_U32},  {kDLFloat, 16, GN_F16},
-                 {kDLBfloat, 16, GN_BF16}};
+                 {kDLUInt, 32, GN_U32},  {kDLFloat, 16, GN_F16}, {kDLBfloat, 16, GN_BF16}};
     for (size_t k = 0; k < sizeof types / sizeof *types; k++)
         if (t->dtype.code == types[k].code && t->dtype.bits == types[k].bits &&
             t->dtype.lanes == 1) {

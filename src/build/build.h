@@ -83,12 +83,12 @@ typedef struct gn_build_options {
     gn_storage gathers;      /* of what edges read of nodes */
     int pass_limit;          /* -1: all */
     gn_loss_rows train_rows; /* of the training loss */
-    const gn_batch_spec *batches; /* that is of other rows in every step; NULL: it is not */
-    const gn_batch_spec *results; /* the same of results; NULL: they are of all rows */
+    const gn_batch_spec *batches;  /* that is of other rows in every step; NULL: it is not */
+    const gn_batch_spec *results;  /* the same of results; NULL: they are of all rows */
     const gn_gradients *gradients; /* make these programs too; NULL: none */
-    int threads;                  /* that compile; 0: as many as there are processors */
-    gn_without without;           /* passes and decisions that are switched off */
-    int n_hints;                  /* sizes to expect, for schedules */
+    int threads;                   /* that compile; 0: as many as there are processors */
+    gn_without without;            /* passes and decisions that are switched off */
+    int n_hints;                   /* sizes to expect, for schedules */
     const low_hint *hints;
     struct gn_cache *cache; /* of compiled kernels (cache/cache.h); NULL: none.  Outlives runs on a
                                device */

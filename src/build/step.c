@@ -37,8 +37,7 @@ static gn_status *order_products(gn_arena *a, const gn_pass_options *opt, gir_pr
     GN_TRY(gn_pass_cse(a, *p, p)); /* not simplify, which drops `detach` */
     GN_TRY(gn_pass_dce(a, *p, p));
     if (gn_pass_is_on(&opt->without, "unreverse")) GN_TRY(gn_run_unreverse(a, *p, opt, p));
-    if (gn_pass_is_on(&opt->without, "edge_products"))
-        GN_TRY(gn_run_edge_products(a, *p, opt, p));
+    if (gn_pass_is_on(&opt->without, "edge_products")) GN_TRY(gn_run_edge_products(a, *p, opt, p));
     if (gn_pass_is_on(&opt->without, "reassociate")) GN_TRY(gn_run_reassociate(a, *p, opt, p));
     if (gn_pass_is_on(&opt->without, "aggregate_first"))
         GN_TRY(gn_run_aggregate_first(a, *p, opt, p));

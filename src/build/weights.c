@@ -239,8 +239,7 @@ gn_status *gn_model_reset(const gn_model *m, gn_state *s, uint64_t seed)
     for (int k = 0; k < s->n; k++) GN_TRY(gn_state_fill(s, s->tensors[k].name, zeros, seed));
     for (int k = 0; k < m->n_params; k++)
         GN_TRY(gn_state_fill(s, m->params[k].name, gn_param_fill(&m->params[k]), seed));
-    if (gn_state_find(s, GN_STATE_RATE))
-        GN_TRY(gn_state_set_float(s, GN_STATE_RATE, m->train.lr));
+    if (gn_state_find(s, GN_STATE_RATE)) GN_TRY(gn_state_set_float(s, GN_STATE_RATE, m->train.lr));
     return gn_state_find(s, "rng.seed") ? gn_state_set_int(s, "rng.seed", (int64_t)seed) : NULL;
 }
 

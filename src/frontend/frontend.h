@@ -39,7 +39,7 @@ typedef struct gn_data_shape {
     bool typed;
     bool kinds;                      /* the relations behind the first are its edges by kind */
     bool has_edge_weight, has_masks; /* masks: without labels too */
-    bool has_forward; /* the model is also wanted as it trains, without a loss */
+    bool has_forward;                /* the model is also wanted as it trains, without a loss */
     /* a split lists some node twice or more: "train_mask.times", ... */
     bool train_repeats, val_repeats, test_repeats;
     /* Is there anything for an input of a name of its own?  Where not, one that has a default takes

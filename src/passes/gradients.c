@@ -101,8 +101,8 @@ static bool is_data(const splitter *z, gir_id v)
 {
     const gir_node *n = gir_at(z->p, v);
     if (n->type.is_graph || gn_elem_is_float((gn_elem)n->type.elem)) return false;
-    bool moves = gir_ops[n->op].cls == GIR_CLASS_MAP || n->op == GIR_GATHER ||
-                 n->op == GIR_CARRY || n->op == GIR_INPUT || n->op == GIR_CONST;
+    bool moves = gir_ops[n->op].cls == GIR_CLASS_MAP || n->op == GIR_GATHER || n->op == GIR_CARRY ||
+                 n->op == GIR_INPUT || n->op == GIR_CONST;
     for (int k = 0; k < n->n_in; k++) {
         gir_id in = gir_in(z->p, v, k);
         moves = moves && (gir_type_of(z->p, in)->is_graph || z->data[in]);

@@ -158,15 +158,18 @@ static double value(scene *z, const char *weight, int64_t at, float delta)
 /* Data, or NULL for a weight. */
 static float *data_of(scene *z, const char *name)
 {
-    return !strcmp(name, "x") ? z->w.x : !strcmp(name, "g.weight") ? z->w.w
-           : !strcmp(name, "e") ? z->attr : NULL;
+    return !strcmp(name, "x")          ? z->w.x
+           : !strcmp(name, "g.weight") ? z->w.w
+           : !strcmp(name, "e")        ? z->attr
+                                       : NULL;
 }
 
 static double difference(scene *z, const char *name, int64_t at, float delta)
 {
     float *data = data_of(z, name);
     double up, down;
-    if (!data) return (value(z, name, at, delta) - value(z, name, at, -delta)) / (2 * (double)delta);
+    if (!data)
+        return (value(z, name, at, delta) - value(z, name, at, -delta)) / (2 * (double)delta);
     float was = data[at];
     data[at] = was + delta;
     up = value(z, NULL, 0, 0);
@@ -310,11 +313,12 @@ END_TEST
  * shape of what they are of. */
 START_TEST(shapes)
 {
-    static const sample s = {"model Z() (g: graph, x: node[F]) -> (node[C], node[C]) {\n"
-                             "  a = Linear(C)\n  b = Linear(C, bias = false)\n  buffer k: [2] = ones\n"
-                             "  one = a(x)\n  two = sum(u -> v in g: b(x)[u])\n"
-                             "  return one, two\n}\n",
-                             "b.weight,k,weights,x", false, false, 0};
+    static const sample s = {
+        "model Z() (g: graph, x: node[F]) -> (node[C], node[C]) {\n"
+        "  a = Linear(C)\n  b = Linear(C, bias = false)\n  buffer k: [2] = ones\n"
+        "  one = a(x)\n  two = sum(u -> v in g: b(x)[u])\n"
+        "  return one, two\n}\n",
+        "b.weight,k,weights,x", false, false, 0};
     scene *z = set_scene(usual_context(), &s, (gnnc_compile_options){.train = false});
     const char *name;
     DLTensor g, w;

@@ -17,7 +17,8 @@ static const char one[] = "program @conv {\n"
                           "  %6 = scatter %1, %5 {end = 1, red = 0}\n"
                           "  output \"z\" %6\n}\n";
 
-/* What comes along edges of `r`, each times its number; a sum that is kept, and half of all dropped.
+/* What comes along edges of `r`, each times its number; a sum that is kept, and half of all
+ * dropped.
  */
 static const char two[] = "program @typed {\n"
                           "  space a node ?\n  space b node ?\n  space edge edge ? of %1\n"
@@ -116,8 +117,7 @@ START_TEST(relations)
         ends[k] = k * 5 % A;
         ends[R + k] = k * 3 % B;
         weight[k] = (float)(k % 4) - 1;
-        for (int c = 0; c < 2; c++)
-            want[ends[R + k] * 2 + c] += weight[k] * p[ends[k] * 2 + c];
+        for (int c = 0; c < 2; c++) want[ends[R + k] * 2 + c] += weight[k] * p[ends[k] * 2 + c];
     }
     for (int k = 0; k < B * 2; k++) ct[k] = (float)(k + 1);
     DLTensor tp = tensor(p, 2, rows, kDLFloat, 32), tw = tensor(weight, 1, edges, kDLFloat, 32),
@@ -144,7 +144,8 @@ START_TEST(relations)
     ok(gnnc_run_backward(b.run, 1, of_sums));
     ok(gnnc_run_gradient(b.run, "weight", &out));
     for (int k = 0; k < R; k++) { /* in the order of the edges */
-        float is = p[ends[k] * 2] * ct[ends[R + k] * 2] + p[ends[k] * 2 + 1] * ct[ends[R + k] * 2 + 1];
+        float is = p[ends[k] * 2] * ct[ends[R + k] * 2] +
+                   p[ends[k] * 2 + 1] * ct[ends[R + k] * 2 + 1];
         ck_assert_float_eq_tol(((float *)out.data)[k], is, 1e-3f);
     }
     ok(gnnc_run_backward(b.run, 2, of_drawn));
@@ -173,9 +174,9 @@ static void no_module(const char *text, const char *words)
 
 START_TEST(refuses)
 {
-    static const gnnc_compile_options others[] = {{.model = "M"}, {.features = 3}, {.train = true},
-                                                  {.by_rows = true}, {.dynamic = "auto"},
-                                                  {.sparse = true}};
+    static const gnnc_compile_options others[] = {{.model = "M"},      {.features = 3},
+                                                  {.train = true},     {.by_rows = true},
+                                                  {.dynamic = "auto"}, {.sparse = true}};
     gnnc_module *m;
     gnnc_executable *e;
     gnnc_graph *g;
@@ -223,7 +224,8 @@ START_TEST(refuses)
     refused(gnnc_relation_from_tensors(NULL, 3, 3, &a, &f, &g), GNNC_ERROR_DATA,
             "dst: the tensor is f32, expected i32 or i64");
     refused(gnnc_relation_from_tensors(NULL, 2, 3, &a, &a, &g), GNNC_ERROR_DATA, "edge");
-    refused(gnnc_relation_from_tensors(NULL, 2, 3, NULL, &a, &g), GNNC_ERROR_USAGE, "`src` is NULL");
+    refused(gnnc_relation_from_tensors(NULL, 2, 3, NULL, &a, &g), GNNC_ERROR_USAGE,
+            "`src` is NULL");
 }
 END_TEST
 

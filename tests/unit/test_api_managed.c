@@ -30,15 +30,13 @@ static void lend(lent *l, const world *w)
     memcpy(l->x, w->x, sizeof *l->x * NODES * F);
     DLTensor t = tensor(l->x, 2, l->shape, kDLFloat, 32);
     l->plain = (DLManagedTensor){t, l, end_plain};
-    l->versioned = (struct DLManagedTensorVersioned){.version = {1, 7},
-                                              .manager_ctx = l,
-                                              .deleter = end_versioned,
-                                              .dl_tensor = t};
+    l->versioned = (struct DLManagedTensorVersioned){
+        .version = {1, 7}, .manager_ctx = l, .deleter = end_versioned, .dl_tensor = t};
 }
 
 static gnnc_status *bind(gnnc_run *r, const char *name, lent *l, bool versioned)
 {
-    return versioned ? gnnc_run_bind_managed_versioned(r, name, &l->versioned)
+    return versioned ? gnnc_run_bind_versioned(r, name, &l->versioned)
                      : gnnc_run_bind_managed(r, name, &l->plain);
 }
 
@@ -80,7 +78,7 @@ START_TEST(taken)
         bad.versioned.version.major = 2;
         refused(bind(b.run, "x", &bad, true), GNNC_ERROR_DATA, "DLPack 2.7, expected 1");
         ck_assert_int_eq(bad.ended, 1);
-        refused(gnnc_run_bind_managed_versioned(b.run, "x", NULL), GNNC_ERROR_USAGE, "`data` is");
+        refused(gnnc_run_bind_versioned(b.run, "x", NULL), GNNC_ERROR_USAGE, "`data` is");
     } else {
         refused(gnnc_run_bind_managed(b.run, "x", NULL), GNNC_ERROR_USAGE, "`data` is NULL");
     }
@@ -106,18 +104,18 @@ START_TEST(given)
     bind_world(b.run, &w, false);
     float *want = infer(b.run, NODES);
     ok(gnnc_run_output(b.run, "out", &out));
-    ok(gnnc_tensor_copy(&out, &one));
-    ok(gnnc_tensor_copy_versioned(&out, &two));
+    ok(gnnc_copy_managed(&out, &one));
+    ok(gnnc_copy_versioned(&out, &two));
     ok(gnnc_state_weight_named(b.state, "a.lin.weight", &weight, numbers));
-    ok(gnnc_tensor_copy(&weight, &of_weight));
+    ok(gnnc_copy_managed(&weight, &of_weight));
     int64_t step[] = {weight.strides[0], weight.strides[1]};
     float w11 = ((float *)weight.data)[step[0] + step[1]];
     odd = out;
     odd.dtype = (DLDataType){kDLComplex, 64, 1};
-    refused(gnnc_tensor_copy(&odd, &(DLManagedTensor *){NULL}), GNNC_ERROR_DATA, "none of gnnc's");
-    refused(gnnc_tensor_copy(NULL, &(DLManagedTensor *){NULL}), GNNC_ERROR_USAGE, "`t` is NULL");
-    refused(gnnc_tensor_copy(&out, NULL), GNNC_ERROR_USAGE, "`out` is NULL");
-    refused(gnnc_tensor_copy_versioned(&out, NULL), GNNC_ERROR_USAGE, "`out` is NULL");
+    refused(gnnc_copy_managed(&odd, &(DLManagedTensor *){NULL}), GNNC_ERROR_DATA, "none of gnnc's");
+    refused(gnnc_copy_managed(NULL, &(DLManagedTensor *){NULL}), GNNC_ERROR_USAGE, "`t` is NULL");
+    refused(gnnc_copy_managed(&out, NULL), GNNC_ERROR_USAGE, "`out` is NULL");
+    refused(gnnc_copy_versioned(&out, NULL), GNNC_ERROR_USAGE, "`out` is NULL");
     tear_down(&b);
     ck_assert_mem_eq(one->dl_tensor.data, want, sizeof *want * NODES * C);
     ck_assert(two->version.major == 1 && (two->flags & DLPACK_FLAG_BITMASK_IS_COPIED));

@@ -7,10 +7,11 @@
 
 enum { NODES = 19, EDGES = 50, LOOPS = NODES + EDGES };
 
-static const char several[] =
-    "model S() (g: graph, x: node[F]) -> (node[C], edge, [C], node[1] of bool) {\n"
-    "  h = GCNConv(C)(g, x)\n  e = edge(u -> v in self_loops(g): sum(h[u] * h[v], axis = -1))\n"
-    "  m = mean(h, over = node)\n  up = slice(h, 0, 1) > 0\n  return h, e, m, up\n}\n";
+static const char
+    several[] = "model S() (g: graph, x: node[F]) -> (node[C], edge, [C], node[1] of bool) {\n"
+                "  h = GCNConv(C)(g, x)\n  e = edge(u -> v in self_loops(g): sum(h[u] * h[v], axis "
+                "= -1))\n"
+                "  m = mean(h, over = node)\n  up = slice(h, 0, 1) > 0\n  return h, e, m, up\n}\n";
 
 /* The results as they are given without memory for them. */
 typedef struct results {
@@ -117,8 +118,7 @@ START_TEST(copied_there)
     ok(gnnc_run_infer(b.run));
     look(b.run, &seen);
     for (int v = 0; v < NODES; v++)
-        for (int c = 0; c < C; c++)
-            ck_assert(wide[c * NODES + v] == (double)seen.h[v * C + c]);
+        for (int c = 0; c < C; c++) ck_assert(wide[c * NODES + v] == (double)seen.h[v * C + c]);
     for (int k = 0; k < LOOPS; k++)
         ck_assert_uint_eq(half[LOOPS - 1 - k], gn_f32_to_f16(seen.e[k]));
     for (int k = 0; k < C; k++) ck_assert_uint_eq(short_float[k], gn_f32_to_bf16(seen.m[k]));

@@ -28,15 +28,15 @@ static void is(const gnnc_value_info *i, const char *name, const char *rows, uin
 
 START_TEST(one_graph)
 {
-    static const char text[] =
-        "model M() (g: graph, x: node[F], w: edge[2], k: node[2], z: [3, 2] = none)"
-        " -> (node[C], edge, edge[2], []) {\n"
-        "  h = GCNConv(C)(g, x)\n  if z != none { h = h + mean(z) }\n"
-        "  a = w * unsqueeze(edge(u -> v in g: sum(k[u], axis = -1)), -1)\n"
-        "  e = edge(u -> v in self_loops(g): sum(h[u] * h[v], axis = -1))\n"
-        "  m = mean(h, axis = -1)\n  return h, e, a, mean(m, over = node)\n}\n"
-        "train M {\n  input k: node[2]\n"
-        "  loss = cross_entropy(M(g, x, attr, k)[0], y) over train_mask\n}\n";
+    static const char
+        text[] = "model M() (g: graph, x: node[F], w: edge[2], k: node[2], z: [3, 2] = none)"
+                 " -> (node[C], edge, edge[2], []) {\n"
+                 "  h = GCNConv(C)(g, x)\n  if z != none { h = h + mean(z) }\n"
+                 "  a = w * unsqueeze(edge(u -> v in g: sum(k[u], axis = -1)), -1)\n"
+                 "  e = edge(u -> v in self_loops(g): sum(h[u] * h[v], axis = -1))\n"
+                 "  m = mean(h, axis = -1)\n  return h, e, a, mean(m, over = node)\n}\n"
+                 "train M {\n  input k: node[2]\n"
+                 "  loss = cross_entropy(M(g, x, attr, k)[0], y) over train_mask\n}\n";
     bench b = set_up(text, (gnnc_compile_options){.edge_features = 2, .train = true}, 1);
     ck_assert_int_eq(info_of(&b).inputs, 7);
     gnnc_value_info i = input(b.exe, 0);
@@ -62,7 +62,8 @@ START_TEST(one_graph)
             ck_assert(i.learning && !i.optional);
             seen[4] = true;
         }
-        if (!strcmp(i.name, "train_mask")) is(&i, "train_mask", "node", kDLBool, 1, -1), seen[5] = true;
+        if (!strcmp(i.name, "train_mask"))
+            is(&i, "train_mask", "node", kDLBool, 1, -1), seen[5] = true;
     }
     for (int k = 0; k < 6; k++) ck_assert_msg(seen[k], "%d", k);
     i = output(b.exe, 0);
@@ -75,7 +76,8 @@ START_TEST(one_graph)
     i = output(b.exe, 3);
     is(&i, "out3", "", kDLFloat, 0, 0);
     ck_assert_int_eq(info_of(&b).outputs, 4);
-    refused(gnnc_executable_input(b.exe, 7, &i), GNNC_ERROR_USAGE, "model M has no input 7: it has 7");
+    refused(gnnc_executable_input(b.exe, 7, &i), GNNC_ERROR_USAGE,
+            "model M has no input 7: it has 7");
     refused(gnnc_executable_input(b.exe, -1, &i), GNNC_ERROR_USAGE, "no input -1");
     refused(gnnc_executable_output(b.exe, 4, &i), GNNC_ERROR_USAGE, "no output 4: it has 4");
     refused(gnnc_executable_output(b.exe, -1, &i), GNNC_ERROR_USAGE, "no output -1");
@@ -99,12 +101,13 @@ END_TEST
 
 START_TEST(relations)
 {
-    static const char text[] =
-        "model T() (writes: node.author -> node.paper, x: node.author[3], year: edge.writes of int)"
-        " -> (node.paper[3], edge.writes) {\n"
-        "  s = sum(u -> v in writes: x[u])\n"
-        "  t = edge(u -> v in writes: sum(s[v] * x[u], axis = -1) * float(year))\n"
-        "  return s, t\n}\n";
+    static const char
+        text[] = "model T() (writes: node.author -> node.paper, x: node.author[3], year: "
+                 "edge.writes of int)"
+                 " -> (node.paper[3], edge.writes) {\n"
+                 "  s = sum(u -> v in writes: x[u])\n"
+                 "  t = edge(u -> v in writes: sum(s[v] * x[u], axis = -1) * float(year))\n"
+                 "  return s, t\n}\n";
     static int64_t three[] = {3};
     static const gnnc_space spaces[] = {{sizeof(gnnc_space), "paper", 4},
                                         {sizeof(gnnc_space), "author", -1}};

@@ -42,8 +42,8 @@ static double train(const bench *b, gnnc_state *s, world *w, int steps)
     return loss;
 }
 
-/* What is saved in memory is what a file has; training goes on from it as if it had not stopped, and
- * so it does from a copy, which is its own. */
+/* What is saved in memory is what a file has; training goes on from it as if it had not stopped,
+ * and so it does from a copy, which is its own. */
 START_TEST(round_trip)
 {
     bench b = set_up(plain, options(), 1);
@@ -175,7 +175,8 @@ END_TEST
 
 START_TEST(refuses)
 {
-    bench b = set_up(plain, options(), 1), other = set_up(weighted, (gnnc_compile_options){.train = true}, 1),
+    bench b = set_up(plain, options(), 1),
+          other = set_up(weighted, (gnnc_compile_options){.train = true}, 1),
           zero = set_up(TRAINED("sgd(lr = 0.0)", "  schedule = step(period = 2)\n"),
                         (gnnc_compile_options){.train = true, .rate_changes = true}, 1);
     image i = save(other.state, false), w = save(b.state, true);

@@ -33,9 +33,9 @@ static void copy_weight(const DLTensor *from, const DLTensor *to)
     int64_t cols = from->ndim > 1 ? from->shape[1] : 1, rows = from->ndim ? from->shape[0] : 1;
     for (int64_t i = 0; i < rows; i++)
         for (int64_t j = 0; j < cols; j++)
-            ((float *)to->data)[i * to->strides[0] + (cols > 1 ? j * to->strides[1] : 0)] =
-                ((const float *)
-                     from->data)[i * from->strides[0] + (cols > 1 ? j * from->strides[1] : 0)];
+            ((float *)to->data)[i * to->strides[0] +
+                                (cols > 1 ? j * to->strides[1] : 0)] = ((const float *)from->data)
+                [i * from->strides[0] + (cols > 1 ? j * from->strides[1] : 0)];
 }
 
 /* Copies of all weights of a state, bound. */
@@ -192,8 +192,7 @@ static gnnc_status *live(void *ctx)
     columns.data = data[1];
     columns.strides = turned;
     gnnc_status *s = gnnc_context_new(&z->context, &l.context);
-    if (!s)
-        s = life_begin(&l, model, (gnnc_compile_options){.train = true}, &z->w, true);
+    if (!s) s = life_begin(&l, model, (gnnc_compile_options){.train = true}, &z->w, true);
     if (!s) s = gnnc_run_bind_weight(l.run, "Linear.weight", &plain_rows);
     if (!s) s = gnnc_run_infer(l.run);
     if (!s) s = gnnc_run_bind_weight(l.run, "Linear.weight", &columns);
