@@ -131,8 +131,9 @@ GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_step(gnnc_run *r, double *loss);
 
 /* Gradients, of an executable compiled with `gradients`.  gnnc_run_forward computes results, for
  * gnnc_run_output, and keeps what gnnc_run_backward needs: in the training program dropout draws by
- * the state's seed and step, which goes on by one, and running statistics are updated.  A backward
- * pass has the draws of the forward pass before it.  It may be called again, with other cotangents.
+ * the state's seed and step, which goes on by one, and running statistics are updated: it changes
+ * the state, as a training step does.  That of "inference" does not.  A backward pass has the draws
+ * of the forward pass before it.  It may be called again, with other cotangents.
  *   `cotangents` are of the results in the model's order (gnnc_run_output_at), [n], n at most as
  * many as there are: gradients of whatever is computed of the results, with respect to each, of
  * their shapes and of floats; NULL, and those behind n: zeros, which results that are no floats
@@ -159,11 +160,11 @@ GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_gradient_at(gnnc_run *r, int k, co
                                                           DLTensor *view);
 
 /* What the last gnnc_run_infer or gnnc_run_forward gave: "out" in the shape that the model says,
- * [nodes, ...], [edges,
- * ...] in the order of the graph's edges, or without rows; float32 but where the model gives whole
- * numbers or truth values.  A model of several results (`return h, e`) has each under the name of
- * the variable that it returns; where they are not all different variables, "out0", "out1", ...
- * A view that is alive until the next call on this run but for another result.
+ * [nodes, ...], [edges, ...] in the order of the graph's edges, or without rows; float32 but where
+ * the model gives whole numbers or truth values.  A model of several results (`return h, e`) has
+ * each under the name of the variable that it returns; where they are not all different variables,
+ * "out0", "out1", ...  A view that is alive until the next call on this run but for another result,
+ * a gradient, or gnnc_run_backward.
  * GNNC_ERROR_USAGE: nothing was computed yet, or there is no such output (with the nearest name,
  * and those that there are). */
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_output(gnnc_run *r, const char *name, DLTensor *view);

@@ -301,6 +301,7 @@ int api_count_passed(const gnnc_run *r);
 int api_list_passed(const gnnc_run *r, gn_binding *b);
 /* api_run.c: runs a unit; instances are made where there are none. */
 GN_NODISCARD gn_status *api_run_unit(gnnc_run *r, int which);
+bool api_changes_state(const gnnc_run *r, int which); /* does the unit? */
 GN_NODISCARD gn_status *api_make_instances(gnnc_run *r, int which);
 /* api_output.c: which result of a program has this name.  GN_ERR_USAGE: none.  And a view of it, as
  * gnnc_run_output. */

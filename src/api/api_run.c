@@ -336,6 +336,12 @@ static gn_status *follow_rows(gnnc_run *r, int which)
     return s;
 }
 
+/* Several runs may compute with one state at once where none of them does. */
+bool api_changes_state(const gnnc_run *r, int which)
+{
+    return which == API_STEP || (which == API_FORWARD && !r->exe->gradients.inference);
+}
+
 gn_status *api_run_unit(gnnc_run *r, int which)
 {
     r->last = which;
@@ -352,7 +358,7 @@ gn_status *api_run_unit(gnnc_run *r, int which)
     if (which == API_INFER) r->named.version = r->state->version;
     GN_TRY(api_send_state(r->state));
     API_DEVICE(api_context(r->exe));
-    if (which == API_STEP || which == API_FORWARD) {
+    if (api_changes_state(r, which)) {
         r->state->newer_there = true;
         r->state->version++;
     }

@@ -198,7 +198,7 @@ gn_status *api_read_weights(gnnc_run *r)
 gn_status *api_write_weights(gnnc_run *r, int which)
 {
     gn_target *target = api_target(api_context(r->exe));
-    if (which != API_STEP && which != API_FORWARD) return NULL;
+    if (!api_changes_state(r, which)) return NULL;
     for (int k = 0; r->weights && k < r->whole->model->n_params; k++) {
         api_weight *w = &r->weights[k];
         int64_t numbers[16];
