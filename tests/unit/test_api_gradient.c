@@ -268,6 +268,63 @@ START_TEST(passes)
 }
 END_TEST
 
+/* A value that is given twice has both cotangents, also where it makes another result. */
+START_TEST(twice)
+{
+    static const sample s = {"model R() (g: graph, x: node[F]) -> (node[C], node[C], node[C]) {\n"
+                             "  h = Linear(C)(x)\n  k = 2 * h\n  return h, k, h\n}\n",
+                             "Linear.bias", false, false, 0};
+    scene *z = set_scene(usual_context(), &s, (gnnc_compile_options){.gradients = "Linear.bias"});
+    int64_t n;
+    ok(gnnc_run_backward(z->b.run, 3, z->all));
+    float *g = copy(z->b.run, "Linear.bias", &n), want = 0;
+    for (int v = 0; v < NODES; v++) want += z->ct[0][v * C] + 2 * z->ct[1][v * C] + z->ct[2][v * C];
+    ck_assert_float_eq_tol(g[0], want, 1e-4f);
+    free(g);
+    strike(z);
+}
+END_TEST
+
+/* The same bits for any number of threads, launched one by one and in one region. */
+START_TEST(threads)
+{
+    static const gnnc_compile_options ways[] = {{.mode = NULL}, {.mode = "reduce-overhead"}};
+    enum { MANY = 400 };
+    world w = make_world(6, MANY, 8 * MANY);
+    DLTensor weight = tensor(w.w, 1, w.edges, kDLFloat, 32);
+    static float ones[MANY * C];
+    int64_t rows[] = {MANY, C}, n;
+    DLTensor ct = tensor(ones, 2, rows, kDLFloat, 32);
+    const DLTensor *all[] = {&ct};
+    float *first[2] = {NULL, NULL};
+    for (int k = 0; k < MANY * C; k++) ones[k] = (float)(k % 9) - 4;
+    for (int k = 0; k < 4; k++) {
+        gnnc_compile_options o = ways[k / 2];
+        o.gradients = samples[0].gradients;
+        o.edge_weights = true;
+        bench b = set_up(samples[0].text, o, k % 2 ? 4 : 1);
+        bind_world(b.run, &w, false);
+        ok(gnnc_run_bind(b.run, "g.weight", &weight));
+        ok(gnnc_run_forward(b.run));
+        ok(gnnc_run_backward(b.run, 1, all));
+        float *of[] = {copy(b.run, "x", &n), copy(b.run, "g.weight", &n)};
+        for (int i = 0; i < 2; i++) {
+            size_t bytes = (size_t)(i ? 8 * MANY : MANY * F) * sizeof(float);
+            if (first[i]) {
+                ck_assert(!memcmp(first[i], of[i], bytes));
+                free(of[i]);
+            } else {
+                first[i] = of[i];
+            }
+        }
+        tear_down(&b);
+    }
+    free(first[0]);
+    free(first[1]);
+    end_world(&w);
+}
+END_TEST
+
 /* Other data of the same size at another address, graphs of other sizes, of no edges and of no
  * nodes. */
 START_TEST(sizes)
@@ -526,6 +583,8 @@ int main(void)
     if (GNNC_HAVE_LLVM) {
         tcase_add_loop_test(t, differences, 0, 4 * SAMPLES);
         tcase_add_test(t, passes);
+        tcase_add_test(t, twice);
+        tcase_add_test(t, threads);
         tcase_add_test(t, sizes);
         tcase_add_test(t, shapes);
         tcase_add_test(t, refuses_to_run);
