@@ -98,8 +98,8 @@ typedef struct gn_build_options {
 } gn_build_options;
 
 typedef struct gn_build {
-    gn_unit eval, step; /* code NULL where there is none; see judged */
-    gir_program *step_gir;
+    gn_unit eval, step;               /* code NULL where there is none; see judged */
+    gir_program *step_gir, *rows_gir; /* rows_gir: eval of rows that are named; else NULL */
     gn_unit forward, backward; /* with `gradients`; outputs of the first are inputs of the second */
     gir_program *gradient_gir; /* that both were split from */
     gn_image *image;           /* code of all units; end it with gn_image_free */

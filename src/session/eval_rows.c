@@ -53,7 +53,9 @@ gn_status *gn_eval_rows_new(gn_session *s, gn_eval_rows **out)
     if (gn_watches_loss(t))
         GN_FAIL(GN_ERR_MODEL, "`evaluate = batch` has accuracies, and no `val_loss`");
     if (!gn_session_classes_name(s))
-        GN_FAIL(GN_ERR_MODEL, "`evaluate = batch` is of models that give `node[C]`");
+        GN_FAIL(GN_ERR_MODEL,
+                "`evaluate = batch` is of models that give `node[C]`; others train with "
+                "--scores off");
     gn_eval_rows *z = gn_allocate_zeroed(sizeof *z);
     if (!z) GN_FAIL(GN_ERR_NOMEM, "out of memory: rows to evaluate");
     z->how = t->batches;

@@ -20,6 +20,11 @@ gn_status *gn_batches_settings(gn_session *s)
     if (t->sampler && (s->opt.batch || s->opt.has_fanout))
         GN_FAIL(GN_ERR_USAGE, "--batch and --fanout do not go with `sampler`, which draws parts of "
                               "the graph");
+    if (s->opt.evaluate == GN_EVALUATE_FULL && t->time)
+        GN_FAIL(GN_ERR_USAGE,
+                "--evaluate full does not go with `%s`: of all at once there is no "
+                "time",
+                t->before ? "before" : "until");
     if (s->opt.evaluate) t->evaluate = s->opt.evaluate == GN_EVALUATE_BATCH;
     if (s->opt.evaluate == GN_EVALUATE_BATCH && !gn_has_batches(t) && !s->opt.batch)
         GN_FAIL(GN_ERR_USAGE, "--evaluate batch goes with --batch N, `batch` or `sampler`");
@@ -159,6 +164,7 @@ gn_status *gn_batches_new(gn_session *s)
     GN_TRY(put_rows(s, b));
     b->together = gn_adds_up(&t->batches) ? t->batches.accumulate : 1;
     stretch(t, gn_batches_updates(b));
+    if (s->opt.unscored) return NULL;
     if (t->batches.evaluate && s->opt.all_results)
         GN_FAIL(GN_ERR_USAGE, "`evaluate = batch` has results of the masks' rows alone: `gnnc run` "
                               "gives those of all");

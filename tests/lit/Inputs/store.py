@@ -92,6 +92,9 @@ for name, data in (("p.csv", plain), ("t.csv", turned)):
     r.works("run", GCN, "--data", data, "--weights", saved, "--predictions", r.path(name))
 assert bytes_of(r.path("p.csv")) == bytes_of(r.path("t.csv"))
 assert "nodes in another order" in r.works("data", "info", turned)
+for source in SYNTHETIC, NPZ:
+    r.fails(0, "the split was drawn with seed 3, and stays", "data", "convert", source, turned,
+            "--order", "degree", "--seed", 3)
 
 # Training alone.
 OWN = r.write("own.gnn", """model M(hidden = 8) (g: graph, x: node[F]) -> node[C] {
@@ -139,14 +142,18 @@ r.fails(3, "cannot open", "data", "convert", "nowhere", r.path("n"))
 r.fails(3, "cannot", "data", "convert", NPZ, r.path("no/folder"))
 assert not os.path.exists(r.path("n"))
 
-# Killed at any moment: there is a whole store, or none.
+# Killed at any moment, until it comes to an end before: there is a whole store, or none.
 target, big = r.path("k.gnnc"), "synthetic:nodes=20000,edges=200000,features=64,classes=3"
-for k in range(3 if runs.SANITIZED else 12):
+none, wait, step = 0, 0.01, 1.8 if runs.SANITIZED else 1.2
+while not os.path.exists(target):
     p = subprocess.Popen([r.gnnc, "data", "convert", big, target, "-q"])
-    time.sleep(0.01 * (k + 1))
+    time.sleep(wait)
     p.send_signal(signal.SIGKILL)
     p.wait()
-    if os.path.exists(target):
-        r.works("data", "check", target)
-        os.remove(target)
+    none += not os.path.exists(target)
+    wait *= step
+    assert wait < 60, "it does not come to an end"
+assert none > 0
+r.works("data", "check", target)
+os.remove(target)
 r.done()
