@@ -105,8 +105,10 @@ def check_archive(root, lib, work, flags):
     archive = os.path.join(lib, "libgnnc.a")
     names = {line.split()[0] for line in run(["nm", "-P", "-g", "--defined-only",
                                               archive]).splitlines() if len(line.split()) > 1}
-    with open(os.path.join(root, "include", "gnnc", "gnnc.h"), encoding="utf-8") as f:
-        declared = set(re.findall(r"^GNNC_API [^(]*?(gnnc_\w+)\(", f.read(), re.M))
+    declared = set()
+    for header in ("gnnc.h", "run.h"):
+        with open(os.path.join(root, "include", "gnnc", header), encoding="utf-8") as f:
+            declared |= set(re.findall(r"^GNNC_API [^(]*?(gnnc_\w+)\(", f.read(), re.M))
     if names != declared or not names:
         sys.exit(f"libgnnc.a shows {sorted(names - declared)[:8]} and lacks "
                  f"{sorted(declared - names)[:8]}")
@@ -134,6 +136,7 @@ def main():
     compares = r"reduce-overhead +false +6 +5 [\s\S]*results are at most (\S+) apart"
     tells = r"of 200 papers it has not seen (1[5-9]\d|200) are told right\n"
     serves_some = r"200 nodes served in [\d.]+ ms, (9\d|1\d\d|200) of them right\n"
+    learns = r"200 steps: loss 0\.\d+, at first 0\.\d+; (2[5-9]\d|3\d\d|400) of 400 right\n"
     chosen = r"{} +[\d.]+ us, the default +[\d.]+ us: {}\n"
     tunes = (r"\n" + chosen.format("inference", "(.*)") + chosen.format("step", "(.*)") +
              r"the same from the lock:\n" + chosen.format("inference", r"\1") +
@@ -159,7 +162,7 @@ def main():
                 check_archive(root, lib, work, flags)
             for name, pattern in (("serve", serves), ("train", trains), ("modes", compares),
                                   ("tune", tunes), ("typed", tells),
-                                  ("batches", serves_some)):
+                                  ("batches", serves_some), ("gradients", learns)):
                 exe = os.path.join(work, f"{name}_{how}")
                 run(["cc", "-std=c17", "-Wall", "-Wextra", "-Werror", f"{name}.c", "-o", exe,
                      *flags, "-lm"], cwd=work)

@@ -14,6 +14,7 @@
  *     gnnc_state_new       executable, seed  -> state
  *     gnnc_run_new         executable, state -> run
  *     gnnc_run_bind_graph, gnnc_run_bind, gnnc_run_infer or gnnc_run_step, gnnc_run_output
+ *                          (run.h, which this header includes)
  *
  * Errors.  A function that can fail returns a status: NULL is success; anything else is the
  * caller's, who reads code and message and ends it with gnnc_status_free.  When a function fails,
@@ -215,6 +216,18 @@ GNNC_API GNNC_NODISCARD gnnc_status *gnnc_module_parse(const gnnc_context *c, co
 /* The same of a file.  GNNC_ERROR_IO: it cannot be read. */
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_module_read(const gnnc_context *c, const char *path,
                                                       gnnc_module **out);
+/* A program of tensor IR instead, as `gnnc opt` and the stage "gir" print it
+ * (docs/architecture.md): its inputs are bound by their names, and so are its graphs, "g" from
+ * "node" to itself by gnnc_run_bind_graph, others by gnnc_run_bind_relation; its outputs are the
+ * results.  Its states of float32 are parameters, which begin with zeros; updates of states are
+ * made by gnnc_run_forward, not by gnnc_run_infer.  Spaces of unknown size have as many rows as is
+ * bound. Options of gnnc_compile that speak of models are GNNC_ERROR_USAGE then, as is `train`;
+ * gradients are taken as of any other.  GNNC_ERROR_MODEL names line and column where it is no such
+ * text, or the value and the rule that it breaks; or it has no output, a `pattern`, names that
+ * gradients take, a state of rows whose number is not known, or an output "loss". */
+GNNC_API GNNC_NODISCARD gnnc_status *gnnc_module_parse_ir(const gnnc_context *c, const char *text,
+                                                          size_t n, const char *name,
+                                                          gnnc_module **out);
 GNNC_API void gnnc_module_free(gnnc_module *m);
 
 /* Graphs --------------------------------------------------------------------------------------- */
@@ -245,6 +258,13 @@ GNNC_API GNNC_NODISCARD gnnc_status *gnnc_relation_from_coo(const gnnc_context *
                                                             int64_t n_dst, int64_t n_edges,
                                                             gnnc_index index, const void *src,
                                                             const void *dst, gnnc_graph **out);
+/* The same of two tensors of one dimension, int32 or int64, of any strides: row k of `src` and of
+ * `dst` are the ends of edge k.  GNNC_ERROR_DATA, too: other tensors, or of other lengths. */
+GNNC_API GNNC_NODISCARD gnnc_status *gnnc_relation_from_tensors(const gnnc_context *c,
+                                                                int64_t n_src, int64_t n_dst,
+                                                                const DLTensor *src,
+                                                                const DLTensor *dst,
+                                                                gnnc_graph **out);
 /* Nodes; of a relation those at its destination. */
 GNNC_API int64_t gnnc_graph_nodes(const gnnc_graph *g);
 GNNC_API int64_t gnnc_graph_edges(const gnnc_graph *g);
@@ -449,6 +469,19 @@ typedef struct gnnc_compile_options {
     const int64_t *fanout; /* [n_fanout] */
     size_t n_fanout;
     const char *draw;
+
+    /* Gradients that gnnc_run_backward takes, by name, separated by commas: "weights" (all trained
+     * parameters), a parameter, or data of floats that the model reads, as gnnc_run_bind has them:
+     * "weights,x,g.weight,g.attr".  NULL: none.  GNNC_ERROR_USAGE: a name that is none of those
+     * (with the nearest), x with `sparse`, and with `by_rows` or `buckets`.  GNNC_ERROR_MODEL:
+     * something on the way has no gradient, or the model draws edges. */
+    const char *gradients;
+    /* Of which program: "training" (NULL), where dropout drops and norms take the numbers at hand;
+     * or "inference", as gnnc_run_infer computes. */
+    const char *gradients_of;
+
+    /* With train: gnnc_state_set_rate may change the learning rate. */
+    bool rate_changes;
 } gnnc_compile_options;
 
 /* Kernels are looked up in the context's cache, and kept there. GNNC_ERROR_MODEL as above, and
@@ -475,9 +508,37 @@ typedef struct gnnc_executable_info {
     int cache_hits, cache_misses; /* kernels, of all programs; both 0 without a cache */
     double all_compile_ms;        /* of all programs */
     int outputs;                  /* of the model, see gnnc_run_output_at */
+    int gradients;                /* that can be asked for, see gnnc_run_gradient_at */
+    int inputs;                   /* see gnnc_executable_input */
 } gnnc_executable_info;
 /* info->size is set by the caller. */
 GNNC_API void gnnc_executable_describe(const gnnc_executable *e, gnnc_executable_info *info);
+
+/* What is bound to a run, and what it gives. */
+typedef struct gnnc_value_info {
+    size_t size;
+    const char *name; /* as it is bound, or asked for; lives as long as the executable, as all here
+                       */
+    bool graph;       /* a graph or relation, between rows of `src` and of `dst`; no tensor */
+    const char *src, *dst; /* NULL of tensors */
+    DLDataType type;       /* that is bound without being converted; of what is given */
+    int ndim;              /* of tensors: 0 for a number */
+    int64_t shape[8];      /* shape[0] is -1 where it is a number of rows that graphs or data say */
+    /* Whose rows shape[0] counts: a space ("node", "paper", "graph"), with `on_edges` a graph
+     * ("g", "writes"), or NULL there: one that the model derives.  "": it counts none. */
+    const char *rows;
+    bool on_edges;
+    bool optional; /* it may be left out */
+    bool learning; /* inference does not read it: training steps do, or forward passes */
+} gnnc_value_info;
+/* Input `k` of an executable, graphs first, of gnnc_executable_info.inputs: what its programs read.
+ * info->size is set.  GNNC_ERROR_USAGE: there is none of that number. */
+GNNC_API GNNC_NODISCARD gnnc_status *gnnc_executable_input(const gnnc_executable *e, int k,
+                                                           gnnc_value_info *info);
+/* Result `k`, of gnnc_executable_info.outputs.  Of an executable compiled `by_rows` those of nodes
+ * have a row for each that is named. */
+GNNC_API GNNC_NODISCARD gnnc_status *gnnc_executable_output(const gnnc_executable *e, int k,
+                                                            gnnc_value_info *info);
 
 /* A program of an executable: its guards, and why it was compiled. */
 typedef struct gnnc_program_info {
@@ -567,6 +628,28 @@ GNNC_API GNNC_NODISCARD gnnc_status *gnnc_state_save_weights(const gnnc_state *s
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_state_load(gnnc_state *s, const char *path);
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_state_save(const gnnc_state *s, const char *path);
 
+/* The same to and from memory: `weights` alone or everything, as the functions above have them in
+ * files.  *bytes is freed with gnnc_bytes_free; what is loaded is copied.  Messages say "memory"
+ * where those above name a file. */
+GNNC_API GNNC_NODISCARD gnnc_status *gnnc_state_save_memory(const gnnc_state *s, bool weights,
+                                                            void **bytes, size_t *n);
+GNNC_API GNNC_NODISCARD gnnc_status *gnnc_state_load_memory(gnnc_state *s, bool weights,
+                                                            const void *bytes, size_t n);
+GNNC_API void gnnc_bytes_free(void *bytes);
+
+/* A state of its own, equal in all. */
+GNNC_API GNNC_NODISCARD gnnc_status *gnnc_state_copy(const gnnc_state *s, gnnc_state **out);
+
+/* Random draws (dropout, edges) are by this seed from now on, and by the step as ever; nothing else
+ * changes.  Nothing at all where no program draws. */
+GNNC_API GNNC_NODISCARD gnnc_status *gnnc_state_set_seed(gnnc_state *s, uint64_t seed);
+
+/* The learning rate of later steps, of an executable compiled with `rate_changes`; it is saved with
+ * the state, whose files those without do not take.  A schedule keeps its shape, as with another
+ * rate in the train block.  GNNC_ERROR_USAGE: compiled otherwise, it is negative or not finite, or
+ * the schedule's is 0. */
+GNNC_API GNNC_NODISCARD gnnc_status *gnnc_state_set_rate(gnnc_state *s, double rate);
+
 /* A result on validation data, which `schedule = plateau(...)` goes by: the loss, or the accuracy
  * where it has `monitor = val_accuracy`; once an epoch, behind its last step.  What it makes of it
  * is part of the state.  GNNC_ERROR_USAGE: the schedule is another, or the executable was compiled
@@ -588,122 +671,10 @@ GNNC_API GNNC_NODISCARD gnnc_status *gnnc_state_weight_named(gnnc_state *s, cons
  * gets them before it computes again.  On the CPU it is as if it were not called. */
 GNNC_API void gnnc_state_changed(gnnc_state *s);
 
-/* Runs ----------------------------------------------------------------------------------------- */
-
-typedef struct gnnc_run_options {
-    size_t size;
-    int threads; /* 0 or 1: the caller's alone; else at most so many, runs that gain nothing by them
-                  * take one; results are the same bits for any number */
-    const char *stance; /* of this run (gnnc_compile_options); NULL: the executable's */
-} gnnc_run_options;
-
-/* GNNC_ERROR_USAGE: the state was made for another executable with other weights, or in another
- * context; an option is out of range or names nothing.  `options` may be NULL. */
-GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_new(const gnnc_executable *e, gnnc_state *s,
-                                                  const gnnc_run_options *options, gnnc_run **out);
-GNNC_API void gnnc_run_free(gnnc_run *r);
-
-/* The graph that is computed on, until another one is bound; the run keeps it alive.  Data on edges
- * is in its edges' order. GNNC_ERROR_USAGE: it is of another context, or has more than 2^31 - 1
- * nodes or edges and the executable was compiled without `wide`; GNNC_ERROR_DATA: it is a relation
- * that has other numbers of rows at its ends. */
-GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_bind_graph(gnnc_run *r, const gnnc_graph *g);
-
-/* The same by name, of an executable that was compiled with `relations`; "g" is the graph.  Numbers
- * of rows are checked against each other when it is run, and against what parameters have a row
- * for. GNNC_ERROR_USAGE: as above, or there is no such relation (with the nearest name, and those
- * that there are); GNNC_ERROR_DATA: a relation between rows of one type has other numbers of them
- * at its ends. */
-GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_bind_relation(gnnc_run *r, const char *name,
-                                                            const gnnc_graph *relation);
-
-/* Binds data by name: "x" float32 [nodes, features]; "y" int32 or int64 [nodes], classes or -1 for
- * unknown; the masks that the model reads, as "train_mask", bool or uint8 [nodes]; "g.weight"
- * float32 [edges]; "g.attr" float32 [edges, edge_features]; inputs that the model declares, by its
- * names for them; `columns`, by their own.  A model's only input of nodes is "x" besides, and its
- * only one of edges "g.attr"; where the model reads data of the same name ("y", say), that is
- * meant. Row-major float32 and int32 data that is not on edges is borrowed until other data is
- * bound or the run is freed, and is read anew by every call; the rest (masks, int64, other strides,
- * data on edges, x for an executable that was compiled `sparse`, everything for one that was
- * compiled `fixed` or in a context with a GPU, what is the run's own result) is copied here, when
- * it is bound. An input with a default (`w: node[F] = none`) may be left out: the model computes as
- * it does without it. `data` NULL lets go what was bound to such a one.  Each set of inputs that is
- * left out is compiled once, by the first call of a run that leaves it out, and the executable
- * keeps it; gnnc_executable_explain shows it, gnnc_executable_describe does not count it. Data of
- * other sizes than before may be bound at any time, together with a graph that fits.  A mask that
- * is written to once it is bound counts as it was, until it is bound again. GNNC_ERROR_USAGE: the
- * model has no such input (with the nearest name, and those that there are), or `data` is NULL and
- * the input has no default. GNNC_ERROR_DATA: another element type, number of dimensions or columns,
- * not on the CPU, not aligned to its element, no data though there are elements, an int64 that 32
- * bits do not hold, a label that is neither a class nor -1 (with its row; what is borrowed is
- * looked at now, not by later calls: there a label beyond the classes counts as a row, and adds
- * nothing to the loss), an x that has other values than `sparse_values` says (with the row and its
- * values). Numbers of rows are checked against each other when it is run. */
-GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_bind(gnnc_run *r, const char *name,
-                                                   const DLTensor *data);
-
-/* Features as CSR: row[nodes + 1] from 0 ascending, column and value of each entry (values NULL:
- * all 1).  Copied; values of a column that stands in a row more than once are added.
- * GNNC_ERROR_USAGE: the executable was not compiled `sparse`, n_nodes is negative, `row` is NULL,
- * or there are entries and `column` is NULL; GNNC_ERROR_DATA: `row` does not ascend from 0, a
- * column is out of range, or values are other than `sparse_values` says. */
-GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_bind_csr(gnnc_run *r, int64_t n_nodes,
-                                                       const int64_t *row, const int32_t *column,
-                                                       const float *value);
-
-/* Of an executable compiled `by_rows`: the nodes that the next calls are about, until others are
- * named.  Results have a row for each, in this order; nodes may be named twice.  A training step
- * counts each once.  Copied; `rows` may be NULL where n is 0, of which there is no training step.
- * GNNC_ERROR_USAGE: it was compiled otherwise, n is negative; a row that is not there is
- * GNNC_ERROR_DATA of the call that computes. */
-GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_rows(gnnc_run *r, int64_t n, const int64_t *rows);
-
-/* The forward pass, as for serving: no dropout, running statistics.  Takes the program that fits
- * the graph, or compiles it, as the executable's options say, and chooses schedules for it where
- * they do.  GNNC_ERROR_USAGE: something is not bound, the model has weights without the inputs that
- * are left out that the state has not, a recompilation is forbidden or would be one too many;
- * GNNC_ERROR_DATA: sizes do not meet (what, expected, found) or are outside of the declared ranges,
- * or borrowed data lies where weights do, or a lock does not fit; what gnnc_compile fails with,
- * where a program is compiled. */
-GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_infer(gnnc_run *r);
-
-/* One training step: loss, gradients, optimizer; the state changes. *loss (may be NULL) is the one
- * before the update. GNNC_ERROR_USAGE: compiled without `train`; and as gnnc_run_infer, with the
- * state as it was. */
-GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_step(gnnc_run *r, double *loss);
-
-/* What the last gnnc_run_infer gave: "out" in the shape that the model says, [nodes, ...], [edges,
- * ...] in the order of the graph's edges, or without rows; float32 but where the model gives whole
- * numbers or truth values.  A model of several results (`return h, e`) has each under the name of
- * the variable that it returns; where they are not all different variables, "out0", "out1", ...
- * A view that is alive until the next call on this run but for another result.
- * GNNC_ERROR_USAGE: nothing was computed yet, or there is no such output (with the nearest name,
- * and those that there are). */
-GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_output(gnnc_run *r, const char *name, DLTensor *view);
-/* The same of result `k`, counted from 0 in the model's order; gnnc_executable_info.outputs says
- * how many there are.  *name (may be NULL) lives as long as the executable. */
-GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_output_at(gnnc_run *r, int k, const char **name,
-                                                        DLTensor *view);
-
-/* Bytes that the run holds besides what it borrows. */
-GNNC_API int64_t gnnc_run_bytes(const gnnc_run *r);
-
-typedef struct gnnc_run_info {
-    size_t size;
-    int64_t inferences, steps; /* that succeeded */
-    /* How often the inference or the training step was bound, with success: each at first, and
-     * again where a graph, a size or data that is copied has been new since. */
-    int64_t bindings;
-    int64_t bytes; /* gnnc_run_bytes */
-    int program;   /* that the last call ran, see gnnc_executable_program; -1: none yet, or one with
-                      inputs left out */
-    bool eager;    /* it is an eager one */
-    int64_t padded_nodes, padded_edges; /* that the bucket of the bound graph adds */
-} gnnc_run_info;
-GNNC_API void gnnc_run_describe(const gnnc_run *r, gnnc_run_info *info); /* info->size is set */
-
 #ifdef __cplusplus
 }
 #endif
+
+#include "gnnc/run.h"
 
 #endif

@@ -299,43 +299,79 @@ static gn_status *add_tensors(const gn_tensor_file *f, json_t *root, int *order)
     return NULL;
 }
 
-/* The header is padded with spaces so that the data start at a multiple of eight. */
-static gn_status *write_all(const gn_tensor_file *f, json_t *root, const int *order,
-                            const char *path)
+/* What is written: its header, and its tensors in order. */
+typedef struct layout {
+    const gn_tensor_file *f;
+    char *header;
+    int *order;
+} layout;
+
+static void end_layout(layout *l)
 {
-    char *text = json_dumps(root, JSON_COMPACT);
-    if (!text) GN_FAIL(GN_ERR_NOMEM, "out of memory: a safetensors header");
-    size_t n = strlen(text), padded = (n + 7) / 8 * 8;
+    free(l->header);
+    free(l->order);
+}
+
+static gn_status *lay_out(const gn_tensor_file *f, layout *l)
+{
+    *l = (layout){.f = f};
+    GN_MEM(l->order, f->n);
+    json_t *root = json_object();
+    gn_status *s = root ? add_meta(f, root)
+                        : GN_ERROR(GN_ERR_NOMEM, "out of memory: a safetensors header");
+    if (!s) s = add_tensors(f, root, l->order);
+    if (!s) l->header = json_dumps(root, JSON_COMPACT);
+    if (!s && !l->header) s = GN_ERROR(GN_ERR_NOMEM, "out of memory: a safetensors header");
+    json_decref(root);
+    if (s) end_layout(l);
+    return s;
+}
+
+/* The header is padded with spaces so that the data start at a multiple of eight. */
+static void write_all(const layout *l, FILE *to)
+{
+    size_t n = strlen(l->header), padded = (n + 7) / 8 * 8;
     unsigned char length[8];
     for (int i = 0; i < 8; i++) length[i] = (unsigned char)((uint64_t)padded >> (8 * i));
-    gn_out o;
-    gn_status *s = gn_out_open(&o, path);
-    if (s) {
-        free(text);
-        return s;
-    }
-    fwrite(length, 1, sizeof length, o.f);
-    fwrite(text, 1, n, o.f);
-    fprintf(o.f, "%*s", (int)(padded - n), "");
-    free(text);
-    for (int i = 0; i < f->n; i++) {
-        const gn_named_tensor *t = &f->tensors[order[i]];
+    fwrite(length, 1, sizeof length, to);
+    fwrite(l->header, 1, n, to);
+    fprintf(to, "%*s", (int)(padded - n), "");
+    for (int i = 0; i < l->f->n; i++) {
+        const gn_named_tensor *t = &l->f->tensors[l->order[i]];
         uint64_t bytes = bytes_of(t);
-        if (bytes) fwrite(t->data, 1, (size_t)bytes, o.f);
+        if (bytes) fwrite(t->data, 1, (size_t)bytes, to);
     }
-    return gn_out_close(&o, NULL);
 }
 
 gn_status *gn_safetensors_write(const char *path, const gn_tensor_file *f)
 {
-    int *order;
-    GN_MEM(order, f->n);
-    json_t *root = json_object();
-    gn_status *s = root ? add_meta(f, root)
-                        : GN_ERROR(GN_ERR_NOMEM, "out of memory: a safetensors header");
-    if (!s) s = add_tensors(f, root, order);
-    if (!s) s = write_all(f, root, order, path);
-    json_decref(root);
-    free(order);
-    return s;
+    layout l;
+    gn_out o;
+    GN_TRY(lay_out(f, &l));
+    gn_status *s = gn_out_open(&o, path);
+    if (!s) write_all(&l, o.f);
+    end_layout(&l);
+    return s ? s : gn_out_close(&o, NULL);
+}
+
+gn_status *gn_safetensors_format(const gn_tensor_file *f, void **bytes, size_t *n)
+{
+    layout l;
+    char *text = NULL;
+    *bytes = NULL;
+    GN_TRY(lay_out(f, &l));
+    FILE *to = open_memstream(&text, n);
+    bool failed = !to;
+    if (to) {
+        write_all(&l, to);
+        failed = ferror(to) != 0;
+        failed = fclose(to) != 0 || failed;
+    }
+    end_layout(&l);
+    if (failed) {
+        free(text);
+        GN_FAIL(GN_ERR_NOMEM, "out of memory: %d tensors as safetensors", f->n);
+    }
+    *bytes = text;
+    return NULL;
 }

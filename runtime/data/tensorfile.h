@@ -31,6 +31,8 @@ GN_NODISCARD gn_status *gn_safetensors_read(const char *path, gn_tensor_file **o
 GN_NODISCARD gn_status *gn_safetensors_parse(const void *bytes, size_t n, const char *origin,
                                              gn_tensor_file **out);
 GN_NODISCARD gn_status *gn_safetensors_write(const char *path, const gn_tensor_file *f);
+/* The same to memory, which free ends. */
+GN_NODISCARD gn_status *gn_safetensors_format(const gn_tensor_file *f, void **bytes, size_t *n);
 void gn_tensor_file_free(gn_tensor_file *f);
 /* NULL when absent */
 const gn_named_tensor *gn_tensor_file_find(const gn_tensor_file *f, const char *name);

@@ -13,10 +13,10 @@ static bool is_bound_kind(gn_slot_kind k)
     return k == GN_SLOT_INPUT || k == GN_SLOT_STATE || k == GN_SLOT_OUTPUT;
 }
 
-static const gn_binding *find(const char *name, int n, const gn_binding *tensors)
+static const gn_binding *find(const char *name, bool output, int n, const gn_binding *tensors)
 {
     for (int k = 0; k < n; k++)
-        if (strcmp(tensors[k].name, name) == 0) return &tensors[k];
+        if (tensors[k].output == output && strcmp(tensors[k].name, name) == 0) return &tensors[k];
     return NULL;
 }
 
@@ -37,7 +37,7 @@ static gn_status *missing(const gn_instance *in, const char *name, int n, const 
 gn_status *gn_bind_find(const gn_instance *in, const char *name, int n, const gn_binding *tensors,
                         const gn_binding **out)
 {
-    *out = find(name, n, tensors);
+    *out = find(name, false, n, tensors);
     return *out ? NULL : missing(in, name, n, tensors);
 }
 
@@ -68,7 +68,9 @@ gn_status *gn_bind_check_data(const gn_instance *in, int slot, const void *data)
                 s->name, gn_elem_name(s->elem));
     for (int k = 0; k < a->n_slots; k++) {
         const gn_slot *o = &a->slots[k];
-        if (k == slot || !is_bound_kind(o->kind) || !in->addr[k] || strcmp(o->name, s->name) == 0)
+        if (k == slot || !is_bound_kind(o->kind) || !in->addr[k]) continue;
+        if (strcmp(o->name, s->name) == 0 &&
+            (o->kind == GN_SLOT_OUTPUT) == (s->kind == GN_SLOT_OUTPUT))
             continue;
         if (o->kind == GN_SLOT_INPUT && s->kind == GN_SLOT_INPUT) continue;
         uintptr_t there = (uintptr_t)in->addr[k],
@@ -82,7 +84,7 @@ gn_status *gn_bind_check_data(const gn_instance *in, int slot, const void *data)
 static gn_status *bind_named(gn_instance *in, int slot, int n, const gn_binding *tensors)
 {
     const gn_slot *s = &in->artifact->slots[slot];
-    const gn_binding *b = find(s->name, n, tensors);
+    const gn_binding *b = find(s->name, s->kind == GN_SLOT_OUTPUT, n, tensors);
     if (b) {
         GN_TRY(check_shape(in, slot, b));
         GN_TRY(gn_bind_check_data(in, slot, b->data));

@@ -372,28 +372,44 @@ gn_status *gn_instances_share_arena(int n, gn_instance *const *in)
     return NULL;
 }
 
-gn_status *gn_instance_rebind(gn_instance *in, const char *name, void *data)
+/* Is it an input or a state of that name, or an output? */
+static bool is_named(const gn_slot *s, const char *name, bool output)
+{
+    return is_tensor(s) && (s->kind == GN_SLOT_OUTPUT) == output && strcmp(s->name, name) == 0;
+}
+
+static gn_status *rebind(gn_instance *in, const char *name, bool output, void *data)
 {
     const gn_artifact *a = in->artifact;
     bool found = false;
     if (in->remote)
         GN_FAIL(GN_ERR_USAGE, "%s: on a device other data need another instance", a->name);
     for (int k = 0; k < a->n_slots; k++) {
-        if (!is_tensor(&a->slots[k]) || strcmp(a->slots[k].name, name) != 0) continue;
+        if (!is_named(&a->slots[k], name, output)) continue;
         GN_TRY(gn_bind_check_data(in, k, data));
         found = true;
     }
-    if (gn_artifact_is_made_of(a, name))
+    if (!output && gn_artifact_is_made_of(a, name))
         GN_FAIL(GN_ERR_USAGE, "%s: '%s' makes a graph: other data need another instance", a->name,
                 name);
-    bool key = gn_redraws_by(a, name);
+    bool key = !output && gn_redraws_by(a, name);
     if (!found && !key) GN_FAIL(GN_ERR_USAGE, "%s has no tensor '%s'", a->name, name);
     if (!found && (!data || (uintptr_t)data % sizeof(int64_t)))
         GN_FAIL(GN_ERR_DATA, "%s: '%s' is bound to no i64", a->name, name);
     for (int k = 0; k < a->n_slots; k++)
-        if (is_tensor(&a->slots[k]) && strcmp(a->slots[k].name, name) == 0) point(in, k, data);
+        if (is_named(&a->slots[k], name, output)) point(in, k, data);
     if (key) gn_redraw_from(in, name, data);
     return NULL;
+}
+
+gn_status *gn_instance_rebind(gn_instance *in, const char *name, void *data)
+{
+    return rebind(in, name, false, data);
+}
+
+gn_status *gn_instance_rebind_output(gn_instance *in, const char *name, void *data)
+{
+    return rebind(in, name, true, data);
 }
 
 const void *gn_instance_output(const gn_instance *in, const char *name, int64_t *elems)

@@ -22,6 +22,7 @@ typedef struct gn_binding {
     /* Of an i64 that edges are drawn by: what it is when the program runs, where it is not yet that
      * when the program is bound; NULL: what it is. */
     const int64_t *then;
+    bool output; /* it is an output that lies there, and no input or state of that name */
 } gn_binding;
 
 typedef struct gn_graph_binding {
@@ -96,6 +97,8 @@ void gn_instance_free(gn_instance *in); /* NULL is fine */
  * that picks rows (another one needs another instance), an instance on a device; GN_ERR_DATA: the
  * data is not aligned, or overlaps. */
 GN_NODISCARD gn_status *gn_instance_rebind(gn_instance *in, const char *name, void *data);
+/* The same of an output. */
+GN_NODISCARD gn_status *gn_instance_rebind_output(gn_instance *in, const char *name, void *data);
 /* The value of an output after a run (zeros before; on a device after gn_instance_fetch); owned by
  * the instance or the binding; NULL: no such output. elems may be NULL.  Edge outputs are in CSR
  * order (gn_graph_edges_out). */

@@ -25,8 +25,7 @@ bool gn_artifact_reads_pattern(const gn_artifact *a)
 
 int gn_pair_kept(const gn_artifact *ahead) { return ahead ? ahead->n_slots : 0; }
 
-/* Binds what was computed ahead, behind the n tensors that there are; how many there are then. */
-static int bind_kept(const gn_artifact *ahead, const gn_instance *in, int n, gn_binding *tensors)
+int gn_pair_bind_kept(const gn_artifact *ahead, const gn_instance *in, int n, gn_binding *tensors)
 {
     for (int k = 0; k < ahead->n_slots; k++) {
         const gn_slot *slot = &ahead->slots[k];
@@ -54,7 +53,7 @@ gn_status *gn_pair_new(const gn_artifact *code, const gn_artifact *ahead, int n_
             gn_pair_free(out);
             return failed;
         }
-        n = bind_kept(ahead, out->ahead, n, tensors);
+        n = gn_pair_bind_kept(ahead, out->ahead, n, tensors);
         out->ahead_ms = gn_now_ms() - t0;
     }
     gn_status *s = gn_instance_new(code, n_graphs, graphs, n, tensors, pool,
@@ -70,7 +69,7 @@ gn_status *gn_pair_next(const gn_pair *p, const gn_artifact *ahead, const gn_ins
                         int n_graphs, const gn_graph_binding *graphs, int n, gn_binding *tensors,
                         const gn_instance *like, gn_instance **out)
 {
-    if (p->ahead) n = bind_kept(ahead, p->ahead, n, tensors);
+    if (p->ahead) n = gn_pair_bind_kept(ahead, p->ahead, n, tensors);
     return gn_instance_next(before, n_graphs, graphs, n, tensors, like, out);
 }
 

@@ -12,6 +12,10 @@ typedef struct gn_pair {
 /* How many values are computed ahead, at most; 0 for NULL. */
 int gn_pair_kept(const gn_artifact *ahead);
 
+/* Binds outputs of `in`, of which `ahead` is the code, behind the n tensors that there are; how
+ * many there are then. */
+int gn_pair_bind_kept(const gn_artifact *ahead, const gn_instance *in, int n, gn_binding *tensors);
+
 /* Makes the instances, and runs once what can be computed ahead.  `tensors` has room for
  * gn_pair_kept behind its n.  `like` (may be NULL): a live instance to share derived graphs with.
  * Errors as gn_instance_new; then the pair has none. */

@@ -27,7 +27,8 @@ struct gnnc_module {
     atomic_int users;
     gnnc_context *context; /* may be NULL, as everywhere */
     gn_arena arena;
-    gn_ast *ast;
+    gn_ast *ast;     /* NULL: it is */
+    gir_program *ir; /* a program of tensor IR */
 };
 
 struct gnnc_graph {
@@ -36,6 +37,13 @@ struct gnnc_graph {
     gn_graph *graph;
     gnnc_graph *of; /* the one that this is a wider copy of; NULL: none */
 };
+
+/* What a gradient is of: a parameter, or an input by its name in programs. */
+typedef struct api_gradient {
+    const char *name; /* as callers have it */
+    int param;        /* -1: an input */
+    const char *data;
+} api_gradient;
 
 struct gnnc_executable {
     atomic_int users;
@@ -58,7 +66,10 @@ struct gnnc_executable {
      * NULL: all are computed. */
     int levels;
     const char *mask;
-    bool same_data; /* of every run: what the first step counts of it is compiled in */
+    int n_gradients; /* that can be asked for */
+    const api_gradient *gradient;
+    gn_gradients gradients; /* the same, as programs are made by it */
+    bool same_data;         /* of every run: what the first step counts of it is compiled in */
     gn_batch_spec results, batches; /* by_rows: of results, and of training steps; in both size is
                                        0 otherwise */
     const char *rows_mask;          /* that programs of results read */
@@ -93,19 +104,26 @@ struct gnnc_state {
                       */
 };
 
+/* A tensor that somebody else ends, when it is let go; all 0: there is none. */
+typedef struct api_managed {
+    void *tensor;
+    void (*end)(void *tensor);
+} api_managed;
+
 /* Data bound by name.  Borrowed, or in `own`. */
 typedef struct api_data {
     char *name;
     gn_elem elem;
     int64_t rows, row_elems;
     void *data, *own;
-    void *sorted; /* on edges: in the order of the graph, padded where that is */
-    void *padded; /* on nodes: with rows up to the bucket's */
+    void *sorted;        /* on edges: in the order of the graph, padded where that is */
+    void *padded;        /* on nodes: with rows up to the bucket's */
+    api_managed managed; /* what it is borrowed of */
     bool on_edges, on_nodes;
     int relation; /* on edges: whose, by the schema's order; 0: of the graph */
 } api_data;
 
-enum { API_UNITS = 2 }; /* infer, step */
+enum { API_INFER, API_STEP, API_FORWARD, API_BACKWARD, API_UNITS }; /* programs of a run */
 
 /* A result as it was given out last: of several each has its own. */
 typedef struct api_result {
@@ -113,6 +131,32 @@ typedef struct api_result {
     void *copied;                    /* and its data, where that had to be copied */
     int64_t copied_bytes;
 } api_result;
+
+/* Of a backward pass: cotangents as it reads them, and gradients as they were given out. */
+typedef struct api_pulls {
+    bool forwarded, pulled; /* there is something to go back over; and it was gone back over */
+    int64_t version;        /* of the state, when it was computed */
+    int n_results, n_gradients;
+    void **cotangent;       /* [n_results] of the model's results that are floats */
+    int64_t *elems;         /* of them */
+    api_result *given;      /* [n_gradients] */
+    int64_t (*numbers)[16]; /* their shapes and strides */
+} api_pulls;
+
+/* A weight in memory of the caller's. */
+typedef struct api_weight {
+    bool bound;
+    DLTensor of; /* the caller's, whose shape and strides are */
+    int64_t numbers[16];
+    void *own; /* the same as code reads it; NULL: it lies like that */
+} api_weight;
+
+/* Where a result goes, of the caller's. */
+typedef struct api_sink {
+    bool bound, there; /* code writes there itself */
+    DLTensor of;
+    int64_t numbers[16];
+} api_sink;
 
 /* The nodes that calls are about. */
 typedef struct api_rows {
@@ -146,8 +190,12 @@ struct gnnc_run {
     gn_loss_rows rows; /* that leave out enough, of the mask and the graph that are bound; levels
                           -1: not counted yet */
     int last;          /* unit that was called last */
-    bool inferred;
-    gn_graph *padded; /* the graph with what its bucket adds; NULL: as it is */
+    bool inferred;     /* there are results, */
+    int from;          /* of this unit */
+    api_pulls pulls;
+    api_sink *sinks;     /* [results of the model]; NULL: none is bound */
+    api_weight *weights; /* [parameters]; NULL: none is bound */
+    gn_graph *padded;    /* the graph with what its bucket adds; NULL: as it is */
     gn_graph *padded_pattern;
     uint8_t *valid; /* [padded nodes] which of them are the user's */
     int64_t calls[API_UNITS], bindings;
@@ -232,7 +280,52 @@ GN_NODISCARD gn_status *api_fetch_state(gnnc_state *s);
 
 /* api_output.c */
 void api_free_results(gnnc_run *r);
-int64_t api_result_bytes(const gnnc_run *r); /* of copies */
+int64_t api_result_bytes(const gnnc_run *r);                           /* of copies */
+const gir_program *api_results_of(const gnnc_executable *e, int unit); /* whose results it gives */
+/* Values on edges, which lie in the order of the graph of this output, in the user's. */
+GN_NODISCARD gn_status *api_copy_edges(const gn_instance *in, const char *name, const void *from,
+                                       int64_t row_bytes, api_result *to);
+
+bool api_is_over_named_rows(const gnnc_executable *e, gir_space_id s); /* of inference */
+/* api_signature.c */
+int api_count_inputs(const gnnc_executable *e);
+/* api_gradient.c: what options say of gradients, of which the model is known; a run's part in
+ * them. */
+GN_NODISCARD gn_status *api_read_gradients(gnnc_executable *e, const gnnc_compile_options *o,
+                                           bool whole);
+void api_forget_pulls(gnnc_run *r); /* nothing is bound any more */
+void api_free_pulls(gnnc_run *r);
+int64_t api_pulls_bytes(const gnnc_run *r);
+/* How many tensors a backward pass reads besides, at most; and those. */
+int api_count_passed(const gnnc_run *r);
+int api_list_passed(const gnnc_run *r, gn_binding *b);
+/* api_run.c: runs a unit; instances are made where there are none. */
+GN_NODISCARD gn_status *api_run_unit(gnnc_run *r, int which);
+bool api_changes_state(const gnnc_run *r, int which); /* does the unit? */
+GN_NODISCARD gn_status *api_make_instances(gnnc_run *r, int which);
+/* api_output.c: which result of a program has this name.  GN_ERR_USAGE: none.  And a view of it, as
+ * gnnc_run_output. */
+GN_NODISCARD gn_status *api_find_result(const gnnc_executable *e, const gir_program *p,
+                                        const char *name, int *out);
+GN_NODISCARD gn_status *api_view_result(gnnc_run *r, const char *name, DLTensor *view);
+/* api_sink.c: results that code writes to where callers want them, how many at most and those; and
+ * the others, copied there. */
+int api_count_sinks(const gnnc_run *r);
+int api_list_sinks(const gnnc_run *r, gn_binding *b);
+GN_NODISCARD gn_status *api_fill_sinks(gnnc_run *r);
+void api_free_sinks(gnnc_run *r);
+/* api_weight.c: the memory of a state that is bound to other memory than the state's; NULL: it is
+ * not.  Weights come to where code reads them, and go back from there. */
+void *api_bound_weight(const gnnc_run *r, const char *name);
+GN_NODISCARD gn_status *api_read_weights(gnnc_run *r);
+GN_NODISCARD gn_status *api_write_weights(gnnc_run *r, int which);
+void api_free_weights(gnnc_run *r);
+int64_t api_weights_bytes(const gnnc_run *r);
+/* api_state.c: which parameter has this name in files.  GN_ERR_USAGE: none. */
+GN_NODISCARD gn_status *api_find_weight(const gn_model *m, const char *name, int *out);
+/* api_state.c: a parameter's numbers as they lie in states, in the shape that files have. */
+GN_NODISCARD gn_status *api_view_parameter(const gn_param *p, void *data, DLTensor *view,
+                                           int64_t numbers[16]);
 
 /* api_run.c: instances are to be made anew. */
 /* Does the data lie in what the run's last inference left?  That goes with the run's instance. */
@@ -259,6 +352,11 @@ GN_NODISCARD gn_status *api_pad(gnnc_run *r, gn_sizes *sizes);
 GN_NODISCARD gn_status *api_arrange(gnnc_run *r);
 void api_drop_padding(gnnc_run *r);
 
+/* api_ir.c: what options say does not go with programs of tensor IR; the model that one is, and
+ * what data it is of. */
+GN_NODISCARD gn_status *api_check_ir_options(const gnnc_compile_options *o);
+GN_NODISCARD gn_status *api_model_of_ir(gn_arena *a, const gir_program *p, gn_data_shape *shape,
+                                        gn_model **out);
 /* api_tables.c: spaces, relations and columns become copies of this library's size, in blocks
  * that the caller lets go, whatever happens. */
 GN_NODISCARD gn_status *api_read_tables(gnnc_compile_options *o, void *block[3]);
@@ -330,11 +428,21 @@ const gir_node *api_find_input(const gnnc_run *r, const char *name, const gir_pr
 api_data *api_find_data(gnnc_run *r, const char *name);
 GN_NODISCARD gn_status *api_note_data(gnnc_run *r, const char *name, api_data *now);
 
+/* api_bind.c: as gnnc_run_bind. */
+GN_NODISCARD gn_status *api_bind_data(gnnc_run *r, const char *name, const DLTensor *t);
+void api_let_managed_go(api_managed *m); /* api_managed.c */
+
 /* api_tensor.c: is it a tensor of this rank that gnnc can read?  `where` names it in messages. */
 GN_NODISCARD gn_status *api_check_tensor(const char *where, const DLTensor *t, int rank);
 bool api_row_major(const DLTensor *t);
 const void *api_first(const DLTensor *t);
-/* Copies rows in row-major order, converted from int64 to int32 where the element types say so. */
+/* May numbers of one type be bound, or given, as the other: int64 as int32, bytes as bools, floats
+ * as floats? */
+bool api_converts(gn_elem from, gn_elem to);
+/* Copies rows in row-major order, converted where the element types say so; and the other way, to
+ * where the tensor has them.  GN_ERR_DATA: a number that the other type does not hold. */
+GN_NODISCARD gn_status *api_store_tensor(const char *where, gn_elem from, const void *data,
+                                         const DLTensor *t);
 GN_NODISCARD gn_status *api_copy_tensor(const char *where, const DLTensor *t, gn_elem to,
                                         void *out);
 bool api_elem(const DLTensor *t, gn_elem *out); /* false: gnnc has no such element type */

@@ -9,11 +9,12 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PROGRAMS = 2 };
+enum { PROGRAMS = 3 };
 
 static const gir_program *program(const gnnc_run *r, int k)
 {
-    return k == 0 ? r->whole->model->eval : r->whole->model->loss;
+    const gn_model *m = r->whole->model;
+    return k == 0 ? m->eval : k == 1 ? m->loss : m->forward;
 }
 
 /* What the model says of an input: its value in one of its programs. */
@@ -140,7 +141,7 @@ static void replace(gnnc_run *r, const api_data *before, const api_data *now)
     /* rows, which other code may be for now */
     bool picks = r->exe->levels && !strcmp(now->name, r->exe->mask);
     bool again = !same_size || r->exe->opt.fixed || now->on_edges || r->exe->bucket || picks;
-    r->inferred = false;
+    r->inferred = r->pulls.forwarded = r->pulls.pulled = false;
     if (picks) r->rows.levels = -1;
     for (int k = 0; k < API_UNITS && !again; k++) {
         const gn_unit *u = &r->unit[k];
@@ -170,8 +171,7 @@ static gn_status *own_copy(const char *name, const DLTensor *t, gn_elem elem, in
 static gn_status *check_elem(const char *name, const DLTensor *t, gn_elem want, gn_elem *have)
 {
     (void)api_elem(t, have);
-    bool mask = want == GN_BOOL && (*have == GN_BOOL || *have == GN_U8);
-    if (*have == want || mask || (want == GN_I32 && *have == GN_I64)) return NULL;
+    if (api_converts(*have, want)) return NULL;
     GN_FAIL(GN_ERR_DATA, "%s: the tensor is %s, expected %s", name, gn_elem_name(*have),
             gn_elem_name(want));
 }
@@ -223,15 +223,17 @@ static gn_status *bind_pattern(gnnc_run *r, gn_graph *g)
     if (dense) {
         gn_release(dense->own);
         dense->own = dense->data = NULL;
+        api_let_managed_go(&dense->managed);
     }
     return NULL;
 }
 
-static gn_status *bind_sparse(gnnc_run *r, const DLTensor *t)
+static gn_status *bind_sparse(gnnc_run *r, const DLTensor *t, gn_elem have)
 {
     gn_graph *g;
     void *copy = NULL;
-    if (!api_row_major(t)) GN_TRY(own_copy(GN_NAME_X, t, GN_F32, t->shape[0] * t->shape[1], &copy));
+    if (!api_row_major(t) || have != GN_F32)
+        GN_TRY(own_copy(GN_NAME_X, t, GN_F32, t->shape[0] * t->shape[1], &copy));
     gn_status *s = gn_graph_from_dense(r->exe->opt.index, t->shape[0], t->shape[1],
                                        copy ? copy : api_first(t), &g);
     gn_release(copy);
@@ -264,6 +266,7 @@ gn_status *api_note_data(gnnc_run *r, const char *name, api_data *now)
     gn_release(before.own);
     gn_release(before.sorted);
     gn_release(before.padded);
+    api_let_managed_go(&before.managed);
     return NULL;
 }
 
@@ -284,7 +287,7 @@ static gn_status *let_go(gnnc_run *r, const char *name, const char *data)
     return api_find_data(r, data) ? api_note_data(r, data, &now) : NULL;
 }
 
-static gn_status *bind(gnnc_run *r, const char *own_name, const DLTensor *t)
+gn_status *api_bind_data(gnnc_run *r, const char *own_name, const DLTensor *t)
 {
     const gir_program *p = NULL;
     const char *name = api_data_name(r, own_name);
@@ -296,7 +299,7 @@ static gn_status *bind(gnnc_run *r, const char *own_name, const DLTensor *t)
     gn_elem want = (gn_elem)type->elem;
     GN_TRY(check_shape(own_name, t, type));
     GN_TRY(check_elem(own_name, t, want, &have));
-    if (r->exe->opt.sparse && !strcmp(name, GN_NAME_X)) return bind_sparse(r, t);
+    if (r->exe->opt.sparse && !strcmp(name, GN_NAME_X)) return bind_sparse(r, t, have);
     api_data now = {.elem = want,
                     .rows = type->space ? t->shape[0] : 1,
                     .row_elems = gir_row_elems(type),
@@ -312,7 +315,7 @@ static gn_status *bind(gnnc_run *r, const char *own_name, const DLTensor *t)
     if (!borrow) GN_TRY(own_copy(own_name, t, want, now.rows * now.row_elems, &now.own));
     if (!borrow && want == GN_BOOL) to_bools(now.own, now.rows * now.row_elems);
     now.data = borrow ? (void *)(uintptr_t)api_first(t) : now.own;
-    gn_status *s = strcmp(name, GN_NAME_Y) || want != GN_I32
+    gn_status *s = strcmp(name, GN_NAME_Y) || want != GN_I32 || r->exe->module->ir
                        ? NULL
                        : gn_labels_check(name, now.rows, now.data, r->exe->shape.n_classes);
     if (s) {
@@ -327,7 +330,7 @@ gnnc_status *gnnc_run_bind(gnnc_run *r, const char *name, const DLTensor *data)
     API_NEEDS(r);
     API_NEEDS(name);
     API_MEMORY(api_context(r->exe));
-    return api_out(bind(r, name, data));
+    return api_out(api_bind_data(r, name, data));
 }
 
 static gn_status *bind_csr(gnnc_run *r, int64_t n_nodes, const int64_t *row, const int32_t *column,

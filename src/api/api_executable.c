@@ -27,12 +27,13 @@ void api_release_executable(gnnc_executable *e)
 void gnnc_executable_free(gnnc_executable *e) { api_release_executable(e); }
 
 /* A caller's structure, built against this header or an older one. */
-static gn_status *read_options(const gnnc_compile_options *from, gnnc_compile_options *to)
+static gn_status *read_options(const gnnc_compile_options *from, bool ir, gnnc_compile_options *to)
 {
     GN_TRY(api_read_options(from, offsetof(gnnc_compile_options, classes), to, sizeof *to));
     bool schema = api_has_schema(to);
+    if (ir) GN_TRY(api_check_ir_options(to));
     if (schema) GN_TRY(api_check_schema_options(to));
-    if (to->features < !schema)
+    if (to->features < !(schema || ir))
         GN_FAIL(GN_ERR_USAGE, "features is %lld; x has a column at least", (long long)to->features);
     if (to->classes < 0 || to->edge_features < 0)
         GN_FAIL(GN_ERR_USAGE, "classes is %lld, edge_features %lld: neither is negative",
@@ -185,15 +186,20 @@ static void name_left_out(gnnc_executable *e, const gn_model *whole, gn_data_sha
             names[shape->n_left_out++] = gn_arena_strdup(&e->arena, whole->inputs[k].name);
 }
 
-static gn_status *compile(gnnc_executable *e, const gnnc_compile_options *o,
-                          const gnnc_executable *whole)
+/* The model, for the data that options say. */
+static gn_status *make_model(gnnc_executable *e, const gnnc_compile_options *o,
+                             const gnnc_executable *whole)
 {
-    API_GUARD(&e->arena);
-    if (!whole) GN_TRY(api_keep_options(e, o));
     gn_data_shape shape = {.n_features = o->features,
                            .n_classes = o->classes,
                            .edge_dim = o->edge_features,
-                           .has_edge_weight = o->edge_weights};
+                           .has_edge_weight = o->edge_weights,
+                           .has_forward = o->gradients != NULL};
+    if (e->module->ir) {
+        GN_TRY(api_model_of_ir(&e->arena, e->module->ir, &shape, &e->model));
+        e->shape = shape;
+        return NULL;
+    }
     if (whole) name_left_out(e, whole->model, &shape);
     shape.has_masks = api_has_schema(o);
     if (shape.has_masks) GN_TRY(api_make_schema(&e->arena, o, &shape));
@@ -201,8 +207,18 @@ static gn_status *compile(gnnc_executable *e, const gnnc_compile_options *o,
     gn_define *defines = GN_NEW_N(&e->arena, gn_define, o->n_defines + 1);
     for (size_t k = 0; k < o->n_defines; k++)
         defines[k] = (gn_define){o->defines[k].name, o->defines[k].value};
-    GN_TRY(gn_elaborate(&e->arena, e->module->ast, o->model, &shape, (int)o->n_defines, defines,
-                        &e->model));
+    return gn_elaborate(&e->arena, e->module->ast, o->model, &shape, (int)o->n_defines, defines,
+                        &e->model);
+}
+
+static gn_status *compile(gnnc_executable *e, const gnnc_compile_options *o,
+                          const gnnc_executable *whole)
+{
+    API_GUARD(&e->arena);
+    if (!whole) GN_TRY(api_keep_options(e, o));
+    GN_TRY(make_model(e, o, whole));
+    if (o->rate_changes && !o->train) GN_FAIL(GN_ERR_USAGE, "rate_changes goes with `train`");
+    e->model->train.rate_changes = o->rate_changes;
     const gn_batch_spec *batches = &e->model->train.batches;
     if (o->train && !o->by_rows && (gn_has_batches(batches) || batches->accumulate > 1))
         GN_FAIL(GN_ERR_USAGE,
@@ -241,6 +257,7 @@ static gn_status *compile(gnnc_executable *e, const gnnc_compile_options *o,
     if (e->shape.schema)
         e->opt.hints = api_schema_hints(&e->arena, e->shape.schema, &e->opt.n_hints);
     GN_TRY(api_read_named_rows(e, o));
+    GN_TRY(api_read_gradients(e, o, !whole));
     j.build = e->opt;
     gn_status *s = start(e, o, &j);
     e->arena.oom = NULL;
@@ -274,7 +291,7 @@ static gn_status *new_executable(const gnnc_module *m, const gnnc_compile_option
     gnnc_compile_options o;
     void *block[3] = {NULL, NULL, NULL};
     API_MEMORY(m->context);
-    GN_TRY(read_options(options, &o));
+    GN_TRY(read_options(options, m->ir != NULL, &o));
     gn_status *s = api_read_tables(&o, block);
     if (!s) s = make(m, &o, NULL, 0, out);
     for (int k = 0; k < 3; k++) gn_release(block[k]);
@@ -316,8 +333,10 @@ static void describe(const gnnc_executable *e, gnnc_executable_info *info)
                               .distinct = b->code.distinct,
                               .parameters = e->model->n_params,
                               .programs = gn_jit_count(e->jit),
-                              .recompiles = gn_jit_recompiles(e->jit)};
+                              .recompiles = gn_jit_recompiles(e->jit),
+                              .gradients = e->n_gradients};
     while (gir_result(e->model->eval, i.outputs)) i.outputs++;
+    i.inputs = api_count_inputs(e);
     for (const gn_variant *v = gn_jit_newest(e->jit); v; v = v->older) {
         i.code_bytes += (int64_t)v->build.code.stats.code_bytes;
         i.cache_hits += v->build.code.hits;
@@ -423,6 +442,9 @@ static gn_status *print_stage(const gnnc_executable *e, gn_arena *a, const char 
     if (e->opt.target && (k == GN_STAGE_LLVM || k == GN_STAGE_ASM))
         GN_FAIL(GN_ERR_USAGE,
                 "stage '%s' is the processor's; on a device there are ast, gir and kir", stage);
+    if (k == AST && e->module->ir)
+        GN_FAIL(GN_ERR_USAGE, "a program of tensor IR has no stage 'ast'; there are gir, kir, llvm "
+                              "and asm");
     if (k == AST)
         gn_ast_print(e->module->ast, &b);
     else

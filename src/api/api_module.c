@@ -139,6 +139,61 @@ gnnc_status *gnnc_relation_from_coo(const gnnc_context *c, int64_t n_src, int64_
     return api_out(from_coo(c, n_src, n_dst, n_edges, index, src, dst, out));
 }
 
+/* One after the other, as int64. */
+static gn_status *ends_of(const char *name, const DLTensor *t, int64_t *to)
+{
+    gn_elem elem = GN_I32;
+    (void)api_elem(t, &elem);
+    if (elem == GN_I64) return api_copy_tensor(name, t, GN_I64, to);
+    int32_t *narrow = (int32_t *)to;
+    GN_TRY(api_copy_tensor(name, t, GN_I32, narrow));
+    for (int64_t k = t->shape[0] - 1; k >= 0; k--) {
+        int32_t end;
+        memcpy(&end, &narrow[k], sizeof end); /* which the wider one may lie over */
+        to[k] = end;
+    }
+    return NULL;
+}
+
+static gn_status *check_ends(const char *name, const DLTensor *t)
+{
+    gn_elem elem = GN_F32;
+    GN_TRY(api_check_tensor(name, t, 1));
+    (void)api_elem(t, &elem);
+    if (elem != GN_I32 && elem != GN_I64)
+        GN_FAIL(GN_ERR_DATA, "%s: the tensor is %s, expected i32 or i64", name, gn_elem_name(elem));
+    return NULL;
+}
+
+static gn_status *from_tensors(const gnnc_context *c, int64_t n_src, int64_t n_dst,
+                               const DLTensor *src, const DLTensor *dst, gnnc_graph **out)
+{
+    void *block;
+    GN_TRY(check_ends("src", src));
+    GN_TRY(check_ends("dst", dst));
+    int64_t n = src->shape[0];
+    if (dst->shape[0] != n)
+        GN_FAIL(GN_ERR_DATA, "src has %lld ends of edges, dst %lld", (long long)n,
+                (long long)dst->shape[0]);
+    API_MEMORY(c);
+    GN_TRY(gn_block_new(2 * n + 1, sizeof(int64_t), "ends of edges", &block));
+    int64_t *ends = block;
+    gn_status *s = ends_of("src", src, ends);
+    if (!s) s = ends_of("dst", dst, ends + n);
+    if (!s) s = from_coo(c, n_src, n_dst, n, GNNC_INT64, ends, ends + n, out);
+    gn_block_free(block);
+    return s;
+}
+
+gnnc_status *gnnc_relation_from_tensors(const gnnc_context *c, int64_t n_src, int64_t n_dst,
+                                        const DLTensor *src, const DLTensor *dst, gnnc_graph **out)
+{
+    API_GIVES(out);
+    API_NEEDS(src);
+    API_NEEDS(dst);
+    return api_out(from_tensors(c, n_src, n_dst, src, dst, out));
+}
+
 static gn_status *from_csr(const gnnc_context *c, int64_t nodes, gnnc_index index, const void *row,
                            const void *src, gnnc_graph **out)
 {

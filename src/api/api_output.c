@@ -4,12 +4,19 @@
 
 #include <string.h>
 
-enum { INFER = 0 };
+const gir_program *api_results_of(const gnnc_executable *e, int unit)
+{
+    bool trains = unit == API_FORWARD && !e->gradients.inference;
+    return trains ? e->model->forward : e->model->eval;
+}
 
-static int count(const gn_model *m)
+/* The program whose results there are. */
+static const gir_program *program(const gnnc_run *r) { return api_results_of(r->exe, r->from); }
+
+static int count(const gir_program *p)
 {
     int n = 0;
-    while (gir_result(m->eval, n)) n++;
+    while (gir_result(p, n)) n++;
     return n;
 }
 
@@ -31,7 +38,7 @@ int64_t api_result_bytes(const gnnc_run *r)
 /* Room for what the model gives.  What another set of inputs had is let go, where it is less. */
 static gn_status *make_room(gnnc_run *r)
 {
-    int n = count(r->exe->model);
+    int n = count(program(r));
     if (r->n_results >= n) return NULL;
     api_free_results(r);
     r->results = gn_allocate_zeroed((size_t)n * sizeof *r->results);
@@ -40,16 +47,17 @@ static gn_status *make_room(gnnc_run *r)
     return NULL;
 }
 
-static gn_status *find(const gnnc_run *r, const char *name, int *out)
+gn_status *api_find_result(const gnnc_executable *e, const gir_program *p, const char *name,
+                           int *out)
 {
     const char *names[API_NAMES];
     const gir_output *o;
     int n = 0;
-    for (*out = 0; (o = gir_result(r->exe->model->eval, *out)); ++*out) {
+    for (*out = 0; (o = gir_result(p, *out)); ++*out) {
         if (!strcmp(o->name, name)) return NULL;
         if (n < API_NAMES) names[n++] = o->name;
     }
-    return api_no_such(r->exe->model, "output", name, n, names);
+    return api_no_such(e->model, "output", name, n, names);
 }
 
 static bool overlaps(const void *a, int64_t bytes, const void *b, int64_t of_b)
@@ -58,28 +66,40 @@ static bool overlaps(const void *a, int64_t bytes, const void *b, int64_t of_b)
     return b && at < there + (uintptr_t)of_b && there < at + (uintptr_t)bytes;
 }
 
-bool api_is_result(const gnnc_run *r, const void *data, int64_t bytes)
+static bool is_output(const gn_unit *u, const void *data, int64_t bytes)
 {
-    const gn_instance *in = r->unit[INFER].instance;
-    const gir_output *o;
-    for (int k = 0; k < r->n_results; k++)
-        if (overlaps(data, bytes, r->results[k].copied, r->results[k].copied_bytes)) return true;
-    for (int k = 0; in && (o = gir_result(r->exe->model->eval, k)); k++) {
+    const gn_artifact *a = u->instance ? u->code->artifact : NULL;
+    for (int k = 0; a && k < a->n_slots; k++) {
         int64_t elems = 0;
-        const void *there = gn_instance_output(in, o->name, &elems);
-        const gir_type *t = gir_type_of(r->exe->model->eval, o->value);
-        int64_t size = elems * (int64_t)gn_elem_size((gn_elem)t->elem);
+        if (a->slots[k].kind != GN_SLOT_OUTPUT) continue;
+        const void *there = gn_instance_output(u->instance, a->slots[k].name, &elems);
+        int64_t size = elems * (int64_t)gn_elem_size(a->slots[k].elem);
         if (overlaps(data, bytes, there, size)) return true;
     }
     return false;
 }
 
+static bool is_copy(int n, const api_result *all, const void *data, int64_t bytes)
+{
+    for (int k = 0; k < n; k++)
+        if (overlaps(data, bytes, all[k].copied, all[k].copied_bytes)) return true;
+    return false;
+}
+
+bool api_is_result(const gnnc_run *r, const void *data, int64_t bytes)
+{
+    if (is_copy(r->n_results, r->results, data, bytes)) return true;
+    if (is_copy(r->pulls.n_gradients, r->pulls.given, data, bytes)) return true;
+    for (int k = 0; k < API_UNITS; k++)
+        if (is_output(&r->unit[k], data, bytes)) return true;
+    return false;
+}
+
 /* Results on edges lie in the graph's order, of the user's graph or of one derived from it: a copy
  * in the user's. */
-static gn_status *copy_edges(gnnc_run *r, const char *name, const void *from, int64_t row_bytes,
-                             api_result *to)
+gn_status *api_copy_edges(const gn_instance *in, const char *name, const void *from,
+                          int64_t row_bytes, api_result *to)
 {
-    const gn_instance *in = r->unit[INFER].instance;
     const gn_graph *g = gn_instance_graph(in, gn_instance_output_graph(in, name));
     gn_release(to->copied);
     to->copied_bytes = 0;
@@ -93,17 +113,17 @@ static gn_status *copy_edges(gnnc_run *r, const char *name, const void *from, in
 /* Are there edges among them that the padded graph does not have, which would not come last? */
 static bool other_edges(const gnnc_run *r, const char *name)
 {
-    const gn_instance *in = r->unit[INFER].instance;
+    const gn_instance *in = r->unit[r->from].instance;
     return gn_instance_graph(in, gn_instance_output_graph(in, name))->n_edge != r->padded->n_edge;
 }
 
 /* Are these the rows that are named? */
-static bool has_named_rows(const gnnc_run *r, gir_space_id s)
+bool api_is_over_named_rows(const gnnc_executable *e, gir_space_id s)
 {
-    const gir_space *space = &r->exe->model->eval->spaces.p[s];
+    const gir_space *space = &e->model->eval->spaces.p[s];
     size_t n = strlen(space->name);
-    return r->exe->results.size && space->kind == GIR_NODE && s &&
-           !strncmp(r->exe->rows_mask, space->name, n) && r->exe->rows_mask[n] == '#';
+    return e->results.size && space->kind == GIR_NODE && s &&
+           !strncmp(e->rows_mask, space->name, n) && e->rows_mask[n] == '#';
 }
 
 /* A copy, in the order in which they are. */
@@ -122,19 +142,19 @@ static gn_status *order_rows(const gnnc_run *r, const void *from, int64_t row_by
 
 static gn_status *view_result(gnnc_run *r, int k, DLTensor *view)
 {
-    const gir_output *o = gir_result(r->exe->model->eval, k);
-    const gir_type *t = gir_type_of(r->exe->model->eval, o->value);
+    const gir_output *o = gir_result(program(r), k);
+    const gir_type *t = gir_type_of(program(r), o->value);
     if (!r->inferred) GN_FAIL(GN_ERR_USAGE, "nothing was inferred since data was last bound");
     GN_TRY(make_room(r));
     api_result *to = &r->results[k];
     int64_t elems = 0, row = gir_row_elems(t);
     API_DEVICE(api_context(r->exe));
-    GN_TRY(gn_instance_fetch(r->unit[INFER].instance, o->name));
-    void *data = (void *)(uintptr_t)gn_instance_output(r->unit[INFER].instance, o->name, &elems);
+    GN_TRY(gn_instance_fetch(r->unit[r->from].instance, o->name));
+    void *data = (void *)(uintptr_t)gn_instance_output(r->unit[r->from].instance, o->name, &elems);
     int rank = 0;
     if (t->space) to->shape[rank++] = row ? elems / row : 0;
     for (int d = 0; d < t->rank; d++) to->shape[rank++] = t->dim[d];
-    gir_space_kind kind = r->exe->model->eval->spaces.p[t->space].kind;
+    gir_space_kind kind = program(r)->spaces.p[t->space].kind;
     if (r->padded && kind == GIR_EDGE && other_edges(r, o->name))
         GN_FAIL(GN_ERR_USAGE,
                 "output '%s' is on edges of a graph with other loops, which does not go with "
@@ -143,10 +163,11 @@ static gn_status *view_result(gnnc_run *r, int k, DLTensor *view)
     if (r->padded && (kind == GIR_NODE || kind == GIR_EDGE)) /* what was added comes last */
         to->shape[0] = kind == GIR_NODE ? r->graph->graph->n_dst : r->graph->graph->n_edge;
     if (t->space && kind == GIR_EDGE) {
-        GN_TRY(copy_edges(r, o->name, data, row * (int64_t)gn_elem_size((gn_elem)t->elem), to));
+        GN_TRY(api_copy_edges(r->unit[r->from].instance, o->name, data,
+                              row * (int64_t)gn_elem_size((gn_elem)t->elem), to));
         data = to->copied;
     }
-    if (has_named_rows(r, t->space)) {
+    if (api_is_over_named_rows(r->exe, t->space)) {
         GN_TRY(order_rows(r, data, row * (int64_t)gn_elem_size((gn_elem)t->elem), to));
         to->shape[0] = r->named.n;
         data = to->copied;
@@ -159,10 +180,10 @@ static gn_status *view_result(gnnc_run *r, int k, DLTensor *view)
     return NULL;
 }
 
-static gn_status *output_named(gnnc_run *r, const char *name, DLTensor *view)
+gn_status *api_view_result(gnnc_run *r, const char *name, DLTensor *view)
 {
     int k;
-    GN_TRY(find(r, name, &k));
+    GN_TRY(api_find_result(r->exe, program(r), name, &k));
     return view_result(r, k, view);
 }
 
@@ -172,15 +193,15 @@ gnnc_status *gnnc_run_output(gnnc_run *r, const char *name, DLTensor *view)
     API_NEEDS(name);
     API_NEEDS(view);
     API_MEMORY(api_context(r->exe));
-    return api_out(output_named(r, name, view));
+    return api_out(api_view_result(r, name, view));
 }
 
 static gn_status *output_at(gnnc_run *r, int k, const char **name, DLTensor *view)
 {
-    const gir_output *o = k < 0 ? NULL : gir_result(r->exe->model->eval, k);
+    const gir_output *o = k < 0 ? NULL : gir_result(program(r), k);
     if (!o)
         GN_FAIL(GN_ERR_USAGE, "model %s has no output %d: it has %d", r->exe->model->name, k,
-                count(r->exe->model));
+                count(program(r)));
     GN_TRY(view_result(r, k, view));
     if (name) *name = o->name;
     return NULL;

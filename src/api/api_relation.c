@@ -72,6 +72,7 @@ gn_status *api_stand_in(gnnc_run *r)
     if (!r->exe->shape.schema || r->graph || r->no_edges) return NULL;
     if (gn_program_reads_relation(m->eval, GN_NAME_G)) return NULL;
     if (gn_program_reads_relation(m->loss, GN_NAME_G)) return NULL;
+    if (gn_program_reads_relation(m->forward, GN_NAME_G)) return NULL;
     int64_t n = nodes_of(r);
     if (n < 0) return NULL;
     return gn_graph_from_coo(r->exe->opt.index, n, n, 0, GN_I64, NULL, NULL, &r->no_edges);

@@ -10,8 +10,6 @@
 
 #include <string.h>
 
-enum { INFER, STEP };
-
 void api_unbind(gnnc_run *r)
 {
     API_DEVICE(api_context(r->exe));
@@ -23,6 +21,7 @@ void api_unbind(gnnc_run *r)
     gn_graph_free(r->no_edges);
     r->no_edges = NULL;
     r->inferred = false;
+    api_forget_pulls(r);
 }
 
 void gnnc_run_free(gnnc_run *r)
@@ -36,9 +35,13 @@ void gnnc_run_free(gnnc_run *r)
             gn_release(r->data[k].name);
             gn_release(r->data[k].own);
             gn_release(r->data[k].sorted);
+            api_let_managed_go(&r->data[k].managed);
         }
         gn_release(r->data);
         api_free_results(r);
+        api_free_pulls(r);
+        api_free_weights(r);
+        api_free_sinks(r);
         gn_graph_free(r->pattern);
         if (r->pool) gn_pool_free(r->pool);
         api_release_graph(r->graph);
@@ -66,7 +69,11 @@ bool api_same_weights(const gnnc_executable *e, const gnnc_state *s)
 }
 
 /* A unit's code; nothing is bound yet. */
-static gn_unit unit_of(const gn_build *b, int which) { return which == STEP ? b->step : b->eval; }
+static gn_unit unit_of(const gn_build *b, int which)
+{
+    const gn_unit *const all[API_UNITS] = {&b->eval, &b->step, &b->forward, &b->backward};
+    return *all[which];
+}
 
 void api_switch(gnnc_run *r, gnnc_executable *e)
 {
@@ -208,7 +215,7 @@ static gn_status *choose_unit(gnnc_run *r, int which)
 {
     GN_TRY(choose_program(r));
     const gn_variant *v = r->program;
-    if (which == STEP) GN_TRY(choose_rows(r, &v));
+    if (which == API_STEP) GN_TRY(choose_rows(r, &v));
     if (v != r->variant[which]) r->unit[which] = unit_of(&v->build, which);
     r->variant[which] = v;
     return NULL;
@@ -236,7 +243,8 @@ static int list_data(const gnnc_run *r, gn_binding *b)
 gn_status *api_bind_unit(const gnnc_run *r, gn_unit *u, const gn_state *state, const void *dense,
                          gn_pool *pool, const gn_instance *like)
 {
-    gn_binding *b = gn_allocate_zeroed((size_t)(r->n_data + state->n + gn_unit_kept(u) + 5) *
+    gn_binding *b = gn_allocate_zeroed((size_t)(r->n_data + state->n + gn_unit_kept(u) +
+                                                api_count_passed(r) + api_count_sinks(r) + 5) *
                                        sizeof *b);
     if (!b) GN_FAIL(GN_ERR_NOMEM, "out of memory: bindings");
     gn_graph *pattern = r->padded_pattern ? r->padded_pattern : r->pattern;
@@ -245,7 +253,13 @@ gn_status *api_bind_unit(const gnnc_run *r, gn_unit *u, const gn_state *state, c
         b[n++] = (gn_binding){GN_NAME_X, GN_F32, pattern->n_dst, pattern->n_src,
                               (void *)(uintptr_t)dense};
     gn_state_bindings(state, b + n);
+    for (int k = 0; k < state->n && state == &r->state->state; k++) {
+        void *bound = api_bound_weight(r, b[n + k].name);
+        if (bound) b[n + k].data = bound;
+    }
     n += state->n;
+    if (u == &r->unit[API_INFER] || u == &r->unit[API_FORWARD]) n += api_list_sinks(r, b + n);
+    if (u == &r->unit[API_BACKWARD]) n += api_list_passed(r, b + n);
     const gn_schema *schema = r->exe->shape.schema;
     size_t most = schema ? (size_t)schema->n_relations + 2 : 2;
     gn_graph_binding *g = gn_allocate_zeroed(most * sizeof *g);
@@ -281,20 +295,28 @@ static gn_status *make_ready(gnnc_run *r, int which)
     return api_arrange(r);
 }
 
-static gn_status *make_instances(gnnc_run *r, int which)
+/* Another instance on the same graphs; NULL. */
+static const gn_instance *like(const gnnc_run *r, int which)
+{
+    for (int k = 0; k < API_UNITS && !r->exe->results.size; k++)
+        if (k != which && r->unit[k].instance) return r->unit[k].instance;
+    return NULL;
+}
+
+gn_status *api_make_instances(gnnc_run *r, int which)
 {
     gn_unit *u = &r->unit[which];
     bool again = false;
     if (!r->graph && !r->exe->shape.schema) GN_FAIL(GN_ERR_USAGE, "no graph is bound");
     GN_TRY(make_ready(r, which));
-    GN_TRY(api_tune(r, which, &again));
+    bool tunes = which == API_INFER || which == API_STEP;
+    if (tunes) GN_TRY(api_tune(r, which, &again));
     if (again) GN_TRY(make_ready(r, which));
-    const gn_tuned *t = gn_variant_tuned(r->variant[which],
-                                         which == STEP ? GN_UNIT_STEP : GN_UNIT_EVAL);
+    gn_unit_id unit = which == API_STEP ? GN_UNIT_STEP : GN_UNIT_EVAL;
+    const gn_tuned *t = tunes ? gn_variant_tuned(r->variant[which], unit) : NULL;
     if (t) u->one_region = gn_pick_folds(&t->pick, r->exe->opt.mode);
     GN_TRY(api_send_state(r->state));
-    const gn_instance *like = r->exe->results.size ? NULL : r->unit[!which].instance;
-    gn_status *s = api_bind_unit(r, u, &r->state->state, NULL, r->pool, like);
+    gn_status *s = api_bind_unit(r, u, &r->state->state, NULL, r->pool, like(r, which));
     r->bindings += !s;
     r->bound[which] = !s;
     return s;
@@ -304,9 +326,9 @@ static gn_status *make_instances(gnnc_run *r, int which)
 static gn_status *follow_rows(gnnc_run *r, int which)
 {
     gn_unit *u = &r->unit[which];
-    bool same = r->named.at[INFER] &&
+    bool same = r->named.at[API_INFER] &&
                 (!r->exe->results.n_fanout || r->named.version == r->state->version);
-    if (!r->exe->results.size || (which == INFER && same)) return NULL;
+    if (!r->exe->results.size || (which == API_INFER && same)) return NULL;
     GN_TRY(api_send_state(r->state)); /* whose seed and step draws ask for */
     gn_status *s = api_bind_unit(r, u, &r->state->state, NULL, r->pool, NULL);
     if (s) gn_unit_release(u); /* which may be left without one */
@@ -314,54 +336,65 @@ static gn_status *follow_rows(gnnc_run *r, int which)
     return s;
 }
 
-static gn_status *run(gnnc_run *r, int which)
+/* Several runs may compute with one state at once where none of them does. */
+bool api_changes_state(const gnnc_run *r, int which)
 {
-    r->inferred = false;
+    return which == API_STEP || (which == API_FORWARD && !r->exe->gradients.inference);
+}
+
+gn_status *api_run_unit(gnnc_run *r, int which)
+{
     r->last = which;
     GN_TRY(api_leave_out(r));
-    GN_TRY(api_find_named(r, which == STEP));
+    GN_TRY(api_read_weights(r));
+    GN_TRY(api_find_named(r, which == API_STEP));
     if (!r->bound[which]) {
-        GN_TRY(make_instances(r, which));
+        GN_TRY(api_make_instances(r, which));
     } else {
         GN_TRY(api_arrange(r));
         GN_TRY(follow_rows(r, which));
     }
     r->named.at[which] = true;
-    if (which == INFER) r->named.version = r->state->version;
+    if (which == API_INFER) r->named.version = r->state->version;
     GN_TRY(api_send_state(r->state));
     API_DEVICE(api_context(r->exe));
-    if (which == STEP) {
+    if (api_changes_state(r, which)) {
         r->state->newer_there = true;
         r->state->version++;
     }
     gn_instance_run(r->unit[which].instance);
     GN_TRY(gn_instance_check(r->unit[which].instance));
     r->calls[which]++;
-    return NULL;
+    return api_write_weights(r, which);
 }
 
 gnnc_status *gnnc_run_infer(gnnc_run *r)
 {
     API_NEEDS(r);
     API_MEMORY(api_context(r->exe));
-    gn_status *s = run(r, INFER);
+    r->inferred = false;
+    gn_status *s = api_run_unit(r, API_INFER);
     r->inferred = !s;
+    r->from = API_INFER;
+    if (!s) s = api_fill_sinks(r);
+    if (s) r->inferred = false;
     return api_out(s);
 }
 
 gnnc_status *gnnc_run_step(gnnc_run *r, double *loss)
 {
     API_NEEDS(r);
-    if (!r->unit[STEP].code)
+    if (!r->unit[API_STEP].code)
         return api_out(GN_ERROR(
             GN_ERR_USAGE, "the executable was compiled without `train`: it has no training step"));
     API_MEMORY(api_context(r->exe));
-    gn_status *s = run(r, STEP);
+    r->inferred = false;
+    gn_status *s = api_run_unit(r, API_STEP);
     if (!s && loss) {
         API_DEVICE(api_context(r->exe));
-        s = gn_instance_fetch(r->unit[STEP].instance, "loss");
+        s = gn_instance_fetch(r->unit[API_STEP].instance, "loss");
     }
-    const float *value = s ? NULL : gn_instance_output(r->unit[STEP].instance, "loss", NULL);
+    const float *value = s ? NULL : gn_instance_output(r->unit[API_STEP].instance, "loss", NULL);
     if (loss && value) *loss = (double)*value;
     return api_out(s);
 }
@@ -380,6 +413,7 @@ int64_t gnnc_run_bytes(const gnnc_run *r)
 {
     if (!r) return 0;
     int64_t bytes = (r->pattern ? gn_graph_bytes(r->pattern) : 0) + api_result_bytes(r) +
+                    api_pulls_bytes(r) + api_weights_bytes(r) +
                     r->named.room * (int64_t)sizeof *r->named.row + r->named.nodes;
     for (int k = 0; k < r->n_data; k++) bytes += data_bytes(r, &r->data[k]);
     if (r->graph && r->graph->of) bytes += gn_graph_bytes(r->graph->graph);
@@ -396,8 +430,8 @@ static void describe(const gnnc_run *r, gnnc_run_info *info)
 {
     const gn_variant *v = r->variant[r->last];
     gnnc_run_info i = {.size = info->size,
-                       .inferences = r->calls[INFER],
-                       .steps = r->calls[STEP],
+                       .inferences = r->calls[API_INFER],
+                       .steps = r->calls[API_STEP],
                        .bindings = r->bindings,
                        .bytes = gnnc_run_bytes(r),
                        .program = v && r->exe == r->whole ? v->number : -1,

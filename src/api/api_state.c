@@ -3,10 +3,14 @@
 
 #include "base/nearest.h"
 #include "build/state_file.h"
+#include "passes/learning_rate.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define STATE_SEED "rng.seed" /* as programs have it */
 
 static int64_t bytes_of(const gn_state_tensor *t)
 {
@@ -107,15 +111,24 @@ static void log_unread(const gnnc_state *s, const gn_tensor_file *f, const char 
     c->opt.log(c->opt.user, GNNC_LOG_WARNING, "weights", said);
 }
 
+static gn_status *take_weights(gnnc_state *s, gn_tensor_file *f, const char *path)
+{
+    gn_status *bad = gn_weights_adapt(s->exe->model, f, path);
+    if (!bad) bad = gn_weights_take(s->exe->model, f, path, "", &s->state);
+    if (!bad) {
+        s->newer_here = true;
+        s->version++;
+    }
+    if (!bad) log_unread(s, f, path);
+    return bad;
+}
+
 static gn_status *load_weights(gnnc_state *s, const char *path)
 {
     gn_tensor_file *f;
     GN_TRY(api_fetch_state(s)); /* the rest stays */
     GN_TRY(gn_safetensors_read(path, &f));
-    gn_status *bad = gn_weights_adapt(s->exe->model, f, path);
-    if (!bad) bad = gn_weights_take(s->exe->model, f, path, "", &s->state);
-    if (!bad) s->newer_here = true;
-    if (!bad) log_unread(s, f, path);
+    gn_status *bad = take_weights(s, f, path);
     gn_tensor_file_free(f);
     return bad;
 }
@@ -161,17 +174,22 @@ gnnc_status *gnnc_state_save(const gnnc_state *s, const char *path)
     return api_out(save_state(s, path));
 }
 
-static gn_status *load_state(gnnc_state *s, const char *path)
+static gn_status *take_state(gnnc_state *s, const gn_tensor_file *f, const char *path)
 {
-    gn_tensor_file *f;
-    GN_TRY(gn_safetensors_read(path, &f));
-    gn_status *status = gn_state_take(s->exe->model, &s->state, path, f);
-    gn_tensor_file_free(f);
-    GN_TRY(status);
+    GN_TRY(gn_state_take(s->exe->model, &s->state, path, f));
     s->newer_here = true;
     s->newer_there = false; /* all of it is new */
     s->version++;
     return NULL;
+}
+
+static gn_status *load_state(gnnc_state *s, const char *path)
+{
+    gn_tensor_file *f;
+    GN_TRY(gn_safetensors_read(path, &f));
+    gn_status *status = take_state(s, f, path);
+    gn_tensor_file_free(f);
+    return status;
 }
 
 gnnc_status *gnnc_state_load(gnnc_state *s, const char *path)
@@ -179,6 +197,118 @@ gnnc_status *gnnc_state_load(gnnc_state *s, const char *path)
     API_NEEDS(s);
     API_NEEDS(path);
     return api_out(load_state(s, path));
+}
+
+/* In memory, and one by one ------------------------------------------------------------------ */
+
+static gn_status *save_memory(const gnnc_state *s, bool weights, void **bytes, size_t *n)
+{
+    const gn_model *m = s->exe->model;
+    gn_tensor_file *f;
+    GN_TRY(api_fetch_state((gnnc_state *)(uintptr_t)s));
+    GN_TRY(gn_tensor_file_new(&f));
+    gn_status *status = weights ? gn_weights_put(m, &s->state, "", f)
+                                : gn_state_put(m, &s->state, f);
+    if (!status) status = gn_safetensors_format(f, bytes, n);
+    gn_tensor_file_free(f);
+    return status;
+}
+
+gnnc_status *gnnc_state_save_memory(const gnnc_state *s, bool weights, void **bytes, size_t *n)
+{
+    API_GIVES(bytes);
+    API_NEEDS(s);
+    API_NEEDS(n);
+    API_MEMORY(api_context(s->exe));
+    return api_out(save_memory(s, weights, bytes, n));
+}
+
+static gn_status *load_memory(gnnc_state *s, bool weights, const void *bytes, size_t n)
+{
+    static const char where[] = "memory";
+    gn_tensor_file *f;
+    GN_TRY(api_fetch_state(s));
+    GN_TRY(gn_safetensors_parse(bytes, n, where, &f));
+    gn_status *status = weights ? take_weights(s, f, where) : take_state(s, f, where);
+    gn_tensor_file_free(f);
+    return status;
+}
+
+gnnc_status *gnnc_state_load_memory(gnnc_state *s, bool weights, const void *bytes, size_t n)
+{
+    API_NEEDS(s);
+    API_NEEDS(bytes);
+    API_MEMORY(api_context(s->exe));
+    return api_out(load_memory(s, weights, bytes, n));
+}
+
+void gnnc_bytes_free(void *bytes) { free(bytes); }
+
+static gn_status *copy_state(const gnnc_state *s, gnnc_state **out)
+{
+    API_MEMORY(api_context(s->exe));
+    GN_TRY(api_fetch_state((gnnc_state *)(uintptr_t)s));
+    gnnc_state *copy = gn_allocate_zeroed(sizeof *copy);
+    if (!copy) GN_FAIL(GN_ERR_NOMEM, "out of memory: a state");
+    atomic_init(&copy->users, 1);
+    gn_state_init(&copy->state);
+    copy->exe = s->exe;
+    atomic_fetch_add(&copy->exe->users, 1);
+    gn_status *status = gn_state_snapshot(&s->state, &copy->state);
+    if (status)
+        api_release_state(copy);
+    else
+        *out = copy;
+    return status;
+}
+
+gnnc_status *gnnc_state_copy(const gnnc_state *s, gnnc_state **out)
+{
+    API_GIVES(out);
+    API_NEEDS(s);
+    return api_out(copy_state(s, out));
+}
+
+/* What was set here is on a device, too, whose other tensors may be newer than the host's. */
+static gn_status *send_one(gnnc_state *s, const char *name)
+{
+    gn_remote *r = remote_of(s);
+    s->version++;
+    if (!r || s->newer_here) return NULL;
+    API_DEVICE(api_context(s->exe));
+    return r->push(r, gn_state_find(&s->state, name)->data);
+}
+
+static gn_status *set_seed(gnnc_state *s, uint64_t seed)
+{
+    if (!gn_state_find(&s->state, STATE_SEED)) return NULL;
+    GN_TRY(gn_state_set_int(&s->state, STATE_SEED, (int64_t)seed));
+    return send_one(s, STATE_SEED);
+}
+
+gnnc_status *gnnc_state_set_seed(gnnc_state *s, uint64_t seed)
+{
+    API_NEEDS(s);
+    return api_out(set_seed(s, seed));
+}
+
+static gn_status *set_rate(gnnc_state *s, double rate)
+{
+    const gn_train_spec *t = &s->exe->model->train;
+    if (!gn_state_find(&s->state, GN_STATE_RATE))
+        GN_FAIL(GN_ERR_USAGE, "the learning rate stays: compile with `rate_changes`");
+    if (!(rate >= 0) || !isfinite(rate)) GN_FAIL(GN_ERR_USAGE, "the learning rate is %g", rate);
+    if (t->schedule != GN_LR_CONSTANT && !(t->lr > 0))
+        GN_FAIL(GN_ERR_USAGE, "the schedule of %s is of a learning rate of 0, and stays",
+                s->exe->model->name);
+    GN_TRY(gn_state_set_float(&s->state, GN_STATE_RATE, rate));
+    return send_one(s, GN_STATE_RATE);
+}
+
+gnnc_status *gnnc_state_set_rate(gnnc_state *s, double rate)
+{
+    API_NEEDS(s);
+    return api_out(set_rate(s, rate));
 }
 
 /* What a device holds is as old as the host's, or newer there; or all of it will be sent. */
@@ -198,15 +328,8 @@ gnnc_status *gnnc_state_validated(gnnc_state *s, double result)
 /* Views ---------------------------------------------------------------------------------------- */
 
 /* In files a matrix may lie transposed; the view has the shape that it has there. */
-static gn_status *view_weight(gnnc_state *s, int k, const char **name, DLTensor *view,
-                              int64_t *numbers)
+gn_status *api_view_parameter(const gn_param *p, void *data, DLTensor *view, int64_t numbers[16])
 {
-    const gn_model *m = s->exe->model;
-    if (k < 0 || k >= m->n_params)
-        GN_FAIL(GN_ERR_USAGE, "there is no parameter %d: %s has %d", k, m->name, m->n_params);
-    GN_TRY(api_fetch_state(s));
-    const gn_param *p = &m->params[k];
-    const gn_state_tensor *t = gn_state_find(&s->state, p->name);
     int rank = p->file_rank;
     if (p->transposed && rank != 2)
         GN_FAIL(GN_ERR_INTERNAL, "parameter '%s' has no view", p->file_name);
@@ -220,12 +343,24 @@ static gn_status *view_weight(gnnc_state *s, int k, const char **name, DLTensor 
         strides[0] = 1;
         strides[1] = shape[0];
     }
-    *view = (DLTensor){.data = t->data,
+    *view = (DLTensor){.data = data,
                        .device = {kDLCPU, 0},
                        .ndim = rank,
-                       .dtype = api_type(t->elem),
+                       .dtype = api_type((gn_elem)p->type.elem),
                        .shape = shape,
                        .strides = strides};
+    return NULL;
+}
+
+static gn_status *view_weight(gnnc_state *s, int k, const char **name, DLTensor *view,
+                              int64_t *numbers)
+{
+    const gn_model *m = s->exe->model;
+    if (k < 0 || k >= m->n_params)
+        GN_FAIL(GN_ERR_USAGE, "there is no parameter %d: %s has %d", k, m->name, m->n_params);
+    GN_TRY(api_fetch_state(s));
+    const gn_param *p = &m->params[k];
+    GN_TRY(api_view_parameter(p, gn_state_find(&s->state, p->name)->data, view, numbers));
     if (name) *name = p->file_name;
     return NULL;
 }
@@ -239,7 +374,7 @@ gnnc_status *gnnc_state_weight(gnnc_state *s, int k, const char **name, DLTensor
     return api_out(view_weight(s, k, name, view, shape_and_strides));
 }
 
-static gn_status *find_weight(const gn_model *m, const char *name, int *out)
+gn_status *api_find_weight(const gn_model *m, const char *name, int *out)
 {
     for (*out = 0; *out < m->n_params; ++*out)
         if (!strcmp(m->params[*out].file_name, name)) return NULL;
@@ -258,7 +393,7 @@ gnnc_status *gnnc_state_weight_named(gnnc_state *s, const char *name, DLTensor *
     API_NEEDS(view);
     API_NEEDS(shape_and_strides);
     int k;
-    gn_status *status = find_weight(s->exe->model, name, &k);
+    gn_status *status = api_find_weight(s->exe->model, name, &k);
     return api_out(status ? status : view_weight(s, k, NULL, view, shape_and_strides));
 }
 

@@ -132,6 +132,7 @@ static gn_status *open_site(search *z)
     s->model = gn_jit_outline(z->r->exe->jit, z->v, &z->arena, &s->opt);
     for (int k = 0; k < GN_UNITS; k++) s->opt.pick[k] = NULL;
     s->opt.skip = ~(1u << z->unit);
+    s->opt.gradients = NULL;
     s->target = s->opt.target;
     gn_tune_default(s->target, s->opt.without.decisions, &s->opt.mode, &s->opt.products);
     GN_TRY(gn_build_model(&z->arena, s->model, &s->opt, &z->build));

@@ -70,7 +70,7 @@ static gn_compile_options options_of(builder *z, gn_unit_id unit, bool fixed)
                             .hints = z->opt.hints,
                             .hints_hold = z->opt.one_data};
     o.pass.without = z->opt.without;
-    take_pick(&o, z->opt.pick[unit]);
+    take_pick(&o, unit < GN_UNITS ? z->opt.pick[unit] : NULL);
     gn_switches off = o.pass.without.decisions;
     o.pass.fixed = fixed_data(z, unit == GN_UNIT_STEP, &o.pass.n_fixed);
     if (!fixed || !gn_is_on(off, GN_DO_HOIST)) o.pass.n_fixed = 0;
@@ -173,10 +173,33 @@ static gn_status *compile_unit(builder *z, const gir_program *p, gn_unit_id id,
     return NULL;
 }
 
+static gn_status *compile_half(builder *z, const gir_program *p, const gn_compile_options *o,
+                               gn_unit *u)
+{
+    u->one_region = gn_pick_folds(NULL, z->opt.mode);
+    GN_TRY(gn_compile(z->arena, p, o, &z->out->pass_count, &u->code));
+    choose_for_gpu(z, o, false, u);
+    u->code->set = 1;
+    return NULL;
+}
+
+/* Passes run before the split, as in compile_unit, so that what they share can be kept. */
+static gn_status *compile_gradients(builder *z, const gn_model *m)
+{
+    gn_compile_options o = options_of(z, GN_UNITS, false);
+    gir_program *whole, *forward, *backward;
+    GN_TRY(gn_gradients_of(z->arena, m, z->opt.gradients, &o.pass, &z->out->gradient_gir));
+    GN_TRY(gn_passes_run(z->arena, z->out->gradient_gir, &o.pass, &z->out->pass_count, &whole));
+    GN_TRY(gn_pass_split(z->arena, whole, &forward, &backward));
+    GN_TRY(compile_half(z, forward, &o, &z->out->forward));
+    return compile_half(z, backward, &o, &z->out->backward);
+}
+
 int gn_build_programs(const gn_build *b, gn_compiled *out[GN_BUILD_PROGRAMS])
 {
-    gn_compiled *all[GN_BUILD_PROGRAMS] = {b->step.code, b->eval.code, b->step.prepare_code,
-                                           b->eval.prepare_code};
+    gn_compiled *all[GN_BUILD_PROGRAMS] = {b->step.code,         b->eval.code,
+                                           b->step.prepare_code, b->eval.prepare_code,
+                                           b->forward.code,      b->backward.code};
     int n = 0;
     for (int k = 0; k < GN_BUILD_PROGRAMS; k++)
         if (all[k]) out[n++] = all[k];
@@ -242,6 +265,7 @@ gn_status *gn_build_model(gn_arena *a, gn_model *m, const gn_build_options *opt,
         GN_TRY(gn_training_step(a, m, &o, &out->step_gir));
         GN_TRY(compile_unit(&z, out->step_gir, GN_UNIT_STEP, &o.facts, &out->step));
     }
+    if (opt->gradients) GN_TRY(compile_gradients(&z, m));
     gn_compiled *all[GN_BUILD_PROGRAMS];
     int n = gn_build_programs(out, all);
     gn_quick_agree(n, all);

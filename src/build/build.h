@@ -10,6 +10,7 @@
 #include "compile/mode.h"
 #include "target/target.h"
 #include "frontend/frontend.h"
+#include "passes/gradients.h"
 #include "runtime/run/pair.h"
 #include "runtime/data/tensorfile.h"
 #include "runtime/state.h"
@@ -82,11 +83,12 @@ typedef struct gn_build_options {
     gn_storage gathers;      /* of what edges read of nodes */
     int pass_limit;          /* -1: all */
     gn_loss_rows train_rows; /* of the training loss */
-    const gn_batch_spec *batches; /* that is of other rows in every step; NULL: it is not */
-    const gn_batch_spec *results; /* the same of results; NULL: they are of all rows */
-    int threads;                  /* that compile; 0: as many as there are processors */
-    gn_without without;           /* passes and decisions that are switched off */
-    int n_hints;                  /* sizes to expect, for schedules */
+    const gn_batch_spec *batches;  /* that is of other rows in every step; NULL: it is not */
+    const gn_batch_spec *results;  /* the same of results; NULL: they are of all rows */
+    const gn_gradients *gradients; /* make these programs too; NULL: none */
+    int threads;                   /* that compile; 0: as many as there are processors */
+    gn_without without;            /* passes and decisions that are switched off */
+    int n_hints;                   /* sizes to expect, for schedules */
     const low_hint *hints;
     struct gn_cache *cache; /* of compiled kernels (cache/cache.h); NULL: none.  Outlives runs on a
                                device */
@@ -98,10 +100,12 @@ typedef struct gn_build_options {
 typedef struct gn_build {
     gn_unit eval, step;               /* code NULL where there is none; see judged */
     gir_program *step_gir, *rows_gir; /* rows_gir: eval of rows that are named; else NULL */
-    gn_image *image;                  /* code of all units; end it with gn_image_free */
-    gn_kernel_objects objects;        /* in the order of gn_build_programs; end them with
-                                         gn_kernel_objects_free */
-    gn_target_code on_target;         /* gn_target_unload ends it, or the end of the target */
+    gn_unit forward, backward; /* with `gradients`; outputs of the first are inputs of the second */
+    gir_program *gradient_gir; /* that both were split from */
+    gn_image *image;           /* code of all units; end it with gn_image_free */
+    gn_kernel_objects objects; /* in the order of gn_build_programs; end them with
+                                  gn_kernel_objects_free */
+    gn_target_code on_target;  /* gn_target_unload ends it, or the end of the target */
     gn_code_report code;
     int pass_count;
     GN_VEC(gn_pass_note) notes; /* of passes that changed something */
@@ -117,7 +121,7 @@ GN_NODISCARD gn_status *gn_build_model(gn_arena *a, gn_model *m, const gn_build_
 
 /* Programs of all units, those that there are, in the order in which they are compiled; how
  * many. */
-enum { GN_BUILD_PROGRAMS = 2 * GN_UNITS };
+enum { GN_BUILD_PROGRAMS = 2 * GN_UNITS + 2 };
 int gn_build_programs(const gn_build *b, gn_compiled *out[GN_BUILD_PROGRAMS]);
 
 /* Machine code for what was built with no_code; same arena and options. */
@@ -130,6 +134,11 @@ gir_program *gn_loss_alone(gn_arena *a, const gir_program *loss);
 /* The loss program with gradients and optimizer. */
 GN_NODISCARD gn_status *gn_training_step(gn_arena *a, gn_model *m, const gn_pass_options *opt,
                                          gir_program **out);
+
+/* The model's results with gradients (gn_pass_gradients).  m->forward is there, but with
+ * want->inference.  GN_ERR_MODEL, too: it draws edges. */
+GN_NODISCARD gn_status *gn_gradients_of(gn_arena *a, const gn_model *m, const gn_gradients *want,
+                                        const gn_pass_options *opt, gir_program **out);
 
 /* Levels of rows (passes/restrict_rows.c) that the training step of a build can pick, and along
  * what. */

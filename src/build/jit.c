@@ -76,8 +76,8 @@ static gn_model *specialised(gn_arena *a, const gn_model *m, const gn_guards *g)
 {
     gn_model *s = GN_NEW(a, gn_model);
     *s = *m;
-    gir_program **p[] = {&s->eval, &s->loss, &s->validate};
-    for (int k = 0; k < 3; k++) {
+    gir_program **p[] = {&s->eval, &s->loss, &s->validate, &s->forward};
+    for (int k = 0; k < 4; k++) {
         if (!*p[k]) continue;
         *p[k] = gir_clone(a, *p[k]);
         gn_specialise(*p[k], g);
@@ -95,6 +95,7 @@ static gn_build_options options_of(const gn_jit *j, const gn_variant *v)
     if (v->eager) o.mode = GN_MODE_EAGER;
     o.train_rows = v->rows;
     if (v->step_alone) o.skip |= ~(1u << GN_UNIT_STEP);
+    if (v->step_alone) o.gradients = NULL;
     for (int k = 0; k < GN_UNITS; k++) o.pick[k] = v->tuned[k] ? &v->tuned[k]->pick : NULL;
     return o;
 }

@@ -37,8 +37,8 @@ bool gn_program_reads_relation(const gir_program *p, const char *name)
 
 const char *gn_model_beyond_graph(const gn_model *m)
 {
-    const gir_program *const all[] = {m->eval, m->loss, m->validate};
+    const gir_program *const all[] = {m->eval, m->loss, m->validate, m->forward};
     const char *found = NULL;
-    for (int k = 0; k < 3 && !found; k++) found = beyond(all[k]);
+    for (int k = 0; k < 4 && !found; k++) found = beyond(all[k]);
     return found;
 }

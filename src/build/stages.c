@@ -6,10 +6,9 @@
 int gn_build_named(const gn_build *b, gn_named_program out[GN_BUILD_PROGRAMS])
 {
     const gn_named_program all[GN_BUILD_PROGRAMS] = {
-        {"eval_prepare", b->eval.prepare_code},
-        {"eval", b->eval.code},
-        {"step_prepare", b->step.prepare_code},
-        {"step", b->step.code},
+        {"eval_prepare", b->eval.prepare_code}, {"eval", b->eval.code},
+        {"step_prepare", b->step.prepare_code}, {"step", b->step.code},
+        {"forward", b->forward.code},           {"backward", b->backward.code},
     };
     int n = 0;
     for (int k = 0; k < GN_BUILD_PROGRAMS; k++)

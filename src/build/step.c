@@ -29,26 +29,42 @@ static gn_status *touch(gn_arena *a, const gn_model *m, gir_program **loss)
     return m->train.touched ? gn_pass_touch_rows(a, *loss, n, names, loss) : NULL;
 }
 
+/* Puts products where they are cheap before gradients are taken, which follow the order that the
+ * forward pass has. */
+static gn_status *order_products(gn_arena *a, const gn_pass_options *opt, gir_program **p)
+{
+    if (opt->eager) return NULL;
+    GN_TRY(gn_pass_cse(a, *p, p)); /* not simplify, which drops `detach` */
+    GN_TRY(gn_pass_dce(a, *p, p));
+    if (gn_pass_is_on(&opt->without, "unreverse")) GN_TRY(gn_run_unreverse(a, *p, opt, p));
+    if (gn_pass_is_on(&opt->without, "edge_products")) GN_TRY(gn_run_edge_products(a, *p, opt, p));
+    if (gn_pass_is_on(&opt->without, "reassociate")) GN_TRY(gn_run_reassociate(a, *p, opt, p));
+    if (gn_pass_is_on(&opt->without, "aggregate_first"))
+        GN_TRY(gn_run_aggregate_first(a, *p, opt, p));
+    return NULL;
+}
+
 /* The loss as far as it is the same for all rows and for picked ones. */
 static gn_status *loss_to_train(gn_arena *a, const gn_model *m, const gn_pass_options *opt,
                                 gir_program **out)
 {
-    /* gradients follow the order that the forward pass has */
-    gir_program *loss = gn_loss_alone(a, m->loss);
-    GN_TRY(touch(a, m, &loss));
-    *out = loss;
-    if (opt->eager) return NULL;
-    GN_TRY(gn_pass_cse(a, loss, &loss)); /* not simplify, which drops `detach` */
-    GN_TRY(gn_pass_dce(a, loss, &loss));
-    if (gn_pass_is_on(&opt->without, "unreverse")) GN_TRY(gn_run_unreverse(a, loss, opt, &loss));
-    if (gn_pass_is_on(&opt->without, "edge_products"))
-        GN_TRY(gn_run_edge_products(a, loss, opt, &loss));
-    if (gn_pass_is_on(&opt->without, "reassociate"))
-        GN_TRY(gn_run_reassociate(a, loss, opt, &loss));
-    if (gn_pass_is_on(&opt->without, "aggregate_first"))
-        GN_TRY(gn_run_aggregate_first(a, loss, opt, &loss));
-    *out = loss;
-    return NULL;
+    *out = gn_loss_alone(a, m->loss);
+    GN_TRY(touch(a, m, out));
+    return order_products(a, opt, out);
+}
+
+gn_status *gn_gradients_of(gn_arena *a, const gn_model *m, const gn_gradients *want,
+                           const gn_pass_options *opt, gir_program **out)
+{
+    gir_program *p = want->inference ? m->eval : m->forward;
+    for (gir_id v = 1; v < p->nodes.n; v++)
+        if (gir_draws_edges(gir_at(p, v)))
+            GN_FAIL(GN_ERR_MODEL,
+                    "gradients: model %s draws edges anew at every run, which a backward pass "
+                    "cannot come back to",
+                    m->name);
+    GN_TRY(order_products(a, opt, &p));
+    return gn_pass_gradients(a, p, want, out);
 }
 
 static bool picks_rows(const gn_pass_options *opt)

@@ -1,6 +1,7 @@
 /* weights: a model's parameters to and from safetensors, under the names and layouts of PyTorch
  * Geometric. */
 #include "build/state_file.h"
+#include "passes/learning_rate.h"
 
 #include "base/nearest.h"
 
@@ -206,6 +207,7 @@ gn_status *gn_model_add_state(const gn_model *m, const gn_build *b, gn_state *s)
     GN_TRY(add_program(m, m->eval, s));
     GN_TRY(add_program(m, b->rows_gir, s)); /* which draws edges */
     GN_TRY(add_program(m, b->step_gir, s));
+    GN_TRY(add_program(m, b->gradient_gir, s));
     GN_TRY(gn_plateau_add_state(m, b, s));
     return add_program(m, m->validate, s);
 }
@@ -238,6 +240,7 @@ gn_status *gn_model_reset(const gn_model *m, gn_state *s, uint64_t seed)
     for (int k = 0; k < s->n; k++) GN_TRY(gn_state_fill(s, s->tensors[k].name, zeros, seed));
     for (int k = 0; k < m->n_params; k++)
         GN_TRY(gn_state_fill(s, m->params[k].name, gn_param_fill(&m->params[k]), seed));
+    if (gn_state_find(s, GN_STATE_RATE)) GN_TRY(gn_state_set_float(s, GN_STATE_RATE, m->train.lr));
     return gn_state_find(s, "rng.seed") ? gn_state_set_int(s, "rng.seed", (int64_t)seed) : NULL;
 }
 

@@ -323,6 +323,13 @@ static gir_program *make_eval(elab *E, const plan *p)
     return finish(E);
 }
 
+static gir_program *make_forward(elab *E, const plan *p)
+{
+    begin_root(E, p, "forward", MODE_TRAIN);
+    add_result(E, p);
+    return finish(E);
+}
+
 static void add_loss(elab *E, const plan *p)
 {
     E->output = (value){0};
@@ -447,6 +454,7 @@ static gn_status *elaborate(elab *E, plan *p, gn_model *m)
     m->eval = make_eval(E, p);
     el_warn_layers(E);
     GN_TRY(default_train(E, p));
+    if (E->shape->has_forward && !E->diags->errors) m->forward = make_forward(E, p);
     if (p->train.decl && (E->shape->n_classes > 0 || declares_input(p->train.decl) ||
                           learns_without_labels(E, p->train.decl))) {
         m->loss = make_loss(E, p);
@@ -459,6 +467,7 @@ static gn_status *elaborate(elab *E, plan *p, gn_model *m)
     GN_TRY(gn_diags_status(E->diags));
     GN_TRY(check(m->eval));
     GN_TRY(check(m->loss));
+    GN_TRY(check(m->forward));
     return check(m->validate);
 }
 

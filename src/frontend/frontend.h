@@ -39,6 +39,7 @@ typedef struct gn_data_shape {
     bool typed;
     bool kinds;                      /* the relations behind the first are its edges by kind */
     bool has_edge_weight, has_masks; /* masks: without labels too */
+    bool has_forward;                /* the model is also wanted as it trains, without a loss */
     /* a split lists some node twice or more: "train_mask.times", ... */
     bool train_repeats, val_repeats, test_repeats;
     /* Is there anything for an input of a name of its own?  Where not, one that has a default takes
@@ -113,6 +114,7 @@ typedef struct gn_model {
      *       node[C], cross-entropy over train_mask and adam(lr = 0.01); one without such has no
      *       loss. */
     gir_program *eval, *loss;
+    gir_program *forward;  /* results alone, and updates, of loss; NULL unless has_forward */
     gir_program *validate; /* eval, and as output "loss" the loss of it over val_mask; NULL unless
                               gn_watches_loss */
     gn_train_spec train;

@@ -328,5 +328,9 @@ gn_status *gir_verify(const gir_program *p);
  * respect to wrt[0..n); grads[k] is 0-filled (a const) where loss does not depend on wrt[k].
  * GN_ERR_MODEL where an operator on the way has no gradient (names it and its source line). */
 gn_status *gir_grad(gir_program *p, gir_id loss, int n, const gir_id *wrt, gir_id *grads);
+/* The same of several values at once, floats of any type: ct[k] is the cotangent of of[k], a value
+ * of its type. */
+gn_status *gir_pull(gir_program *p, int n_of, const gir_id *of, const gir_id *ct, int n,
+                    const gir_id *wrt, gir_id *grads);
 
 #endif

@@ -26,21 +26,22 @@ static const char *where(const gir_program *p, gir_id v)
                            gir_ops[gir_at(p, v)->op].text);
 }
 
-/* Floats that `loss` depends on and that depend on one of wrt. */
-static bool *find_needs(const gir_program *p, gir_id loss, int n, const gir_id *wrt)
+/* Floats that one of `of` depends on and that depend on one of wrt; `last` is the last of `of`. */
+static bool *find_needs(const gir_program *p, int n_of, const gir_id *of, gir_id last, int n,
+                        const gir_id *wrt)
 {
     bool *reaches = GN_NEW_N(p->arena, bool, p->nodes.n),
          *needs = GN_NEW_N(p->arena, bool, p->nodes.n);
     for (int k = 0; k < n; k++) needs[wrt[k]] = true;
-    for (gir_id v = 1; v <= loss; v++) {
+    for (gir_id v = 1; v <= last; v++) {
         const gir_node *node = gir_at(p, v);
         for (int k = 0; k < node->n_in; k++) needs[v] |= needs[gir_in(p, v, k)];
         needs[v] = needs[v] && is_float(p, v);
     }
-    reaches[loss] = true;
-    for (gir_id v = loss; v > 0; v--)
+    for (int k = 0; k < n_of; k++) reaches[of[k]] = true;
+    for (gir_id v = last; v > 0; v--)
         for (int k = 0; reaches[v] && k < gir_at(p, v)->n_in; k++) reaches[gir_in(p, v, k)] = true;
-    for (gir_id v = 1; v <= loss; v++) needs[v] = needs[v] && reaches[v];
+    for (gir_id v = 1; v <= last; v++) needs[v] = needs[v] && reaches[v];
     return needs;
 }
 
@@ -62,30 +63,50 @@ static gn_status *back_through(gir_program *p, gir_id v, gir_id *ct, const bool 
     return NULL;
 }
 
-gn_status *gir_grad(gir_program *p, gir_id loss, int n, const gir_id *wrt, gir_id *grads)
+static gn_status *check_wrt(const gir_program *p, int n, const gir_id *wrt)
 {
-    const gir_type *t = gir_type_of(p, loss);
-    if (!is_float(p, loss) || t->space || t->rank)
-        GN_FAIL(GN_ERR_MODEL, "%s: a gradient is taken of a single float, this is %s",
-                where(p, loss), gir_type_text(p, t));
     for (int k = 0; k < n; k++)
         if (!is_float(p, wrt[k]))
             GN_FAIL(GN_ERR_MODEL, "%s: no gradient with respect to %s", where(p, wrt[k]),
                     gir_type_text(p, gir_type_of(p, wrt[k])));
+    return NULL;
+}
+
+gn_status *gir_pull(gir_program *p, int n_of, const gir_id *of, const gir_id *ct_of, int n,
+                    const gir_id *wrt, gir_id *grads)
+{
+    gir_id last = 0;
+    GN_TRY(check_wrt(p, n, wrt));
+    for (int k = 0; k < n_of; k++) {
+        if (!is_float(p, of[k]) || !gir_type_eq(gir_type_of(p, of[k]), gir_type_of(p, ct_of[k])))
+            GN_FAIL(GN_ERR_INTERNAL, "%s: a cotangent is of another type", where(p, of[k]));
+        if (of[k] > last) last = of[k];
+    }
     gir_loc loc = p->loc;
-    bool *needs = find_needs(p, loss, n, wrt);
+    bool *needs = find_needs(p, n_of, of, last, n, wrt);
     gir_id *ct = GN_NEW_N(p->arena, gir_id, p->nodes.n);
-    gir_type scalar = *t;
-    ct[loss] = gir_const(p, &scalar, 1);
+    for (int k = 0; k < n_of; k++)
+        ct[of[k]] = ct[of[k]] ? gir_op2(p, GIR_ADD, ct[of[k]], ct_of[k]) : ct_of[k];
     gn_status *s = NULL;
-    for (gir_id v = loss; v > 0 && !s; v--)
+    for (gir_id v = last; v > 0 && !s; v--)
         if (needs[v] && ct[v]) s = back_through(p, v, ct, needs);
     p->loc = loc;
     GN_TRY(s);
     for (int k = 0; k < n; k++) {
         gir_type zero = *gir_type_of(p, wrt[k]);
-        bool there = wrt[k] <= loss && ct[wrt[k]];
+        bool there = wrt[k] <= last && ct[wrt[k]];
         grads[k] = there ? ct[wrt[k]] : gir_const(p, &zero, 0);
     }
     return NULL;
+}
+
+gn_status *gir_grad(gir_program *p, gir_id loss, int n, const gir_id *wrt, gir_id *grads)
+{
+    gir_type scalar = *gir_type_of(p, loss);
+    if (!is_float(p, loss) || scalar.space || scalar.rank)
+        GN_FAIL(GN_ERR_MODEL, "%s: a gradient is taken of a single float, this is %s",
+                where(p, loss), gir_type_text(p, &scalar));
+    GN_TRY(check_wrt(p, n, wrt));
+    gir_id one = gir_const(p, &scalar, 1);
+    return gir_pull(p, 1, &loss, &one, n, wrt, grads);
 }

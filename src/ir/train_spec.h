@@ -119,6 +119,7 @@ static inline bool gn_has_shares(const gn_batch_spec *t)
 
 typedef struct gn_train_spec {
     gn_optimizer optimizer;
+    bool rate_changes; /* the rate that steps go by is a state's (learning_rate.h), lr at first */
     double lr, momentum, dampening, beta1, beta2, eps;
     double lr_decay; /* ADAGRAD: the rate is divided by 1 + lr_decay * t */
     double alpha;    /* RMSPROP: of its mean of squares */

@@ -146,6 +146,16 @@ static gir_id scheduled_value(gir_program *p, const gn_train_spec *s, gir_id t)
     }
 }
 
+/* A schedule keeps its shape: its rates become as many times what they are as the state says. */
+static gir_id changed(gir_program *p, const gn_train_spec *s, gir_id rate)
+{
+    gir_type scalar = gir_tensor(GN_F64, 0, 0, NULL);
+    if (!s->rate_changes) return rate;
+    gir_id now = gir_leaf(p, GIR_STATE, GN_STATE_RATE, &scalar);
+    if (s->schedule == GN_LR_CONSTANT) return now;
+    return gir_op2(p, GIR_MUL, rate, gir_op2(p, GIR_DIV, now, number(p, s->lr)));
+}
+
 gir_id gn_train_rate_value(gir_program *p, const gn_train_spec *s, gir_id step)
 {
     gir_id t = gir_cast(p, step, GN_F64), warm = 0;
@@ -154,6 +164,6 @@ gir_id gn_train_rate_value(gir_program *p, const gn_train_spec *s, gir_id step)
         warm = by(p, GIR_MIN, by(p, GIR_MUL, by(p, GIR_ADD, t, 1), 1 / (n + 1)), 1);
         t = by(p, GIR_MAX, by(p, GIR_SUB, t, n), 0);
     }
-    gir_id rate = scheduled_value(p, s, t);
+    gir_id rate = changed(p, s, scheduled_value(p, s, t));
     return warm ? gir_op2(p, GIR_MUL, rate, warm) : rate;
 }

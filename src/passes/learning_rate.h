@@ -21,6 +21,9 @@ void gn_plateau_judge(const gn_train_spec *s, gn_plateau *p, double result);
  * sets it between steps. */
 #define GN_STATE_DROPS "opt.drops"
 
+/* The state, f64[], of the rate in the place of lr, where that may change between steps. */
+#define GN_STATE_RATE "opt.rate"
+
 /* The states, i64[], that count steps, and updates where those are of several batches. */
 #define GN_STATE_STEPS "rng.step"
 #define GN_STATE_UPDATES "opt.step"

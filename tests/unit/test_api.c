@@ -525,8 +525,8 @@ START_TEST(refusals)
     refused(gnnc_run_step(b.run, NULL), GNNC_ERROR_USAGE, "train");
     DLTensor x = x_of(&w);
     refused(gnnc_run_bind(b.run, "features", &x), GNNC_ERROR_USAGE, "no input 'features'");
-    x.dtype.bits = 64;
-    refused(gnnc_run_bind(b.run, "x", &x), GNNC_ERROR_DATA, "f64, expected f32");
+    x.dtype.code = kDLInt;
+    refused(gnnc_run_bind(b.run, "x", &x), GNNC_ERROR_DATA, "i32, expected f32");
     x = x_of(&w);
     x.ndim = 1;
     refused(gnnc_run_bind(b.run, "x", &x), GNNC_ERROR_DATA, "1 dimensions, 2 are expected");

@@ -60,9 +60,9 @@ START_TEST(a_lone_input)
     gives_all(b.run, 6);
     bind(b.run, "feat", ones);
     gives_all(b.run, 2);
-    t.dtype.bits = 64;
+    t.dtype.code = kDLInt;
     refused(gnnc_run_bind(b.run, "feat", &t), GNNC_ERROR_DATA,
-            "feat: the tensor is f64, expected f32");
+            "feat: the tensor is i32, expected f32");
     refused(gnnc_run_bind(b.run, "feats", &t), GNNC_ERROR_USAGE,
             "model L has no input 'feats'; did you mean 'feat'?; it has feat");
     refused(gnnc_run_bind(b.run, "g", &t), GNNC_ERROR_USAGE, "gnnc_run_bind_graph binds graphs");

@@ -396,7 +396,7 @@ START_TEST(bound_outputs_and_rebinding)
     gn_pool *pool = pool_of(2);
     float *mine = malloc(NODES * WIDTH * 4), *other = malloc(NODES * WIDTH * 4),
           *x2 = calloc(NODES * WIDTH, 4);
-    tensors[4] = (gn_binding){"out", GN_F32, NODES, WIDTH, mine};
+    tensors[4] = (gn_binding){"out", GN_F32, NODES, WIDTH, mine, .output = true};
     gn_instance *in;
     ok(gn_instance_new(&art, 1, graphs, 5, tensors, pool, NULL, &in));
     float *want = slow_out(gn_instance_graph(in, 1));
@@ -409,17 +409,19 @@ START_TEST(bound_outputs_and_rebinding)
     x = x2;
     want = slow_out(gn_instance_graph(in, 1));
     ok(gn_instance_rebind(in, "x", x2));
-    ok(gn_instance_rebind(in, "out", other));
-    ok(gn_instance_rebind(in, "out", other)); /* onto itself */
+    ok(gn_instance_rebind_output(in, "out", other));
+    ok(gn_instance_rebind_output(in, "out", other)); /* onto itself */
     gn_instance_run(in);
     ck_assert_ptr_eq(gn_instance_output(in, "out", NULL), other);
     ck_assert_mem_eq(other, want, NODES * WIDTH * 4);
     x = keep;
 
     refused(gn_instance_rebind(in, "y", x2), GN_ERR_USAGE, "test has no tensor 'y'");
+    refused(gn_instance_rebind(in, "out", x2), GN_ERR_USAGE, "test has no tensor 'out'");
+    refused(gn_instance_rebind_output(in, "x", x2), GN_ERR_USAGE, "test has no tensor 'x'");
     refused(gn_instance_rebind(in, "x", NULL), GN_ERR_DATA, "'x' is bound to no data");
     refused(gn_instance_rebind(in, "x", (char *)x2 + 2), GN_ERR_DATA, "'x' is not aligned");
-    refused(gn_instance_rebind(in, "out", x2 + 4), GN_ERR_DATA, "'out' and 'x' overlap");
+    refused(gn_instance_rebind_output(in, "out", x2 + 4), GN_ERR_DATA, "'out' and 'x' overlap");
     ck_assert_ptr_null(gn_instance_output(in, "x", NULL));
     gn_instance_free(in);
     gn_pool_free(pool);

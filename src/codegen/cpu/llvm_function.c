@@ -103,6 +103,29 @@ static void begin_function(cg *c, const char *symbol)
     cg_watch_arguments(c);
 }
 
+/* The builders are no arena's: where memory runs out they end before its owner hears of it. */
+static void write_function(cg *c, const char *symbol)
+{
+    jmp_buf oom, *owner = c->arena->oom;
+    c->b = LLVMCreateBuilderInContext(c->ctx);
+    c->entry = LLVMCreateBuilderInContext(c->ctx);
+    if (owner) c->arena->oom = &oom;
+    if (setjmp(oom)) {
+        LLVMDisposeBuilder(c->b);
+        LLVMDisposeBuilder(c->entry);
+        c->arena->oom = owner;
+        longjmp(*owner, 1);
+    }
+    begin_function(c, symbol);
+    LLVMBasicBlockRef first = LLVMGetInsertBlock(c->b);
+    cg_block(c, c->k->top);
+    LLVMBuildRetVoid(c->b);
+    LLVMBuildBr(c->entry, first);
+    LLVMDisposeBuilder(c->b);
+    LLVMDisposeBuilder(c->entry);
+    c->arena->oom = owner;
+}
+
 const char *cg_kernel(gn_arena *a, LLVMModuleRef mod, const cg_target *t, const kir_kernel *k,
                       const char *symbol, const gn_codegen_options *opt)
 {
@@ -122,14 +145,6 @@ const char *cg_kernel(gn_arena *a, LLVMModuleRef mod, const cg_target *t, const 
     c->val = GN_NEW_N(a, cg_val, k->insts.n);
     c->word = GN_NEW_N(a, LLVMValueRef, k->insts.n);
     c->tile = GN_NEW_N(a, cg_tile, k->insts.n);
-    c->b = LLVMCreateBuilderInContext(c->ctx);
-    c->entry = LLVMCreateBuilderInContext(c->ctx);
-    begin_function(c, symbol);
-    LLVMBasicBlockRef first = LLVMGetInsertBlock(c->b);
-    cg_block(c, k->top);
-    LLVMBuildRetVoid(c->b);
-    LLVMBuildBr(c->entry, first);
-    LLVMDisposeBuilder(c->b);
-    LLVMDisposeBuilder(c->entry);
+    write_function(c, symbol);
     return c->fail;
 }
