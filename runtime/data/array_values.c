@@ -64,23 +64,29 @@ gn_status *gn_array_floats_or_none(const char *what, const gn_ndarray *a, int64_
 
 /* ---- columns ---- */
 
+/* Of 32 bits where those hold all of them, else of 64. */
 static gn_status *fill_ints(const char *what, const gn_ndarray *a, gn_table_column *c)
 {
-    int32_t *v;
-    int64_t least = 0, most = -1;
-    GN_MEM(v, a->count);
-    c->data = v;
-    c->elem = GN_I32;
+    int64_t least = 0, most = -1, n;
     for (int64_t i = 0; i < a->count; i++) {
-        int64_t n;
-        if (!gn_ndarray_i64(a, i, &n) || n < INT32_MIN || n > INT32_MAX)
-            GN_FAIL(GN_ERR_DATA, "%s: number %lld is %g: expected at most %d", what, (long long)i,
-                    gn_ndarray_f64(a, i), INT32_MAX);
-        v[i] = (int32_t)n;
+        if (!gn_ndarray_i64(a, i, &n))
+            GN_FAIL(GN_ERR_DATA, "%s: number %lld is %g: expected at most %lld", what, (long long)i,
+                    gn_ndarray_f64(a, i), (long long)INT64_MAX);
         if (n < least) least = n;
         if (n > most) most = n;
     }
-    if (least == 0) c->classes = most + 1;
+    bool narrow = least >= INT32_MIN && most <= INT32_MAX;
+    c->elem = narrow ? GN_I32 : GN_I64;
+    c->data = gn_mem_alloc(a->count, gn_elem_size(c->elem));
+    if (!c->data) GN_FAIL(GN_ERR_NOMEM, "out of memory: %lld numbers", (long long)a->count);
+    for (int64_t i = 0; i < a->count; i++) {
+        (void)gn_ndarray_i64(a, i, &n);
+        if (narrow)
+            ((int32_t *)c->data)[i] = (int32_t)n;
+        else
+            ((int64_t *)c->data)[i] = n;
+    }
+    if (least == 0 && narrow && most < INT32_MAX) c->classes = most + 1;
     return NULL;
 }
 

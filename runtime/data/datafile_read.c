@@ -251,7 +251,11 @@ static gn_status *read_column(gn_dataset *d, const json_t *of)
     gn_table_column c = {.on_edges = truth(of, "on_edges")};
     GN_TRY(text(f, of, "name", &full));
     GN_TRY(text(f, of, "elem", &elem));
-    c.elem = !strcmp(elem, "f32") ? GN_F32 : !strcmp(elem, "i32") ? GN_I32 : GN_BOOL;
+    static const gn_elem known[] = {GN_F32, GN_I32, GN_I64, GN_BOOL};
+    int kind = 0;
+    while (kind < 4 && strcmp(elem, gn_elem_name(known[kind])) != 0) kind++;
+    if (kind == 4) return bad_meta(f, "elem");
+    c.elem = known[kind];
     GN_TRY(number(f, of, "over", d->typed, c.on_edges ? d->n_relations : d->n_tables, &over));
     GN_TRY(number(f, of, "classes", 0, INT32_MAX, &c.classes));
     GN_TRY(read_dims(f, of, GN_COLUMN_RANK, &c.rank, c.dim));

@@ -101,6 +101,16 @@ assert drawn["loss"] != train("SAGEConv", OF_EDGES, LATE + "  draw = last\n")["l
 for layer in LAYERS:
     same(train(layer, OF_ROWS, BATCH + "  disjoint = true\n"), train(layer, OF_ROWS), layer)
 
+# Milliseconds since 1970, which 32 bits do not hold, from a store too.
+AGO = 1_700_000_000_000
+LONG = data("long.npz", SRC, DST, 1, ROW_MASK, {
+    "user__sends__user.time": ("q", (E,), [AGO + t for t in EDGE_TIME]),
+    "user.time": ("q", (N,), [AGO + t for t in TIME])})
+r.works("data", "convert", LONG, r.path("long.gnnc"), "-q")
+for where in (LONG, r.path("long.gnnc")):
+    same(train("SAGEConv", where, BATCH + "  before = time\n"),
+         train("SAGEConv", OF_EDGES, BATCH + "  before = time\n"), where)
+
 # The same bits for any number of threads, and after a break; others for another seed.
 FEW = "  batch = rows(4)\n  fanout = [3, 2]\n"
 for how in ("  before = time\n", "  until = time\n  draw = labor\n",
