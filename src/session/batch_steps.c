@@ -165,12 +165,18 @@ static gn_status *prepare(void *ctx, int64_t number)
     return status;
 }
 
+/* Are batches prepared on a thread of their own?  So somebody says, or they are not small. */
+static bool is_worth(const gn_session *s)
+{
+    return s->opt.ahead >= 0 || s->batches->slow >= GN_SLOW;
+}
+
 /* Before batch `number`, whose step is the unit's next one. */
 static gn_status *begin(gn_session *s, int64_t number)
 {
     gn_batches *b = s->batches;
     if (!b->frame) GN_TRY(make_frames(b));
-    if (!b->ahead) GN_TRY(gn_lookahead_new(b->depth, prepare, s, &b->ahead));
+    if (!b->ahead) GN_TRY(gn_lookahead_new(is_worth(s) ? b->depth : 0, prepare, s, &b->ahead));
     for (int k = 0; k <= b->depth; k++) GN_TRY(bind_frame(s, &b->frame[k]));
     b->last = s->build.step.instance;
     b->number = number;
@@ -242,6 +248,22 @@ static gn_status *run_batch(gn_session *s, int64_t number, double *loss, int64_t
     return NULL;
 }
 
+/* A batch took so long to prepare: the next ones may be worth a thread. */
+static gn_status *note_time(gn_session *s, int64_t number, int64_t wait_ns)
+{
+    enum { WORTH_NS = 150000 };
+    gn_batches *b = s->batches;
+    if (is_worth(s) || !b->depth || wait_ns < WORTH_NS) return NULL;
+    b->slow++;
+    if (!is_worth(s)) return NULL;
+    stop(b);
+    gn_lookahead_free(b->ahead);
+    b->ahead = NULL;
+    GN_TRY(begin(s, number));
+    gn_lookahead_begin(b->ahead, number, gn_batches_count(b));
+    return NULL;
+}
+
 /* The batches that are left, up to the end, `until_ms`, a wish to stop or a loss that is not
  * finite. */
 static gn_status *run_epoch(gn_session *s, gn_fit *fit, double until_ms, bool *finite)
@@ -259,6 +281,7 @@ static gn_status *run_epoch(gn_session *s, gn_fit *fit, double until_ms, bool *f
         fit->steps++;
         fit->steps_ms += gn_now_ms() - before;
         fit->wait_ms += (double)wait_ns * 1e-6;
+        GN_TRY(note_time(s, fit->batches, wait_ns));
         if (s->opt.batch_done) s->opt.batch_done(s->opt.batch_ctx, fit, all);
         stop = (s->opt.over && *s->opt.over) || gn_now_ms() >= until_ms;
         *finite = isfinite(one);
