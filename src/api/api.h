@@ -263,6 +263,10 @@ gnnc_status *api_null(const char *function, const char *arg); /* status.c: GNNC_
 
 gnnc_context *api_keep_context(const gnnc_context *c); /* counts it; NULL is fine */
 void api_release_context(gnnc_context *c);
+/* api_module.c: a module, of what `parse` makes of a text. */
+typedef gn_status *api_parse(gnnc_module *m, const char *text, size_t n, const char *name);
+GN_NODISCARD gn_status *api_new_module(const gnnc_context *c, const char *text, size_t n,
+                                       const char *name, api_parse *parse, gnnc_module **out);
 void api_release_module(gnnc_module *m);
 void api_release_graph(gnnc_graph *g);
 /* api_module.c: the same graph with indices of 64 bits, which counts the first one. */

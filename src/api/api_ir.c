@@ -86,29 +86,13 @@ static gn_status *parse(gnnc_module *m, const char *text, size_t n, const char *
     return NULL;
 }
 
-static gn_status *new_module(const gnnc_context *c, const char *text, size_t n, const char *name,
-                             gnnc_module **out)
-{
-    API_MEMORY(c);
-    gnnc_module *m = gn_allocate_zeroed(sizeof *m);
-    if (!m) GN_FAIL(GN_ERR_NOMEM, "out of memory: a module");
-    atomic_init(&m->users, 1);
-    m->context = api_keep_context(c);
-    gn_arena_init(&m->arena);
-    gn_status *s = parse(m, text, n, name);
-    if (s)
-        api_release_module(m);
-    else
-        *out = m;
-    return s;
-}
-
 gnnc_status *gnnc_module_parse_ir(const gnnc_context *c, const char *text, size_t n,
                                   const char *name, gnnc_module **out)
 {
     API_GIVES(out);
     if (n) API_NEEDS(text);
-    return api_out(new_module(c, text ? text : "", text ? n : 0, name ? name : "<program>", out));
+    return api_out(
+        api_new_module(c, text ? text : "", text ? n : 0, name ? name : "<program>", parse, out));
 }
 
 /* Compiling ------------------------------------------------------------------------------------ */

@@ -34,8 +34,8 @@ static gn_status *parse(gnnc_module *m, const char *text, size_t n, const char *
     return s;
 }
 
-static gn_status *new_module(const gnnc_context *c, const char *text, size_t n, const char *name,
-                             gnnc_module **out)
+gn_status *api_new_module(const gnnc_context *c, const char *text, size_t n, const char *name,
+                          api_parse *read, gnnc_module **out)
 {
     API_MEMORY(c);
     gnnc_module *m = gn_allocate_zeroed(sizeof *m);
@@ -43,7 +43,7 @@ static gn_status *new_module(const gnnc_context *c, const char *text, size_t n, 
     atomic_init(&m->users, 1);
     m->context = api_keep_context(c);
     gn_arena_init(&m->arena);
-    gn_status *s = parse(m, text, n, name);
+    gn_status *s = read(m, text, n, name);
     if (s)
         api_release_module(m);
     else
@@ -56,14 +56,15 @@ gnnc_status *gnnc_module_parse(const gnnc_context *c, const char *text, size_t n
 {
     API_GIVES(out);
     if (n) API_NEEDS(text);
-    return api_out(new_module(c, text ? text : "", text ? n : 0, name ? name : "<model>", out));
+    return api_out(
+        api_new_module(c, text ? text : "", text ? n : 0, name ? name : "<model>", parse, out));
 }
 
 gnnc_status *gnnc_module_read(const gnnc_context *c, const char *path, gnnc_module **out)
 {
     API_GIVES(out);
     API_NEEDS(path);
-    return api_out(new_module(c, NULL, 0, path, out));
+    return api_out(api_new_module(c, NULL, 0, path, parse, out));
 }
 
 /* Graphs --------------------------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
  * code of a training step does it, and so is what a row of nodes has of as few kept numbers as it
  * has itself.  Data that the runtime makes graphs of stay as they are. */
 #include "passes/gradients.h"
+#include "passes/passes.h"
 #include "passes/learning_rate.h"
 #include "passes/simplify.h"
 
@@ -110,27 +111,6 @@ static bool is_data(const splitter *z, gir_id v)
     return moves && n->op != GIR_RNG_KEY;
 }
 
-static bool is_function(gir_op op)
-{
-    switch (op) {
-    case GIR_DIV:
-    case GIR_RECIP:
-    case GIR_SQRT:
-    case GIR_RSQRT:
-    case GIR_POW:
-    case GIR_EXP:
-    case GIR_EXPM1:
-    case GIR_LOG:
-    case GIR_LOG1P:
-    case GIR_SIN:
-    case GIR_COS:
-    case GIR_TANH:
-    case GIR_SIGMOID:
-    case GIR_ERF: return true;
-    default: return false;
-    }
-}
-
 static int64_t row_bytes(const gir_program *p, gir_id v)
 {
     const gir_type *t = gir_type_of(p, v);
@@ -150,7 +130,7 @@ static bool takes_more(splitter *z, gir_id v, int64_t most, int64_t *bytes)
         if (from->n_in == 0) continue; /* a leaf, or a number */
         gir_class cls = gir_ops[from->op].cls;
         bool through = cls == GIR_CLASS_VIEW || cls == GIR_CLASS_RANDOM ||
-                       (cls == GIR_CLASS_MAP && !is_function((gir_op)from->op));
+                       (cls == GIR_CLASS_MAP && !gn_is_function((gir_op)from->op));
         if (!through && from->type.space) *bytes += row_bytes(z->p, in);
         if (*bytes > most || --z->steps < 0) return true;
         if (through && takes_more(z, in, most, bytes)) return true;
@@ -164,7 +144,7 @@ static bool map_is_kept(splitter *z, gir_id v)
     const gir_node *n = gir_at(z->p, v);
     int64_t bytes = 0;
     if (z->p->spaces.p[n->type.space].kind == GIR_EDGE && n->type.space) return false;
-    if (is_function((gir_op)n->op)) return true;
+    if (gn_is_function((gir_op)n->op)) return true;
     if (!n->type.space) return false;
     memset(z->seen, 0, z->p->nodes.n * sizeof *z->seen);
     z->steps = STEPS;

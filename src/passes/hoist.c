@@ -39,22 +39,8 @@ static bool is_work(gir_op op)
     case GIR_REDUCE:
     case GIR_MATMUL:
     case GIR_CARRY:
-    case GIR_UNCARRY:
-    case GIR_DIV:
-    case GIR_RECIP:
-    case GIR_SQRT:
-    case GIR_RSQRT:
-    case GIR_POW:
-    case GIR_EXP:
-    case GIR_EXPM1:
-    case GIR_LOG:
-    case GIR_LOG1P:
-    case GIR_SIN:
-    case GIR_COS:
-    case GIR_TANH:
-    case GIR_SIGMOID:
-    case GIR_ERF: return true;
-    default: return false;
+    case GIR_UNCARRY: return true;
+    default: return gn_is_function(op);
     }
 }
 

@@ -187,6 +187,8 @@ gn_dense_once *gn_dense_once_new(gn_arena *a, const gir_program *p, const gn_pas
  * it?  The caller knows that it is the same in every run. */
 bool gn_is_dense_once(gn_dense_once *z, gir_id v, int64_t columns);
 
+/* Is it a quotient or a function of elements that takes as long as several products? */
+bool gn_is_function(gir_op op);
 /* Can v, over rows, be computed on some of them from its operands on those? */
 bool gn_is_by_rows(const gir_program *p, gir_id v);
 /* Is it made up anew for whatever rows, so that nothing is gained by taking rows of it? */

@@ -3,6 +3,8 @@
 #ifndef GN_TESTS_API_MEMORY_H
 #define GN_TESTS_API_MEMORY_H
 
+#include "gnnc/gnnc.h"
+
 #include <check.h>
 #include <ftw.h>
 #include <stdint.h>
@@ -33,6 +35,16 @@ static inline void give(void *user, void *block)
     ck_assert(block != NULL);
     __atomic_sub_fetch(&p->blocks, 1, __ATOMIC_RELAXED);
     free(block);
+}
+
+/* A context of such memory, which keeps no kernels. */
+static inline gnnc_context_options poor_context(purse *p)
+{
+    return (gnnc_context_options){.size = sizeof(gnnc_context_options),
+                                  .cache = GNNC_CACHE_NONE,
+                                  .allocate = take,
+                                  .release = give,
+                                  .user = p};
 }
 
 static inline int remove_one(const char *path, const struct stat *s, int flag, struct FTW *at)

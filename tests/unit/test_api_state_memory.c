@@ -235,11 +235,7 @@ static gnnc_status *live(void *ctx)
 START_TEST(memory)
 {
     poor z = {.w = make_world(4, 25, 60)};
-    z.context = (gnnc_context_options){.size = sizeof z.context,
-                                       .cache = GNNC_CACHE_NONE,
-                                       .allocate = take,
-                                       .release = give,
-                                       .user = &z.p};
+    z.context = poor_context(&z.p);
     ok(live(&z));
     ck_assert_int_eq(z.p.blocks, 0);
     ck_assert_int_gt(fail_allocations(&z.p, live, &z, 60, false), 30);
