@@ -1,0 +1,3 @@
+"""gnnc from Python: graph neural networks, compiled."""
+
+from ._version import __version__
