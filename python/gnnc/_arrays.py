@@ -353,7 +353,8 @@ class Tensor:
         flat = memoryview(self).cast("B")  # type: ignore[arg-type]
         form = {"float32": "f", "float64": "d", "int32": "i", "int64": "q", "uint8": "B",
                 "bool": "?"}[self.dtype]
-        return flat.cast(form, self.shape) if 0 not in self.shape and self.shape else flat.cast(form)
+        shaped = self.shape and 0 not in self.shape
+        return flat.cast(form, self.shape) if shaped else flat.cast(form)
 
     def tolist(self) -> Any:
         """Nested lists of numbers; a number where there are no dimensions."""

@@ -37,7 +37,8 @@ class Data:
 
     `Data(value)` takes `Data` and `HeteroData` of PyTorch Geometric, graphs of DGL, mappings
     (`x`, `y`, `edge_index` or `graph`, `edge_weight`, `edge_attr`, masks), and what `Graph.of`
-    takes.  Keywords add to it, or take the place of what it has.  Or from scratch, of several types:
+    takes.  Keywords add to it, or take the place of what it has.  Or from scratch, of several
+    types:
 
         Data(spaces={"paper": 300, "author": 60},
              relations={"writes": ("author", "paper", writes)},

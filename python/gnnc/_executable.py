@@ -26,7 +26,7 @@ class ValueInfo(NamedTuple):
     dst: Optional[str]
     dtype: str
     shape: Tuple[int, ...]  # -1 in front: as many rows as graphs or data say
-    rows: Optional[str]  # of what the rows are; None: of a graph that the model derives; "": of nothing
+    rows: Optional[str]  # of what; None: of a graph that the model derives; "": of nothing
     on_edges: bool
     optional: bool  # it may be left out
     learning: bool  # inference does not read it
@@ -169,7 +169,8 @@ def compile(model: Any, *, data: Any = None, context: Optional[Context] = None, 
             edge_features: Optional[int] = None, edge_weights: Optional[bool] = None,
             train: bool = False, fixed: bool = False, sparse: bool = False, wide: bool = False,
             mode: Optional[str] = None, compile_threads: Optional[int] = None,
-            dynamic: Union[str, bool, None] = None, ranges: Union[str, Mapping[str, Any], None] = None,
+            dynamic: Union[str, bool, None] = None,
+            ranges: Union[str, Mapping[str, Any], None] = None,
             buckets: Union[str, int, None] = None, expect_nodes: Optional[int] = None,
             expect_edges: Optional[int] = None, recompile_limit: int = 0,
             stance: Optional[str] = None, tune_budget_ms: int = 0, tune_lock: Any = None,
@@ -196,8 +197,8 @@ def compile(model: Any, *, data: Any = None, context: Optional[Context] = None, 
     several types    spaces {name: rows or None}, relations {name: (src, dst) or with the expected
                      number of edges}, columns {name: (dtype, shape of a row) or with the number of
                      values}, labelled
-    sizes compiled   dynamic, ranges ("N in 1..1000", or {"N": (1, 1000)}), buckets, recompile_limit,
-                     stance, wide
+    sizes compiled   dynamic, ranges ("N in 1..1000", or {"N": (1, 1000)}), buckets,
+                     recompile_limit, stance, wide
     speed            mode, matmul_precision, gather_storage, tune_budget_ms, tune_lock,
                      compile_threads
 

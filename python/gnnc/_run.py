@@ -492,7 +492,8 @@ class Run:
         return RunInfo(*(getattr(i, name) for name in RunInfo._fields))
 
     def __repr__(self) -> str:
-        return f"gnnc.Run({self.executable.info.model}; bound: {', '.join(self._kept) or 'nothing'})"
+        bound = ", ".join(self._kept) or "nothing"
+        return f"gnnc.Run({self.executable.info.model}; bound: {bound})"
 
 
 def accuracy(scores: Any, y: Any, mask: Any = None) -> float:
