@@ -130,6 +130,7 @@ class Borrowed:
         self.dl.shape = C.cast(at, C.POINTER(C.c_int64))
         if strides is not None:
             self.dl.strides = C.cast(at + 8 * n, C.POINTER(C.c_int64))
+        self.dl.owner = keep, self._dims  # it is as good as the whole
 
     @property
     def dtype(self) -> str:

@@ -288,7 +288,9 @@ NAMES = ("libgnnc.so.0", "libgnnc.so")
 
 def _prefixes(package: str) -> List[str]:
     """Folders of libraries below the prefix that the package is installed in, and Python's."""
-    prefixes = [os.path.normpath(os.path.join(package, *[".."] * 4))]
+    prefixes = []
+    if os.path.basename(os.path.dirname(package)) in ("site-packages", "dist-packages"):
+        prefixes.append(os.path.normpath(os.path.join(package, *[".."] * 4)))
     for prefix in (sys.prefix, sys.base_prefix, "/usr/local", "/usr"):
         if prefix not in prefixes:
             prefixes.append(prefix)

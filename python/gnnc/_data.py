@@ -28,8 +28,13 @@ def _is_whole(value: Any) -> bool:
 
 
 def _is_tensor(value: Any) -> bool:
-    return (hasattr(value, "__dlpack__") or hasattr(value, "__array_interface__") or
-            isinstance(value, (list, memoryview, Borrowed)))
+    if (hasattr(value, "__dlpack__") or hasattr(value, "__array_interface__") or
+            isinstance(value, (list, Borrowed))):
+        return True
+    try:
+        return not isinstance(value, (str, bytes)) and memoryview(value).ndim > 0
+    except TypeError:
+        return False
 
 
 class Data:

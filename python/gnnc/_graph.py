@@ -175,6 +175,6 @@ def nodes_of(data: Any) -> Optional[int]:
         return int(given)
     x = getattr(data, "x", None)
     if x is not None:
-        return int(x.shape[0])
+        return int(x.shape[0]) if hasattr(x, "shape") else len(x)
     found = getattr(data, "num_nodes", None)
     return None if found is None else int(found)
