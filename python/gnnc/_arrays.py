@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes as C
 import functools
 import operator
+import struct
 import sys
 from array import array
 from typing import Any, Iterator, List, Optional, Sequence, Tuple
@@ -228,14 +229,17 @@ def _of_buffer(value: Any) -> Borrowed:
     b.held = True
     form = (b.format or b"B").decode()
     order, letter = (form[0], form[1:]) if form[0] in "@=<>!" else ("@", form)
-    if letter not in _LETTERS or not _native(order, b.itemsize):
+    size = b.itemsize
+    if not size and letter in _LETTERS:  # of an empty array of ctypes before Python 3.10
+        size = struct.calcsize(form)
+    if letter not in _LETTERS or not _native(order, size):
         raise DataError(f"elements of format {form!r} are none that gnnc reads")
     n = b.ndim
-    shape = b.shape[:n] if b.shape else [b.len // b.itemsize]
-    strides = _elements(b.strides[:n], b.itemsize) if b.strides else None
+    shape = b.shape[:n] if b.shape else [b.len // size]
+    strides = _elements(b.strides[:n], size) if b.strides else None
     if b.strides and strides is None:
         raise DataError("strides are no multiples of an element")
-    return Borrowed(b.buf, (_KINDS[_LETTERS[letter]], 8 * b.itemsize), shape, strides, b,
+    return Borrowed(b.buf, (_KINDS[_LETTERS[letter]], 8 * size), shape, strides, b,
                     not b.readonly)
 
 

@@ -320,7 +320,7 @@ class WithTorch(unittest.TestCase):
             for name, g in run.gradients().items():
                 weights[name].grad = torch.as_tensor(g)
             optimizer.step()
-            losses.append(float(loss))
+            losses.append(float(loss.detach()))
         self.assertLess(losses[-1], 0.7 * losses[0])
         before = run.state.weights()
         run.state.load_weights({k: v.detach() for k, v in weights.items()})
@@ -391,6 +391,36 @@ class WithPyG(unittest.TestCase):
         text = ("model P() (g: graph, x: node[F], member: node -> graph) -> graph[C] "
                 "{ return Linear(C)(sum(v -> m in member: x[v])) }")
         self.assertEqual(gnnc.compile(text, data=batch).run(batch).infer().shape, (3, 2))
+
+
+@unittest.skipIf(have("dgl", "torch"), "no DGL")
+class WithDGL(unittest.TestCase):
+    def test_graphs(self):
+        import os
+        import dgl
+        import torch
+        from support import ROOT
+        cora = Cora(nodes=60)
+        g = dgl.graph((torch.tensor(list(cora.src)), torch.tensor(list(cora.dst))), num_nodes=60)
+        g.ndata.update(feat=torch.tensor(cora.x.tolist()), label=torch.tensor(list(cora.y)),
+                       train_mask=torch.tensor(list(cora.train_mask)).bool())
+        want = gnnc.compile(SAGE, data=cora.data()).run(cora.data(), seed=1).infer()
+        run = gnnc.compile(SAGE, data=g, train=True).run(g, seed=1)
+        self.assertEqual(run.infer().tolist(), want.tolist())
+        run.step()
+        self.assertEqual(gnnc.Graph(g).num_edges, g.num_edges())
+        p = torch.arange(90).repeat(3)
+        a = torch.randint(0, 10, (270,)) * 3 + p % 3
+        h = dgl.heterograph({("author", "writes", "paper"): (a, p),
+                             ("paper", "rev_writes", "author"): (p, a)},
+                            num_nodes_dict={"paper": 90, "author": 30})
+        h.nodes["paper"].data.update(feat=torch.rand(90, 4), label=torch.arange(90) % 3,
+                                     train_mask=torch.arange(90) % 9 < 3)
+        run = gnnc.compile(os.path.join(ROOT, "samples", "hgt.gnn"), data=h, train=True).run(h)
+        losses = run.steps(20)
+        self.assertLess(losses[-1], losses[0])
+        with self.assertRaisesRegex(gnnc.DataError, "several types"):
+            gnnc.Graph(h)
 
 
 if __name__ == "__main__":
