@@ -348,7 +348,7 @@ class Tensor:
             else:
                 managed = C.c_void_p()
                 check(lib.gnnc_copy_managed(C.byref(dl), C.byref(managed)))
-                m = capi.DLManagedTensor.from_address(managed.value)
+                m = capi.DLManagedTensor.from_address(managed.value or 0)
                 C.memmove(out, m.dl_tensor.data + m.dl_tensor.byte_offset, C.sizeof(out))
                 _DELETER(m.deleter)(managed)
         return out
@@ -356,8 +356,8 @@ class Tensor:
     def memory(self) -> memoryview:
         """The numbers as a memoryview of this shape, whose elements can be read by index."""
         flat = memoryview(self).cast("B")  # type: ignore[arg-type]
-        form = {"float32": "f", "float64": "d", "int32": "i", "int64": "q", "uint8": "B",
-                "bool": "?"}[self.dtype]
+        form: Any = {"float32": "f", "float64": "d", "int32": "i", "int64": "q", "uint8": "B",
+                     "bool": "?"}[self.dtype]
         shaped = self.shape and 0 not in self.shape
         return flat.cast(form, self.shape) if shaped else flat.cast(form)
 
@@ -372,8 +372,7 @@ class Tensor:
     def __float__(self) -> float:
         if functools.reduce(operator.mul, self.shape, 1) != 1:
             raise TypeError("a tensor of one number is expected")
-        return float(memoryview(self).cast("B").cast(  # type: ignore[arg-type]
-            self.memory().format)[0])
+        return float(Tensor.memory(self).cast("B").cast(self.memory().format)[0])
 
     def __dlpack_device__(self) -> Tuple[int, int]:
         return (capi.kDLCPU, 0)

@@ -8,11 +8,16 @@ import logging
 import os
 import threading
 import warnings
-from typing import Any, Callable, Deque, List, NamedTuple, Optional, Tuple, Union
+from typing import (TYPE_CHECKING, Any, Callable, Deque, List, NamedTuple, Optional, Tuple,
+                    Union)
 
 from . import _capi as capi
 from ._capi import lib
 from ._errors import Error, UsageError
+
+if TYPE_CHECKING:
+    from ._executable import Executable
+    from ._graph import Graph
 
 __all__ = ["Context", "CacheInfo", "DeviceInfo", "Diagnostic", "GnncWarning", "default_context",
            "doctor"]
@@ -177,12 +182,12 @@ class Context:
         lib.gnnc_context_cache(self._handle, C.byref(i))
         return CacheInfo(*(getattr(i, name) for name in CacheInfo._fields))
 
-    def compile(self, model: Any, **options: Any) -> Any:
+    def compile(self, model: Any, **options: Any) -> Executable:
         """`gnnc.compile` in this context."""
         from ._executable import compile
         return compile(model, context=self, **options)
 
-    def graph(self, *args: Any, **options: Any) -> Any:
+    def graph(self, *args: Any, **options: Any) -> Graph:
         """`gnnc.Graph` in this context."""
         from ._graph import Graph
         return Graph(*args, context=self, **options)

@@ -117,6 +117,9 @@ class Data:
         self._take(Data(**dict(value)))
 
     def _read_pyg(self, data: Any) -> None:
+        if data.edge_index is None:
+            raise DataError("the data have no edge_index; where T.ToSparseTensor made adj_t of it, "
+                            "leave that out")
         self.edges["g"] = data.edge_index
         self.num_nodes = nodes_of(data) if self.num_nodes is None else self.num_nodes
         keys = data.keys() if callable(getattr(data, "keys", None)) else getattr(data, "keys", ())

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ctypes as C
 import os
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import (TYPE_CHECKING, Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple,
+                    Union)
 
 from . import _capi as capi
 from ._arrays import type_name, type_of
@@ -12,6 +13,10 @@ from ._capi import lib
 from ._context import Context, default_context, encode
 from ._data import Data
 from ._errors import UsageError
+
+if TYPE_CHECKING:
+    from ._run import Run
+    from ._state import State
 
 __all__ = ["Executable", "ExecutableInfo", "Module", "ProgramInfo", "TuningInfo", "ValueInfo",
            "compile"]
@@ -306,8 +311,8 @@ class Executable:
         self._inputs: Optional[List[ValueInfo]] = None
         self._outputs: Optional[List[ValueInfo]] = None
 
-    def run(self, data: Any = None, *, state: Any = None, seed: int = 0,
-            threads: Optional[int] = None, stance: Optional[str] = None) -> Any:
+    def run(self, data: Any = None, *, state: Optional[State] = None, seed: int = 0,
+            threads: Optional[int] = None, stance: Optional[str] = None) -> Run:
         """A run, with `data` bound where they are given, and fresh weights where no `state` is.
 
         `threads` is the most that it takes; results are the same bits for any number.
@@ -319,7 +324,7 @@ class Executable:
             run.bind(data)
         return run
 
-    def state(self, seed: int = 0) -> Any:
+    def state(self, seed: int = 0) -> State:
         """Fresh weights, drawn by seed as the model says, with fresh moments and counters."""
         from ._state import State
         out = C.c_void_p()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes as C
 from typing import Any, Optional, Tuple
 
-from . import _capi as capi
 from ._arrays import Borrowed, borrow, largest
 from ._capi import lib
 from ._context import Context, default_context
@@ -169,7 +168,7 @@ def edges_of(value: Any, values: Any = None) -> Tuple[Any, Any, Any, Optional[Tu
 
 def nodes_of(data: Any) -> Optional[int]:
     """How many nodes data of PyTorch Geometric have, by what they have of them."""
-    store = getattr(data, "_store", None)
+    store: Any = getattr(data, "_store", None)
     given = store.get("num_nodes") if hasattr(store, "get") else None
     if given is not None:
         return int(given)

@@ -454,7 +454,8 @@ class Run:
             given += [None] * (k + 1 - len(given))
             given[k] = value
         held = [None if g is None else borrow(g, "float32") for g in given]
-        array = (C.POINTER(DLTensor) * max(len(held), 1))(
+        of: Any = C.POINTER(DLTensor) * max(len(held), 1)
+        array = of(
             *(None if b is None else C.pointer(b.dl) for b in held))
         with self.state._gate:
             status = lib.gnnc_run_backward(self._handle, len(held), array)

@@ -28,6 +28,8 @@ class Gate:
 
     def read(self) -> None:
         with self._turn:
+            if self._writer == threading.get_ident():
+                raise UsageError("a callback uses the state that is at work")
             while self._writer or self._waiting:
                 self._turn.wait()
             self._readers += 1
@@ -155,7 +157,7 @@ class State:
             self._context.after(lib.gnnc_state_save_memory(self._handle, weights, C.byref(out),
                                                            C.byref(n)))
         try:
-            return C.string_at(out.value, n.value)
+            return C.string_at(out.value or 0, n.value)
         finally:
             lib.gnnc_bytes_free(out)
 
@@ -216,7 +218,7 @@ def _write(dl: DLTensor, b: Any) -> None:
         return
     n = b.shape[-1] if b.shape else 1
 
-    def memory(of: DLTensor, strides: Tuple[int, ...], form: str) -> memoryview:
+    def memory(of: DLTensor, strides: Tuple[int, ...], form: Any) -> memoryview:
         count = 1 + sum((m - 1) * s for m, s in zip(b.shape, strides))
         size = of.dtype.bits // 8
         at = (of.data or 0) + of.byte_offset
