@@ -45,6 +45,7 @@ static gn_status *run(void *ctx, gn_target *target)
     gn_session_options o = trained_options(&a, "gcn", z->mode, target);
     o.text = gn_arena_printf(&a, cases[z->k].model, cases[z->k].setting);
     o.epochs = -1;
+    o.ahead = -1; /* which is none on a device */
     gn_session *s;
     gn_status *status = gn_session_new(&a, &o, &s);
     if (!status) {

@@ -149,6 +149,11 @@ for path in MODELS[:3]:
     assert read("a") == read("b"), f"{path}: threads"
     assert read("a") == read("d"), f"{path}: a break"
     assert read("a") != read("e"), f"{path}: seeds"
+    for ahead, threads in ((0, 2), (1, 1), (3, 2)):
+        one = train(path, *ARGS, "--ahead", ahead, "--threads", threads, "--save", r.path("b"))
+        assert read("a") == read("b"), f"{path}: {ahead} batches ahead"
+        assert one["batches_per_second"] > 0 and 0 <= one["data_wait"] <= 1, one
+assert "data_wait" not in full, full
 
 # Ctrl-C in the midst of an epoch; training goes on with the batch that comes next.
 def metadata(name):
@@ -162,7 +167,8 @@ LARGE = ("train", SAGE, "--data", "synthetic:nodes=4000,edges=20000,features=8,c
 met = False
 for attempt in range(20):
     p = subprocess.Popen([r.gnnc, *map(str, LARGE), "--epochs", "1000000", "--checkpoint",
-                          r.path("c")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          r.path("c"), "--ahead", "3"],
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                          preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
     while not catches(p):
         assert p.poll() is None, p.communicate()
@@ -175,7 +181,7 @@ for attempt in range(20):
         continue
     met = True
     r.works(*LARGE, "--epochs", epoch + 2, "--resume", r.path("c"), "--save", r.path("on"))
-    r.works(*LARGE, "--epochs", epoch + 2, "--save", r.path("whole"))
+    r.works(*LARGE, "--epochs", epoch + 2, "--save", r.path("whole"), "--ahead", "0")
     assert read("on") == read("whole"), (epoch, done)
     break
 assert met, "never in the midst of an epoch"

@@ -125,6 +125,12 @@ for name, where in (("x", "of x"), ("y", "of y"), ("edges/g/col", "of edges/g/co
     for command in (("train", GCN, "--data"), ("train", OWN, "--data"), ("data", "check"),
                     ("train", OWN, "--evaluate", "batch", "--data")):
         r.fails(3, f"{where}) is damaged", *command, bad)
+# Damage that a later batch meets is said with the same words, whoever meets it.
+at = arrays["x"]["at"] + 499 * 16 * 4
+bad = r.write("bad.gnnc", good[:at] + bytes([good[at] ^ 1]) + good[at + 1:])
+for ahead in (0, 1, 3):
+    r.fails(3, "seed 0: " + bad + ": block ", "train", OWN, "--data", bad, "--scores", "off",
+            "--batch", "1", "--fanout", "0,0", "--ahead", ahead)
 bad = r.write("bad.gnnc", good[:-4096])
 r.fails(3, "bad.gnnc: truncated: ", "data", "info", bad)
 bad = r.write("bad.gnnc", good[:8] + b"\x07" + good[9:])

@@ -167,6 +167,16 @@ full = pairs("many.npz", "", LINKS,
              [(u + k * N, v + k * ITEMS) for k, (u, v, _) in enumerate(LINK)], {})
 assert abs(one - full) < 3e-6, (one, full)
 
+# What is drawn of a batch's edges is of their times.
+DRAWN = PAIRS.replace("loss = ", "loss = bce_with_logits(P(x, z, buys, corrupt(links)), 0) +\n    ")
+path = r.write("drawn.gnn",
+               DRAWN % "  batch = edges(3) of links\n  before = time\n  fanout = [4, 3]\n")
+for threads in ("1", "2"):
+    r.works("train", path, "--data", r.path("pairs.npz"), "-q", "--scores", "off", "--threads",
+            threads, "--save", r.path(threads))
+with open(r.path("1"), "rb") as f, open(r.path("2"), "rb") as g:
+    assert f.read() == g.read()
+
 # What cannot be.
 NO_TIME = data("plain.npz", SRC, DST, 1, ROW_MASK, {})
 PART_TIME = data("part.npz", SRC, DST, 1, ROW_MASK, {
