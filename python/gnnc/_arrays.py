@@ -366,13 +366,16 @@ class Tensor:
         if not self.shape:
             return self.memory()[0]
         if 0 in self.shape:
-            return [[]] * self.shape[0] if len(self.shape) > 1 else []
+            return [[] for _ in range(self.shape[0])] if len(self.shape) > 1 else []
         return self.memory().tolist()
 
     def __float__(self) -> float:
         if functools.reduce(operator.mul, self.shape, 1) != 1:
             raise TypeError("a tensor of one number is expected")
-        return float(Tensor.memory(self).cast("B").cast(self.memory().format)[0])
+        number = self.tolist()
+        while isinstance(number, list):
+            number = number[0]
+        return float(number)
 
     def __dlpack_device__(self) -> Tuple[int, int]:
         return (capi.kDLCPU, 0)
