@@ -177,6 +177,8 @@ def borrow(value: Any, like: str = "") -> Borrowed:
         return _of_dlpack(value)
     if isinstance(value, (list, tuple, range, int, float)):
         return _of_numbers(value, like)
+    if hasattr(value, "__array__") and numpy() is not None:  # pandas
+        return borrow(numpy().asarray(value))
     return _of_buffer(value)
 
 
@@ -199,6 +201,9 @@ def _of_interface(value: Any, interface: Any) -> Borrowed:
     if not _native(order, size) or (strides is not None and elements is None):
         value = value.astype(value.dtype.newbyteorder("="), order="C", copy=True)
         return borrow(value)
+    if not isinstance(interface.get("data"), tuple):
+        raise DataError(f"an array is expected, and this is {type(value).__name__}: give "
+                        "numpy.asarray of it")
     data, readonly = interface["data"]
     return Borrowed(data, (_KINDS[letter], 8 * size), interface["shape"], elements, value,
                     not readonly)
@@ -209,8 +214,9 @@ def _of_dlpack(value: Any) -> Borrowed:
     if int(device[0]) not in (capi.kDLCPU, capi.kDLCUDAHost):
         raise DataError("a tensor on the CPU is expected, and this is on a device: "
                         "gnnc sends what a GPU needs by itself; give `tensor.cpu()`")
-    detach = getattr(value, "detach", None)  # torch does not export what requires gradients
-    capsule = (detach() if detach else value).__dlpack__()
+    for plain in ("as_tensor", "detach"):  # PyG's EdgeIndex; what requires gradients in torch
+        value = getattr(value, plain, lambda: value)()
+    capsule = value.__dlpack__()
     at = _capsule_pointer(capsule, b"dltensor")
     dl = DLTensor.from_address(at)  # at the beginning of a DLManagedTensor
     n = dl.ndim

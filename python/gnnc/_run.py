@@ -17,7 +17,7 @@ from ._data import Data
 from ._errors import DataError, UsageError
 from ._executable import Executable
 from ._graph import Graph, is_scipy
-from ._state import State
+from ._state import State, write
 
 __all__ = ["History", "Run", "RunInfo", "accuracy"]
 
@@ -206,6 +206,8 @@ class Run:
         if found is not None and found.shape[1:] and csr.shape[1] != found.shape[1]:
             raise DataError(f"x is expected to have {found.shape[1]} columns, and has "
                             f"{csr.shape[1]}")
+        if len(row) != csr.shape[0] + 1 or not row[-1] <= len(column) == len(numbers_):
+            raise DataError("x is no matrix in CSR: its arrays have other lengths")
         r, c, v = borrow(row), borrow(column), borrow(numbers_)
         self._context.after(lib.gnnc_run_bind_csr(self._handle, csr.shape[0], r.dl.data, c.dl.data,
                                                   v.dl.data))
@@ -382,7 +384,8 @@ class Run:
             raise UsageError("the executable is compiled by_rows: say which rows are to be trained")
         history, begun = History(), time.perf_counter()
         order = None if rows is None else [int(x) for x in numbers(rows)]
-        draw, best, waited = random.Random(seed), b"", 0
+        draw, waited = random.Random(seed), 0
+        best: Optional[Tuple[bytes, Dict[str, Any]]] = None
         if batch < 1:
             raise UsageError(f"batch is {batch}, and is expected to be 1 or more")
         for epoch in range(1, epochs + 1):
@@ -401,19 +404,31 @@ class Run:
                 waited += 1
                 if score > history.best_score:
                     history.best_score, history.best_epoch, waited = score, epoch, 0
-                    best = self.state.dumps(weights=True) if keep_best else b""
+                    best = self._weights() if keep_best else None
             if callback is not None and callback(epoch, loss, score) is False:
                 break
             if patience is not None and waited >= patience:
                 break
-        if best and history.best_epoch != len(history.losses):
-            self.state.loads(best, weights=True)
+        if best is not None and history.best_epoch != len(history.losses):
+            self.state.loads(best[0], weights=True)
+            with self.state._gate:
+                for name, value in best[1].items():
+                    write(self._bound_weights[name].dl, borrow(value))
         history.seconds = time.perf_counter() - begun
         return history
+
+    def _weights(self) -> Tuple[bytes, Dict[str, Any]]:
+        """What they are now: the state's, and those that are bound."""
+        with self.state._gate:
+            bound = {name: copied(b.dl) for name, b in self._bound_weights.items()}
+        return self.state.dumps(weights=True), bound
 
     def accuracy(self, mask: Any = None) -> float:
         """The share of labels that the first result gets right, of nodes under `mask`: its name, or
         itself; None: all that have a label.  Infers first."""
+        if self.executable.by_rows:
+            raise UsageError("the executable is compiled by_rows: compile another without, for "
+                             "results of all nodes")
         y = self.data.get("y")
         if y is None:
             raise UsageError("no labels y were bound")

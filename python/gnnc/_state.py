@@ -9,7 +9,7 @@ import threading
 from typing import Any, Dict, Iterator, List, Mapping, Tuple
 
 from . import _capi as capi
-from ._arrays import borrow, copied, numpy, viewed
+from ._arrays import Borrowed, borrow, copied, numpy, viewed
 from ._capi import DLTensor, lib
 from ._context import encode
 from ._errors import DataError, UsageError
@@ -108,10 +108,7 @@ class State:
             shape = tuple(dl.shape[: dl.ndim])
             if shape != b.shape:
                 raise DataError(f"{name} is expected to be {list(shape)}, and is {list(b.shape)}")
-            if numpy() is not None and b.dtype != "bfloat16":
-                viewed(dl, None)[...] = viewed(b.dl, None)
-            else:
-                _write(dl, b)
+            write(dl, b)
             lib.gnnc_state_changed(self._handle)
 
     def changed(self) -> None:
@@ -209,8 +206,11 @@ def _rows(shape: Tuple[int, ...], strides: Tuple[int, ...]) -> Iterator[int]:
             yield k * strides[0] + at
 
 
-def _write(dl: DLTensor, b: Any) -> None:
-    """Numbers of `b` to where `dl` lies, row by row, without NumPy."""
+def write(dl: DLTensor, b: Borrowed) -> None:
+    """Numbers of `b` to where `dl` lies, of float32 and of the same shape."""
+    if numpy() is not None and b.dtype != "bfloat16":
+        viewed(dl, None)[...] = viewed(b.dl, None)
+        return
     form = {"float32": "f", "float64": "d"}.get(b.dtype)
     if form is None:
         raise DataError(f"float32 or float64 is expected, and this is {b.dtype}")
@@ -224,8 +224,8 @@ def _write(dl: DLTensor, b: Any) -> None:
         at = (of.data or 0) + of.byte_offset
         return memoryview((C.c_char * (size * count)).from_address(at)).cast("B").cast(form)
 
-    to_strides = tuple(dl.strides[: dl.ndim]) if dl.strides else type(b)(
-        None, (2, 32), b.shape, None, None, True).strides()
+    to_strides = (tuple(dl.strides[: dl.ndim]) if dl.strides
+                  else Borrowed(None, (2, 32), b.shape, None, None, True).strides())
     to, source = memory(dl, to_strides, "f"), memory(b.dl, b.strides(), form)
     s, t = (b.strides() or (1,))[-1], (to_strides or (1,))[-1]
     for at, of in zip(_rows(b.shape, to_strides), _rows(b.shape, b.strides())):

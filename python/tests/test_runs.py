@@ -156,6 +156,21 @@ class Training(unittest.TestCase):
         with self.assertRaises(gnnc.DataError):
             run.bind_weight("a.lin_l.weight", [[0.0] * 8] * 16)
 
+    def test_best_weights_come_back(self):
+        data = self.cora.data()
+        run = gnnc.compile(SAGE, data=data, train=True).run(data)
+        own = array.array("f", flat(run.state.weight("b.lin_l.weight")))
+        run.bind_weight("b.lin_l.weight", memoryview(own).cast("B").cast("f", (3, 16)))
+        kept = []
+
+        def validate(_):
+            kept.append((list(own), run.state.dumps(weights=True)))
+            return -abs(len(kept) - 3)
+        history = run.fit(6, validate=validate)
+        self.assertEqual(history.best_epoch, 3)
+        self.assertEqual((list(own), run.state.dumps(weights=True)), kept[2])
+        self.assertNotEqual(kept[5], kept[2])
+
     def test_gradients(self):
         draw = random.Random(4)
         n, e = 6, 12
@@ -219,8 +234,8 @@ class Errors(unittest.TestCase):
             gnnc.compile(text, features=3, classes=2)
         e = caught.exception
         self.assertEqual(e.code, 1)
-        self.assertIn("<model>:2:10: error: nothing is named `GCNCov` here; did you mean `GCNConv`?",
-                      str(e))
+        self.assertIn("<model>:2:10: error: nothing is named `GCNCov` here; did you mean "
+                      "`GCNConv`?", str(e))
         self.assertIn("    2 |   return GCNCov(C)(g, x)\n      |          ^~~~~~", str(e))
         self.assertEqual([(d.line, d.column, d.note) for d in e.diagnostics], [(2, 10, False)])
         with self.assertRaises(gnnc.ModelError):
