@@ -8,8 +8,8 @@ import logging
 import os
 import threading
 import warnings
-from typing import (TYPE_CHECKING, Any, Callable, Deque, List, NamedTuple, Optional, Tuple,
-                    Union)
+from typing import (TYPE_CHECKING, Any, Callable, Deque, Dict, List, NamedTuple, Optional,
+                    Tuple, Union)
 
 from . import _capi as capi
 from ._capi import lib
@@ -193,18 +193,20 @@ class Context:
         return Graph(*args, context=self, **options)
 
 
-_default: Optional[Context] = None
+_defaults: Dict[Optional[str], Context] = {}
 _making = threading.Lock()
 
 
-def default_context() -> Context:
-    """The context of everything that is made without naming one; made when first wanted."""
-    global _default
-    if _default is None:
+def default_context(device: Optional[str] = None) -> Context:
+    """The context of everything that is made without naming one; one for each device that is
+    named.  Made when first wanted."""
+    found = _defaults.get(device)
+    if found is None:
         with _making:
-            if _default is None:
-                _default = Context()
-    return _default
+            found = _defaults.get(device)
+            if found is None:
+                found = _defaults[device] = Context(device=device)
+    return found
 
 
 def doctor() -> str:

@@ -169,7 +169,8 @@ def _words(value: Any) -> str:
 
 
 def compile(model: Any, *, data: Any = None, context: Optional[Context] = None,  # noqa: A001
-            name: Optional[str] = None, define: Optional[Mapping[str, Any]] = None,
+            device: Optional[str] = None, name: Optional[str] = None,
+            define: Optional[Mapping[str, Any]] = None,
             features: Optional[int] = None, classes: Optional[int] = None,
             edge_features: Optional[int] = None, edge_weights: Optional[bool] = None,
             train: bool = False, fixed: bool = False, sparse: bool = False, wide: bool = False,
@@ -207,7 +208,8 @@ def compile(model: Any, *, data: Any = None, context: Optional[Context] = None, 
     speed            mode, matmul_precision, gather_storage, tune_budget_ms, tune_lock,
                      compile_threads
 
-    The device is the context's.  Raises ModelError with a caret, UsageError, DataError,
+    `device` is "cpu", "cuda", "cuda:N" or "auto", of the context that is made for it where none is
+    given; graphs are to be made there (`executable.context.graph`).  Raises ModelError with a caret, UsageError, DataError,
     BackendError.
     """
     given: Dict[str, Any] = {} if data is None else _as_data(data).options()
@@ -218,6 +220,10 @@ def compile(model: Any, *, data: Any = None, context: Optional[Context] = None, 
                        ("labelled", labelled)):
         if value is not None:
             given[key] = value
+    if device is not None:
+        if context is not None:
+            raise UsageError("the device is the context's: give one of the two")
+        context = default_context(device)
     module = _module(model, context)
     c = module._context
     if context is not None and context is not c:
@@ -330,6 +336,11 @@ class Executable:
         out = C.c_void_p()
         self._context.after(lib.gnnc_state_new(self._handle, seed, C.byref(out)))
         return State(out, self)
+
+    @property
+    def context(self) -> Context:
+        """The context that it was compiled in, and that its graphs have to be of."""
+        return self._context
 
     @property
     def info(self) -> ExecutableInfo:

@@ -500,11 +500,11 @@ class Run:
     # What it says ---------------------------------------------------------------------------------
 
     @property
+    @_alone
     def info(self) -> RunInfo:
         """Inferences and steps that succeeded, bytes that it holds, and what ran last."""
         i = capi.gnnc_run_info()
-        with self._turn:
-            lib.gnnc_run_describe(self._handle, C.byref(i))
+        lib.gnnc_run_describe(self._handle, C.byref(i))
         return RunInfo(*(getattr(i, name) for name in RunInfo._fields))
 
     def __repr__(self) -> str:

@@ -14,6 +14,6 @@ os.environ.setdefault("GNNC_CACHE", "0")
 sys.path[:0] = [os.path.dirname(HERE), HERE]
 
 if __name__ == "__main__":
-    named = [a for a in sys.argv[1:] if not a.startswith("-")]
+    named = any(not a.startswith("-") for a in sys.argv[1:])
     unittest.main(module=None, argv=[sys.argv[0], *([] if named else ["discover", "-s", HERE]),
                                      *sys.argv[1:]])

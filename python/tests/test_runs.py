@@ -337,6 +337,15 @@ class Contexts(unittest.TestCase):
         with self.assertRaises(gnnc.UsageError):
             run.bind(graph=other)
 
+    def test_device(self):
+        cora = Cora(nodes=60)
+        exe = gnnc.compile(SAGE, data=cora.data(), device="cpu")
+        self.assertIs(gnnc.default_context("cpu"), exe.context)
+        self.assertEqual(len(exe.run(cora.data()).infer()), 60)
+        self.assertEqual(exe.context.device.gpu, False)
+        with self.assertRaisesRegex(gnnc.UsageError, "one of the two"):
+            gnnc.compile(SAGE, device="cpu", context=gnnc.Context(cache="none"))
+
     def test_callbacks_may_not_use_what_is_at_work(self):
         caught = []
         cora, more = Cora(nodes=60), Cora(nodes=90)
