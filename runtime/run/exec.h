@@ -19,10 +19,10 @@ typedef struct gn_binding {
      * so that nobody looks for them; NULL: not known. */
     const int64_t *set;
     int64_t n_set;
-    bool output; /* it is an output that lies there, and no input or state of that name */
     /* Of an i64 that edges are drawn by: what it is when the program runs, where it is not yet that
      * when the program is bound; NULL: what it is. */
     const int64_t *then;
+    bool output; /* it is an output that lies there, and no input or state of that name */
 } gn_binding;
 
 typedef struct gn_graph_binding {
