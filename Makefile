@@ -12,8 +12,8 @@ FUZZ_SECONDS ?= 60
 # Continuous integration takes a warning for an error in everything that it builds.
 WERROR ?= $(if $(CI),-DGNNC_WERROR=ON)
 
-.PHONY: wheel sdist test-wheel check test-long mutate same-code test-nvrtc cache-stress fuzz-models all run test asan \
-        tsan fuzz strict-gcc strict-clang no-llvm format format-check install clean \
+.PHONY: check test-long mutate same-code test-nvrtc cache-stress fuzz-models all run test asan \
+        wheel sdist test-wheel tsan fuzz strict-gcc strict-clang no-llvm format format-check install clean \
         bench bench-quick bench-ablation bench-tuned bench-peers bench-programs \
         setup-build setup-test setup-check
 

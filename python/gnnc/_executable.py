@@ -209,8 +209,8 @@ def compile(model: Any, *, data: Any = None, context: Optional[Context] = None, 
                      compile_threads
 
     `device` is "cpu", "cuda", "cuda:N" or "auto", of the context that is made for it where none is
-    given; graphs are to be made there (`executable.context.graph`).  Raises ModelError with a caret, UsageError, DataError,
-    BackendError.
+    given; graphs are to be made there (`executable.context.graph`).  Raises ModelError with a
+    caret, UsageError, DataError, BackendError.
     """
     given: Dict[str, Any] = {} if data is None else _as_data(data).options()
     for key, value in (("features", features), ("classes", classes),
