@@ -13,9 +13,9 @@ FUZZ_SECONDS ?= 60
 WERROR ?= $(if $(CI),-DGNNC_WERROR=ON)
 
 .PHONY: check test-long mutate same-code test-nvrtc cache-stress fuzz-models all run test asan \
-        wheel sdist test-wheel tsan fuzz strict-gcc strict-clang no-llvm format format-check install clean \
+        tsan fuzz strict-gcc strict-clang no-llvm format format-check install clean \
         bench bench-quick bench-ablation bench-tuned bench-peers bench-programs \
-        setup-build setup-test setup-check
+        setup-build setup-test setup-check wheel sdist test-wheel
 
 all: setup-build build/build.ninja
 	@cmake --build build --target gnnc -j$(JOBS)
