@@ -30,7 +30,7 @@ gn_status *facts_data_init(facts_data *d)
                                 {"rng.step", GN_I64, 1, 1, &d->step},
                                 {"emb", GN_F32, FACTS_NODES, FACTS_WIDE, d->emb},
                                 {"rel", GN_F32, 1, FACTS_KINDS * FACTS_WIDE, d->rel},
-                                {"loss", GN_F32, 1, 1, &d->loss},
+                                {"loss", GN_F32, 1, 1, &d->loss, .output = true},
                                 {"sort", GN_I32, FACTS_NODES, 1, d->sort},
                                 {"mom", GN_F32, FACTS_NODES, FACTS_WIDE, d->mom}};
     memcpy(d->bound, bound, sizeof bound);

@@ -320,7 +320,6 @@ START_TEST(npz_refuses_what_does_not_fit)
          "a type of nodes is named 'node': expected another name"},
         {{{"a__g__b.edge_index", 2, {2, 1}, "0 1", false}},
          "a relation is named 'g': expected another name"},
-        {{WRITES, {"a.k", 1, {2}, "1 9999999999", false}}, "a.k: number 1 is 1e+10"},
         {{WRITES, {"a.y", 1, {2}, "0 1", false}, {"b.y", 1, {3}, "0 1 0", false}},
          "t: a and b have labels or a split: expected one type"},
         {{WRITES, {"a.y", 1, {1}, "0", false}}, "edge 1 is 1 -> 1, but there are 1 rows"},
