@@ -96,6 +96,7 @@ static story tell(const gnnc_context *c, bool recorded)
     return s;
 }
 
+#if GNNC_HAVE_LLVM
 static void alike(const float *a, const float *b, int n, const char *what)
 {
     for (int k = 0; k < n; k++)
@@ -111,6 +112,7 @@ static void close_to(const story *a, const story *b)
     for (int k = 0; k < GRADIENTS; k++) alike(a->gradient[k], b->gradient[k], MOST, "gradient");
     ck_assert_double_eq_tol(a->loss, b->loss, 1e-3 * (1 + b->loss));
 }
+#endif
 
 START_TEST(on_a_device)
 {

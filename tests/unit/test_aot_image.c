@@ -51,7 +51,8 @@ static void make_program(program *p, const char *name)
         p->graphs[k].name = k ? NULL : "g";
         p->graphs[k].mask_of = k ? "train_mask" : NULL;
         p->graphs[k].pattern_of = k ? NULL : "x";
-        p->graphs[k].drawn = p->graphs[k].once = p->columns[k].drawn = true;
+        p->graphs[k].drawn = p->graphs[k].once = p->graphs[k].time_of_rows = true;
+        p->columns[k].drawn = true;
         p->graphs[k].key_of[0] = k ? "rng.seed" : NULL;
         p->graphs[k].key_of[1] = k ? "rng.step" : NULL;
         p->graphs[k].rows.input = k ? NULL : "kind";
