@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Set, Tuple
 
@@ -12,7 +13,7 @@ from .._errors import Error, ModelError
 from ._graphs import graph_alone, is_index_input, is_random, is_size, prepare
 from ._ir import Text, Value
 from ._program import Alone, Ends, Executable, Input, Output, Program, watch
-from ._rules import EDGES, RULES, aten, constant, index_of
+from ._rules import EDGES, RULES, Edge, aten, constant, index_of
 from ._spaces import Axes, Axis, Relation, Unsupported, size_of, value_of
 
 _ELEMS = {torch.float32: "f32", torch.bool: "bool"}
@@ -71,6 +72,9 @@ class Plan:
                 self.side[node] = "index"
             elif node in self.alone:
                 self.side[node] = "alone"
+            elif node.target is aten._assert_scalar.default:
+                self.side[node] = "alone" if self._size_of_alone(node) else "torch"
+                self.why[node] = "size"
             elif is_size(node):
                 self.side[node] = "alone" if self._size_of_alone(node) else "torch"
                 self.why[node] = "size"
@@ -278,9 +282,8 @@ class Translator:
         return v
 
     def translate(self, nodes: Sequence[fx.Node], results: Sequence[fx.Node]) -> None:
+        self._graphs(nodes)
         for node in nodes:
-            r = RULES[node.target]
-            del r
             self.value(node)
         for node in results:
             self.text.now = node
@@ -291,6 +294,27 @@ class Translator:
             self.text.lines.append(f'  output "{name}" %{v.id}')
             self.outputs.append(Output(name, v.elem, v.dims, self._number(v.space)))
             self.results.append(node)
+
+    def _graphs(self, nodes: Sequence[fx.Node]) -> None:
+        """Graphs come first."""
+        read: Dict[fx.Node, None] = {}
+        stack = list(nodes)
+        while stack:
+            node = stack.pop()
+            if node not in read and isinstance(value_of(node), torch.Tensor):
+                read[node] = None
+                if self.is_here(node):
+                    stack += node.all_input_nodes
+        order = {n: k for k, n in enumerate(self.plan.graph.nodes)}
+        for node in sorted(read, key=lambda n: order[n]):
+            self.text.now = node
+            if self.is_here(node) and node.target in EDGES:
+                self.graph(Edge(node).relation(self.axes)[0])
+            elif constant(node) is None and index_of(node) is None:
+                for axis in self.axes.axes(node):
+                    r = axis.find().relation
+                    if r is not None:
+                        self.graph(r)
 
     def program(self) -> str:
         head = ["program @torch {"]
@@ -426,17 +450,12 @@ class Writer:
     def _torch(self, node: fx.Node) -> None:
         if _is_trivial_assert(node):
             return
-        if not is_size(node) or not self._plain_size(node):
-            why = self.plan.why.get(node, "")
-            if why == "random" and getattr(node.target, "gnnc_random", False):
-                self.cut.masks += 1
-            elif not is_size(node) and node.target.__class__.__name__ != "builtin_function" and \
-                    name_of(node) not in ("getitem", "_assert_scalar"):
-                self.cut.left.append(Left(name_of(node), why))
+        if getattr(node.target, "gnnc_random", False):
+            self.cut.masks += 1
+        elif not is_size(node) and node.target not in (operator.getitem,
+                                                       aten._assert_scalar.default):
+            self.cut.left.append(Left(name_of(node), self.plan.why.get(node, "")))
         self._copy(node)
-
-    def _plain_size(self, node: fx.Node) -> bool:
-        return True
 
     def _copy(self, node: fx.Node) -> None:
         """The operator itself, run by torch."""
@@ -525,7 +544,9 @@ class Writer:
         for k, n in enumerate(args):
             own.names[n] = f"a{k}"
         for n in inside:
-            if n in seen:
+            if n.target is aten._assert_scalar.default:
+                own._get(n)
+            elif n in seen:
                 own._get(n)
                 if not is_size(n):
                     self.cut.alone.append(name_of(n))

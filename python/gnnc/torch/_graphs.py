@@ -51,16 +51,17 @@ def graph_alone(graph: fx.Graph) -> Set[fx.Node]:
     for node in graph.nodes:
         if node.op != "call_function" or not is_pure(node) or constant(node) is not None:
             continue
-        if node.target is aten._assert_scalar.default:
+        if node.target is aten._assert_scalar.default or is_size(node):
             continue
-        found = False
+        made = isinstance(value_of(node), torch.Tensor) and value_of(node).device.type == "cpu"
+        found = made and all(map(is_size, node.all_input_nodes))  # of sizes alone
         for a in node.all_input_nodes:
             if a in alone:
                 found = True
             elif is_index_input(a):
                 found = True
             elif constant(a) is None and not (is_size(a) and size_alone(a, alone)):
-                break
+                break  # it depends on something else
         else:
             if found:
                 alone.add(node)
@@ -68,10 +69,10 @@ def graph_alone(graph: fx.Graph) -> Set[fx.Node]:
 
 
 def size_alone(node: fx.Node, alone: Set[fx.Node]) -> bool:
-    if node.op == "placeholder" or node in alone:
+    if node.op == "placeholder":
         return True
     return node.op == "call_function" and all(
-        (is_size(a) and size_alone(a, alone)) or a.op == "placeholder"
+        (is_size(a) and size_alone(a, alone)) or a in alone or a.op == "placeholder"
         for a in node.all_input_nodes)
 
 
@@ -164,10 +165,15 @@ def _free_constant(graph: fx.Graph, node: fx.Node) -> None:
 
 
 def _name_sizes(graph: fx.Graph) -> None:
-    """Sizes of tensors become the inputs that they are."""
+    """Sizes of tensors become the inputs that they are, or sizes of the first tensor that has it."""
     named: Dict[Any, fx.Node] = {}
+    first: Dict[Any, Tuple[fx.Node, int]] = {}
     for node in list(graph.nodes):
         val = value_of(node)
+        if isinstance(val, torch.Tensor):
+            for k, s in enumerate(val.shape):
+                if isinstance(s, torch.SymInt):
+                    first.setdefault(s.node.expr, (node, k))
         if node.op == "placeholder" and isinstance(val, torch.SymInt):
             named.setdefault(val.node.expr, node)
         if node.target is not aten.sym_size.int:
@@ -182,6 +188,7 @@ def _name_sizes(graph: fx.Graph) -> None:
             graph.erase_node(node)
         else:
             named[expr] = node
+            node.args = first.get(expr, node.args)
 
 
 def _key(a: Any) -> Any:

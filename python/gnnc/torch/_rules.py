@@ -129,8 +129,8 @@ def _one_long(node: Any) -> bool:
 
 
 def _same_first(node: fx.Node) -> bool:
-    a, b = value_of(node).shape[0], value_of(node.args[0]).shape[0]
-    return value_of(node).dim() == value_of(node.args[0]).dim() and str(a) == str(b)
+    a, b = value_of(node), value_of(node.args[0])
+    return a.dim() == b.dim() and (not _is(b.shape[0], 1) or _is(a.shape[0], 1))
 
 
 # Which axes meet ----------------------------------------------------------------------------------
@@ -658,6 +658,57 @@ def cat(t: Any, node: fx.Node) -> Value:
     if len(parts) == 1:
         return parts[0]
     return t.text.add("concat", parts, parts[0].elem, space, dims, f"axis = {axis}")
+
+
+def stacked(x: Axes, node: fx.Node) -> Pairs:
+    out = list(x.axes(node))
+    del out[argument(node, 1, "dim", 0) % len(out)]
+    return [pair for a in node.args[0] for pair in zip(x.axes(a), out)]
+
+
+@rule(aten.stack.default, meets=stacked)
+def stack(t: Any, node: fx.Node) -> Value:
+    space, dims = out_type(t, node)
+    axis = argument(node, 1, "dim", 0) % value_of(node).dim() - (1 if space else 0)
+    if axis < 0:
+        raise Unsupported(node, "along rows")
+    one = dims[:axis] + (1,) + dims[axis + 1:]
+    parts = []
+    for a in node.args[0]:
+        v = t.value(a)
+        if v.turned or v.space != space:
+            raise Unsupported(node, "of rows of several spaces")
+        parts.append(t.text.reshape(v, one))
+    if len(parts) == 1:
+        return parts[0]
+    return t.text.add("concat", parts, parts[0].elem, space, dims, f"axis = {axis}")
+
+
+def unselected(x: Axes, node: fx.Node) -> Pairs:
+    out = list(x.axes(node))
+    del out[node.args[2] % len(out)]
+    return list(zip(x.axes(node.args[0]), out))
+
+
+@rule(aten.select_backward.default, meets=unselected)
+def select_backward(t: Any, node: fx.Node) -> Value:
+    grad, _, axis, at = node.args
+    v, (space, dims) = t.value(grad), out_type(t, node)
+    axis = axis % len(value_of(node).shape) - (1 if space else 0)
+    if axis < 0 or v.turned or not isinstance(at, int):
+        raise Unsupported(node, "along rows")
+    v = t.text.reshape(v, dims[:axis] + (1,) + dims[axis + 1:])
+    return t.text.add("pad", (v,), v.elem, space, dims,
+                      f"axis = {axis}, before = {at % dims[axis]}")
+
+
+@rule(aten.repeat.default, meets=elementwise)
+def repeat(t: Any, node: fx.Node) -> Value:
+    shape = t.axes.shape(node.args[0])
+    shape = [1] * (len(node.args[1]) - len(shape)) + shape
+    if any(n != 1 and s != 1 for n, s in zip(node.args[1], shape)):
+        raise Unsupported(node, "of more than one")
+    return fit(t, node, node.args[0])
 
 
 # Reductions ---------------------------------------------------------------------------------------
