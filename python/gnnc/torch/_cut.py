@@ -13,7 +13,7 @@ from .._errors import Error, ModelError
 from ._graphs import graph_alone, is_index_input, is_random, is_size, prepare
 from ._ir import Text, Value
 from ._program import Alone, Ends, Executable, Input, Output, Program, watch
-from ._rules import EDGES, RULES, Edge, aten, constant, index_of
+from ._rules import EDGES, MOVES, RULES, Edge, aten, constant, index_of
 from ._spaces import Axes, Axis, Relation, Unsupported, size_of, value_of
 
 _ELEMS = {torch.float32: "f32", torch.bool: "bool"}
@@ -185,12 +185,17 @@ class Translator:
         self.sources: List[fx.Node] = []
         self.outputs: List[Output] = []
         self.results: List[fx.Node] = []
+        self.wanted: Set[fx.Node] = set()
 
     # What rules ask for ---------------------------------------------------------------------------
 
     def is_here(self, node: fx.Node) -> bool:
         return self.plan.side.get(node) == "gnnc" and (
             self.plan.level[node] == self.level or node in self.plan.floating)
+
+    def is_result(self, node: fx.Node) -> bool:
+        """Something outside of this program reads it."""
+        return node in self.wanted
 
     def elem_of(self, node: fx.Node) -> str:
         elem = _ELEMS.get(value_of(node).dtype)
@@ -282,9 +287,12 @@ class Translator:
         return v
 
     def translate(self, nodes: Sequence[fx.Node], results: Sequence[fx.Node]) -> None:
+        self.wanted = set(results)
         self._graphs(nodes)
+        moves = self._moving(nodes)
         for node in nodes:
-            self.value(node)
+            if node not in moves:
+                self.value(node)
         for node in results:
             self.text.now = node
             v = self.value(node)
@@ -294,6 +302,16 @@ class Translator:
             self.text.lines.append(f'  output "{name}" %{v.id}')
             self.outputs.append(Output(name, v.elem, v.dims, self._number(v.space)))
             self.results.append(node)
+
+    def _moving(self, nodes: Sequence[fx.Node]) -> Set[fx.Node]:
+        """What only products read, which may be made of its operands instead."""
+        moves: Set[fx.Node] = set()
+        for node in reversed(nodes):
+            if node not in self.wanted and node.target in MOVES and all(
+                    u in moves or u.target in (aten.mm.default, aten.addmm.default, aten.t.default)
+                    for u in node.users):
+                moves.add(node)
+        return moves
 
     def _graphs(self, nodes: Sequence[fx.Node]) -> None:
         """Graphs come first."""

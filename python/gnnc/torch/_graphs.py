@@ -45,6 +45,11 @@ def is_pure(node: fx.Node) -> bool:
         not is_random(node)
 
 
+VIEWS = {aten.view.default, aten.reshape.default, aten._unsafe_view.default,
+         aten.expand.default, aten.unsqueeze.default, aten.squeeze.dim, aten.squeeze.default,
+         aten.detach.default, aten.alias.default}
+
+
 def graph_alone(graph: fx.Graph) -> Set[fx.Node]:
     """Values that come of integers alone, of which the graph is made: they change when it does."""
     alone: Set[fx.Node] = set()
@@ -65,6 +70,10 @@ def graph_alone(graph: fx.Graph) -> Set[fx.Node]:
         else:
             if found:
                 alone.add(node)
+    for node in reversed(list(graph.nodes)):  # views of numbers are made where they are read
+        if node in alone and node.target in VIEWS and value_of(node).is_floating_point() and \
+                not any(u in alone for u in node.users):
+            alone.discard(node)
     return alone
 
 
@@ -230,6 +239,8 @@ def _note_equal(a: Any, b: Any, known: Dict[Any, Any]) -> None:
             known[q] = p
 
 
+SUMS = (aten.scatter_add.default, aten.index_add.default)
+
 # The split ----------------------------------------------------------------------------------------
 
 def split(joint: fx.GraphModule, known: Dict[Any, Any], num_fwd_outputs: int,
@@ -293,8 +304,32 @@ def _made_again(node: fx.Node, forward: bool, alone: Set[fx.Node]) -> bool:
     if node in alone:
         return False
     r = RULES.get(node.target)
+    if r is not None and node.target in SUMS and _of_inputs(node, alone):
+        return True
+    if node.target is aten.add.Tensor and all(
+            isinstance(a, fx.Node) and len(a.users) == 1 and a.target in RULES and
+            RULES[a.target].work for a in node.args):
+        return False  # one is kept rather than two
     return r is not None and not r.work and isinstance(value_of(node), torch.Tensor) and \
         value_of(node).dtype in (torch.float32, torch.bool)
+
+
+def _of_inputs(node: fx.Node, alone: Set[fx.Node]) -> bool:
+    """A sum over edges of what lies there or is an input, times numbers of the graph.
+
+    It is made again: gradients that take it in a product are sums of narrower rows then.
+    """
+    source = node.args[3]
+    if not isinstance(source, fx.Node):
+        return False
+    while source.target is aten.mul.Tensor:
+        rest = [a for a in source.args if isinstance(a, fx.Node) and a not in alone and
+                not all(b in alone for b in a.all_input_nodes)]
+        if len(rest) != 1:
+            return False
+        source = rest[0]
+    return source.target in (aten.index_select.default, aten.index.Tensor) and \
+        source.args[0].op == "placeholder"
 
 
 def _ancestors(of: Any) -> Set[fx.Node]:
