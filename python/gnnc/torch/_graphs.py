@@ -296,6 +296,9 @@ def split(joint: fx.GraphModule, known: Dict[Any, Any], num_fwd_outputs: int,
 def _made_again(node: fx.Node, forward: bool, alone: Set[fx.Node]) -> bool:
     if is_random(node):
         return False
+    if node.target is operator.getitem and not isinstance(value_of(node), (tuple, list)):
+        found = index_of(node)
+        return found is not None and found[0] is not node
     if constant(node) is not None or not forward:
         return True
     found = index_of(node)
