@@ -16,6 +16,10 @@ from ._program import Alone, Ends, Executable, Input, Output, Program, watch
 from ._rules import EDGES, MOVES, RULES, Edge, aten, constant, index_of
 from ._spaces import Axes, Axis, Relation, Unsupported, size_of, value_of
 
+# What may take sizes that change.
+SIZED = {aten.view.default, aten.reshape.default, aten.expand.default, aten._unsafe_view.default,
+         aten.slice_backward.default, aten.slice.Tensor, aten.mul.Tensor, aten.div.Tensor,
+         aten.add.Tensor, aten.sub.Tensor, aten.mul.Scalar, aten.div.Scalar}
 _ELEMS = {torch.float32: "f32", torch.bool: "bool"}
 
 
@@ -132,9 +136,7 @@ class Plan:
                     raise Unsupported(node, "a tensor without elements")
                 if val.dim() > 5:
                     raise Unsupported(node, "of more than five axes")
-            elif a is not node and is_size(a) and node.target not in (
-                    aten.view.default, aten.reshape.default, aten.expand.default,
-                    aten._unsafe_view.default, aten.slice_backward.default):
+            elif a is not node and is_size(a) and node.target not in SIZED:
                 raise Unsupported(node, "of a size that is computed")
             elif isinstance(val, (tuple, list)):
                 raise Unsupported(node, "of several tensors")
@@ -196,6 +198,18 @@ class Translator:
     def is_result(self, node: fx.Node) -> bool:
         """Something outside of this program reads it."""
         return node in self.wanted
+
+    def count(self, space: str) -> Value:
+        """How many rows a space has, as a number."""
+        return self.text.add("size", (), "f32", None, (), f"space = {space}")
+
+    def count_of(self, node: fx.Node, size: Any) -> Value:
+        """A size that changes, which is the number of rows of a space."""
+        size = size_of(size, self.axes.known)
+        for k, axis in enumerate(self.spaces):
+            if axis.find().size == size and not isinstance(size, int):
+                return self.count(f"{'e' if axis.relation is not None else 'n'}{k}")
+        raise Unsupported(node, "of a size that is computed")
 
     def elem_of(self, node: fx.Node) -> str:
         elem = _ELEMS.get(value_of(node).dtype)
@@ -380,8 +394,9 @@ class Cutter:
         self.banned: Dict[fx.Node, str] = {}
         for node in gm.graph.nodes:
             target = node.target
-            if isinstance(target, torch._ops.OpOverload) and target._schema.is_mutable:
-                self.banned = {n: f"the graph writes in place ({name_of(node)})"
+            if isinstance(target, torch._ops.OpOverload) and (
+                    target._schema.is_mutable or target is aten.as_strided.default):
+                self.banned = {n: f"the graph has {name_of(node)}, which goes by memory"
                                for n in gm.graph.nodes}
                 break
 
@@ -484,7 +499,8 @@ class Writer:
             return
         args = ", ".join([self._render(a) for a in node.args] +
                          [f"{k}={self._render(v)}" for k, v in node.kwargs.items()])
-        f = self._global(node.target)
+        # What was a view of what torch lays out may be none of what gnnc does.
+        f = self._global(_RESHAPED.get(node.target, node.target))
         self._name(node)
         self.lines.append(f"{self.names[node]} = {f}({args})")
 
@@ -655,6 +671,10 @@ class Writer:
         exec(compile(text, "<gnnc.torch>", "exec"), space)  # of names and arguments made above
         self.cut.source += text
         return space["run"]
+
+
+_RESHAPED = {aten.view.default: aten.reshape.default,
+             aten._unsafe_view.default: aten.reshape.default}
 
 
 class _Size:

@@ -88,7 +88,7 @@ def size_alone(node: fx.Node, alone: Set[fx.Node]) -> bool:
 def is_index_input(node: fx.Node) -> bool:
     val = value_of(node)
     return node.op == "placeholder" and isinstance(val, torch.Tensor) and \
-        val.dtype in (torch.int64, torch.int32) and val.device.type == "cpu"
+        val.dtype in (torch.int64, torch.int32) and val.device.type == "cpu" and val.dim() > 0
 
 
 # Passes -------------------------------------------------------------------------------------------
@@ -101,6 +101,8 @@ def prepare(gm: fx.GraphModule, known: Dict[Any, Any]) -> None:
     for node in list(gm.graph.nodes):
         if node.target is aten.native_dropout.default:
             _split_dropout(gm.graph, node)
+        elif node.target is operator.getitem:
+            _pick(gm.graph, node)
     for node in list(gm.graph.nodes):
         _free_constant(gm.graph, node)
     _name_sizes(gm.graph)
@@ -147,6 +149,33 @@ def _split_dropout(graph: fx.Graph, node: fx.Node) -> None:
     graph.erase_node(node)
 
 
+_SPLITS = {aten.split.Tensor, aten.unsafe_split.Tensor, aten.split_with_sizes.default,
+           aten.unsafe_split_with_sizes.default}
+
+
+def _pick(graph: fx.Graph, node: fx.Node) -> None:
+    """One of several parts, or rows, of a tensor as a slice of its own."""
+    of, at = node.args
+    if of.target not in _SPLITS and of.target is not aten.unbind.int:
+        return
+    x = of.args[0]
+    if not value_of(x).is_floating_point():
+        return
+    with graph.inserting_before(node):
+        if of.target is aten.unbind.int:
+            new = graph.call_function(aten.select.int, (x, argument(of, 1, "dim", 0), at))
+        else:
+            axis = argument(of, 2, "dim", 0)
+            sizes = [v.shape[axis] for v in value_of(of)]
+            if not all(isinstance(s, int) for s in sizes):
+                return
+            start = sum(sizes[:at])
+            new = graph.call_function(aten.slice.Tensor, (x, axis, start, start + sizes[at]))
+        _like(new, node)
+    node.replace_all_uses_with(new)
+    graph.erase_node(node)
+
+
 _NEW = {aten.new_zeros.default: 0., aten.new_ones.default: 1., aten.zeros_like.default: 0.,
         aten.ones_like.default: 1., aten.full_like.default: None, aten.new_full.default: None}
 
@@ -179,7 +208,7 @@ def _name_sizes(graph: fx.Graph) -> None:
     first: Dict[Any, Tuple[fx.Node, int]] = {}
     for node in list(graph.nodes):
         val = value_of(node)
-        if isinstance(val, torch.Tensor):
+        if isinstance(val, torch.Tensor) and not is_cotangent(node):
             for k, s in enumerate(val.shape):
                 if isinstance(s, torch.SymInt):
                     first.setdefault(s.node.expr, (node, k))
@@ -241,6 +270,10 @@ def _note_equal(a: Any, b: Any, known: Dict[Any, Any]) -> None:
 
 SUMS = (aten.scatter_add.default, aten.index_add.default)
 
+def is_cotangent(node: fx.Node) -> bool:
+    return node.op == "placeholder" and "tangents" in str(node.target)
+
+
 # The split ----------------------------------------------------------------------------------------
 
 def split(joint: fx.GraphModule, known: Dict[Any, Any], num_fwd_outputs: int,
@@ -253,7 +286,7 @@ def split(joint: fx.GraphModule, known: Dict[Any, Any], num_fwd_outputs: int,
     forward = _ancestors(results[:num_fwd_outputs])
     late: Set[fx.Node] = set()  # what comes of cotangents
     for node in graph.nodes:
-        if node.op == "placeholder" and "tangents" in str(node.target) or \
+        if is_cotangent(node) or \
                 any(a in late for a in node.all_input_nodes) and node.op != "output":
             late.add(node)
     alone = graph_alone(graph)

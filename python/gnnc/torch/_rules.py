@@ -275,6 +275,8 @@ def fit(t: Any, node: fx.Node, a: Any, elem: Optional[str] = None) -> Value:
     """An operand of an elementwise operator, as the result's type."""
     space, dims = out_type(t, node)
     text: Text = t.text
+    if isinstance(a, fx.Node) and isinstance(value_of(a), torch.SymInt):
+        return text.broadcast(t.count_of(node, value_of(a)), space, dims)
     c = float(a) if isinstance(a, (int, float, bool)) else constant(a)
     if c is not None:
         own = elem or (t.elem_of(a) if isinstance(a, fx.Node) else "f32")
@@ -537,6 +539,23 @@ def same(t: Any, node: fx.Node) -> Value:
     return t.value(node.args[0])
 
 
+@rule(aten.softplus.default, meets=elementwise)
+def softplus(t: Any, node: fx.Node) -> Value:
+    m, v = t.text.map, fit(t, node, node.args[0])
+    beta, limit = argument(node, 1, "beta", 1), argument(node, 2, "threshold", 20)
+    b = scaled(t, v, beta)
+    linear = m("gt", b, t.text.const(limit, b), elem="bool")
+    return m("select", linear, v, scaled(t, m("log1p", m("exp", b)), 1 / beta))
+
+
+@rule(aten.softplus_backward.default, meets=elementwise)
+def softplus_backward(t: Any, node: fx.Node) -> Value:
+    m, g, v = t.text.map, fit(t, node, node.args[0]), fit(t, node, node.args[1])
+    b = scaled(t, v, node.args[2])
+    linear = m("gt", b, t.text.const(node.args[3], b), elem="bool")
+    return m("select", linear, g, m("mul", g, m("sigmoid", b)))
+
+
 # Views --------------------------------------------------------------------------------------------
 
 @rule(aten.view.default, aten.reshape.default, aten._unsafe_view.default, meets=regrouped)
@@ -617,6 +636,8 @@ def slice_(t: Any, node: fx.Node) -> Value:
 @rule(aten.slice_backward.default, meets=along)
 def slice_backward(t: Any, node: fx.Node) -> Value:
     grad, _, axis, start, _, step = node.args
+    if t.axes.shape(grad) == t.axes.shape(node):
+        return t.value(grad)
     if step != 1 or not isinstance(start, int):
         raise Unsupported(node, "with a step")
     v, axis = _trailing(t, node, grad, axis)
@@ -725,18 +746,21 @@ def _reduce(t: Any, node: fx.Node, red: int, mean: bool = False) -> Value:
     if v.space is not None:
         rows = 0 in gone
         gone = [k - 1 for k in gone if k > 0]
-        if rows and (red or mean):
-            raise Unsupported(node, "the mean or maximum over all rows")
+        if rows and red:
+            raise Unsupported(node, "the maximum over all rows")
         if gone:
             v2 = t.text.reduce(v, red, gone)
             count = math.prod(v.dims[k] for k in gone)
             v = v2
         if rows:
+            space = v.space
             v = t.text.add("space_reduce", (v,), v.elem, None, v.dims, f"red = {red}")
+            if mean:
+                v = t.text.map("div", v, t.text.broadcast(t.count(space), None, v.dims))
     elif gone:
         count = math.prod(v.dims[k] for k in gone)
         v = t.text.reduce(v, red, gone)
-    if mean:
+    if mean and count != 1:
         v = t.text.map("div", v, t.text.const(count, v))
     return t.text.reshape(v, out_type(t, node)[1])
 
@@ -745,6 +769,7 @@ rule(aten.sum.dim_IntList, meets=reduced, work=True)(lambda t, n: _reduce(t, n, 
 rule(aten.mean.dim, meets=reduced, work=True)(lambda t, n: _reduce(t, n, 0, True))
 rule(aten.amax.default, meets=reduced, work=True)(lambda t, n: _reduce(t, n, 1))
 rule(aten.amin.default, meets=reduced, work=True)(lambda t, n: _reduce(t, n, 2))
+rule(aten.mean.default, meets=lambda x, n: [], work=True)(lambda t, n: _reduce(t, n, 0, True))
 rule(aten.sum.default, meets=lambda x, n: [], work=True)(lambda t, n: _reduce(t, n, 0))
 
 
@@ -780,12 +805,32 @@ def softmax_backward(t: Any, node: fx.Node) -> Value:
     return m("sub", g, m("mul", m("exp", y), _spread(t, t.text.reduce(g, 0, [axis]), g, axis)))
 
 
+@rule(aten.linalg_vector_norm.default,
+      meets=lambda x, n: _norm_meets(x, n), work=True)
+def vector_norm(t: Any, node: fx.Node) -> Value:
+    if argument(node, 1, "ord", 2) != 2 or node.kwargs.get("dtype") is not None:
+        raise Unsupported(node, "of another order")
+    v, gone = t.value(node.args[0]), reduced_axes(node, 2)
+    gone = [k - 1 if v.space is not None else k for k in gone]
+    if v.turned or any(k < 0 for k in gone):
+        raise Unsupported(node, "along rows")
+    v = t.text.map("sqrt", t.text.reduce(t.text.map("mul", v, v), 0, gone))
+    return t.text.reshape(v, out_type(t, node)[1])
+
+
+def _norm_meets(x: Axes, node: fx.Node) -> Pairs:
+    gone, a, out = reduced_axes(node, 2), x.axes(node.args[0]), x.axes(node)
+    if len(a) == len(out):
+        return [(a[k], out[k]) for k in range(len(a)) if k not in gone]
+    return list(zip([v for k, v in enumerate(a) if k not in gone], out))
+
+
 # Products -----------------------------------------------------------------------------------------
 
 @rule(aten.mm.default, aten.addmm.default, meets=product, work=True)
 def mm(t: Any, node: fx.Node) -> Value:
-    if node.kwargs:
-        raise Unsupported(node, "with alpha, beta or a type")
+    if any(not isinstance(v, (int, float)) for v in node.kwargs.values()):
+        raise Unsupported(node, "in another type")
     moved = _moved(t, node)
     if moved is not None:
         return moved
@@ -804,7 +849,8 @@ def mm(t: Any, node: fx.Node) -> Value:
 
 def _plus_bias(t: Any, node: fx.Node, v: Value) -> Value:
     if node.target is aten.addmm.default:
-        v = t.text.map("add", v, fit(t, node, node.args[0]))
+        bias = scaled(t, fit(t, node, node.args[0]), node.kwargs.get("beta", 1))
+        v = t.text.map("add", scaled(t, v, node.kwargs.get("alpha", 1)), bias)
     return v
 
 
@@ -1007,6 +1053,23 @@ def _plain(t: Any, a: fx.Node) -> Tuple[Value, bool]:
             return v, True
     v = t.value(a)
     return v._replace(turned=False), v.turned
+
+
+def row_products(x: Axes, node: fx.Node) -> Pairs:
+    a, b, out = x.axes(node.args[0]), x.axes(node.args[1]), x.axes(node)
+    return [(a[0], out[0]), (b[0], out[0]), (a[1], out[1]), (a[2], b[1]), (b[2], out[2])]
+
+
+@rule(aten.bmm.default, meets=row_products, work=True)
+def bmm(t: Any, node: fx.Node) -> Value:
+    a, b = t.value(node.args[0]), t.value(node.args[1])
+    space, dims = out_type(t, node)
+    if space is None or a.space != space or b.space != space:
+        raise Unsupported(node, "of matrices that are no rows")
+    m, k, n = dims[0], a.dims[1], dims[1]
+    a = t.text.broadcast(t.text.reshape(a, (m, k, 1)), space, (m, k, n))
+    b = t.text.broadcast(t.text.reshape(b, (1, k, n)), space, (m, k, n))
+    return t.text.reduce(t.text.map("mul", a, b), 0, [1])
 
 
 # Edges --------------------------------------------------------------------------------------------
