@@ -158,6 +158,17 @@ def _largest(b: torch.Tensor) -> float:
     return finite.abs().max().item() if finite.numel() else 0.0
 
 
+def _taken_apart() -> Any:
+    """Norms, as what they are made of."""
+    from torch._decomp import get_decompositions
+    aten = torch.ops.aten
+    return get_decompositions([
+        aten._native_batch_norm_legit_functional, aten.native_batch_norm,
+        aten.native_batch_norm_backward, aten._native_batch_norm_legit_no_training,
+        aten._native_batch_norm_legit,
+        aten.native_layer_norm, aten.native_layer_norm_backward])
+
+
 def backend(gm: fx.GraphModule, inputs: Sequence[Any], *, mode: Optional[str] = None,
             options: Optional[Dict[str, Any]] = None) -> Callable[..., Any]:
     """What torch.compile(model, backend="gnnc") calls."""
@@ -173,7 +184,7 @@ def backend(gm: fx.GraphModule, inputs: Sequence[Any], *, mode: Optional[str] = 
     compiled = aot_autograd(fw_compiler=lambda g, _: s.compile(g, "forward"),
                             bw_compiler=lambda g, _: s.compile(g, "backward"),
                             inference_compiler=lambda g, _: s.compile(g, "inference"),
-                            partition_fn=s.partition)
+                            partition_fn=s.partition, decompositions=_taken_apart())
     return compiled(gm, inputs)
 
 

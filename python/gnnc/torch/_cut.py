@@ -11,7 +11,7 @@ from torch import fx
 
 from .._errors import Error, ModelError
 from ._graphs import graph_alone, is_index_input, is_random, is_size, prepare
-from ._ir import Text, Value
+from ._ir import Text, Value, number
 from ._program import Alone, Ends, Executable, Input, Output, Program, watch
 from ._rules import EDGES, MOVES, RULES, Edge, aten, constant, index_of
 from ._spaces import Axes, Axis, Relation, Unsupported, size_of, value_of
@@ -204,12 +204,33 @@ class Translator:
         return self.text.add("size", (), "f32", None, (), f"space = {space}")
 
     def count_of(self, node: fx.Node, size: Any) -> Value:
-        """A size that changes, which is the number of rows of a space."""
-        size = size_of(size, self.axes.known)
-        for k, axis in enumerate(self.spaces):
-            if axis.find().size == size and not isinstance(size, int):
-                return self.count(f"{'e' if axis.relation is not None else 'n'}{k}")
-        raise Unsupported(node, "of a size that is computed")
+        """A number that comes of how many rows there are."""
+        expr = size.node.expr
+        if self.axes.known:
+            expr = expr.xreplace(self.axes.known)
+        return self._count(node, expr)
+
+    def _count(self, node: fx.Node, expr: Any) -> Value:
+        axes = [*self.spaces, *self.axes.ends.values()]
+        for axis in axes:
+            axis = axis.find()
+            if not isinstance(axis.size, int) and axis.size == expr:
+                return self.count(self.space_of(axis))
+        if expr.is_number:
+            return self.text.add("const", (), "f32", None, (), f"value = {number(float(expr))}")
+        kind = type(expr).__name__
+        if kind == "ToFloat":
+            return self._count(node, expr.args[0])
+        op = {"Add": "add", "Mul": "mul", "FloatTrueDiv": "div", "IntTrueDiv": "div"}.get(kind)
+        if kind == "Pow" and expr.args[1] == -1:
+            return self.text.map("recip", self._count(node, expr.args[0]))
+        if op is None:
+            raise Unsupported(node, "of a size that is computed")
+        parts = [self._count(node, a) for a in expr.args]
+        v = parts[0]
+        for p in parts[1:]:
+            v = self.text.map(op, v, p)
+        return v
 
     def elem_of(self, node: fx.Node) -> str:
         elem = _ELEMS.get(value_of(node).dtype)
@@ -485,8 +506,8 @@ class Writer:
             return
         if getattr(node.target, "gnnc_random", False):
             self.cut.masks += 1
-        elif not is_size(node) and node.target not in (operator.getitem,
-                                                       aten._assert_scalar.default):
+        elif not is_size(node) and not _is_counter(node) and node.target not in (
+                operator.getitem, aten._assert_scalar.default):
             self.cut.left.append(Left(name_of(node), self.plan.why.get(node, "")))
         self._copy(node)
 
@@ -686,6 +707,11 @@ class _Size:
 
     def __call__(self, *values: int) -> int:
         return int(self.of(*values))
+
+
+def _is_counter(node: fx.Node) -> bool:
+    val = value_of(node)
+    return isinstance(val, torch.Tensor) and val.dim() == 0 and not val.is_floating_point()
 
 
 def _is_trivial_assert(node: fx.Node) -> bool:

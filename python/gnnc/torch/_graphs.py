@@ -103,6 +103,10 @@ def prepare(gm: fx.GraphModule, known: Dict[Any, Any]) -> None:
             _split_dropout(gm.graph, node)
         elif node.target is operator.getitem:
             _pick(gm.graph, node)
+        elif node.target is aten.std.correction:
+            _spread(gm.graph, node, node, "deviation")
+        elif node.target is aten.var.correction:
+            _spread(gm.graph, node, node, "variance")
     for node in list(gm.graph.nodes):
         _free_constant(gm.graph, node)
     _name_sizes(gm.graph)
@@ -156,6 +160,8 @@ _SPLITS = {aten.split.Tensor, aten.unsafe_split.Tensor, aten.split_with_sizes.de
 def _pick(graph: fx.Graph, node: fx.Node) -> None:
     """One of several parts, or rows, of a tensor as a slice of its own."""
     of, at = node.args
+    if of.target is aten.var_mean.correction:
+        _spread(graph, node, of, "mean" if at == 1 else "variance")
     if of.target not in _SPLITS and of.target is not aten.unbind.int:
         return
     x = of.args[0]
@@ -176,6 +182,31 @@ def _pick(graph: fx.Graph, node: fx.Node) -> None:
     graph.erase_node(node)
 
 
+def _spread(graph: fx.Graph, node: fx.Node, of: fx.Node, what: str) -> None:
+    """A mean, a variance or a deviation of all there is, of means."""
+    x = of.args[0]
+    if of.kwargs.get("correction", 1) != 0 or value_of(x).dtype != torch.float32:
+        return
+    dims = argument(of, 1, "dim") or list(range(value_of(x).dim()))
+    keep = bool(of.kwargs.get("keepdim", False))
+
+    def add(target: Any, *args: Any) -> fx.Node:
+        new = graph.call_function(target, args)
+        return _like(new, node, target(*[value_of(a) if isinstance(a, fx.Node) else a
+                                         for a in args]))
+
+    with graph.inserting_before(of):
+        if what == "mean":
+            new = add(aten.mean.dim, x, dims, keep)
+        else:
+            d = add(aten.sub.Tensor, x, add(aten.mean.dim, x, dims, True))
+            new = add(aten.mean.dim, add(aten.mul.Tensor, d, d), dims, keep)
+            if what == "deviation":
+                new = add(aten.sqrt.default, new)
+    node.replace_all_uses_with(new)
+    graph.erase_node(node)
+
+
 _NEW = {aten.new_zeros.default: 0., aten.new_ones.default: 1., aten.zeros_like.default: 0.,
         aten.ones_like.default: 1., aten.full_like.default: None, aten.new_full.default: None}
 
@@ -189,7 +220,7 @@ def _free_constant(graph: fx.Graph, node: fx.Node) -> None:
         fill = argument(node, 2 if node.target is aten.new_full.default else 1, "fill_value")
         if not isinstance(fill, (int, float)):
             return
-    if val.device.type != "cpu" or val.dtype != torch.float32:
+    if val.device.type != "cpu" or val.dtype not in (torch.float32, torch.int64):
         return
     with graph.inserting_before(node):
         if node.target in (aten.new_zeros.default, aten.new_ones.default, aten.new_full.default):

@@ -275,7 +275,7 @@ def fit(t: Any, node: fx.Node, a: Any, elem: Optional[str] = None) -> Value:
     """An operand of an elementwise operator, as the result's type."""
     space, dims = out_type(t, node)
     text: Text = t.text
-    if isinstance(a, fx.Node) and isinstance(value_of(a), torch.SymInt):
+    if isinstance(a, fx.Node) and isinstance(value_of(a), (torch.SymInt, torch.SymFloat)):
         return text.broadcast(t.count_of(node, value_of(a)), space, dims)
     c = float(a) if isinstance(a, (int, float, bool)) else constant(a)
     if c is not None:
