@@ -15,7 +15,7 @@ WERROR ?= $(if $(CI),-DGNNC_WERROR=ON)
 .PHONY: check test-long mutate same-code test-nvrtc cache-stress fuzz-models all run test asan \
         tsan fuzz strict-gcc strict-clang no-llvm format format-check install clean \
         bench bench-quick bench-ablation bench-tuned bench-peers bench-programs \
-        setup-build setup-test setup-check
+        setup-build setup-test setup-check wheel sdist test-wheel
 
 all: setup-build build/build.ninja
 	@cmake --build build --target gnnc -j$(JOBS)
@@ -153,6 +153,16 @@ bench-peers:
 install: all
 	cmake --build build --target installable -j$(JOBS)
 	cmake --install build --prefix "$(PREFIX)" --strip
+
+# The package for Python: a wheel with the library inside, in build/wheel; an archive without it.
+wheel: setup-build build/build.ninja
+	@cmake --build build --target gnnc_shared -j$(JOBS)
+	python3 python/build_wheel.py --library build/libgnnc.so
+sdist:
+	python3 python/build_wheel.py --sdist
+# Into an empty environment and out again; needs no network.
+test-wheel: wheel
+	python3 python/tests/wheel.py build/wheel
 
 clean:
 	rm -rf build build-*

@@ -82,7 +82,6 @@ static gn_status *make_room(batches *z)
 {
     gn_dataset *d = z->s->data;
     GN_TRY(gn_dataset_list_edges(d));
-    GN_TRY(gn_dataset_own_features(d));
     z->node = malloc((size_t)(d->n_nodes + 1) * sizeof *z->node);
     z->number = malloc((size_t)(d->n_nodes + 1) * sizeof *z->number);
     z->src = malloc((size_t)(d->n_edges + 1) * sizeof *z->src);

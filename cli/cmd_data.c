@@ -25,18 +25,23 @@ static int named(const char *name, const char *const *names, int n)
     return -1;
 }
 
-static void say(const gn_cli *cli, const gn_dataset *d, const char *path, int features)
+static void say(const gn_cli *cli, bool split_drawn, const char *path)
 {
     struct stat st;
     if (cli->opt.quiet) return;
-    for (int k = 0; k < d->n_remarks; k++) fprintf(stderr, "warning: %s\n", d->remark[k]);
-    if (d->split_drawn)
+    if (split_drawn)
         fprintf(stderr, "the split was drawn with seed %lld, and stays as it is now\n",
                 (long long)(cli->opt.seed < 0 ? 0 : cli->opt.seed));
-    if (d->x_csr && features > GN_CODE_FLOAT32)
-        fprintf(stderr, "features are sparse, and stay float32\n");
     if (stat(path, &st) == 0)
         fprintf(stderr, "%s: %s\n", path, gn_text_bytes(cli->arena, (double)st.st_size));
+}
+
+static void warn(const gn_cli *cli, const gn_dataset *d, int features)
+{
+    if (cli->opt.quiet) return;
+    for (int k = 0; k < d->n_remarks; k++) fprintf(stderr, "warning: %s\n", d->remark[k]);
+    if (d->x_csr && features > GN_CODE_FLOAT32)
+        fprintf(stderr, "features are sparse, and stay float32\n");
 }
 
 static gn_status *write_file(const gn_cli *cli, gn_dataset *d, int order, const char *to)
@@ -45,7 +50,8 @@ static gn_status *write_file(const gn_cli *cli, gn_dataset *d, int order, const 
                                    cli->args.p[1]};
     if (order > 0) GN_TRY(gn_dataset_order(d, (gn_order)order));
     GN_TRY(gn_datafile_write(d, &o, to));
-    say(cli, d, to, o.features);
+    warn(cli, d, o.features);
+    say(cli, d->split_drawn, to);
     return NULL;
 }
 
@@ -55,7 +61,7 @@ static gn_status *stream(const gn_cli *cli, const gn_data_options *o, bool by_de
 {
     static const char synthetic[] = "synthetic:";
     size_t n = sizeof synthetic - 1;
-    struct stat st;
+    bool split_drawn;
     if (strncmp(o->path, synthetic, n) != 0) return NULL;
     const gn_synthetic_file f = {
         .text = o->path + n,
@@ -64,9 +70,8 @@ static gn_status *stream(const gn_cli *cli, const gn_data_options *o, bool by_de
         .seed = o->seed,
         .by_degree = by_degree,
         .features = named(cli->opt.features, gn_feature_code_name, GN_CODE_COUNT)};
-    GN_TRY(gn_synthetic_write(&f, done));
-    if (*done && !cli->opt.quiet && stat(to, &st) == 0)
-        fprintf(stderr, "%s: %s\n", to, gn_text_bytes(cli->arena, (double)st.st_size));
+    GN_TRY(gn_synthetic_write(&f, done, &split_drawn));
+    if (*done) say(cli, split_drawn, to);
     return NULL;
 }
 
@@ -99,8 +104,7 @@ static gn_status *convert(const gn_cli *cli)
 
 static gn_status *open_file(const gn_cli *cli, gn_dataset **out)
 {
-    gn_reading r = {.origin = cli->args.p[1]};
-    return gn_datafile_read(cli->args.p[1], &r, out);
+    return gn_datafile_read(cli->args.p[1], out);
 }
 
 static const char *shape_of(gn_arena *a, const gn_block_array *b)

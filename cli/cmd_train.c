@@ -97,6 +97,14 @@ static void hear(void *ctx, const gn_epoch *epoch)
     if (gn_progress_due(&l->line) || is_last(e)) show(l, e);
 }
 
+/* The part of the time of steps in which they waited until their batch was prepared. */
+static double data_wait(const gn_fit *f) { return f->steps_ms > 0 ? f->wait_ms / f->steps_ms : 0; }
+
+static double batches_per_second(const gn_fit *f)
+{
+    return f->steps_ms > 0 ? (double)f->steps * 1e3 / f->steps_ms : 0;
+}
+
 /* An epoch of many batches says how far it is. */
 static void hear_batch(void *ctx, const gn_fit *f, int64_t of)
 {
@@ -117,9 +125,9 @@ static void hear_batch(void *ctx, const gn_fit *f, int64_t of)
     if (l->runs > 1) gn_buf_printf(&b, "seed %lld/%lld  ", (long long)l->run, (long long)l->runs);
     gn_buf_printf(&b, "epoch %lld  batch %lld/%lld", (long long)f->epochs + 1,
                   (long long)f->batches, (long long)of);
-    gn_buf_printf(&b, "  %s left of it  %.1f a second  loss %.4f",
+    gn_buf_printf(&b, "  %s left of it  %.1f a second, %.0f%% waiting for data  loss %.4f",
                   gn_text_time(&a, ms * 1e3 / done * (double)(of - f->batches)), done * 1e3 / ms,
-                  f->batch_loss / (double)f->batch_rows);
+                  100 * data_wait(f), f->batch_loss / (double)f->batch_rows);
     gn_progress_show(&l->line, b.p);
     gn_arena_free(&a);
 }
@@ -226,6 +234,10 @@ static gn_status *report_json(const gn_cli *cli, const gn_session *s, const trai
             gn_json_double(&j, "val_roc_auc", fits[k].val_auc);
             gn_json_double(&j, "test_roc_auc", fits[k].test_auc);
         }
+        if (fits[k].steps) {
+            gn_json_double(&j, "batches_per_second", batches_per_second(&fits[k]));
+            gn_json_double(&j, "data_wait", data_wait(&fits[k]));
+        }
         gn_held_out_json(&j, &t->held[k]);
         gn_json_end(&j);
     }
@@ -268,6 +280,9 @@ static void report_fit(const gn_session *s, const gn_fit *f)
     if (f->stop == GN_STOP_PATIENCE)
         printf("  stopped by patience: %lld epochs in a row without a gain\n",
                (long long)f->misses);
+    if (f->steps)
+        printf("  %.1f batches a second, %.0f%% of the time waiting for data\n",
+               batches_per_second(f), 100 * data_wait(f));
 }
 
 static void print_spread(const char *what, const gn_fit *fits, int64_t n, size_t offset)
@@ -437,6 +452,7 @@ static gn_status *set_batches(const gn_cli *cli, gn_session_options *o)
 {
     const char *text = cli->opt.fanout;
     if (cli->opt.batch > 0) o->batch = cli->opt.batch;
+    o->ahead = cli->opt.ahead;
     const char *how = cli->opt.evaluate;
     o->all_results = cli->opt.predictions != NULL;
     o->evaluate = !how                    ? GN_EVALUATE_AS_SAID

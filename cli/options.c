@@ -144,6 +144,9 @@ static const gn_option options[] = {
      "rows of a step, instead of the model's", NULL, 1, INT64_MAX},
     {"fanout", 0, GN_OPTION_STRING, AT(fanout), GN_COMMAND_train, "LIST",
      "edges into a row, by hop, as 15,10; all for all of a hop's"},
+    {"ahead", 0, GN_OPTION_INT, AT(ahead), GN_COMMAND_train, "N",
+     "batches that are prepared while another one's step runs\n(default: 1, of a store 0: none)",
+     NULL, 0, GN_MOST_AHEAD},
     {"evaluate", 0, GN_OPTION_CHOICE, AT(evaluate), GN_COMMAND_train, "HOW",
      "figures of epochs of all nodes at once (full), or by batches\n(batch), instead of the "
      "model's",
@@ -340,6 +343,7 @@ void gn_cli_options_init(gn_cli_options *o)
                           .classes = -1,
                           .epochs = -1,
                           .batch = -1,
+                          .ahead = -1,
                           .checkpoint_every = -1,
                           .seed = -1,
                           .seeds = -1,

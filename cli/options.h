@@ -85,6 +85,7 @@ typedef struct gn_cli_options {
     int64_t split; /* the integers are -1 where they were not given */
     int64_t epochs;
     int64_t batch;
+    int64_t ahead;
     int64_t checkpoint_every;
     int64_t seed;
     int64_t seeds;

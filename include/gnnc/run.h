@@ -70,9 +70,8 @@ GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_bind(gnnc_run *r, const char *name
 
 /* The same of a managed tensor, which is the run's from then on, whatever the call says: its
  * deleter is called once other data are bound or the run is freed, and by the call itself where it
- * fails or copies.  That must not use the run.  Torch's capsules are named "dltensor" and
- * "dltensor_versioned" for these two.  GNNC_ERROR_DATA, too: of another major version than
- * DLPack 1.
+ * fails or copies.  That must not use the run.  Python's capsules of these two are named "dltensor"
+ * and "dltensor_versioned".  GNNC_ERROR_DATA, too: of another major version than DLPack 1.
  */
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_bind_managed(gnnc_run *r, const char *name,
                                                            DLManagedTensor *data);

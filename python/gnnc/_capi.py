@@ -288,7 +288,9 @@ NAMES = ("libgnnc.so.0", "libgnnc.so")
 
 def _prefixes(package: str) -> List[str]:
     """Folders of libraries below the prefix that the package is installed in, and Python's."""
-    prefixes = [os.path.normpath(os.path.join(package, *[".."] * 4))]
+    prefixes = []
+    if os.path.basename(os.path.dirname(package)) in ("site-packages", "dist-packages"):
+        prefixes.append(os.path.normpath(os.path.join(package, *[".."] * 4)))
     for prefix in (sys.prefix, sys.base_prefix, "/usr/local", "/usr"):
         if prefix not in prefixes:
             prefixes.append(prefix)
@@ -344,9 +346,8 @@ def load(path: Optional[str] = None) -> C.CDLL:
     """
     path = path or find_library()
     try:
-        # What a wheel carries beside the library is loaded first, which then finds it by its name.
-        for other in _carried(os.path.dirname(path)):
-            C.CDLL(other)
+        # What a wheel carries beside the library is loaded first: the loader knows it by name then.
+        _load_carried(os.path.join(os.path.dirname(path), "libs"))
         lib = C.CDLL(path)
     except OSError as e:
         raise LibraryError(f"{path} cannot be loaded: {e}") from None
@@ -367,11 +368,20 @@ def load(path: Optional[str] = None) -> C.CDLL:
     return lib
 
 
-def _carried(folder: str) -> List[str]:
-    libs = os.path.join(folder, "libs")
-    if not os.path.isdir(libs):
-        return []
-    return sorted(os.path.join(libs, name) for name in os.listdir(libs) if ".so" in name)
+def _load_carried(folder: str) -> None:
+    """Loads the libraries of a folder, those that others need before them."""
+    names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+    left = [os.path.join(folder, name) for name in names if ".so" in name]
+    while left:
+        failed = []
+        for path in left:
+            try:
+                C.CDLL(path)
+            except OSError as e:
+                failed.append((path, e))
+        if len(failed) == len(left):
+            raise failed[0][1]
+        left = [path for path, _ in failed]
 
 
 lib = load()

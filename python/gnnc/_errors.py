@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Dict, Type
+from typing import Any, Dict, List, Type
 
 __all__ = ["Error", "ModelError", "UsageError", "DataError", "FileError", "BackendError",
            "MemoryError_", "InternalError", "LibraryError", "error_of"]
@@ -19,6 +19,7 @@ class Error(Exception):
     def __init__(self, message: str = "") -> None:
         super().__init__(message)
         self.message = message
+        self.diagnostics: List[Any] = []  # of a model: gnnc.Diagnostic, one for each error and note
 
 
 class ModelError(Error):

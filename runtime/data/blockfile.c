@@ -310,9 +310,11 @@ void gn_block_file_scattered(const gn_block_file *f, const void *from, int64_t b
         (void)madvise((void *)(uintptr_t)(f->p + at), (size_t)bytes, MADV_RANDOM);
 }
 
-void gn_block_file_keep(const gn_block_file *f, const void *from, int64_t bytes)
+void gn_block_file_keep(gn_block_file *f, const void *from, int64_t bytes)
 {
-    if (f->fd >= 0 && bytes > 0) (void)!mlock(from, (size_t)bytes);
+    int64_t most = (int64_t)sysconf(_SC_PHYS_PAGES) / 4 * (int64_t)sysconf(_SC_PAGESIZE);
+    if (f->fd < 0 || bytes <= 0 || bytes > most - f->kept) return;
+    if (mlock(from, (size_t)bytes) == 0) f->kept += bytes;
 }
 
 /* Runs of blocks that rows lie in, from row *k on; false: there are no more. */

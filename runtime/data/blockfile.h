@@ -78,6 +78,7 @@ typedef struct gn_block_file {
     int64_t n_blocks;         /* of data */
     const unsigned char *crc; /* [n_blocks] u32 */
     _Atomic uint64_t *sound;  /* bits: blocks that were checked */
+    int64_t kept;             /* bytes that stay in memory */
 } gn_block_file;
 
 /* Header, directory, places and the table of checksums are checked, blocks of data are not.
@@ -113,8 +114,9 @@ typedef struct gn_block_rows {
     const void *row;
 } gn_block_rows;
 GN_NODISCARD gn_status *gn_block_file_check_rows(gn_block_file *f, const gn_block_rows *r);
-/* They are read often: they stay in memory, where the system lets so many (RLIMIT_MEMLOCK). */
-void gn_block_file_keep(const gn_block_file *f, const void *from, int64_t bytes);
+/* They are read often: they stay in memory, where the system lets so many (RLIMIT_MEMLOCK) and a
+ * quarter of all there is has room for them and those kept before.  Not thread-safe. */
+void gn_block_file_keep(gn_block_file *f, const void *from, int64_t bytes);
 /* Rows are read here and there: no more than what is asked for is to be read ahead. */
 void gn_block_file_scattered(const gn_block_file *f, const void *from, int64_t bytes);
 

@@ -225,8 +225,6 @@ static gn_status *write_end(gn_block_writer *w, const char *text)
     free(table);
     if (!s && ftruncate(fileno(w->out.f), (off_t)(crc_at + 4 * n)) != 0)
         s = GN_ERROR(GN_ERR_IO, "cannot write '%s': %s", w->path, strerror(errno));
-    if (!s && fsync(fileno(w->out.f)) != 0)
-        s = GN_ERROR(GN_ERR_IO, "cannot write '%s': %s", w->path, strerror(errno));
     return s ? s : write_at(w, header, sizeof header, 0);
 }
 

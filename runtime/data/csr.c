@@ -37,6 +37,31 @@ void gn_csr_free(gn_csr *m)
     free(m);
 }
 
+/* Row pointers first: they say what may be looked at. */
+gn_status *gn_csr_check(const gn_csr *m, int64_t rows, int64_t cols, const char *data,
+                        const char *what)
+{
+    if (m->rows != rows || m->cols != cols)
+        GN_FAIL(GN_ERR_DATA, "%s: %s: %lld x %lld, expected %lld x %lld", data, what,
+                (long long)m->rows, (long long)m->cols, (long long)rows, (long long)cols);
+    bool ascend = m->ptr[0] == 0 && m->ptr[rows] == m->nnz;
+    for (int64_t r = 0; ascend && r < rows; r++) ascend = m->ptr[r] <= m->ptr[r + 1];
+    if (!ascend)
+        GN_FAIL(GN_ERR_DATA, "%s: %s: rows do not ascend from 0 to the %lld entries there are",
+                data, what, (long long)m->nnz);
+    for (int64_t r = 0; r < rows; r++)
+        for (int64_t i = m->ptr[r]; i < m->ptr[r + 1]; i++) {
+            int32_t col = m->col[i];
+            if (col < 0 || col >= cols || (i > m->ptr[r] && col <= m->col[i - 1]))
+                GN_FAIL(GN_ERR_DATA, "%s: %s: row %lld: column %d is out of range or order", data,
+                        what, (long long)r, col);
+            if (!isfinite(m->val[i]))
+                GN_FAIL(GN_ERR_DATA, "%s: %s: row %lld, column %d is %g: expected a finite number",
+                        data, what, (long long)r, col, (double)m->val[i]);
+        }
+    return NULL;
+}
+
 static gn_status *check_arrays(const gn_csr_arrays *a, const char *what)
 {
     if (a->rows < 0 || a->cols < 0 || a->rows > GN_MAX_NODES || a->cols > INT32_MAX)

@@ -7,6 +7,10 @@
 
 GN_NODISCARD gn_status *gn_csr_new(int64_t rows, int64_t cols, int64_t nnz, gn_csr **out);
 void gn_csr_free(gn_csr *m); /* NULL is fine */
+/* rows x cols, of finite numbers; rows, and columns in each, ascend.  GN_ERR_DATA, of `what` of
+ * `data`. */
+GN_NODISCARD gn_status *gn_csr_check(const gn_csr *m, int64_t rows, int64_t cols, const char *data,
+                                     const char *what);
 
 /* scipy's three arrays.  Checks them, sorts columns within rows, adds repeats, drops zeros.  `what`
  * names the matrix in errors ("ind.cora.x", "coauthor.npz: attr"). */

@@ -24,6 +24,16 @@
 #include "runtime/data/lent.h"
 #include "runtime/data/readers.h"
 
+enum { GN_ARRAY_NAME = 320 }; /* room for the name of an array */
+typedef enum gn_edges_array {
+    GN_EDGES_ROW_PTR,
+    GN_EDGES_COL,
+    GN_EDGES_POS,
+    GN_EDGES_ARRAYS
+} gn_edges_array;
+/* "edges/NAME/col", of a relation. */
+void gn_edges_array_name(const char *relation, gn_edges_array k, char name[GN_ARRAY_NAME]);
+
 typedef struct gn_datafile_options {
     int features; /* a gn_feature_code; -1: as they lie.  Sparse ones, and those of edges, stay
                      float32 */
@@ -35,7 +45,7 @@ typedef struct gn_datafile_options {
 GN_NODISCARD gn_status *gn_datafile_write(const gn_dataset *d, const gn_datafile_options *o,
                                           const char *path);
 
-/* What takes the place of the datasets' own arrays where those do not fit memory: datafile_stream.c
+/* What takes the place of the datasets' own arrays where those do not fit memory: synthetic_write.c
  * writes through these, too. */
 GN_NODISCARD gn_status *gn_datafile_meta(const gn_dataset *d, const char *source, json_t **out);
 /* Labels, splits, numbers of nodes, weights and attributes, columns, further arrays. */
@@ -64,8 +74,8 @@ static inline bool gn_feature_writer_again(const gn_feature_writer *w)
 }
 enum { GN_FEATURE_PART = 1 << 18 }; /* numbers of a part at most, about: whole rows */
 
-/* Checks all but the features of rows, which who reads them checks. */
-GN_NODISCARD gn_status *gn_datafile_read(const char *path, gn_reading *r, gn_dataset **out);
+/* Checks all but dense features of rows, float32 or codes, which who reads them checks. */
+GN_NODISCARD gn_status *gn_datafile_read(const char *path, gn_dataset **out);
 /* `bytes` must outlive the dataset. */
 GN_NODISCARD gn_status *gn_datafile_parse(const void *bytes, size_t n, const char *origin,
                                           gn_dataset **out);

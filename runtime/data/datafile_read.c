@@ -10,8 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { NAME = 320 };
-
 /* What is no array ----------------------------------------------------------------------------- */
 
 static gn_status *bad_meta(const gn_block_file *f, const char *key)
@@ -97,24 +95,24 @@ static gn_status *read_edges(gn_dataset *d, const char *of, int src, int dst, in
                              gn_by_dst *g)
 {
     gn_block_file *f = d->file;
-    char name[NAME];
-    snprintf(name, sizeof name, "edges/%s/row_ptr", of);
+    char name[GN_ARRAY_NAME];
+    gn_edges_array_name(of, GN_EDGES_ROW_PTR, name);
     const gn_block_array *a = gn_block_file_find(f, name);
     g->index = a && a->elem == GN_I64 ? GN_I64 : GN_I32;
     int64_t n_dst = gn_dataset_rows(d, dst), n_src = gn_dataset_rows(d, src);
     if (g->index == GN_I32 && (n_edges > INT32_MAX || n_dst > INT32_MAX || n_src > INT32_MAX))
         GN_FAIL(GN_ERR_DATA, "%s: %s: more rows or edges than its elements count", f->origin, name);
     GN_TRY(need(f, &(wanted){name, g->index, 1, {n_dst + 1}, false}, &g->row_ptr));
-    snprintf(name, sizeof name, "edges/%s/col", of);
+    gn_edges_array_name(of, GN_EDGES_COL, name);
     GN_TRY(need(f, &(wanted){name, g->index, 1, {n_edges}, false}, &g->col));
-    snprintf(name, sizeof name, "edges/%s/pos", of);
+    gn_edges_array_name(of, GN_EDGES_POS, name);
     return need(f, &(wanted){name, g->index, 1, {n_edges}, false}, &g->pos);
 }
 
 static gn_status *read_codes(gn_block_file *f, const char *of, gn_elem elem, int64_t rows,
                              int64_t cols, gn_codes *c)
 {
-    char name[NAME];
+    char name[GN_ARRAY_NAME];
     c->elem = elem;
     GN_TRY(need(f, &(wanted){of, elem, 2, {rows, cols}, true}, &c->data));
     if (elem != GN_U8) return NULL;
@@ -124,24 +122,10 @@ static gn_status *read_codes(gn_block_file *f, const char *of, gn_elem elem, int
     return need(f, &(wanted){name, GN_F32, 1, {cols}, false}, &c->least);
 }
 
-/* Rows ascend from 0, and columns in each. */
-static gn_status *check_csr(const gn_block_file *f, const char *of, const gn_csr *m)
-{
-    bool fine = m->ptr[0] == 0 && m->ptr[m->rows] == m->nnz;
-    for (int64_t r = 0; fine && r < m->rows; r++) fine = m->ptr[r] <= m->ptr[r + 1];
-    for (int64_t r = 0; fine && r < m->rows; r++)
-        for (int64_t k = m->ptr[r]; k < m->ptr[r + 1]; k++)
-            fine = fine && m->col[k] >= 0 && m->col[k] < m->cols &&
-                   (k == m->ptr[r] || m->col[k] > m->col[k - 1]);
-    if (fine) return NULL;
-    GN_FAIL(GN_ERR_DATA, "%s: %s: rows or columns do not ascend, or are out of range", f->origin,
-            of);
-}
-
 static gn_status *read_csr(gn_block_file *f, const char *of, int64_t rows, int64_t cols,
                            gn_csr **out)
 {
-    char name[NAME];
+    char name[GN_ARRAY_NAME];
     snprintf(name, sizeof name, "%s/val", of);
     const gn_block_array *a = gn_block_file_find(f, name);
     if (!a) return NULL;
@@ -153,8 +137,7 @@ static gn_status *read_csr(gn_block_file *f, const char *of, int64_t rows, int64
     snprintf(name, sizeof name, "%s/col", of);
     GN_TRY(need(f, &(wanted){name, GN_I32, 1, {m->nnz}, false}, &m->col));
     snprintf(name, sizeof name, "%s/ptr", of);
-    GN_TRY(need(f, &(wanted){name, GN_I64, 1, {rows + 1}, false}, &m->ptr));
-    return check_csr(f, of, m);
+    return need(f, &(wanted){name, GN_I64, 1, {rows + 1}, false}, &m->ptr);
 }
 
 /* Features of rows, as one of the three things that they may be. */
@@ -241,16 +224,20 @@ static gn_status *read_relations(gn_dataset *d)
     return NULL;
 }
 
+/* Any of them together are bytes that an int64 counts, where others are 0, too. */
 static gn_status *read_dims(const gn_block_file *f, const json_t *of, int most, int *rank,
                             int64_t *dim)
 {
     const json_t *all = json_object_get(of, "dim");
+    int64_t bytes = sizeof(int64_t);
     *rank = (int)json_array_size(all);
     if (!json_is_array(all) || json_array_size(all) > (size_t)most) return bad_meta(f, "dim");
     for (int k = 0; k < *rank; k++) {
         const json_t *v = json_array_get(all, (size_t)k);
         dim[k] = json_integer_value(v);
-        if (!json_is_integer(v) || dim[k] < 0) return bad_meta(f, "dim");
+        if (!json_is_integer(v) || dim[k] < 0 ||
+            (dim[k] > 0 && __builtin_mul_overflow(bytes, dim[k], &bytes)))
+            return bad_meta(f, "dim");
     }
     return NULL;
 }
@@ -259,7 +246,7 @@ static gn_status *read_column(gn_dataset *d, const json_t *of)
 {
     gn_block_file *f = d->file;
     const char *full, *elem;
-    char name[NAME];
+    char name[GN_ARRAY_NAME];
     int64_t over;
     gn_table_column c = {.on_edges = truth(of, "on_edges")};
     GN_TRY(text(f, of, "name", &full));
@@ -271,7 +258,8 @@ static gn_status *read_column(gn_dataset *d, const json_t *of)
     c.over = (int)over;
     const char *own = strchr(full, '.');
     int64_t rows = c.on_edges ? gn_dataset_edges(d, c.over) : gn_dataset_rows(d, c.over);
-    if (!own || snprintf(name, sizeof name, "column/%s", full) >= NAME) return bad_meta(f, "name");
+    if (!own || snprintf(name, sizeof name, "column/%s", full) >= GN_ARRAY_NAME)
+        return bad_meta(f, "name");
     wanted w = {name, c.elem, 1 + c.rank, {rows}, false};
     memcpy(w.dim + 1, c.dim, (size_t)c.rank * sizeof *c.dim);
     gn_status *s = NULL;
@@ -300,7 +288,7 @@ static gn_status *read_more(gn_dataset *d)
     for (int k = 0; k < n; k++) {
         const json_t *of = json_array_get(all, (size_t)k);
         const char *name;
-        char place[NAME];
+        char place[GN_ARRAY_NAME];
         gn_data_array *a = &d->more[k];
         GN_TRY(text(d->file, of, "name", &name));
         GN_TRY(read_dims(d->file, of, GN_BLOCK_RANK, &a->rank, a->dim));
@@ -398,10 +386,9 @@ static gn_status *read_file(gn_block_file *f, gn_dataset **out)
     return s;
 }
 
-gn_status *gn_datafile_read(const char *path, gn_reading *r, gn_dataset **out)
+gn_status *gn_datafile_read(const char *path, gn_dataset **out)
 {
     gn_block_file *f;
-    (void)r;
     GN_TRY(gn_block_file_open(path, &f));
     return read_file(f, out);
 }

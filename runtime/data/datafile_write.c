@@ -8,13 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NAME = 320 };
-
 /* Features ------------------------------------------------------------------------------------- */
 
 static gn_status *put_scale(gn_feature_writer *w)
 {
-    char name[NAME];
+    char name[GN_ARRAY_NAME];
     gn_status *s = gn_codes_scale(w->cols, w->least, w->largest, w->step);
     if (s) return gn_status_annotate(s, "%s", w->name);
     snprintf(name, sizeof name, "%s/step", w->name);
@@ -92,7 +90,7 @@ static gn_status *put_parts(const rows_of *r, float *part, gn_feature_writer *w)
 /* Codes that stay what they are. */
 static gn_status *put_codes(gn_block_writer *w, const rows_of *r)
 {
-    char name[NAME];
+    char name[GN_ARRAY_NAME];
     const int64_t dim[] = {r->rows, r->cols};
     const gn_codes *c = r->codes;
     GN_TRY(
@@ -124,7 +122,7 @@ static gn_status *put_rows(gn_block_writer *w, const rows_of *r, int features)
 
 static gn_status *put_csr(gn_block_writer *w, const char *of, const gn_csr *m)
 {
-    char name[NAME];
+    char name[GN_ARRAY_NAME];
     const int64_t ptr = m->rows + 1;
     snprintf(name, sizeof name, "%s/ptr", of);
     GN_TRY(gn_block_writer_whole(w, name, GN_I64, 1, &ptr, m->ptr));
@@ -137,11 +135,17 @@ static gn_status *put_csr(gn_block_writer *w, const char *of, const gn_csr *m)
 static gn_status *put_features(gn_block_writer *w, const gn_dataset *d, int features)
 {
     const rows_of r = {d, GN_NAME_X, d->n_nodes, d->n_features, d->x, &d->x_codes};
-    if (d->x_csr) return put_csr(w, GN_NAME_X, d->x_csr);
-    return d->x || d->x_codes.data ? put_rows(w, &r, features) : NULL;
+    if (d->n_features == 0) return NULL;
+    return d->x_csr ? put_csr(w, GN_NAME_X, d->x_csr) : put_rows(w, &r, features);
 }
 
 /* Edges ---------------------------------------------------------------------------------------- */
+
+void gn_edges_array_name(const char *relation, gn_edges_array k, char name[GN_ARRAY_NAME])
+{
+    static const char *const of[] = {"row_ptr", "col", "pos"};
+    snprintf(name, GN_ARRAY_NAME, "edges/%s/%s", relation, of[k]);
+}
 
 /* The narrowest width that all graphs of the data have room in. */
 static gn_elem index_of(const gn_dataset *d)
@@ -159,12 +163,11 @@ static gn_elem index_of(const gn_dataset *d)
 static gn_status *put_arrays(gn_block_writer *w, const char *of, const gn_by_dst *g, int64_t n_dst,
                              int64_t n_edges)
 {
-    static const char *const part[] = {"row_ptr", "col", "pos"};
     const void *const data[] = {g->row_ptr, g->col, g->pos};
-    for (int k = 0; k < 3; k++) {
-        char name[NAME];
-        const int64_t n = k == 0 ? n_dst + 1 : n_edges;
-        snprintf(name, sizeof name, "edges/%s/%s", of, part[k]);
+    for (int k = 0; k < GN_EDGES_ARRAYS; k++) {
+        char name[GN_ARRAY_NAME];
+        const int64_t n = k == GN_EDGES_ROW_PTR ? n_dst + 1 : n_edges;
+        gn_edges_array_name(of, k, name);
         GN_TRY(gn_block_writer_whole(w, name, g->index, 1, &n, data[k]));
     }
     return NULL;
@@ -197,7 +200,7 @@ static gn_status *put_edges(gn_block_writer *w, const gn_dataset *d, gn_elem ind
 static gn_status *put_column(gn_block_writer *w, const gn_dataset *d, const gn_table_column *c,
                              int features)
 {
-    char name[NAME];
+    char name[GN_ARRAY_NAME];
     int64_t dim[1 + GN_COLUMN_RANK] = {c->on_edges ? gn_dataset_edges(d, c->over)
                                                    : gn_dataset_rows(d, c->over)};
     for (int k = 0; k < c->rank; k++) dim[k + 1] = c->dim[k];
@@ -232,7 +235,7 @@ static gn_status *put_labels(gn_block_writer *w, const gn_dataset *d)
 gn_status *gn_datafile_put_rest(gn_block_writer *w, const gn_dataset *d, int features)
 {
     const int64_t edges[] = {d->n_edges, d->edge_dim};
-    char name[NAME];
+    char name[GN_ARRAY_NAME];
     GN_TRY(put_labels(w, d));
     if (d->row_of) GN_TRY(gn_block_writer_whole(w, "row_of", GN_I64, 1, &d->n_nodes, d->row_of));
     if (d->edge_weight)
@@ -326,13 +329,13 @@ static json_t *more(const gn_dataset *d)
 
 gn_status *gn_datafile_meta(const gn_dataset *d, const char *source, json_t **out)
 {
-    json_t *m = json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:i, s:b, s:b, s:b, s:b, s:I}", "kind",
+    json_t *m = json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:i, s:b, s:b, s:b, s:I}", "kind",
                           "dataset", "nodes", (json_int_t)d->n_nodes, "edges",
                           (json_int_t)d->n_edges, "features", (json_int_t)d->n_features, "classes",
                           (json_int_t)d->n_classes, "edge_dim", (json_int_t)d->edge_dim, "labelled",
                           d->labelled, "typed", (int)d->typed, "edges_remade", (int)d->edges_remade,
-                          "normalized", (int)d->normalized, "split_drawn", (int)d->split_drawn,
-                          "features_read", (json_int_t)d->n_features_read);
+                          "normalized", (int)d->normalized, "features_read",
+                          (json_int_t)d->n_features_read);
     *out = m;
     if (!m) GN_FAIL(GN_ERR_NOMEM, "out of memory: a directory");
     if (d->name) json_object_set_new(m, "name", text_of(d->name));

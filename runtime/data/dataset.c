@@ -1,6 +1,7 @@
 /* A dataset, whichever format it was read from: making and freeing one, the drawn split, checks. */
 #include "runtime/data/dataset.h"
 
+#include "base/data_name.h"
 #include "base/philox.h"
 #include "runtime/data/blockfile.h"
 #include "runtime/data/csr.h"
@@ -188,37 +189,12 @@ static gn_status *check_edges(const gn_dataset *d)
     return NULL;
 }
 
-static gn_status *check_csr(const gn_dataset *d, const gn_csr *m)
-{
-    if (m->rows != d->n_nodes || m->cols != d->n_features || m->ptr[0] != 0 ||
-        m->ptr[m->rows] != m->nnz)
-        GN_FAIL(GN_ERR_DATA, "%s: features are %lld x %lld, expected %lld x %lld", name_of(d),
-                (long long)m->rows, (long long)m->cols, (long long)d->n_nodes,
-                (long long)d->n_features);
-    for (int64_t r = 0; r < m->rows; r++) {
-        if (m->ptr[r + 1] < m->ptr[r])
-            GN_FAIL(GN_ERR_DATA, "%s: feature row %lld ends before it starts", name_of(d),
-                    (long long)r);
-        for (int64_t i = m->ptr[r]; i < m->ptr[r + 1]; i++) {
-            if (m->col[i] < 0 || m->col[i] >= m->cols ||
-                (i > m->ptr[r] && m->col[i] <= m->col[i - 1]))
-                GN_FAIL(GN_ERR_DATA, "%s: feature row %lld: column %d is out of range or order",
-                        name_of(d), (long long)r, m->col[i]);
-            if (!isfinite(m->val[i]))
-                GN_FAIL(GN_ERR_DATA,
-                        "%s: feature row %lld, column %d is %g: expected a finite number",
-                        name_of(d), (long long)r, m->col[i], (double)m->val[i]);
-        }
-    }
-    return NULL;
-}
-
 static gn_status *check_features(const gn_dataset *d)
 {
     int kinds = (d->x != NULL) + (d->x_csr != NULL) + (d->x_codes.data != NULL);
     if (d->n_features < 0 || (d->n_features > 0 && kinds != 1))
         GN_FAIL(GN_ERR_DATA, "%s: expected features dense or sparse, and not both", name_of(d));
-    if (d->x_csr) return check_csr(d, d->x_csr);
+    if (d->x_csr) return gn_csr_check(d->x_csr, d->n_nodes, d->n_features, name_of(d), GN_NAME_X);
     if (gn_dataset_lends(d, d->x)) return NULL; /* it was checked before it was written */
     for (int64_t i = 0; d->x && i < d->n_nodes * d->n_features; i++)
         if (!isfinite(d->x[i]))

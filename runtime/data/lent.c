@@ -1,6 +1,7 @@
 #include "runtime/data/lent.h"
 
 #include "runtime/data/blockfile.h"
+#include "runtime/data/csr.h"
 #include "runtime/data/mem.h"
 
 bool gn_dataset_lends(const gn_dataset *d, const void *p)
@@ -135,17 +136,18 @@ gn_status *gn_dataset_own_edges(gn_dataset *d)
 
 /* Features ------------------------------------------------------------------------------------- */
 
-static gn_status *own_csr(const gn_dataset *d, gn_csr *m)
+/* It was checked when it was read. */
+static gn_status *own_csr(gn_csr **m)
 {
-    if (!m || !m->lent) return NULL;
-    void *ptr = m->ptr, *col = m->col, *val = m->val;
-    GN_TRY(own(d, &ptr, m->rows + 1, sizeof *m->ptr));
-    GN_TRY(own(d, &col, m->nnz, sizeof *m->col));
-    GN_TRY(own(d, &val, m->nnz, sizeof *m->val));
-    m->ptr = ptr;
-    m->col = col;
-    m->val = val;
-    m->lent = false;
+    gn_csr *copy;
+    const gn_csr *of = *m;
+    if (!of || !of->lent) return NULL;
+    GN_TRY(gn_csr_new(of->rows, of->cols, of->nnz, &copy));
+    memcpy(copy->ptr, of->ptr, (size_t)(of->rows + 1) * sizeof *of->ptr);
+    memcpy(copy->col, of->col, (size_t)of->nnz * sizeof *of->col);
+    memcpy(copy->val, of->val, (size_t)of->nnz * sizeof *of->val);
+    gn_csr_free(*m);
+    *m = copy;
     return NULL;
 }
 
@@ -167,7 +169,7 @@ gn_status *gn_dataset_own_features(gn_dataset *d)
 {
     GN_TRY(own_floats(d, &d->x, d->n_nodes * d->n_features));
     GN_TRY(own_codes(d, &d->x_codes, d->n_nodes, d->n_features, &d->x));
-    GN_TRY(own_csr(d, d->x_csr));
+    GN_TRY(own_csr(&d->x_csr));
     for (int k = 0; k < d->n_columns; k++) {
         gn_table_column *c = &d->columns[k];
         if (!c->codes.data) continue;

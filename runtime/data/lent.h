@@ -20,7 +20,7 @@ GN_NODISCARD gn_status *gn_dataset_check_lent(const gn_dataset *d, const void *p
 GN_NODISCARD gn_status *gn_dataset_list_edges(gn_dataset *d);
 /* The same, with weights, attributes and columns of g: for who moves edges. */
 GN_NODISCARD gn_status *gn_dataset_own_edges(gn_dataset *d);
-/* Features of rows become float32 in memory: those of nodes, and columns of them. */
+/* Features of nodes become float32 in memory, and columns of them that lie as codes. */
 GN_NODISCARD gn_status *gn_dataset_own_features(gn_dataset *d);
 
 /* Ascending row pointers, ends and places in range.  GN_ERR_DATA. */
@@ -46,14 +46,14 @@ typedef enum gn_feature_code {
 extern const char *const gn_feature_code_name[GN_CODE_COUNT];
 extern const gn_elem gn_feature_code_elem[GN_CODE_COUNT];
 
-/* n numbers of rows of `cols`, the first of column 0. */
+/* n numbers of rows of `cols`, from number `first` of them all on. */
 void gn_codes_decode(const gn_codes *c, int64_t cols, int64_t first, int64_t n, float *to);
-/* The other way; NULL, or GN_ERR_DATA: a number that BF16 does not reach.  step and least are
- * those of gn_codes_scale. */
+/* The other way, of whole rows; NULL, or GN_ERR_DATA: a number that BF16 does not reach.  step and
+ * least are those of gn_codes_scale. */
 GN_NODISCARD gn_status *gn_codes_encode(gn_elem elem, const float *step, const float *least,
                                         int64_t cols, int64_t n, const float *from, void *to);
-/* least and largest [cols] so far, from infinities on; and the step between codes.  GN_ERR_DATA: a
- * column has a range that float32 does not hold. */
+/* least and largest [cols] so far, of whole rows, from infinities on; and the step between codes.
+ * GN_ERR_DATA: a column has a range that float32 does not hold. */
 void gn_codes_range(int64_t cols, int64_t n, const float *from, float *least, float *largest);
 GN_NODISCARD gn_status *gn_codes_scale(int64_t cols, float *least, const float *largest,
                                        float *step);

@@ -49,20 +49,20 @@ static gn_status *refuse_datafile(const void *bytes, size_t n, gn_reading *r, gn
             r->origin);
 }
 
+enum { NPZ, MTX, GRAPH, DATAFILE, TEXT, FORMATS };
 static const struct format {
     bool (*recognise)(const unsigned char *p, size_t n);
     gn_reader *parse;
     const char *what;
     const char *ending; /* of names that promise it: what is something else there is a mistake.
                            NULL: text may have any */
-} formats[] = {
-    {is_npz, gn_npz_parse, "a zip file of arrays", ".npz"},
-    {is_mtx, gn_mtx_parse, "Matrix Market, which begins with %%MatrixMarket", ".mtx"},
-    {is_graph, gn_graph_parse, "a gnnc graph", NULL},
-    {is_datafile, refuse_datafile, "a store of gnnc", NULL},
-    {is_text, gn_edgelist_parse, "text", NULL},
+} formats[FORMATS] = {
+    [NPZ] = {is_npz, gn_npz_parse, "a zip file of arrays", ".npz"},
+    [MTX] = {is_mtx, gn_mtx_parse, "Matrix Market, which begins with %%MatrixMarket", ".mtx"},
+    [GRAPH] = {is_graph, gn_graph_parse, "a gnnc graph", NULL},
+    [DATAFILE] = {is_datafile, refuse_datafile, "a store of gnnc", NULL},
+    [TEXT] = {is_text, gn_edgelist_parse, "text", NULL},
 };
-enum { FORMATS = sizeof formats / sizeof *formats };
 
 static bool ends(const char *name, size_t n, const char *ending)
 {
@@ -70,24 +70,17 @@ static bool ends(const char *name, size_t n, const char *ending)
     return n > m && strncasecmp(name + n - m, ending, m) == 0;
 }
 
-static gn_status *check_name(const char *path, const gn_bytes *b, const struct format *is)
+static gn_status *check_name(const char *path, bool empty, const struct format *is)
 {
     size_t n = strlen(path);
     if (ends(path, n, ".gz")) n -= 3;
     for (const struct format *f = formats; f < formats + FORMATS; f++)
         if (f != is && f->ending && ends(path, n, f->ending))
             GN_FAIL(GN_ERR_DATA, "'%s': expected %s, by its name, and it is %s", path, f->what,
-                    !b->n ? "empty"
+                    empty ? "empty"
                     : is  ? is->what
                           : "something else");
     return NULL;
-}
-
-static const struct format *datafile_format(void)
-{
-    const struct format *f = formats;
-    while (f->recognise != is_datafile) f++;
-    return f;
 }
 
 static gn_status *parse_bytes(const char *path, const gn_bytes *b, gn_reading *r, gn_dataset **out)
@@ -95,7 +88,7 @@ static gn_status *parse_bytes(const char *path, const gn_bytes *b, gn_reading *r
     const struct format *is = formats;
     while (is < formats + FORMATS && !is->recognise(b->p, b->n)) is++;
     if (is == formats + FORMATS) is = NULL;
-    GN_TRY(check_name(path, b, is));
+    GN_TRY(check_name(path, b->n == 0, is));
     if (is) return is->parse(b->p, b->n, r, out);
     if (starts(b->p, b->n, "\xff\xfe") || starts(b->p, b->n, "\xfe\xff"))
         GN_FAIL(GN_ERR_DATA, "'%s': text in UTF-16: expected ASCII or UTF-8", r->origin);
@@ -210,8 +203,8 @@ static gn_status *read_any(const char *path, gn_reading *r, gn_dataset **out)
     if (S_ISDIR(st.st_mode)) return read_folder(path, r, out);
     if (is_metadata(path, folder)) return gn_graphbolt_read(folder, "", r, out);
     if (gn_datafile_is(path)) {
-        GN_TRY(check_name(path, &(gn_bytes){NULL, sizeof GN_BLOCK_MAGIC - 1}, datafile_format()));
-        return gn_datafile_read(path, r, out);
+        GN_TRY(check_name(path, false, &formats[DATAFILE]));
+        return gn_datafile_read(path, out);
     }
     return read_file(path, r, out);
 }
@@ -244,7 +237,8 @@ static gn_status *finish(gn_dataset *d, const gn_data_options *opt, const gn_rea
     GN_TRY(gn_reading_check_split(r));
     if (!d->name && opt->path && !(d->name = name_from(opt->path)))
         GN_FAIL(GN_ERR_NOMEM, "out of memory: %zu bytes for a name", strlen(opt->path));
-    if (opt->undirected == 1 && !r->undirected) {
+    bool both = opt->undirected == 1 && !r->undirected;
+    if (both) {
         GN_TRY(check_plain_edges(d, r));
         GN_TRY(gn_dataset_own_edges(d));
         gn_edges e;
@@ -277,7 +271,9 @@ static gn_status *finish(gn_dataset *d, const gn_data_options *opt, const gn_rea
         GN_FAIL(GN_ERR_USAGE, "%s: %lld classes are asked for, but the labels have %lld", r->origin,
                 (long long)opt->classes, (long long)d->n_classes);
     if (opt->classes > 0) d->n_classes = opt->classes;
-    GN_TRY(gn_dataset_check(d));
+    /* Stores were checked before anything here looked at them. */
+    bool checked = d->file && !both && !opt->features && !normalize && !opt->reduce;
+    if (!checked) GN_TRY(gn_dataset_check(d));
     if (d->y && !d->train_mask && !opt->undrawn) {
         int64_t rows = gn_dataset_labelled(d);
         GN_MEM(d->train_mask, rows);

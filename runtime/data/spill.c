@@ -31,10 +31,6 @@ gn_status *gn_spill_new(const char *beside, int n, int64_t record, gn_spill *s)
     for (; s->n < n; s->n++) {
         gn_heap *h = &s->heap[s->n];
         GN_TRY(nameless(beside, &h->fd));
-        h->buffer = malloc(BUFFER);
-        if (h->buffer) continue;
-        close(h->fd);
-        GN_FAIL(GN_ERR_NOMEM, "out of memory: %d heaps", n);
     }
     return NULL;
 }
@@ -69,6 +65,8 @@ gn_status *gn_spill_put(gn_spill *s, int heap, const void *record)
 {
     gn_heap *h = &s->heap[heap];
     if (h->buffered + s->record > BUFFER) GN_TRY(flush(s, h));
+    if (!h->buffer && !(h->buffer = malloc(BUFFER)))
+        GN_FAIL(GN_ERR_NOMEM, "out of memory: %d heaps", s->n);
     memcpy(h->buffer + h->buffered, record, (size_t)s->record);
     h->buffered += s->record;
     h->bytes += s->record;
@@ -80,6 +78,8 @@ gn_status *gn_spill_read(gn_spill *s, int heap, int64_t first, int64_t n, void *
     gn_heap *h = &s->heap[heap];
     unsigned char *p = to;
     GN_TRY(flush(s, h));
+    free(h->buffer);
+    h->buffer = NULL;
     for (int64_t at = first * s->record, left = n * s->record; left;) {
         ssize_t got = pread(h->fd, p, (size_t)left, (off_t)at);
         if (got < 0 && errno == EINTR) continue;

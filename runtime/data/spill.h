@@ -1,5 +1,6 @@
 /* Records put aside on the disk, in heaps that fit memory one at a time: what sorts and counts data
- * larger than memory.  The files have no names, so nothing of them stays behind. */
+ * larger than memory.  The files have no names, so nothing of them stays behind.  While records are
+ * put each heap has a buffer of 256 KB. */
 #ifndef GN_RUNTIME_DATA_SPILL_H
 #define GN_RUNTIME_DATA_SPILL_H
 
@@ -11,7 +12,7 @@ enum { GN_SPILL_MOST = 256 }; /* heaps */
 
 typedef struct gn_heap {
     int fd;
-    unsigned char *buffer;
+    unsigned char *buffer;   /* there while records are put, and not while they are read */
     int64_t buffered, bytes; /* not yet written, and in all */
 } gn_heap;
 

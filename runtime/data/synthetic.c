@@ -309,8 +309,7 @@ static gn_status *make(model *g, const params *p, gn_dataset *d)
     GN_TRY(gn_synthetic_labels(&g->r, g->key, p->train, d));
     if (d->n_features == 0) return NULL;
     return sparse ? make_sparse(g, d, ones)
-                  : gn_synthetic_dense(g->key, d->y, NULL, 0, d->n_nodes, d->n_classes,
-                                       d->n_features, d->x);
+                  : gn_synthetic_dense(g->key, d->y, d->n_nodes, d->n_classes, d->n_features, d->x);
 }
 
 gn_status *gn_synthetic_read(const char *text, gn_reading *r, gn_dataset **out)

@@ -71,17 +71,24 @@ typedef struct gn_power_law {
 GN_NODISCARD gn_status *gn_power_law_make(gn_power_law *r, uint32_t key, double edges,
                                           double exponent, bool local);
 void gn_power_law_free(gn_power_law *r);
+/* What only draws look at is freed: no more of them come. */
+void gn_power_law_drawn(gn_power_law *r);
 
 /* Weights below sum[n] become the ranks whose stretch of the running sum they fall to; GN_AHEAD at
  * most. */
 enum { GN_AHEAD = 64 };
 void gn_power_law_look_up(const gn_power_law *r, uint64_t *x, int n);
 
-/* Features [n, f] of rows from `first` on: a centre a class, and noise.  Of all rows, and each may
- * be NULL: y; and `number`, which node each is. */
-GN_NODISCARD gn_status *gn_synthetic_dense(uint32_t key, const int32_t *y, const int32_t *number,
-                                           int64_t first, int64_t n, int64_t classes, int64_t f,
-                                           float *x);
+/* Features are a centre a class, and noise.  The centres [classes, f], or one where there are none;
+ * free() frees them. */
+GN_NODISCARD gn_status *gn_synthetic_centres(uint32_t key, int64_t classes, int64_t f, float **out);
+/* Features [n, f] of rows from `first` on.  Of all rows, and each may be NULL: y; and `number`,
+ * which node each is. */
+void gn_synthetic_rows(uint32_t key, const float *centres, const int32_t *y, const int32_t *number,
+                       int64_t first, int64_t n, int64_t f, float *x);
+/* Both, of all n rows. */
+GN_NODISCARD gn_status *gn_synthetic_dense(uint32_t key, const int32_t *y, int64_t n,
+                                           int64_t classes, int64_t f, float *x);
 
 /* ---- synthetic:nodes=...: what its parts are drawn by ---- */
 
@@ -112,8 +119,10 @@ GN_NODISCARD gn_status *gn_synthetic_labels(const gn_power_law *r, uint32_t key,
                                             gn_dataset *d);
 
 /* As gn_synthetic_read gives it, into a file (datafile.h), without room for all of it in memory:
- * three numbers a node, and `heap_bytes` (0: 256 MB) at a time.  *streamed: false where it is not
- * drawn edge by edge, or not of plain features: nothing is written then. */
+ * 24 bytes a node (31 by degree), a bit a draw, `heap_bytes` (0: 256 MB) at a time and the buffers
+ * of what is put aside (spill.h).  *streamed: false where it is not drawn edge by edge, or not of
+ * plain features: nothing is written then.  *split_drawn: it was, by `seed`, before nodes got other
+ * numbers. */
 typedef struct gn_synthetic_file {
     const char *text, *path, *source;
     uint64_t seed;
@@ -121,7 +130,8 @@ typedef struct gn_synthetic_file {
     bool by_degree; /* GN_ORDER_DEGREE: edges are listed by the new numbers then */
     int64_t heap_bytes;
 } gn_synthetic_file;
-GN_NODISCARD gn_status *gn_synthetic_write(const gn_synthetic_file *f, bool *streamed);
+GN_NODISCARD gn_status *gn_synthetic_write(const gn_synthetic_file *f, bool *streamed,
+                                           bool *split_drawn);
 
 /* synthetic:typed; `text` is what follows. */
 GN_NODISCARD gn_status *gn_synthetic_typed_read(const char *text, gn_reading *r, gn_dataset **out);

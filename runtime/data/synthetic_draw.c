@@ -61,10 +61,17 @@ gn_status *gn_synthetic_parse(const char *text, const gn_synthetic_key *key, int
 
 /* ---- ranks ---- */
 
-void gn_power_law_free(gn_power_law *r)
+void gn_power_law_drawn(gn_power_law *r)
 {
     free(r->sum);
     free(r->guide);
+    r->sum = NULL;
+    r->guide = NULL;
+}
+
+void gn_power_law_free(gn_power_law *r)
+{
+    gn_power_law_drawn(r);
     free(r->start);
     free(r->community);
     free(r->node);
@@ -159,8 +166,7 @@ static float gaussian(uint32_t w)
 }
 
 /* Centres are 2.1 standard deviations apart whatever the width, and the noise has variance 1. */
-gn_status *gn_synthetic_dense(uint32_t key, const int32_t *y, const int32_t *number, int64_t first,
-                              int64_t n, int64_t classes, int64_t f, float *x)
+gn_status *gn_synthetic_centres(uint32_t key, int64_t classes, int64_t f, float **out)
 {
     float *centre, scale = 1.5f / sqrtf((float)f);
     int64_t total;
@@ -168,16 +174,31 @@ gn_status *gn_synthetic_dense(uint32_t key, const int32_t *y, const int32_t *num
     GN_MEM(centre, total);
     for (int64_t i = 0; i < total; i++)
         centre[i] = scale * gaussian(gn_random_u32(key, GN_SITE_CENTER, (uint64_t)i));
+    *out = centre;
+    return NULL;
+}
+
+void gn_synthetic_rows(uint32_t key, const float *centres, const int32_t *y, const int32_t *number,
+                       int64_t first, int64_t n, int64_t f, float *x)
+{
     for (int64_t i = first; i < first + n; i++) {
         uint64_t node = (uint64_t)(number ? number[i] : i);
         gn_stream s = {key, GN_SITE_NOISE, node * (uint64_t)((f + 1) / 2)};
-        const float *c = centre + (y ? y[i] : 0) * f;
+        const float *c = centres + (y ? y[i] : 0) * f;
         for (int64_t k = 0; k < f; k += 2) {
             uint64_t w = gn_draw(&s);
             *x++ = c[k] + gaussian((uint32_t)w);
             if (k + 1 < f) *x++ = c[k + 1] + gaussian((uint32_t)(w >> 32));
         }
     }
-    free(centre);
+}
+
+gn_status *gn_synthetic_dense(uint32_t key, const int32_t *y, int64_t n, int64_t classes, int64_t f,
+                              float *x)
+{
+    float *centres;
+    GN_TRY(gn_synthetic_centres(key, classes, f, &centres));
+    gn_synthetic_rows(key, centres, y, NULL, 0, n, f, x);
+    free(centres);
     return NULL;
 }

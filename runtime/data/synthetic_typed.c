@@ -250,7 +250,7 @@ static gn_status *make_features(model *g)
     if (__builtin_mul_overflow(n, f, &total)) total = INT64_MAX;
     GN_MEM(x, total);
     gn_table_column c = {.over = PAPER + 1, .elem = GN_F32, .rank = 1, .dim = {f}, .data = x};
-    gn_status *s = gn_synthetic_dense(key_of(g, PAPER), g->d->y, NULL, 0, n, g->d->n_classes, f, x);
+    gn_status *s = gn_synthetic_dense(key_of(g, PAPER), g->d->y, n, g->d->n_classes, f, x);
     if (!s) return gn_dataset_add_column(g->d, "x", &c);
     free(x);
     return s;

@@ -6,8 +6,10 @@
 #include "runtime/data/edge_sort.h"
 #include "runtime/data/mem.h"
 #include "runtime/data/synthetic.h"
+#include "runtime/graph/reorder.h"
 
-enum { USUAL = 1 << 28, PART = 1024 };
+/* In memory a pair of a heap has two to four slots of the set that finds repeats. */
+enum { USUAL = 1 << 28, PART = 1024, PAIR_BYTES = 32 };
 
 typedef struct drawn {
     uint64_t pair, number; /* of the draw */
@@ -106,8 +108,8 @@ static gn_status *go_through(stream *z, gn_edge_sort *sort, bool put)
                 if (number >= z->last || !(z->fresh[number / 64] >> number % 64 & 1)) continue;
                 int64_t u = z->r.node[part[k].pair >> 32], v = z->r.node[part[k].pair & UINT32_MAX];
                 if (put) {
-                    GN_TRY(gn_edge_sort_put(sort, u, v, 0));
-                    GN_TRY(gn_edge_sort_put(sort, v, u, 0));
+                    GN_TRY(gn_edge_sort_put(sort, u, v));
+                    GN_TRY(gn_edge_sort_put(sort, v, u));
                 } else {
                     gn_edge_sort_count(sort, u);
                     gn_edge_sort_count(sort, v);
@@ -119,29 +121,13 @@ static gn_status *go_through(stream *z, gn_edge_sort *sort, bool put)
     return NULL;
 }
 
-/* Nodes by degree, the largest first, at equal ones the last: to[v] is where v lies. */
-static gn_status *sort_by_degree(const int64_t *degree, int64_t n, int64_t *to)
-{
-    int64_t most = 0, *at;
-    for (int64_t v = 0; v < n; v++) most = degree[v] > most ? degree[v] : most;
-    GN_MEM(at, most + 2);
-    for (int64_t v = 0; v < n; v++) at[degree[v]]++;
-    for (int64_t d = most, before = 0; d >= 0; d--) {
-        int64_t here = at[d];
-        at[d] = before;
-        before += here;
-    }
-    for (int64_t v = n - 1; v >= 0; v--) to[v] = at[degree[v]]++;
-    free(at);
-    return NULL;
-}
-
 /* All that is known of nodes so far gets their new numbers: labels, the split, which is drawn
  * before, counts of edges, and what draws name them by. */
 static gn_status *order(stream *z, int64_t *degree)
 {
     gn_dataset *d = z->d;
-    int64_t n = d->n_nodes, *to, *was;
+    int64_t n = d->n_nodes, *to;
+    int32_t *was;
     if (d->y && !d->train_mask) {
         GN_MEM(d->train_mask, n);
         GN_MEM(d->val_mask, n);
@@ -150,13 +136,13 @@ static gn_status *order(stream *z, int64_t *degree)
     }
     GN_MEM(to, n);
     d->row_of = to;
-    GN_TRY(sort_by_degree(degree, n, to));
+    GN_TRY(gn_order_by_degree(degree, n, to));
     d->row_of = NULL; /* there was no order before */
     gn_status *s = gn_dataset_renumber(d, to);
     d->row_of = to;
     GN_TRY(s);
     GN_MEM(was, n);
-    memcpy(was, degree, (size_t)n * sizeof *was);
+    for (int64_t v = 0; v < n; v++) was[v] = (int32_t)degree[v]; /* there are no repeats */
     for (int64_t v = 0; v < n; v++) degree[to[v]] = was[v];
     free(was);
     for (int64_t k = 0; k < n; k++) z->r.node[k] = (int32_t)to[z->r.node[k]];
@@ -169,17 +155,20 @@ static gn_status *write_edges(stream *z, gn_block_writer *w)
 {
     gn_edge_sort sort;
     int64_t bytes = z->f->heap_bytes ? z->f->heap_bytes : USUAL;
-    double heaps = z->p.edges / 2 * sizeof(drawn) / (double)bytes + 1;
+    double heaps = z->p.edges / 2 * (double)PAIR_BYTES / (double)bytes + 1;
     int n = heaps < (double)GN_SPILL_MOST ? (int)heaps : (int)GN_SPILL_MOST;
     GN_TRY(gn_spill_new(z->f->path, n, sizeof(drawn), &z->heaps));
     GN_TRY(draw_pairs(z, (uint64_t)z->p.edges / 2));
-    gn_status *s = gn_edge_sort_new(w, "g", z->d->n_nodes, bytes, true, &sort);
+    gn_power_law_drawn(&z->r);
+    gn_status *s = gn_edge_sort_new(w, "g", z->d->n_nodes, bytes, &sort);
     if (!s) s = go_through(z, &sort, false);
     if (!s) s = gn_synthetic_labels(&z->r, z->key, z->p.train, z->d);
     if (!s && z->f->by_degree) s = order(z, sort.first + 1);
-    if (!s) s = gn_edge_sort_begin(&sort, GN_I32, z->f->path);
+    if (!s) s = gn_edge_sort_begin(&sort, z->f->path);
     if (!s) s = go_through(z, &sort, true);
     gn_spill_free(&z->heaps);
+    gn_power_law_free(&z->r);
+    z->r = (gn_power_law){0};
     free(z->fresh);
     z->fresh = NULL;
     if (!s) s = gn_edge_sort_end(&sort);
@@ -187,13 +176,14 @@ static gn_status *write_edges(stream *z, gn_block_writer *w)
     return s;
 }
 
-static gn_status *write_parts(const stream *z, float *part, gn_feature_writer *w)
+static gn_status *write_parts(const stream *z, const float *centres, float *part,
+                              gn_feature_writer *w)
 {
     const gn_dataset *d = z->d;
     int64_t f = d->n_features, rows = GN_FEATURE_PART / f > 0 ? GN_FEATURE_PART / f : 1;
     for (int64_t v = 0, n; v < d->n_nodes; v += n) {
         n = d->n_nodes - v < rows ? d->n_nodes - v : rows;
-        GN_TRY(gn_synthetic_dense(z->key, d->y, z->number, v, n, d->n_classes, f, part));
+        gn_synthetic_rows(z->key, centres, d->y, z->number, v, n, f, part);
         GN_TRY(gn_feature_writer_put(w, part, n * f));
     }
     return NULL;
@@ -203,15 +193,17 @@ static gn_status *write_features(stream *z, gn_block_writer *w)
 {
     int64_t f = z->d->n_features;
     gn_feature_writer x = {0};
-    float *part;
+    float *part, *centres = NULL;
     if (f == 0) return NULL;
     GN_MEM(part, GN_FEATURE_PART > f ? GN_FEATURE_PART : f);
     gn_elem elem = z->f->features < 0 ? GN_F32 : gn_feature_code_elem[z->f->features];
-    gn_status *s = gn_feature_writer_new(w, "x", elem, z->d->n_nodes, f, &x);
+    gn_status *s = gn_synthetic_centres(z->key, z->d->n_classes, f, &centres);
+    if (!s) s = gn_feature_writer_new(w, "x", elem, z->d->n_nodes, f, &x);
     bool twice = !s && gn_feature_writer_again(&x);
-    if (twice) s = write_parts(z, part, &x);
-    if (!s) s = write_parts(z, part, &x);
+    if (twice) s = write_parts(z, centres, part, &x);
+    if (!s) s = write_parts(z, centres, part, &x);
     gn_feature_writer_free(&x);
+    free(centres);
     free(part);
     return s;
 }
@@ -228,20 +220,18 @@ static gn_status *write_all(stream *z, gn_block_writer *w, json_t **meta)
     GN_TRY(write_edges(z, w));
     d->n_edges = (int64_t)z->p.edges; /* there are none of them in memory */
     d->n_features = (int64_t)z->p.features;
-    gn_power_law_free(&z->r);
-    z->r = (gn_power_law){0};
     GN_TRY(write_features(z, w));
     GN_TRY(gn_datafile_put_rest(w, d, z->f->features));
     return gn_datafile_meta(d, z->f->source, meta);
 }
 
-gn_status *gn_synthetic_write(const gn_synthetic_file *f, bool *streamed)
+gn_status *gn_synthetic_write(const gn_synthetic_file *f, bool *streamed, bool *split_drawn)
 {
     static const char typed[] = "typed";
     stream z = {.f = f};
     gn_block_writer *w;
     json_t *meta = NULL;
-    *streamed = false;
+    *streamed = *split_drawn = false;
     if (!strncmp(f->text, typed, sizeof typed - 1)) return NULL;
     GN_TRY(gn_synthetic_params_parse(f->text, f->seed, &z.p));
     if (z.p.density < 1 || gn_synthetic_goes_through(&z.p)) return NULL;
@@ -249,6 +239,7 @@ gn_status *gn_synthetic_write(const gn_synthetic_file *f, bool *streamed)
     GN_TRY(gn_block_writer_new(f->path, &w));
     gn_status *s = gn_dataset_new("synthetic", &z.d);
     if (!s) s = write_all(&z, w, &meta);
+    if (!s) *split_drawn = z.d->split_drawn;
     s = gn_block_writer_close(w, meta, s);
     json_decref(meta);
     gn_spill_free(&z.heaps);

@@ -218,13 +218,11 @@ static gn_status *check_column(const gn_dataset *d, const gn_table_column *c)
         if (c->dim[k] < 1 || __builtin_mul_overflow(n, c->dim[k], &n))
             GN_FAIL(GN_ERR_DATA, "%s: %s: a dimension of %lld", name_of(d), c->name,
                     (long long)c->dim[k]);
-    if (c->csr && (c->csr->rows != rows || c->rank != 1 || c->csr->cols != c->dim[0]))
-        GN_FAIL(GN_ERR_DATA, "%s: %s: %lld x %lld, expected %lld rows", name_of(d), c->name,
-                (long long)c->csr->rows, (long long)c->csr->cols, (long long)rows);
+    if (c->csr)
+        return gn_csr_check(c->csr, rows, c->rank == 1 ? c->dim[0] : -1, name_of(d), c->name);
     bool lent = !c->on_edges && gn_dataset_lends(d, c->data); /* checked before it was written */
-    const float *f = c->csr ? c->csr->val : c->elem == GN_F32 && !lent ? c->data : NULL;
-    int64_t numbers = c->csr ? c->csr->nnz : n;
-    for (int64_t i = 0; f && i < numbers; i++)
+    const float *f = c->elem == GN_F32 && !lent ? c->data : NULL;
+    for (int64_t i = 0; f && i < n; i++)
         if (!isfinite(f[i]))
             GN_FAIL(GN_ERR_DATA, "%s: %s: number %lld is %g: expected a finite number", name_of(d),
                     c->name, (long long)i, (double)f[i]);

@@ -23,14 +23,17 @@ static void set(gn_graph *g, gn_graph_array k, int64_t i, int64_t v)
 
 static gn_status *groups_new(gn_graph *g, int64_t n, bool of_edges, bool timed)
 {
-    void *p, *group, *until = NULL;
+    void *p, *group = NULL, *until = NULL;
     GN_TRY(gn_block_zeroed(1, sizeof(gn_groups), "groups of rows", &p));
-    gn_groups *z = g->groups = p;
-    *z = (gn_groups){.n = n, .of_edges = of_edges};
-    GN_TRY(gn_block_new(n, sizeof(int64_t), "groups of rows", &group));
-    z->group = group;
-    if (timed) GN_TRY(gn_block_new(n, sizeof(int64_t), "times of rows", &until));
-    z->until = until;
+    gn_status *s = gn_block_new(n, sizeof(int64_t), "groups of rows", &group);
+    if (!s && timed) s = gn_block_new(n, sizeof(int64_t), "times of rows", &until);
+    if (s) {
+        gn_block_free(group);
+        gn_block_free(p);
+        return s;
+    }
+    g->groups = p;
+    *g->groups = (gn_groups){.n = n, .of_edges = of_edges, .group = group, .until = until};
     return NULL;
 }
 

@@ -48,30 +48,36 @@ static int64_t get(const gn_graph *g, gn_graph_array k, int64_t i)
         }                                                                                          \
     }
 
-/* Nodes by degree, ascending, ties by number: a counting sort. */
-static gn_status *sort_by_degree(orderer *z)
+/* Degree --------------------------------------------------------------------------------------- */
+
+/* A counting sort. */
+gn_status *gn_order_by_degree(const int64_t *degree, int64_t n, int64_t *to)
 {
-    int64_t most = 0;
-    for (int64_t v = 0; v < z->n; v++) {
-        z->degree[v] = get(z->g, GN_GRAPH_ROW_PTR, v + 1) - get(z->g, GN_GRAPH_ROW_PTR, v) +
-                       get(z->g, GN_GRAPH_COL_PTR, v + 1) - get(z->g, GN_GRAPH_COL_PTR, v);
-        if (z->degree[v] > most) most = z->degree[v];
-    }
+    int64_t most = 0, before = 0;
     void *p;
-    GN_TRY(gn_block_zeroed(most + 2, sizeof(int64_t), "degrees", &p));
+    for (int64_t v = 0; v < n; v++) most = degree[v] > most ? degree[v] : most;
+    GN_TRY(gn_block_zeroed(most + 1, sizeof(int64_t), "degrees", &p));
     int64_t *at = p;
-    for (int64_t v = 0; v < z->n; v++) at[z->degree[v] + 1]++;
-    for (int64_t d = 0; d <= most; d++) at[d + 1] += at[d];
-    for (int64_t v = 0; v < z->n; v++) z->by_degree[at[z->degree[v]]++] = (int32_t)v;
+    for (int64_t v = 0; v < n; v++) at[degree[v]]++;
+    for (int64_t k = most; k >= 0; k--) {
+        int64_t here = at[k];
+        at[k] = before;
+        before += here;
+    }
+    for (int64_t v = n - 1; v >= 0; v--) to[v] = at[degree[v]]++;
     gn_block_free(p);
     return NULL;
 }
 
-/* Degree --------------------------------------------------------------------------------------- */
-
-static void order_by_degree(const orderer *z, int64_t *to)
+/* Edges in and out are counted, and `to` is the order by them. */
+static gn_status *sort_by_degree(orderer *z, int64_t *to)
 {
-    for (int64_t k = 0; k < z->n; k++) to[z->by_degree[z->n - 1 - k]] = k;
+    for (int64_t v = 0; v < z->n; v++)
+        z->degree[v] = get(z->g, GN_GRAPH_ROW_PTR, v + 1) - get(z->g, GN_GRAPH_ROW_PTR, v) +
+                       get(z->g, GN_GRAPH_COL_PTR, v + 1) - get(z->g, GN_GRAPH_COL_PTR, v);
+    GN_TRY(gn_order_by_degree(z->degree, z->n, to));
+    for (int64_t v = 0; v < z->n; v++) z->by_degree[z->n - 1 - to[v]] = (int32_t)v;
+    return NULL;
 }
 
 /* Reverse Cuthill-McKee ------------------------------------------------------------------------ */
@@ -280,8 +286,7 @@ gn_status *gn_graph_order(gn_graph *g, gn_order how, int64_t *to)
     }
     z.degree = degree;
     z.by_degree = nodes;
-    s = sort_by_degree(&z);
-    if (!s && how == GN_ORDER_DEGREE) order_by_degree(&z, to);
+    s = sort_by_degree(&z, to);
     if (!s && how == GN_ORDER_RCM) s = order_rcm(&z, to);
     if (!s && how == GN_ORDER_COMMUNITIES) s = order_communities(&z, to);
     gn_block_free(degree);

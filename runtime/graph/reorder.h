@@ -24,4 +24,8 @@ extern const char *const gn_order_name[GN_ORDER_COUNT];
  * CSC arrays. GN_ERR_NOMEM; GN_ERR_DATA when the ends differ in size. */
 GN_NODISCARD gn_status *gn_graph_order(gn_graph *g, gn_order how, int64_t *to);
 
+/* GN_ORDER_DEGREE, of n nodes with so many edges each: most first, and of as many the last node
+ * first.  GN_ERR_NOMEM. */
+GN_NODISCARD gn_status *gn_order_by_degree(const int64_t *degree, int64_t n, int64_t *to);
+
 #endif

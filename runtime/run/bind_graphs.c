@@ -234,15 +234,19 @@ gn_status *gn_bind_make_derived(gn_instance *in, int number, gn_derived *d, int 
 static gn_status *find_key_data(const gn_instance *in, const gn_graph_slot *slot, int n,
                                 const gn_binding *tensors, gn_derived *d)
 {
+    const int64_t *data[2];
     for (int j = 0; j < 2; j++) {
         const gn_binding *b;
         GN_TRY(gn_bind_find(in, slot->key_of[j], n, tensors, &b));
         if (b->elem != GN_I64 || b->rows != 1 || b->row_elems != 1 || !b->data)
             GN_FAIL(GN_ERR_DATA, "%s: '%s' is no key of draws: one i64 is needed",
                     in->artifact->name, slot->key_of[j]);
-        d->key_at[j] = b->data;
+        d->key_at[j] = b->then ? b->then : b->data;
+        data[j] = b->data;
     }
-    return gn_find_key(in, d);
+    gn_status *s = gn_find_key(in, d);
+    for (int j = 0; j < 2; j++) d->key_at[j] = data[j];
+    return s;
 }
 
 /* What a graph is to be made of; *shared: another that was may stand for it. */

@@ -129,14 +129,30 @@ static gn_status *make_arena(gn_instance *in)
 gn_status *gn_bind_tensors(gn_instance *in, int n, const gn_binding *tensors)
 {
     const gn_artifact *a = in->artifact;
-    GN_TRY(make_arena(in));
     for (int k = 0; k < a->n_slots; k++) {
         gn_slot_kind kind = a->slots[k].kind;
         if (is_bound_kind(kind)) GN_TRY(bind_named(in, k, n, tensors));
         if (kind == GN_SLOT_GRAPH && a->slots[k].first >= 0) GN_TRY(bind_graph_array(in, k));
-        if (kind == GN_SLOT_TEMP) in->addr[k] = (char *)in->arena + in->plan.offset[k];
     }
     for (int k = 0; k < a->n_slots; k++) in->addr[k] = in->addr[in->plan.root[k]];
+    return NULL;
+}
+
+void gn_bind_temporaries(gn_instance *in)
+{
+    const gn_artifact *a = in->artifact;
+    for (int k = 0; k < a->n_slots; k++)
+        if (a->slots[k].kind == GN_SLOT_TEMP) in->addr[k] = (char *)in->arena + in->plan.offset[k];
+    for (int k = 0; k < a->n_slots; k++) in->addr[k] = in->addr[in->plan.root[k]];
+    for (int l = 0; l < a->n_launches; l++)
+        for (int b = 0; b < a->launches[l].n_buf; b++)
+            in->ready[l].buf[b] = in->addr[a->launches[l].buf[b]];
+}
+
+gn_status *gn_bind_arena(gn_instance *in)
+{
+    GN_TRY(make_arena(in));
+    gn_bind_temporaries(in);
     return NULL;
 }
 

@@ -213,8 +213,14 @@ static gn_status *bind(gn_instance *in, int n_graphs, const gn_graph_binding *gr
     GN_TRY(gn_bind_graphs(in, n_graphs, graphs, n, tensors, like));
     GN_TRY(gn_plan_new(in->artifact, in->sym, gn_pool_threads(in->pool), &in->plan));
     GN_TRY(gn_bind_tensors(in, n, tensors));
-    GN_TRY(gn_bind_launches(in));
+    return gn_bind_launches(in);
+}
+
+/* What is bound gets an arena, its own where that is large enough: it can run then. */
+static gn_status *settle(gn_instance *in)
+{
     gn_remote *r = in->artifact->remote;
+    GN_TRY(gn_bind_arena(in));
     return r ? r->attach(r, in, in->artifact->remote_code, &in->remote) : NULL;
 }
 
@@ -237,6 +243,7 @@ gn_status *gn_instance_new(const gn_artifact *a, int n_graphs, const gn_graph_bi
     GN_TRY(gn_artifact_check(a));
     GN_TRY(blank(a, pool, &in));
     gn_status *s = bind(in, n_graphs, graphs, n, tensors, like);
+    if (!s) s = settle(in);
     if (s) {
         gn_instance_free(in);
         return s;
@@ -245,31 +252,43 @@ gn_status *gn_instance_new(const gn_artifact *a, int n_graphs, const gn_graph_bi
     return NULL;
 }
 
-gn_status *gn_instance_again(gn_instance **in, int n_graphs, const gn_graph_binding *graphs, int n,
-                             const gn_binding *tensors, const gn_instance *like)
+gn_status *gn_instance_next(const gn_instance *in, int n_graphs, const gn_graph_binding *graphs,
+                            int n, const gn_binding *tensors, const gn_instance *like,
+                            gn_instance **out)
 {
-    gn_instance *was = *in, *now;
-    GN_TRY(blank(was->artifact, was->pool, &now));
+    gn_instance *next;
+    *out = NULL;
+    GN_TRY(blank(in->artifact, in->pool, &next));
+    next->before = in;
+    gn_status *s = bind(next, n_graphs, graphs, n, tensors, like);
+    next->before = NULL;
+    if (s) {
+        gn_instance_free(next);
+        return s;
+    }
+    *out = next;
+    return NULL;
+}
+
+gn_status *gn_instance_follow(gn_instance **in, gn_instance **to)
+{
+    gn_instance *was = *in, *next = *to;
     if (!was->scratch) { /* what it holds itself */
-        now->arena = was->arena;
-        now->room = was->room;
+        next->arena = was->arena;
+        next->room = was->room;
         was->arena = NULL;
     }
     *in = NULL;
-    now->before = was;
-    gn_status *s = bind(now, n_graphs, graphs, n, tensors, like);
-    now->before = NULL;
+    gn_status *s = settle(next);
     if (!s && was->profiling) { /* which goes on */
-        gn_instance_profile(now, true);
-        memcpy(now->ns, was->ns, (size_t)was->artifact->n_launches * sizeof *now->ns);
-        now->runs = was->runs;
+        gn_instance_profile(next, true);
+        memcpy(next->ns, was->ns, (size_t)was->artifact->n_launches * sizeof *next->ns);
+        next->runs = was->runs;
     }
     gn_instance_free(was);
-    if (s) {
-        gn_instance_free(now);
-        return s;
-    }
-    *in = now;
+    if (s) return s;
+    *in = next;
+    *to = NULL;
     return NULL;
 }
 
@@ -326,13 +345,7 @@ static void move_arena(gn_instance *in, gn_scratch *to)
     in->scratch = to;
     in->arena = to->p;
     atomic_fetch_add(&to->users, 1);
-    const gn_artifact *a = in->artifact;
-    for (int k = 0; k < a->n_slots; k++)
-        if (a->slots[k].kind == GN_SLOT_TEMP) in->addr[k] = (char *)to->p + in->plan.offset[k];
-    for (int k = 0; k < a->n_slots; k++) in->addr[k] = in->addr[in->plan.root[k]];
-    for (int l = 0; l < a->n_launches; l++)
-        for (int b = 0; b < a->launches[l].n_buf; b++)
-            in->ready[l].buf[b] = in->addr[a->launches[l].buf[b]];
+    gn_bind_temporaries(in);
 }
 
 gn_status *gn_instances_share_arena(int n, gn_instance *const *in)
@@ -509,6 +522,27 @@ int64_t gn_instances_derived_bytes(int n, const gn_instance *const *in)
 int64_t gn_instances_derived_shared_bytes(int n, const gn_instance *const *in)
 {
     return sum_derived(n, in, gn_graph_shared_bytes);
+}
+
+static bool follows_data(const gn_artifact *a, int g)
+{
+    const gn_graph_slot *s = &a->graphs[g];
+    if (s->name || s->pattern_of) return false;
+    if (s->drawn || s->once || s->how == GN_SUBSET || s->how == GN_FILTER || s->how == GN_INDEX)
+        return true;
+    bool with = false;
+    for (int k = 0; s->how >= GN_GROW && k < 2; k++)
+        with = with || (s->with[k] >= 0 && follows_data(a, s->with[k]));
+    return with || follows_data(a, s->parent);
+}
+
+int64_t gn_instance_own_graph_bytes(const gn_instance *in)
+{
+    int64_t bytes = 0;
+    for (int g = 0; g < in->artifact->n_graphs; g++)
+        if (follows_data(in->artifact, g) && !counted(&in, 0, g))
+            bytes += gn_graph_bytes(in->graph[g]);
+    return bytes;
 }
 
 int64_t gn_instance_owned_bytes(const gn_instance *in)

@@ -19,6 +19,9 @@ typedef struct gn_binding {
      * so that nobody looks for them; NULL: not known. */
     const int64_t *set;
     int64_t n_set;
+    /* Of an i64 that edges are drawn by: what it is when the program runs, where it is not yet that
+     * when the program is bound; NULL: what it is. */
+    const int64_t *then;
     bool output; /* it is an output that lies there, and no input or state of that name */
 } gn_binding;
 
@@ -44,12 +47,16 @@ GN_NODISCARD gn_status *gn_instance_new(const gn_artifact *a, int n_graphs,
                                         const gn_graph_binding *graphs, int n,
                                         const gn_binding *tensors, gn_pool *pool,
                                         const gn_instance *like, gn_instance **out);
-/* Another instance of the same code on other data takes the place of *in, and its arena where that
- * is large enough.  After a failure there is none: *in is NULL, or what it was where no
- * memory was left to begin. */
-GN_NODISCARD gn_status *gn_instance_again(gn_instance **in, int n_graphs,
-                                          const gn_graph_binding *graphs, int n,
-                                          const gn_binding *tensors, const gn_instance *like);
+/* Another instance of the same code on other data, which cannot run before it has followed `in`.
+ * That one may run on another thread meanwhile, and must live until this is over.  Here the other
+ * data may lie wherever `in` does not write. */
+GN_NODISCARD gn_status *gn_instance_next(const gn_instance *in, int n_graphs,
+                                         const gn_graph_binding *graphs, int n,
+                                         const gn_binding *tensors, const gn_instance *like,
+                                         gn_instance **out);
+/* *next takes the place of *in, and its arena where that is large enough, and is NULL then.  After
+ * a failure *in is NULL, and *next is what it was, but can only be freed. */
+GN_NODISCARD gn_status *gn_instance_follow(gn_instance **in, gn_instance **next);
 /* One arena for the temporaries of several instances, which must then never run at the same time:
  * as large as the largest takes.  NULL ones are passed over.  It lives until all of them are freed;
  * nothing is kept in it between runs. GN_ERR_NOMEM: every instance keeps the arena that it has. */
@@ -103,6 +110,9 @@ const gn_graph *gn_instance_graph(const gn_instance *in, int graph);
 int64_t gn_instance_symbol(const gn_instance *in, int sym); /* its value */
 int64_t gn_instance_arena_bytes(const gn_instance *in);
 int64_t gn_instance_output_bytes(const gn_instance *in); /* of outputs that nothing is bound to */
+/* Derived graphs that an instance which follows it cannot share: they come of masks, of columns or
+ * of draws. */
+int64_t gn_instance_own_graph_bytes(const gn_instance *in);
 /* arena, owned outputs and derived graphs, shared ones too */
 int64_t gn_instance_owned_bytes(const gn_instance *in);
 /* Derived graphs of instances (NULL ones are passed over), each counted once. */

@@ -99,6 +99,9 @@ GN_NODISCARD gn_status *gn_bind_graphs(gn_instance *in, int n, const gn_graph_bi
                                        const gn_instance *like);
 GN_NODISCARD gn_status *gn_bind_tensors(gn_instance *in, int n, const gn_binding *tensors);
 GN_NODISCARD gn_status *gn_bind_launches(gn_instance *in);
+/* An arena for what has none that is large enough; and temporaries where it is. */
+GN_NODISCARD gn_status *gn_bind_arena(gn_instance *in);
+void gn_bind_temporaries(gn_instance *in);
 /* What is bound under the name; GN_ERR_DATA: nothing is, and what it may have been meant for. */
 GN_NODISCARD gn_status *gn_bind_find(const gn_instance *in, const char *name, int n,
                                      const gn_binding *tensors, const gn_binding **out);

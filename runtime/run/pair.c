@@ -65,12 +65,12 @@ gn_status *gn_pair_new(const gn_artifact *code, const gn_artifact *ahead, int n_
     return s;
 }
 
-gn_status *gn_pair_again(gn_pair *p, const gn_artifact *ahead, int n_graphs,
-                         const gn_graph_binding *graphs, int n, gn_binding *tensors,
-                         const gn_instance *like)
+gn_status *gn_pair_next(const gn_pair *p, const gn_artifact *ahead, const gn_instance *before,
+                        int n_graphs, const gn_graph_binding *graphs, int n, gn_binding *tensors,
+                        const gn_instance *like, gn_instance **out)
 {
     if (p->ahead) n = gn_pair_bind_kept(ahead, p->ahead, n, tensors);
-    return gn_instance_again(&p->instance, n_graphs, graphs, n, tensors, like);
+    return gn_instance_next(before, n_graphs, graphs, n, tensors, like, out);
 }
 
 void gn_pair_free(gn_pair *p)

@@ -22,10 +22,12 @@ int gn_pair_bind_kept(const gn_artifact *ahead, const gn_instance *in, int n, gn
 GN_NODISCARD gn_status *gn_pair_new(const gn_artifact *code, const gn_artifact *ahead, int n_graphs,
                                     const gn_graph_binding *graphs, int n, gn_binding *tensors,
                                     gn_pool *pool, const gn_instance *like, gn_pair *out);
-/* The program again, on other data of which nothing was computed ahead, as gn_instance_again. */
-GN_NODISCARD gn_status *gn_pair_again(gn_pair *p, const gn_artifact *ahead, int n_graphs,
-                                      const gn_graph_binding *graphs, int n, gn_binding *tensors,
-                                      const gn_instance *like);
+/* What follows `before`, an instance of the pair's program, on other data of which nothing was
+ * computed ahead: gn_instance_next. */
+GN_NODISCARD gn_status *gn_pair_next(const gn_pair *p, const gn_artifact *ahead,
+                                     const gn_instance *before, int n_graphs,
+                                     const gn_graph_binding *graphs, int n, gn_binding *tensors,
+                                     const gn_instance *like, gn_instance **out);
 void gn_pair_free(gn_pair *p); /* instances alone; idempotent */
 
 /* Does the program read data of this kind and name, or (as graphs) pick rows by it?  a may be

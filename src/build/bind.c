@@ -49,14 +49,28 @@ gn_status *gn_unit_bind(gn_unit *u, int n_graphs, const gn_graph_binding *graphs
     return s;
 }
 
+gn_status *gn_unit_bind_next(const gn_unit *u, const gn_instance *before, int n_graphs,
+                             const gn_graph_binding *graphs, int n, gn_binding *tensors,
+                             const gn_instance *like, gn_instance **out)
+{
+    const gn_pair pair = {.ahead = u->prepare}; /* the other one may change meanwhile */
+    return gn_pair_next(&pair, artifact(u->prepare_code), before, n_graphs, graphs, n, tensors,
+                        like, out);
+}
+
+gn_status *gn_unit_follow(gn_unit *u, gn_instance **next)
+{
+    GN_TRY(gn_instance_follow(&u->instance, next));
+    return u->one_region ? gn_instance_one_region(u->instance) : NULL;
+}
+
 gn_status *gn_unit_bind_again(gn_unit *u, int n_graphs, const gn_graph_binding *graphs, int n,
                               gn_binding *tensors, const gn_instance *like)
 {
-    gn_pair pair = {.instance = u->instance, .ahead = u->prepare};
-    gn_status *s = gn_pair_again(&pair, artifact(u->prepare_code), n_graphs, graphs, n, tensors,
-                                 like);
-    u->instance = pair.instance;
-    if (!s && u->one_region) s = gn_instance_one_region(u->instance);
+    gn_instance *next;
+    GN_TRY(gn_unit_bind_next(u, u->instance, n_graphs, graphs, n, tensors, like, &next));
+    gn_status *s = gn_unit_follow(u, &next);
+    gn_instance_free(next);
     return s;
 }
 

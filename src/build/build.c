@@ -251,10 +251,9 @@ gn_status *gn_build_model(gn_arena *a, gn_model *m, const gn_build_options *opt,
     *out = (gn_build){0};
     const gir_program *eval = opt->train && opt->judged && m->validate ? m->validate : m->eval;
     if (opt->results) {
-        gir_program *some;
         int hops;
-        GN_TRY(eval_of_rows(&z, m, &some, &hops));
-        eval = some;
+        GN_TRY(eval_of_rows(&z, m, &out->rows_gir, &hops));
+        eval = out->rows_gir;
     }
     GN_TRY(compile_unit(&z, eval, GN_UNIT_EVAL, NULL, &out->eval));
     if (opt->train && !(opt->skip >> GN_UNIT_STEP & 1)) {

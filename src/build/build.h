@@ -98,8 +98,8 @@ typedef struct gn_build_options {
 } gn_build_options;
 
 typedef struct gn_build {
-    gn_unit eval, step; /* code NULL where there is none; see judged */
-    gir_program *step_gir;
+    gn_unit eval, step;               /* code NULL where there is none; see judged */
+    gir_program *step_gir, *rows_gir; /* rows_gir: eval of rows that are named; else NULL */
     gn_unit forward, backward; /* with `gradients`; outputs of the first are inputs of the second */
     gir_program *gradient_gir; /* that both were split from */
     gn_image *image;           /* code of all units; end it with gn_image_free */
@@ -221,8 +221,15 @@ GN_NODISCARD gn_status *gn_build_emit(const gn_build *b, gn_mode mode, gn_switch
 GN_NODISCARD gn_status *gn_unit_bind(gn_unit *u, int n_graphs, const gn_graph_binding *graphs,
                                      int n, gn_binding *tensors, gn_pool *pool,
                                      const gn_instance *like);
-/* The same to other data, of which nothing was computed ahead; what was is as it was.  After a
- * failure it has no instance of its code. */
+/* What follows `before`, an instance of the unit's code that may run meanwhile, on other data of
+ * which nothing was computed ahead; what was is as it was (gn_instance_next).  Then it takes the
+ * place of the unit's instance (gn_instance_follow). */
+GN_NODISCARD gn_status *gn_unit_bind_next(const gn_unit *u, const gn_instance *before, int n_graphs,
+                                          const gn_graph_binding *graphs, int n,
+                                          gn_binding *tensors, const gn_instance *like,
+                                          gn_instance **out);
+GN_NODISCARD gn_status *gn_unit_follow(gn_unit *u, gn_instance **next);
+/* Both, one after the other. */
 GN_NODISCARD gn_status *gn_unit_bind_again(gn_unit *u, int n_graphs, const gn_graph_binding *graphs,
                                            int n, gn_binding *tensors, const gn_instance *like);
 void gn_unit_blank(gn_unit *u); /* before: code that does nothing, for a unit that is bound to be

@@ -205,6 +205,7 @@ gn_status *gn_model_add_state(const gn_model *m, const gn_build *b, gn_state *s)
         GN_TRY(gn_state_add(s, p->name, (gn_elem)p->type.elem, p->rows, gir_row_elems(&p->type)));
     }
     GN_TRY(add_program(m, m->eval, s));
+    GN_TRY(add_program(m, b->rows_gir, s)); /* which draws edges */
     GN_TRY(add_program(m, b->step_gir, s));
     GN_TRY(add_program(m, b->gradient_gir, s));
     GN_TRY(gn_plateau_add_state(m, b, s));

@@ -44,11 +44,13 @@ static void word(lexer *l)
     while (letter(peek(l, 0)) || digit(peek(l, 0))) l->at++;
     uint32_t n = l->at - from;
     const char *s = l->src->text + from;
-    for (size_t k = 0; k < sizeof keywords / sizeof *keywords; k++)
-        if (strlen(keywords[k].text) == n && memcmp(keywords[k].text, s, n) == 0) {
+    for (size_t k = 0; k < sizeof keywords / sizeof *keywords; k++) {
+        const char *text = keywords[k].text; /* most begin otherwise */
+        if (*text == *s && strlen(text) == n && memcmp(text, s, n) == 0) {
             push(l, keywords[k].kind, from);
             return;
         }
+    }
     push(l, TOK_NAME, from)->u.s = gn_arena_strndup(l->arena, s, n);
 }
 
@@ -180,7 +182,9 @@ static bool punctuation(lexer *l)
         GN_PUNCTUATION(X)
 #undef X
     };
+    char c = peek(l, 0);
     for (size_t k = 0; k < sizeof marks / sizeof *marks; k++) {
+        if (*marks[k].text != c) continue; /* most begin otherwise */
         size_t n = strlen(marks[k].text);
         if (l->at + n > l->src->n || memcmp(l->src->text + l->at, marks[k].text, n) != 0) continue;
         uint32_t from = l->at;

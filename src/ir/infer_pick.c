@@ -258,8 +258,8 @@ bool gir_infer_CORRUPT(gir_rule *r)
     return key_operand(r, site) && gir_edge_space(r);
 }
 
-/* Operand k: weights, or times, of the edges of the bound graph that operand 0 comes of, by loops
- * or filters alone; or times of its sources. */
+/* Operand k: weights, or times, of the edges of the bound graph that operand 0 comes of, by loops,
+ * filters and turns alone; or times of its sources. */
 static bool edge_operand(gir_rule *r, int k)
 {
     const gir_type *w = gir_rule_in(r, k);

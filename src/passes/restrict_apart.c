@@ -1,9 +1,9 @@
 /* Rows of a batch that are apart: each with the rows that are grown for it alone, so that edges may
  * count for one and not for another, by their times and its own.
  *
- * Which edges count is known where they are drawn.  What is a sum over all of them, as degrees are,
- * is one over those that count: such graphs are drawn besides, with all of their edges, and have no
- * rows above, since degrees are made of no rows. */
+ * What is a sum over all edges, as degrees are, is one over those that count, where those are not
+ * all: by their times, or since a batch's own are left out.  Such graphs are drawn besides, with
+ * all of their edges, and have no rows above, since degrees are made of no rows. */
 #include "passes/restricter.h"
 
 #include <string.h>
@@ -58,7 +58,7 @@ gir_id gn_edges_of_batch(restricter *z, gir_id v)
     gir_id *whole = z->map[z->levels], in[3] = {whole[gir_in(p, v, 0)], whole[gir_in(p, v, 1)]};
     in[2] = times_of_edges(z, gir_in(p, v, 0));
     gir_attr how = {.i = {in[2] ? apart(z->batches) : 1}};
-    return gir_make(z->to, GIR_FILTER, in[2] ? 3 : 2, in, &how, NULL, NULL);
+    return gir_make(z->to, GIR_FILTER, in[2] ? 3 : 2, in, &how, gir_type_of(p, v), NULL);
 }
 
 gir_id gn_draw_times(restricter *z, gir_id g)
@@ -71,22 +71,27 @@ gir_id gn_draw_times(restricter *z, gir_id g)
 /* Sums of what counts ----------------------------------------------------------------------------
  */
 
-bool gn_counts_in_time(const restricter *z, gir_id v)
+bool gn_some_count(const restricter *z, gir_id g)
 {
-    return z->batches && z->batches->time && gir_at(z->from, v)->op == GIR_SCATTER &&
-           !in_batch(z, gir_in(z->from, v, 0)) && gn_is_relation(z->from, gir_in(z->from, v, 0));
+    bool some = z->batches && (z->batches->time || gn_leaves_out(z, g));
+    return some && !in_batch(z, g) && gn_is_relation(z->from, g);
+}
+
+bool gn_sums_some(const restricter *z, gir_id v)
+{
+    return gir_at(z->from, v)->op == GIR_SCATTER && gn_some_count(z, gir_in(z->from, v, 0));
 }
 
 gir_id gn_counted_at(restricter *z, gir_id v, int level)
 {
     const gir_program *p = z->from;
     gir_id g = gir_in(p, v, 0), e = gir_in(p, v, 1), whole = z->map[z->levels][g];
-    gir_id h = gn_edges_in_time(z, g, level);
+    gir_id h = gn_edges_that_count(z, g, level);
     gir_type t = *gir_type_of(z->to, z->map[z->levels][e]);
     bool constant = gir_at(p, e)->op == GIR_CONST;
     t.space = gir_type_of(z->to, h)->edge;
     gir_id x = constant ? gir_const(z->to, &t, gir_at(p, e)->attr.f)
-                        : gn_carried(z, h, whole, z->map[z->levels][e]);
+                        : gn_carried_to(z, h, whole, z->map[z->levels][e]);
     return gir_scatter(z->to, h, x, GIR_DST, (int)gir_at(p, v)->attr.i[1]);
 }
 
@@ -107,7 +112,7 @@ gn_status *gn_check_apart(gn_arena *a, const restricter *z)
                 b->before ? "before" : "until", b->time, owner, name);
     for (gir_id v = 1; v < p->nodes.n; v++) {
         const gir_node *n = gir_at(p, v);
-        if (!gn_counts_in_time(z, v) || !(z->need[v] >> z->levels & 1)) continue;
+        if (!gn_sums_some(z, v) || !(z->need[v] >> z->levels & 1)) continue;
         GN_FAIL(GN_ERR_MODEL,
                 "%s:%u: what is computed here is a sum over edges of all times, and "
                 "a batch has those up to its own",

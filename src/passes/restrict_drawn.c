@@ -24,7 +24,7 @@ static gir_id draw_of(restricter *z, gir_id g, int level)
 {
     gir_id v = z->drawn[level][g];
     while (v && gir_at(z->to, v)->op == GIR_WITHOUT) v = gir_in(z->to, v, 0);
-    bool some = v && gir_at(z->to, v)->op == GIR_DRAW && v != z->in_time[level][g];
+    bool some = v && gir_at(z->to, v)->op == GIR_DRAW && v != z->counting[level][g];
     return some ? v : 0;
 }
 
@@ -51,14 +51,6 @@ typedef struct drawing {
     bool loops;
 } drawing;
 
-/* What is drawn into the picked rows, a batch's own edges among it: those stand for none, so that
- * where all are drawn the others count once. */
-static gir_id all_drawn(restricter *z, gir_id draw, gir_id pick)
-{
-    const gir_id in[2] = {draw, pick};
-    return gir_make(z->to, GIR_RESTRICT, 2, in, &(gir_attr){.i = {2}}, NULL, NULL);
-}
-
 /* false: nothing is drawn of g at this level. */
 static bool find(restricter *z, gir_id g, int level, drawing *d)
 {
@@ -77,20 +69,15 @@ static bool find(restricter *z, gir_id g, int level, drawing *d)
                     : gir_op2(z->to, GIR_TAKE, gn_pick_of(z, source_level(z, level), w.src), src);
     }
     gir_id all;
-    if (z->batches->time) {
-        gir_id h = gn_edges_in_time(z, g, level);
+    if (gn_some_count(z, g)) {
+        gir_id h = gn_edges_that_count(z, g, level);
         all = gir_scatter(z->to, h, ones(z, h, src, at), GIR_DST, GIR_SUM);
     } else {
         all = gir_scatter(z->to, whole, ones(z, whole, src, dst), GIR_DST, GIR_SUM);
         all = gir_op2(z->to, GIR_TAKE, pick, all);
     }
     d->one = ones(z, d->h, above, at);
-    gir_id of = d->h, each = d->one;
-    if (z->drawn[level][g] != draw) {
-        of = all_drawn(z, draw, pick);
-        each = ones(z, of, src, at);
-    }
-    gir_id drawn = gir_scatter(z->to, of, each, GIR_DST, GIR_SUM);
+    gir_id drawn = gir_scatter(z->to, d->h, d->one, GIR_DST, GIR_SUM);
     gir_type t = *gir_type_of(z->to, drawn);
     drawn = gir_op2(z->to, GIR_MAX, drawn, gir_const(z->to, &t, 1));
     d->ratio = gir_op2(z->to, GIR_DIV, all, drawn);

@@ -60,15 +60,28 @@ static gir_id batch_of(const restricter *z)
     return 0;
 }
 
-gir_id gn_leave_batch_out(restricter *z, gir_id g, gir_id edges)
+/* The batch whose edges are left out of g's, along which it goes or `back`; 0: none is. */
+static gir_id left_out(const restricter *z, gir_id g, bool *along, bool *back)
 {
     gn_exclude exclude = z->batches ? z->batches->exclude : GN_EXCLUDE_NONE;
     gir_id batch = exclude && z->of_batch ? batch_of(z) : 0;
     const gir_type *t = gir_type_of(z->from, g), *b = gir_type_of(z->from, batch);
+    *along = batch && t->src == b->src && t->dst == b->dst;
+    *back = batch && exclude == GN_EXCLUDE_REVERSE && t->src == b->dst && t->dst == b->src;
+    return *along || *back ? batch : 0;
+}
+
+bool gn_leaves_out(const restricter *z, gir_id g)
+{
+    bool along, back;
+    return left_out(z, g, &along, &back) != 0;
+}
+
+gir_id gn_leave_batch_out(restricter *z, gir_id g, gir_id edges)
+{
+    bool along, back, same = gir_type_of(z->from, g)->src == gir_type_of(z->from, g)->dst;
+    gir_id batch = left_out(z, g, &along, &back), own = z->map[z->levels][batch];
     if (!batch) return edges;
-    bool along = t->src == b->src && t->dst == b->dst, same = t->src == t->dst,
-         back = exclude == GN_EXCLUDE_REVERSE && t->src == b->dst && t->dst == b->src;
-    gir_id own = z->map[z->levels][batch];
     if (along) return gir_without(z->to, edges, own, back && same);
     return back ? gir_without(z->to, edges, gir_op1(z->to, GIR_REVERSE, own), false) : edges;
 }

@@ -151,7 +151,7 @@ static void whole_where_no_rows(restricter *z, gir_id v)
     bool fixed = z->trained && !z->trained[v] && !z->random[v] && !z->induced;
     bool narrow = fixed && !z->features[v] && gir_row_elems(gir_type_of(z->from, v)) <= NARROW;
     if (fixed && sums && z->need[v] && (narrow || z->need[v] >> (z->levels - 1) & 1)) {
-        bool counted = narrow && gn_counts_in_time(z, v);
+        bool counted = narrow && gn_sums_some(z, v);
         if (counted) z->counted[v] = true;
         if (!counted) want(z, v, z->levels);
     }
@@ -218,14 +218,19 @@ static gir_id edges_of(restricter *z, gir_id g, int level)
     gir_id *slot = &z->drawn[level][g];
     if (*slot) return *slot;
     if (in_batch(z, g) || !gn_is_relation(z->from, g)) return whole;
-    if (is_apart(z) && all) return *slot = gn_edges_in_time(z, g, level);
+    if (is_apart(z) && all) return *slot = gn_edges_that_count(z, g, level);
     return *slot = gn_leave_batch_out(z, g, all ? whole : draw(z, g, level, false));
 }
 
-gir_id gn_edges_in_time(restricter *z, gir_id g, int level)
+gir_id gn_edges_that_count(restricter *z, gir_id g, int level)
 {
-    gir_id *slot = &z->in_time[level][g];
-    return *slot ? *slot : (*slot = draw(z, g, level, true));
+    gir_id *slot = &z->counting[level][g];
+    if (*slot) return *slot;
+    *slot = draw(z, g, level, true);
+    if (is_apart(z)) return *slot; /* which ends in the rows */
+    const gir_id in[2] = {gn_leave_batch_out(z, g, *slot),
+                          gn_pick_of(z, level, gir_type_of(z->from, g)->dst)};
+    return *slot = gir_make(z->to, GIR_RESTRICT, 2, in, &(gir_attr){.i = {2}}, NULL, NULL);
 }
 
 /* 0: no rows of the space are needed at this level. */
@@ -329,6 +334,13 @@ gir_id gn_carried(restricter *z, gir_id h, gir_id g, gir_id x)
     return gir_make(z->to, GIR_CARRY, 4, in, NULL, NULL, NULL);
 }
 
+gir_id gn_carried_to(restricter *z, gir_id some, gir_id g, gir_id x)
+{
+    gir_id of = some == g ? g : gir_in(z->to, some, 0);
+    if (of != g) x = gn_carried_to(z, of, g, x);
+    return gn_carried(z, some, of, x);
+}
+
 static gir_id edge_value(restricter *z, gir_id v, gir_id g, int level)
 {
     const gir_program *p = z->from;
@@ -336,7 +348,7 @@ static gir_id edge_value(restricter *z, gir_id v, gir_id g, int level)
     gir_id h = gn_graph_at(z, g, level);
     if (!by_edges(z, v)) {
         gir_id whole = z->map[z->levels][g], some = edges_of(z, g, level), x = z->map[z->levels][v];
-        return gn_carried(z, h, some, gn_carried(z, some, whole, x));
+        return gn_carried(z, h, some, gn_carried_to(z, some, whole, x));
     }
     if (n->op == GIR_GATHER) {
         int end = (int)n->attr.i[0];
@@ -546,13 +558,13 @@ gn_status *gn_run_restrict_rows(gn_arena *a, const gir_program *in, const gn_pas
     uint32_t spaces = in->spaces.n;
     z.pick = GN_NEW_N(a, gir_id *, z.levels + 1);
     z.drawn = GN_NEW_N(a, gir_id *, z.levels + 1);
-    z.in_time = GN_NEW_N(a, gir_id *, z.levels + 1);
+    z.counting = GN_NEW_N(a, gir_id *, z.levels + 1);
     z.among = GN_NEW_N(a, gir_id *, spaces);
     for (int k = 0; k <= z.levels; k++) {
         z.map[k] = GN_NEW_N(a, gir_id, in->nodes.n);
         z.pick[k] = GN_NEW_N(a, gir_id, spaces);
         z.drawn[k] = GN_NEW_N(a, gir_id, in->nodes.n);
-        z.in_time[k] = GN_NEW_N(a, gir_id, in->nodes.n);
+        z.counting[k] = GN_NEW_N(a, gir_id, in->nodes.n);
     }
     for (uint32_t s = 0; s < spaces; s++) z.among[s] = GN_NEW_N(a, gir_id, z.levels * z.levels);
     gir_clone_frame(z.to, in);

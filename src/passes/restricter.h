@@ -31,12 +31,12 @@ typedef struct restricter {
     /* Of batches, by value of from, what goes into it: weights; numbers drawn in each step; what
      * nodes have.  Else NULL. */
     bool *trained, *random, *features;
-    bool *counted; /* by value of from: a sum of what counts in time, of no weights */
+    bool *counted;                /* by value of from: a sum over edges that count, of no weights */
     const gn_batch_spec *batches; /* of options; NULL: not compiled for batches */
     gir_id key;                   /* of draws; 0: none yet */
-    gir_id **drawn;   /* [level][graph of from] its edges into rows of the level that are drawn */
-    gir_id **in_time; /* likewise: all that count for a batch whose rows are apart */
-    uint32_t sites;   /* that draw, so far */
+    gir_id **drawn;    /* [level][graph of from] its edges into rows of the level that are drawn */
+    gir_id **counting; /* likewise: all that count, where those are not all */
+    uint32_t sites;    /* that draw, so far */
 } restricter;
 
 /* Rows of which some may be picked. */
@@ -87,8 +87,9 @@ static inline bool is_apart(const restricter *z) { return z->batches && z->batch
 /* Do messages come along it?  The non-zeros of a matrix are a relation too. */
 bool gn_is_relation(const gir_program *p, gir_id g);
 gir_id gn_pick_of(restricter *z, int level, gir_space_id s);
-/* All edges of g into rows of a level that count for those, whose rows are apart. */
-gir_id gn_edges_in_time(restricter *z, gir_id g, int level);
+/* All edges of g into rows of a level that count for those: in time, and no batch's own.  It ends
+ * in those rows. */
+gir_id gn_edges_that_count(restricter *z, gir_id g, int level);
 /* g's edges into rows of a level, between picked rows */
 gir_id gn_graph_at(restricter *z, gir_id g, int level);
 
@@ -120,9 +121,13 @@ void gn_find_part(gn_arena *a, restricter *z);
  * where all count alike. */
 gir_id gn_share_rows(restricter *z, gir_id x, gir_space_id s);
 gir_id gn_share_edges(restricter *z, gir_id x, gir_id g, gir_id h);
-/* A value of the edges of g as one of those of h, which are some of them, or g. */
+/* A value of the edges of g as one of those of h, which are some of them, or g; and where those are
+ * some of some, step by step. */
 gir_id gn_carried(restricter *z, gir_id h, gir_id g, gir_id x);
-/* `edges`, some of those of the graph g of from, but a batch's own, where options ask for that. */
+gir_id gn_carried_to(restricter *z, gir_id h, gir_id g, gir_id x);
+/* Does a batch's own leave out edges of g?  `edges`, some of those, but a batch's own, where
+ * options ask for that. */
+bool gn_leaves_out(const restricter *z, gir_id g);
 gir_id gn_leave_batch_out(restricter *z, gir_id g, gir_id edges);
 
 /* The graph that is bound, of which g comes edge by edge; 0: of a pattern. */
@@ -132,8 +137,9 @@ gir_id gn_bound_graph(const gir_program *p, gir_id g);
 gir_id gn_rows_of_batch(restricter *z);
 gir_id gn_edges_of_batch(restricter *z, gir_id v);
 gir_id gn_draw_times(restricter *z, gir_id g);
-/* Is v a sum over edges that has to be one over those that count? And that, on a level's rows. */
-bool gn_counts_in_time(const restricter *z, gir_id v);
+/* Do some of g's edges alone count?  Is v a sum over such, and that, on a level's rows. */
+bool gn_some_count(const restricter *z, gir_id g);
+bool gn_sums_some(const restricter *z, gir_id v);
 gir_id gn_counted_at(restricter *z, gir_id v, int level);
 /* GN_ERR_MODEL: a batch's rows have no times, or a sum is over edges of all. */
 GN_NODISCARD gn_status *gn_check_apart(gn_arena *a, const restricter *z);

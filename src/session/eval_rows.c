@@ -53,7 +53,9 @@ gn_status *gn_eval_rows_new(gn_session *s, gn_eval_rows **out)
     if (gn_watches_loss(t))
         GN_FAIL(GN_ERR_MODEL, "`evaluate = batch` has accuracies, and no `val_loss`");
     if (!gn_session_classes_name(s))
-        GN_FAIL(GN_ERR_MODEL, "`evaluate = batch` is of models that give `node[C]`");
+        GN_FAIL(GN_ERR_MODEL,
+                "`evaluate = batch` is of models that give `node[C]`; others train with "
+                "--scores off");
     gn_eval_rows *z = gn_allocate_zeroed(sizeof *z);
     if (!z) GN_FAIL(GN_ERR_NOMEM, "out of memory: rows to evaluate");
     z->how = t->batches;
@@ -94,7 +96,7 @@ gn_status *gn_eval_rows_run(gn_session *s, gn_eval_rows *z)
         int64_t n = z->n - first < z->how.size ? z->n - first : z->how.size;
         list_rows(z, z->row + first, n);
         GN_TRY(gn_unit_bind_again(u, z->n_graphs, z->graphs, z->n_tensors, z->tensors, NULL));
-        GN_TRY(gn_stored_check_picked(s, u));
+        GN_TRY(gn_stored_check_picked(s, u->code, u->instance));
         gn_instance_run(u->instance);
         GN_TRY(gn_instance_wait(u->instance));
         GN_TRY(gn_instance_fetch(u->instance, name));

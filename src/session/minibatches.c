@@ -1,18 +1,13 @@
 #include "session/minibatches.h"
 #include "session/eval_rows.h"
 #include "session/session_impl.h"
-#include "session/stored_rows.h"
 
 #include "base/alloc.h"
-#include "base/clock.h"
 #include "base/data_name.h"
-#include "base/draw.h"
 #include "base/philox.h"
 
 #include <math.h>
 #include <string.h>
-
-enum { ORDER_SITE = 1 << 29 }; /* of draws: the order of rows */
 
 gn_status *gn_batches_settings(gn_session *s)
 {
@@ -20,12 +15,21 @@ gn_status *gn_batches_settings(gn_session *s)
     if (t->sampler && (s->opt.batch || s->opt.has_fanout))
         GN_FAIL(GN_ERR_USAGE, "--batch and --fanout do not go with `sampler`, which draws parts of "
                               "the graph");
+    if (s->opt.evaluate == GN_EVALUATE_FULL && t->time)
+        GN_FAIL(GN_ERR_USAGE,
+                "--evaluate full does not go with `%s`: of all at once there is no "
+                "time",
+                t->before ? "before" : "until");
     if (s->opt.evaluate) t->evaluate = s->opt.evaluate == GN_EVALUATE_BATCH;
     if (s->opt.evaluate == GN_EVALUATE_BATCH && !gn_has_batches(t) && !s->opt.batch)
         GN_FAIL(GN_ERR_USAGE, "--evaluate batch goes with --batch N, `batch` or `sampler`");
     if (s->opt.batch) t->size = s->opt.batch;
     if (t->accumulate > 1 && !gn_has_batches(t))
         GN_FAIL(GN_ERR_USAGE, "`accumulate` goes with --batch N, `batch` or `sampler`");
+    if (s->opt.ahead > 0 && !gn_has_batches(t))
+        GN_FAIL(GN_ERR_USAGE, "--ahead goes with --batch N, `batch` or `sampler`");
+    if (s->opt.ahead > 0 && s->opt.target)
+        GN_FAIL(GN_ERR_USAGE, "--ahead: on a device batches are prepared between its steps");
     if (!s->opt.has_fanout) return NULL;
     if (!t->size) GN_FAIL(GN_ERR_USAGE, "--fanout goes with --batch N, or `batch = rows(N)`");
     t->n_fanout = s->opt.n_fanout;
@@ -84,15 +88,6 @@ static void put_edges(const gn_session *s, int64_t *place)
         place[gn_index_get(g->array[GN_GRAPH_POS], g->index, k)] = k;
 }
 
-/* Rows of a part that the loss is over. */
-static int64_t labelled_of(const gn_session *s, const gn_picked *of)
-{
-    int64_t n = 0;
-    for (int64_t k = 0; k < of->n; k++)
-        n += !s->data->train_mask || s->data->train_mask[of->node[k]];
-    return n;
-}
-
 /* Numbers of parts or of batches in the place of rows; the shares of those that chance picks. */
 static gn_status *put_parts(gn_session *s, gn_batches *b)
 {
@@ -119,7 +114,7 @@ static gn_status *put_parts(gn_session *s, gn_batches *b)
     for (int64_t k = 0; k < b->n; k++) b->first[k] = b->row[k] = k;
     for (int64_t k = 0; k < b->n && clusters; k++) {
         gn_subgraphs_pick(b->parts, 1, &k, 0, &b->picked);
-        b->labelled[k] = labelled_of(s, &b->picked);
+        b->labelled[k] = gn_batch_labelled(s, &b->picked);
     }
     gn_subgraphs_pick(b->parts, b->size, b->first, gn_step_key(s->opt.seed, 0), &b->picked);
     return gn_has_shares(t) ? gn_subgraphs_shares(b->parts, s->opt.seed, node, edge) : NULL;
@@ -146,6 +141,15 @@ static gn_status *put_rows(gn_session *s, gn_batches *b)
     return NULL;
 }
 
+/* Batches that are prepared ahead.  From a store that does not fit in memory, the pages of the next
+ * one drive out those of the one that runs, and where the disk is the limit nothing is gained. */
+static int depth_of(const gn_session *s)
+{
+    if (s->opt.target || gn_batches_count(s->batches) < 2) return 0;
+    if (s->opt.ahead >= 0) return (int)s->opt.ahead;
+    return s->data->file || gn_cores() < 2 ? 0 : GN_AHEAD;
+}
+
 gn_status *gn_batches_new(gn_session *s)
 {
     gn_train_spec *t = &s->model->train;
@@ -157,8 +161,10 @@ gn_status *gn_batches_new(gn_session *s)
     b->size = t->batches.size;
     b->epoch = -1;
     GN_TRY(put_rows(s, b));
+    b->depth = depth_of(s);
     b->together = gn_adds_up(&t->batches) ? t->batches.accumulate : 1;
     stretch(t, gn_batches_updates(b));
+    if (s->opt.unscored) return NULL;
     if (t->batches.evaluate && s->opt.all_results)
         GN_FAIL(GN_ERR_USAGE, "`evaluate = batch` has results of the masks' rows alone: `gnnc run` "
                               "gives those of all");
@@ -169,6 +175,7 @@ gn_status *gn_batches_new(gn_session *s)
 void gn_batches_free(gn_batches *b)
 {
     if (!b) return;
+    gn_batch_frames_free(b);
     gn_release(b->first);
     gn_release(b->labelled);
     gn_release(b->picked.node);
@@ -244,150 +251,4 @@ int gn_batches_bind(const gn_session *s, gn_binding *to)
     to[n++] = (gn_binding){GN_BATCH_FIRST, GN_BOOL, 1, 1, &b->is_first};
     to[n++] = (gn_binding){GN_BATCH_LAST, GN_BOOL, 1, 1, &b->is_last};
     return n;
-}
-
-/* Running -------------------------------------------------------------------------------------- */
-
-/* An order of rows by the seed and the epoch, from the one in which they lie (Fisher, Yates). */
-static void shuffle(gn_session *s, uint64_t seed, int64_t epoch)
-{
-    gn_batches *b = s->batches;
-    uint64_t stream = gn_draw_key(gn_step_key(seed, (uint64_t)epoch), ORDER_SITE);
-    memcpy(b->row, b->first, (size_t)b->n * sizeof *b->row);
-    for (int64_t k = b->n - 1; k > 0; k--) {
-        int64_t j = gn_draw_row(gn_draw_long(stream, (uint64_t)k), k + 1), row = b->row[k];
-        b->row[k] = b->row[j];
-        b->row[j] = row;
-    }
-    memset(b->mask.data, 0, (size_t)b->mask.rows);
-    b->picked.n = 0;
-    b->epoch = epoch;
-    b->seed = seed;
-}
-
-static uint64_t key_of(const gn_batches *b, int64_t number)
-{
-    return gn_step_key(b->seed, (uint64_t)(b->epoch * gn_batches_count(b) + number));
-}
-
-/* Rows that the loss of some batches is over, or which weigh as much; of parts that chance picks
- * all weigh alike. */
-static int64_t rows_between(const gn_batches *b, int64_t number, int64_t end)
-{
-    int64_t from = number * b->size,
-            to = b->n - from > (end - number) * b->size ? from + (end - number) * b->size : b->n;
-    if (!b->labelled) return to - from;
-    int64_t rows = 0;
-    for (int64_t k = from; k < to; k++) rows += b->labelled[b->row[k]];
-    return rows;
-}
-
-/* Where a batch is among those whose gradients are added up. */
-static void place_in_update(gn_batches *b, int64_t number)
-{
-    int64_t all = gn_batches_count(b), first = number - number % b->together,
-            end = all - first > b->together ? first + b->together : all,
-            rows = rows_between(b, number, number + 1), of = rows_between(b, first, end);
-    b->part = of > 0 ? (float)((double)rows / (double)of) : 0;
-    b->is_first = number == first;
-    b->is_last = number == end - 1;
-}
-
-/* A device has what was true of the batch before. */
-static gn_status *push_place(const gn_session *s)
-{
-    gn_remote *r = s->opt.target ? s->opt.target->remote : NULL;
-    gn_batches *b = s->batches;
-    if (!r || b->together == 1) return NULL;
-    GN_TRY(r->push(r, &b->part));
-    GN_TRY(r->push(r, &b->is_first));
-    return r->push(r, &b->is_last);
-}
-
-/* The mask's binding says which rows it has. */
-static void list_rows(gn_session *s, const int64_t *row, int64_t n)
-{
-    gn_batches *b = s->batches;
-    for (int k = 0; k < b->n_tensors; k++)
-        if (b->tensors[k].data == b->mask.data) {
-            b->tensors[k].set = row;
-            b->tensors[k].n_set = n;
-        }
-}
-
-/* The rows of batch `number` of the order at hand, in the mask; *row [*n]. */
-static void pick_rows(gn_session *s, int64_t number, const int64_t **row, int64_t *n)
-{
-    gn_batches *b = s->batches;
-    uint8_t *mask = b->mask.data;
-    int64_t first = number * b->size;
-    *row = b->row + first;
-    *n = b->n - first > b->size ? b->size : b->n - first;
-    if (b->parts) {
-        gn_subgraphs_pick(b->parts, *n, *row, key_of(b, number), &b->picked);
-        *row = b->picked.node;
-        *n = b->picked.n;
-    }
-    for (int64_t k = 0; k < *n; k++) mask[(*row)[k]] = 1;
-    list_rows(s, *row, *n);
-}
-
-/* Batch `number`; *rows: how many its loss is over, or weighs as. */
-static gn_status *run_batch(gn_session *s, int64_t number, double *loss, int64_t *rows)
-{
-    gn_batches *b = s->batches;
-    gn_unit *u = &s->build.step;
-    uint8_t *mask = b->mask.data;
-    const int64_t *row;
-    int64_t n;
-    place_in_update(b, number);
-    pick_rows(s, number, &row, &n);
-    GN_TRY(push_place(s));
-    gn_status *status = gn_unit_bind_again(u, b->n_graphs, b->graphs, b->n_tensors, b->tensors,
-                                           s->build.eval.instance);
-    if (!status) status = gn_stored_check_picked(s, u);
-    if (!status) {
-        gn_instance_run(u->instance);
-        status = gn_instance_check(u->instance);
-        if (!status) status = gn_instance_fetch(u->instance, "loss");
-        const float *l = gn_instance_output(u->instance, "loss", NULL);
-        *loss = l ? (double)*l : NAN;
-    }
-    int64_t labelled = b->parts ? labelled_of(s, &b->picked) : n;
-    *rows = labelled > 0 ? labelled : 1;
-    for (int64_t k = 0; k < n; k++) mask[row[k]] = 0;
-    b->picked.n = 0;
-    return status;
-}
-
-gn_status *gn_batches_run(gn_session *s, gn_fit *fit, double until_ms, double *loss, bool *whole)
-{
-    int64_t all = gn_batches_count(s->batches);
-    bool stop = false;
-    *whole = false;
-    if (s->batches->epoch != fit->epochs || !fit->batches) shuffle(s, fit->seed, fit->epochs);
-    while (fit->batches < all && !stop) {
-        double one;
-        int64_t rows;
-        GN_TRY(run_batch(s, fit->batches, &one, &rows));
-        fit->batches++;
-        fit->batch_rows += rows;
-        fit->batch_loss += one * (double)rows;
-        if (s->opt.batch_done) s->opt.batch_done(s->opt.batch_ctx, fit, all);
-        stop = (s->opt.over && *s->opt.over) || gn_now_ms() >= until_ms || !isfinite(one);
-    }
-    *loss = fit->batch_loss / (double)fit->batch_rows;
-    *whole = fit->batches >= all || !isfinite(*loss);
-    if (!*whole) return NULL;
-    fit->batches = fit->batch_rows = 0;
-    fit->batch_loss = 0;
-    return NULL;
-}
-
-gn_status *gn_batches_step(gn_session *s, double *loss)
-{
-    gn_batches *b = s->batches;
-    int64_t all = gn_batches_count(b), rows, epoch = b->steps / all;
-    if (b->epoch != epoch || b->steps % all == 0) shuffle(s, s->opt.seed, epoch);
-    return run_batch(s, b->steps++ % all, loss, &rows);
 }

@@ -415,7 +415,7 @@ gn_status *gn_session_bind_also(gn_session *s, gn_unit *u, gn_pool *pool, const 
     }
     GN_TRY(gn_stored_check(s, u));
     GN_TRY(gn_unit_bind(u, graphs, g, n + s->state.n, b, pool, like));
-    return gn_stored_check_picked(s, u);
+    return gn_stored_check_picked(s, u->code, u->instance);
 }
 
 static gn_status *bind_unit(gn_session *s, gn_unit_id id, gn_unit *u)
@@ -652,6 +652,11 @@ gn_memory gn_session_memory(const gn_session *s)
     }
     m.graphs += gn_instances_derived_bytes(INSTANCES, (const gn_instance *const *)in);
     m.shared += gn_instances_derived_shared_bytes(INSTANCES, (const gn_instance *const *)in);
+    if (s->batches) {
+        gn_instance *step = s->build.step.instance;
+        m.data += gn_batches_bytes(s->batches);
+        if (step) m.graphs += gn_batches_more(s->batches) * gn_instance_own_graph_bytes(step);
+    }
     m.total = m.data + m.graphs + m.states + m.prepared + m.outputs + m.arena;
     return m;
 }

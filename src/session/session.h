@@ -26,6 +26,8 @@ typedef struct gn_tune_news {
 
 typedef struct gn_fit gn_fit; /* how far training is: below */
 
+enum { GN_MOST_AHEAD = 64 }; /* batches that are prepared ahead */
+
 typedef enum gn_evaluate { GN_EVALUATE_AS_SAID, GN_EVALUATE_FULL, GN_EVALUATE_BATCH } gn_evaluate;
 
 typedef struct gn_session_options {
@@ -48,9 +50,11 @@ typedef struct gn_session_options {
     int64_t epochs;           /* -1: the train block's */
     int64_t batch;        /* rows of a step, in the place of the train block's; 0: as that says */
     gn_evaluate evaluate; /* figures of epochs, instead of the train block */
-    bool all_results;     /* of all rows are asked for after training */
-    bool has_fanout;      /* likewise edges into a row, by hop: */
-    int n_fanout;         /* 0: along all; of a hop -1: along all of its */
+    int64_t ahead; /* batches that are prepared while another one's step runs; negative: as many as
+                      pay */
+    bool all_results; /* of all rows are asked for after training */
+    bool has_fanout;  /* likewise edges into a row, by hop: */
+    int n_fanout;     /* 0: along all; of a hop -1: along all of its */
     int64_t fanout[GN_MOST_HOPS];
     bool has_rate;      /* another learning rate than the train block's: */
     double rate;        /* finite, not below 0 */
@@ -259,6 +263,8 @@ struct gn_fit {
     int64_t batches; /* of the epoch behind those that are done; 0 without batches */
     int64_t batch_rows;
     double batch_loss;                   /* sum over those rows */
+    int64_t steps;                       /* on batches that ran here, of all epochs; */
+    double steps_ms, wait_ms;            /* what they took, and of that until they were prepared */
     double loss;                         /* of the last epoch; NaN: none ran */
     double train_acc, val_acc, test_acc; /* of the weights that are kept */
     double train_auc, val_auc, test_auc; /* likewise, as gn_epoch has them */

@@ -75,13 +75,14 @@ gn_status *gn_stored_check(const gn_session *s, const gn_unit *u)
     return check(s, u->code, false);
 }
 
-gn_status *gn_stored_check_picked(const gn_session *s, const gn_unit *u)
+gn_status *gn_stored_check_picked(const gn_session *s, const gn_compiled *code,
+                                  const gn_instance *in)
 {
-    for (int k = 0; s->data->file && u->instance && k < u->code->taken.n; k++) {
-        const gn_taken *t = &u->code->taken.of[k];
+    for (int k = 0; s->data->file && in && k < code->taken.n; k++) {
+        const gn_taken *t = &code->taken.of[k];
         stored r = find(s, t->input);
         if (!r.data || t->graph < 0) continue;
-        const gn_graph *pick = gn_instance_graph(u->instance, t->graph);
+        const gn_graph *pick = gn_instance_graph(in, t->graph);
         const gn_block_rows rows = {r.data, r.row_bytes, pick->n_edge, pick->index,
                                     pick->array[GN_GRAPH_COL]};
         GN_TRY(gn_block_file_check_rows(s->data->file, &rows));

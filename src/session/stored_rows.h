@@ -10,7 +10,9 @@ void gn_stored_scatter(const gn_session *s);
 /* Before the unit is bound, which may run what is computed ahead: inputs of which it may read any
  * row.  GN_ERR_DATA: a block is damaged. */
 GN_NODISCARD gn_status *gn_stored_check(const gn_session *s, const gn_unit *u);
-/* When it is bound: the rows that its picks have, all of which are asked for at once. */
-GN_NODISCARD gn_status *gn_stored_check_picked(const gn_session *s, const gn_unit *u);
+/* When an instance of the code is bound (NULL: none is): the rows that its picks have, all of which
+ * are asked for at once. */
+GN_NODISCARD gn_status *gn_stored_check_picked(const gn_session *s, const gn_compiled *code,
+                                               const gn_instance *in);
 
 #endif

@@ -61,6 +61,7 @@ RELATIONS = some("test_relations", 96)
 RESULTS = (("lit", {"LIT_FILTER": "run/results"}), ("lit", {"LIT_FILTER": "run/own-data"}))
 LOGGED = ("lit", {"LIT_FILTER": "run/train-log"})
 BATCHES = ("lit", {"LIT_FILTER": "run/batches"})
+TIMES = ("lit", {"LIT_FILTER": "run/times"})
 RESUMED = (("lit", {"LIT_FILTER": "run/resume"}),)
 AHEAD = (("test_aot", {}), ("test_aot_image", {}), ("aot_relations", {}), ("aot_typed", {}),
          ("aot", {}))
@@ -73,6 +74,8 @@ ROOMS = (
       for room in ("src/session/minibatches", "src/session/eval_rows", "src/passes/restrict_batch",
                    "src/passes/restrict_drawn", "src/passes/restrict_edges",
                    "src/passes/restrict_part")),
+    *((room, (("test_runtime_apart", {}), TIMES, some("test_random_forward", 200), BATCHES), True)
+      for room in ("src/passes/restrict_apart", "runtime/graph/graph_apart", "src/base/draw.h")),
     *((room, (("test_subgraphs", {}), BATCHES), True)
       for room in ("src/session/subgraphs", "src/session/clusters")),
     ("runtime/graph/graph_without", (("test_runtime_edges", {}), BATCHES), True),
@@ -161,7 +164,7 @@ ROOMS = (
                                   BATCHES), True),
     *((room, (("test_facts", {}), ("test_runtime_edges", {}), ("test_runtime_plan", {}),
               ("test_runtime_derive", {}), ("test_runtime_exec", {}), ("test_cuda_facts", {}),
-              *QUICK, ("test_cuda_batches", {}), BATCHES), True)
+              *QUICK, ("test_cuda_batches", {}), TIMES, BATCHES), True)
       for room in ("runtime/graph/graph_edges", "runtime/graph/graph_ends",
                    "runtime/run/bind_columns", "runtime/run/bind_graphs", "runtime/run/redraw",
                    "runtime/artifact", "runtime/graph/graph_facts", "runtime/run/exec",

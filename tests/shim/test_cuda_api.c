@@ -554,7 +554,7 @@ START_TEST(refusals)
 }
 END_TEST
 
-/* What is on the device is the parent's: a child is told so, and frees everything. */
+/* Rows that are named, as on the processor. */
 START_TEST(named_rows)
 {
     gnnc_context *c = device_context();
@@ -593,6 +593,7 @@ START_TEST(named_rows)
 }
 END_TEST
 
+/* What is on the device is the parent's: a child is told so, and frees everything. */
 START_TEST(forks)
 {
     gnnc_context *c = device_context();

@@ -4,6 +4,7 @@
 #define TESTS_SHIM_TRAINED_H
 
 #include "session/session.h"
+#include "shim/fake_target.h"
 
 #include <check.h>
 #include <math.h>
@@ -47,6 +48,19 @@ static inline gn_session_options trained_options(gn_arena *a, const char *name, 
         .train = true,
         .keep_static = true,
         .target = target};
+}
+
+/* Work on a device that is opened for it, on which nothing is left. */
+static inline void with_device(gn_status *(*work)(void *ctx, gn_target *target), void *ctx)
+{
+    fake_target t;
+    fake_alive_fn *alive;
+    succeeds(fake_target_open(&t));
+    void *at = fake_symbol(&t, "fake_alive");
+    memcpy(&alive, &at, sizeof alive);
+    succeeds(work(ctx, t.target));
+    fake_target_close(&t);
+    if (alive) ck_assert_int_eq(alive(), 0);
 }
 
 /* Trains, and runs forward with what was learnt. */

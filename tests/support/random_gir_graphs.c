@@ -86,10 +86,28 @@ gir_id make_mask(gen *z, gir_space_id s)
                 (gir_attr){.name = gn_arena_printf(z->a, "m%d.label", z->names++)}, &t);
 }
 
+/* Whole numbers of rows of s, or edges. */
+static gir_id make_times(gen *z, gir_space_id s)
+{
+    gir_type t = gir_tensor(chance(z, 50) ? GN_I32 : GN_I64, s, 0, NULL);
+    return make(z, GIR_INPUT, 0, NULL,
+                (gir_attr){.name = gn_arena_printf(z->a, "t%d.time", z->names++)}, &t);
+}
+
+/* Of rows, or edges, that may be apart, by times of the space or by none: `in` [n] and more. */
+static gir_id make_some(gen *z, gir_op op, int n, const gir_id *in, gir_space_id s)
+{
+    gir_id all[3] = {in[0], n > 1 ? in[1] : 0};
+    /* gradients of values that are carried to an edge several times are not defined */
+    int64_t apart = !z->opt->backward && chance(z, 30) ? 1 + rnd(z, 2) : 0;
+    if (apart == 2 || (apart && chance(z, 50))) all[n++] = make_times(z, s);
+    return make(z, op, n, all, (gir_attr){.i = {apart}}, NULL);
+}
+
 gir_id make_subset(gen *z, gir_space_id s)
 {
     gir_id mask = s == z->node || s == z->item ? make_mask(z, s) : 0;
-    return make(z, GIR_SUBSET, 1, &mask, (gir_attr){0}, NULL);
+    return mask ? make_some(z, GIR_SUBSET, 1, &mask, s) : 0;
 }
 
 /* A pick of rows of s, which may itself be a space of picked rows. */
@@ -109,6 +127,13 @@ gir_id make_grow(gen *z, gir_id must)
     bool picks = must && (gir_picks_new(gir_at(z->p, must)) ||
                           indexes(z->p, must, gir_type_of(z->p, must)->src));
     gir_id r = picks ? must : 0;
+    if (r && gir_is_apart(z->p, r)) { /* along edges into those rows alone */
+        gir_id d = make_draw(z, r), also = d && chance(z, 60) ? r : 0;
+        if (also && gir_type_of(z->p, d)->src != gir_type_of(z->p, r)->src) also = 0;
+        return d ? make(z, GIR_GROW, also ? 3 : 2, (const gir_id[]){r, d, also}, (gir_attr){0},
+                        NULL)
+                 : 0;
+    }
     gir_id g = r ? graph_where(z, has_rows, gir_type_of(z->p, r)->src) : must ? must : z->g;
     if (!g) return 0;
     const gir_type t = *gir_type_of(z->p, g);
@@ -151,6 +176,9 @@ gir_id make_filter(gen *z, gir_id must)
     if (!g) g = graph_where(z, lists, 0);
     gir_type t = gir_tensor(GN_BOOL, gir_type_of(z->p, g)->edge, 0, NULL);
     if (!m) m = like(z, t);
+    const gir_op of = (gir_op)gir_at(z->p, g)->op;
+    gir_space_id edges = gir_type_of(z->p, g)->edge;
+    if (of == GIR_GRAPH) return make_some(z, GIR_FILTER, 2, (const gir_id[]){g, m}, edges);
     return make(z, GIR_FILTER, 2, (const gir_id[]){g, m}, (gir_attr){0}, NULL);
 }
 
@@ -161,13 +189,30 @@ static gir_id make_key(gen *z)
     return make(z, GIR_RNG_KEY, 2, leaf, (gir_attr){0}, NULL);
 }
 
+/* The graph that is bound of which g comes, by loops, turns and filters alone; 0: of none. */
+static gir_id bound_graph(const gen *z, gir_id g)
+{
+    while (gir_at(z->p, g)->op == GIR_SELF_LOOPS || gir_at(z->p, g)->op == GIR_REMOVE_LOOPS ||
+           gir_at(z->p, g)->op == GIR_REMAINING_LOOPS || gir_at(z->p, g)->op == GIR_FILTER ||
+           gir_at(z->p, g)->op == GIR_REVERSE)
+        g = gir_in(z->p, g, 0);
+    return gir_at(z->p, g)->op == GIR_GRAPH ? g : 0;
+}
+
+/* Times of edges of g, or of the rows that they come from. */
+static gir_id times_of(gen *z, gir_id g)
+{
+    gir_id whole = bound_graph(z, g);
+    gir_space_id s = gir_type_of(z->p, g)->src;
+    bool rows = (s == z->node || s == z->item) && chance(z, 50);
+    return whole ? make_times(z, rows ? s : gir_type_of(z->p, whole)->edge) : 0;
+}
+
 /* An input by which edges of g are drawn; 0: it comes of no bound graph by loops and filters. */
 static gir_id weights_of(gen *z, gir_id g)
 {
-    while (gir_at(z->p, g)->op == GIR_SELF_LOOPS || gir_at(z->p, g)->op == GIR_REMOVE_LOOPS ||
-           gir_at(z->p, g)->op == GIR_REMAINING_LOOPS || gir_at(z->p, g)->op == GIR_FILTER)
-        g = gir_in(z->p, g, 0);
-    if (gir_at(z->p, g)->op != GIR_GRAPH) return 0;
+    g = bound_graph(z, g);
+    if (!g) return 0;
     gir_type t = gir_tensor(GN_F32, gir_type_of(z->p, g)->edge, 0, NULL);
     return make(z, GIR_INPUT, 0, NULL,
                 (gir_attr){.name = gn_arena_printf(z->a, "w%d.pos", z->names++)}, &t);
@@ -189,13 +234,19 @@ gir_id make_draw(gen *z, gir_id must)
     if (!r) r = pick_of(z, t.dst);
     if (!key) key = make_key(z);
     if (!r || !key) return 0;
-    bool loops = t.src == t.dst && chance(z, 50);
+    int loops = t.src == t.dst && chance(z, 50) ? 1 + (int)rnd(z, 2) : 0;
     int how = chance(z, 50) ? GN_DRAW_UNIFORM : GN_DRAW_LABOR;
     /* gradients of values that are carried to an edge several times are not defined */
     if (!z->opt->backward && chance(z, 30)) how = GN_DRAW_REPLACE;
-    gir_id w = chance(z, 30) ? weights_of(z, g) : 0;
-    return make(z, GIR_DRAW, w ? 4 : 3, (const gir_id[]){g, key, r, w},
-                (gir_attr){.i = {rnd(z, 4), rnd(z, 9), loops, how}}, NULL);
+    gir_id in[5] = {g, key, r}, time = gir_is_apart(z->p, r) && chance(z, 70) ? times_of(z, g) : 0;
+    int n = 3;
+    if (chance(z, 30)) in[n] = weights_of(z, g);
+    n += in[n] != 0;
+    if (time && chance(z, 30)) how = GN_DRAW_LAST;
+    if (time) in[n++] = time;
+    int64_t most = gir_is_apart(z->p, r) && how == GN_DRAW_UNIFORM && chance(z, 30) ? INT64_MAX
+                                                                                    : rnd(z, 4);
+    return make(z, GIR_DRAW, n, in, (gir_attr){.i = {most, rnd(z, 9), loops, how}}, NULL);
 }
 
 /* The edges of one graph that another between the same rows has not. */
@@ -299,11 +350,33 @@ gir_id make_put(gen *z, gir_id must)
     return make(z, GIR_PUT, 3, (const gir_id[]){r, x, y}, (gir_attr){0}, NULL);
 }
 
+/* Between rows that are apart: of a pick, among those that are grown of it; of its edges, from all
+ * that they name; of edges that are apart, at both ends. */
+static gir_id make_apart(gen *z, gir_id g)
+{
+    gir_id in[3] = {g};
+    gir_op op = (gir_op)gir_at(z->p, g)->op;
+    if (gir_picks_new(gir_at(z->p, g))) {
+        gir_id d = make_draw(z, g);
+        if (!d || gir_type_of(z->p, d)->src != gir_type_of(z->p, g)->src) return 0;
+        in[1] = make(z, GIR_GROW, 3, (const gir_id[]){g, d, g}, (gir_attr){0}, NULL);
+        return in[1] ? make(z, GIR_RESTRICT, 2, in, (gir_attr){.i = {1}}, NULL) : 0;
+    }
+    bool draw = op == GIR_DRAW;
+    if (gir_is_drawn(z->p, g)) return 0;
+    gir_id r = draw ? gir_in(z->p, g, 2) : 0;
+    in[1] = make(z, GIR_GROW, draw ? 2 : 1, (const gir_id[]){draw ? r : g, g}, (gir_attr){0}, NULL);
+    if (draw) return make(z, GIR_RESTRICT, 2, in, (gir_attr){.i = {1}}, NULL);
+    in[2] = make(z, GIR_GROW, 1, &g, (gir_attr){.i = {1}}, NULL);
+    return make(z, GIR_RESTRICT, 3, in, (gir_attr){.i = {3}}, NULL);
+}
+
 /* Of a graph; of a pick, sources that have all that it picks. */
 gir_id make_restrict(gen *z, gir_id g)
 {
     gir_op op = (gir_op)gir_at(z->p, g)->op;
     if (!gir_type_of(z->p, g)->is_graph) return 0;
+    if (gir_is_apart(z->p, g) && op != GIR_RESTRICT) return make_apart(z, g);
     if (op == GIR_ENDS || gir_draws_edges(gir_at(z->p, g)) || chance(z, 25))
         return make_between(z, g);
     if (op == GIR_SUBSET || op == GIR_GROW) {

@@ -173,13 +173,32 @@ static gn_status *data_of(run_world *w, gir_id v, double **out)
     return NULL;
 }
 
+static gn_status *times(run_world *w, gir_id leaf, gn_times *out)
+{
+    const run_tensor *t = run_table_find(w->tensors, gir_at(w->p, leaf)->attr.name);
+    if (!t) GN_FAIL(GN_ERR_DATA, "no times are bound");
+    *out = (gn_times){t->data, t->elem};
+    return NULL;
+}
+
+/* Rows or edges that are apart; `k`: which operand their times are. */
+static gn_status *set_apart(run_world *w, gir_id v, int k, gn_graph *g)
+{
+    const gir_node *n = gir_at(w->p, v);
+    gn_times t = {0};
+    if (!n->attr.i[0]) return NULL;
+    if (n->n_in > k) GN_TRY(times(w, gir_in(w->p, v, k), &t));
+    return gn_graph_set_apart(g, n->op == GIR_FILTER, t, n->attr.i[0] == 2);
+}
+
 static gn_status *filtered(run_world *w, gir_id v, gn_graph *g, gn_graph **out)
 {
     double *x;
     GN_TRY(data_of(w, gir_in(w->p, v, 1), &x));
     uint8_t *mask = GN_NEW_N(w->tensors->arena, uint8_t, g->n_edge + 1);
     for (int64_t e = 0; e < g->n_edge; e++) mask[e] = x[e] != 0;
-    return gn_graph_filter(g, mask, out);
+    GN_TRY(gn_graph_filter(g, mask, out));
+    return set_apart(w, v, 2, *out);
 }
 
 static gn_status *indexed(run_world *w, gir_id v, gn_graph **out)
@@ -198,17 +217,23 @@ static gn_status *indexed(run_world *w, gir_id v, gn_graph **out)
     return gn_graph_index(GN_I32, n, rows, GN_I64, i, of, out);
 }
 
-static gn_status *find_weights(run_world *w, gir_id v, gn_drawing *how)
+static gn_status *find_numbers(run_world *w, gir_id v, gn_drawing *how)
 {
-    gir_id g = gir_in(w->p, v, 0), leaf = gir_in(w->p, v, 3);
-    const run_tensor *t = run_table_find(w->tensors, gir_at(w->p, leaf)->attr.name);
-    if (!t) GN_FAIL(GN_ERR_DATA, "no weights are bound");
+    gir_id g = gir_in(w->p, v, 0), weight = gir_draw_weight(w->p, v), time = gir_draw_time(w->p, v);
+    const run_tensor *t = weight ? run_table_find(w->tensors, gir_at(w->p, weight)->attr.name)
+                                 : NULL;
+    if (weight && !t) GN_FAIL(GN_ERR_DATA, "no weights are bound");
+    float *narrow = t ? GN_NEW_N(w->tensors->arena, float, t->rows + 1) : NULL;
+    for (int64_t k = 0; t && k < t->rows; k++)
+        narrow[k] = (float)gn_fill_load(t->data, run_stored(w->tensors->wide, t->elem), k);
+    how->weight = narrow; /* tables of doubles have those of floats */
+    if (time) GN_TRY(times(w, time, &how->time));
+    how->time_of_rows = time && gir_type_of(w->p, time)->space == gir_type_of(w->p, g)->src;
     for (; gir_at(w->p, g)->op != GIR_GRAPH && how->n_way < GN_DRAW_WAY; g = gir_in(w->p, g, 0)) {
         gn_graph *one;
         GN_TRY(run_world_graph(w, g, &one));
         how->way[how->n_way++] = one;
     }
-    how->weight = t->data;
     return NULL;
 }
 
@@ -227,9 +252,9 @@ static gn_status *drawn(run_world *w, gir_id v, gn_graph *const of_graph[2], gn_
     gn_drawing how = {.key = gn_step_key(of[0], of[1]),
                       .most = attr->i[0],
                       .site = (uint32_t)attr->i[1],
-                      .loops = attr->i[2],
+                      .loops = (gn_draw_loops)attr->i[2],
                       .how = (gn_draw_how)attr->i[3]};
-    if (gir_at(w->p, v)->n_in > 3) GN_TRY(find_weights(w, v, &how));
+    if (gir_at(w->p, v)->n_in > 3) GN_TRY(find_numbers(w, v, &how));
     if (gir_at(w->p, v)->op == GIR_DRAW) return gn_graph_draw(g, of_graph[1], &how, out);
     if (gir_at(w->p, v)->op == GIR_SAMPLE)
         return gn_graph_sample(g, gn_step_key(of[0], of[1]), attr->i[0], (uint32_t)attr->i[1], NULL,
@@ -251,7 +276,8 @@ static gn_status *picked(run_world *w, gir_id v, gn_graph **out)
         const char *name = gir_at(w->p, gir_in(w->p, v, 0))->attr.name;
         const run_tensor *t = run_table_find(w->tensors, name);
         if (!t) GN_FAIL(GN_ERR_DATA, "nothing is bound for '%s'", name);
-        return gn_graph_subset(t->rows, t->data, GN_I32, out);
+        GN_TRY(gn_graph_subset(t->rows, t->data, GN_I32, out));
+        return set_apart(w, v, 1, *out);
     }
     for (int k = 0; k < n->n_in; k++)
         if (gir_type_of(w->p, gir_in(w->p, v, k))->is_graph)
@@ -283,6 +309,17 @@ static gn_status *derived(run_world *w, gir_id v, gn_graph **out)
     return NULL;
 }
 
+/* Edges that come of some that are apart are of the groups of those. */
+static gn_status *keep_groups(run_world *w, gir_id v, gn_graph *d)
+{
+    const gir_node *n = gir_at(w->p, v);
+    gn_graph *g;
+    bool by_edge = n->op == GIR_REVERSE || n->op == GIR_FILTER || gir_draws_edges(n);
+    if (!by_edge || d->groups) return NULL;
+    GN_TRY(run_world_graph(w, gir_in(w->p, v, 0), &g));
+    return g->groups && g->groups->of_edges ? gn_graph_keep_groups(g, d) : NULL;
+}
+
 gn_status *run_world_graph(run_world *w, gir_id v, gn_graph **out)
 {
     const gir_node *n = gir_at(w->p, v);
@@ -293,7 +330,10 @@ gn_status *run_world_graph(run_world *w, gir_id v, gn_graph **out)
         if (!w->graph[v])
             GN_FAIL(GN_ERR_DATA, "no graph '%s'", name ? name : "of a computed pattern");
     }
-    if (!w->graph[v]) GN_TRY(derived(w, v, &w->graph[v]));
+    if (!w->graph[v]) {
+        GN_TRY(derived(w, v, &w->graph[v]));
+        GN_TRY(keep_groups(w, v, w->graph[v]));
+    }
     *out = w->graph[v];
     /* that of a draw is made on demand */
     return n->op == GIR_DRAW ? gn_graph_require(*out, GN_ARRAY(GN_GRAPH_ROW_PTR)) : NULL;

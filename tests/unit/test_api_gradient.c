@@ -484,6 +484,13 @@ START_TEST(refuses_to_run)
     refused(gnnc_run_backward(r, 4, ct), GNNC_ERROR_USAGE, "the result is bool, and has none");
     ok(gnnc_run_backward(r, 4, z->all));
     ok(gnnc_run_gradient(r, "x", &g));
+    world other = make_world(8, NODES, 2);
+    ok(gnnc_run_bind_graph(r, other.g)); /* nothing was computed on it */
+    refused(gnnc_run_backward(r, 4, z->all), GNNC_ERROR_USAGE, "gnnc_run_forward comes first");
+    refused(gnnc_run_gradient(r, "x", &g), GNNC_ERROR_USAGE, "gnnc_run_backward comes first");
+    ok(gnnc_run_forward(r));
+    ok(gnnc_run_backward(r, 1, z->all));
+    end_world(&other);
     tear_down(&none);
     strike(z);
 }

@@ -197,6 +197,35 @@ START_TEST(views_that_are_results)
 }
 END_TEST
 
+/* Gradients of inference: states stay, and with them the draws. */
+START_TEST(states_stay)
+{
+    bench b = open_ir(two, (gnnc_compile_options){.gradients = "p", .gradients_of = "inference"});
+    int64_t ends[2 * R] = {0}, rows[] = {A, 2}, edges[] = {R}, numbers[16];
+    float p[A * 2], weight[R], first[B * 2];
+    for (int k = 0; k < A * 2; k++) p[k] = (float)k + 1;
+    for (int k = 0; k < R; k++) weight[k] = 1;
+    DLTensor tp = tensor(p, 2, rows, kDLFloat, 32), tw = tensor(weight, 1, edges, kDLFloat, 32),
+             out, total;
+    gnnc_graph *g = graph_of(R, ends, 64);
+    ok(gnnc_run_bind_relation(b.run, "r", g));
+    ok(gnnc_run_bind(b.run, "p", &tp));
+    ok(gnnc_run_bind(b.run, "weight", &tw));
+    ok(gnnc_run_forward(b.run));
+    ok(gnnc_run_output(b.run, "drawn", &out));
+    memcpy(first, out.data, sizeof first);
+    ck_assert(first[0] != 0);
+    ok(gnnc_run_backward(b.run, 0, NULL));
+    ok(gnnc_run_forward(b.run));
+    ok(gnnc_run_output(b.run, "drawn", &out));
+    ck_assert_mem_eq(first, out.data, sizeof first);
+    ok(gnnc_state_weight_named(b.state, "total", &total, numbers));
+    ck_assert_float_eq(((float *)total.data)[0], 0);
+    gnnc_graph_free(g);
+    tear_down(&b);
+}
+END_TEST
+
 static void no_module(const char *text, const char *words)
 {
     gnnc_module *m;
@@ -311,6 +340,7 @@ int main(void)
         tcase_add_loop_test(t, one_graph, 0, 3);
         tcase_add_loop_test(t, relations, 0, 2);
         tcase_add_loop_test(t, views_that_are_results, 0, 3);
+        tcase_add_test(t, states_stay);
         tcase_add_test(t, memory);
     }
     tcase_add_test(t, refuses);

@@ -82,6 +82,11 @@ START_TEST(taken)
     } else {
         refused(gnnc_run_bind_managed(b.run, "x", NULL), GNNC_ERROR_USAGE, "`data` is NULL");
     }
+    int64_t columns[] = {1, NODES};
+    lend(&bad, &w);
+    bad.plain.dl_tensor.strides = bad.versioned.dl_tensor.strides = columns;
+    ok(bind(b.run, "x", &bad, _i)); /* copied */
+    ck_assert(bad.ended == 1 && two.ended == 1);
     lend(&three, &w);
     ok(bind(sparse.run, "x", &three, _i)); /* copied: its non-zeros */
     ck_assert_int_eq(three.ended, 1);

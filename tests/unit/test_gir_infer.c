@@ -42,7 +42,21 @@ typedef struct example {
 #define INDEX "input \"j\" : edge i32[]\n %22 = index %21 {space = node}\n %23 = "
 #define KEY "input \"seed\" : i64[]\n %22 = rng_key %21, %9\n %23 = "
 
+/* Rows that are apart by their times, and times of edges. */
+#define APART                                                                                      \
+    KEY "input \"k\" : node bool[]\n %24 = input \"t\" : node i64[]\n"                             \
+        " %25 = subset %23, %24 {apart = 2}\n %26 = input \"e\" : edge i32[]\n %27 = "
+
 static const example good[] = {
+    {APART "draw %1, %22, %25, %26 {most = 3, how = 3}\n %28 = grow %25, %27, %25\n"
+           " %29 = restrict %27, %28 {ends = 1}",
+     "graph<node.2 -> node.1, edge.8>"},
+    {APART "draw %1, %22, %25, %24 {most = 3}", "graph<node -> node.1, edge.6>"},
+    {APART "reverse %1\n %28 = draw %27, %22, %25, %26 {most = 3}",
+     "graph<node -> node.1, edge.7>"},
+    {MASK "filter %1, %21 {apart = 1}\n %23 = grow %22\n %24 = grow %22 {end = 1}\n"
+          " %25 = restrict %22, %23, %24 {ends = 3}",
+     "graph<node.1 -> node.2, edge.8>"},
     {"input \"k\" : item bool[]\n %22 = subset %21", "graph<item -> item.1, edge.5>"},
     {"input \"k\" : word bool[]\n %22 = subset %21", "graph<word -> word.1, edge.5>"},
     {"grow %2 {end = 0}", "graph<node -> node.1, edge.5>"},
@@ -430,7 +444,7 @@ static const example bad[] = {
      "operand 3 is no pick of node, each row once"},
     {KEY "input \"k\" : item bool[]\n %24 = subset %23\n"
          " %25 = draw %2, %22, %24 {most = 3, site = 7, loops = 1}",
-     "loops is 0, or 1 where a space goes to itself"},
+     "loops is 0, or 1 or 2 where a space goes to itself"},
     {KEY "input \"k\" : item bool[]\n %24 = subset %23\n"
          " %25 = draw %2, %22, %24 {most = -1, site = 7, loops = 0}",
      "most is -1: it is not negative"},
@@ -440,21 +454,37 @@ static const example bad[] = {
     {KEY "draw %2, %22, %1 {most = 3, site = 7, loops = 0}",
      "operand 3 is no pick of item, each row once"},
     {KEY "input \"k\" : item bool[]\n %24 = subset %23\n"
-         " %25 = draw %2, %22, %24 {most = 3, how = 3}",
-     "how is 3; it is 0, 1 or 2"},
+         " %25 = draw %2, %22, %24 {most = 3, how = 4}",
+     "how is 4; it is 0, 1, 2 or 3"},
     {KEY "input \"k\" : node bool[]\n %24 = subset %23\n"
          " %25 = draw %1, %22, %24 {most = 3, how = 1}\n %26 = gather %25, %3\n"
          " %27 = uncarry %1, %25, %26",
      "operand 2 may have an edge of operand 1 several times"},
     {KEY "input \"k\" : node bool[]\n %24 = subset %23\n"
          " %25 = draw %1, %22, %24, %3 {most = 3}",
-     "operand 4 is node f32[4], not an input edge f32[]"},
-    {KEY "input \"k\" : node bool[]\n %24 = subset %23\n %25 = reverse %1\n"
-         " %26 = draw %25, %22, %24, %3 {most = 3}",
-     "weights go with a graph that is bound"},
+     "operand 4 is node f32[4], not an input edge f32[], i32[] or i64[]"},
     {KEY "input \"k\" : node bool[]\n %24 = subset %23\n"
-         " %25 = draw %1, %22, %24, %3, %3 {most = 3}",
-     "5 operands, takes a graph, a key, a pick and maybe weights"},
+         " %25 = draw %1, %22, %24 {most = 3}\n %26 = draw %25, %22, %24, %3 {most = 3}",
+     "weights go with a graph that is bound"},
+    {"input \"k\" : node bool[]\n %22 = subset %21 {apart = 3}",
+     "apart is 3; it is 1 or 2 with times, else 0 or 1"},
+    {"input \"k\" : node bool[]\n %22 = subset %21 {apart = 2}",
+     "apart is 2; it is 1 or 2 with times, else 0 or 1"},
+    {"input \"k\" : node bool[]\n %22 = subset %21, %3 {apart = 1}",
+     "operand 2 is node f32[4], not an input node i32[] or i64[]"},
+    {MASK "filter %1, %21, %21 {apart = 2}",
+     "operand 3 is edge bool[], not an input edge i32[] or i64[]"},
+    {APART "draw %1, %22, %25, %26, %26 {most = 3}", "operands 4 and 5 are not weights and times"},
+    {APART "draw %1, %22, %25 {most = 3, how = 3}", "how is 3, and there are no times"},
+    {APART "grow %25, %1", "the rows of operand 1 are apart, and the graph's are not"},
+    {APART "restrict %1, %25 {ends = 1}",
+     "the rows of operand 2 are apart, and the graph's are not"},
+    {APART "input \"k2\" : node bool[]\n %28 = subset %27\n"
+           " %29 = draw %1, %22, %28, %26 {most = 3}",
+     "times go with rows that are apart"},
+    {APART "draw %1, %22, %25 {most = 3}\n %28 = take %1, %3", "operand 1 is no pick of rows"},
+    {APART "draw %1, %22, %25 {most = 3}\n %28 = restrict %27, %25 {ends = 2}",
+     "operand 2 picks rows of node, not of node.1"},
     {"without %1, %2", "the graphs are between other rows"},
     {"without %2, %2 {either = 1}", "either is 0, or 1 where a space goes to itself"},
     {"without %1, %1 {either = 2}", "either is 0, or 1 where a space goes to itself"},

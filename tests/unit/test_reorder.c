@@ -60,6 +60,16 @@ START_TEST(every_order_is_a_permutation)
 }
 END_TEST
 
+/* Files have their nodes in it, too. */
+START_TEST(by_degree_the_last_of_equals_comes_first)
+{
+    const int64_t degree[] = {1, 3, 1, 3, 0}, want[] = {3, 1, 2, 0, 4};
+    int64_t to[5];
+    ck_assert_ptr_null(gn_order_by_degree(degree, 5, to));
+    for (int v = 0; v < 5; v++) ck_assert_int_eq(to[v], want[v]);
+}
+END_TEST
+
 static double mean_distance(const gn_dataset *d, const int64_t *to)
 {
     double sum = 0;
@@ -147,6 +157,7 @@ int main(void)
 {
     TCase *t = tcase_create("all");
     tcase_add_test(t, every_order_is_a_permutation);
+    tcase_add_test(t, by_degree_the_last_of_equals_comes_first);
     tcase_add_test(t, communities_come_together);
     tcase_add_test(t, a_path_gets_a_narrow_band);
     tcase_add_test(t, datasets_follow);

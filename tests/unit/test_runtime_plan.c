@@ -328,7 +328,7 @@ static void sane_edges(void)
     columns[0] = (gn_data_column){.name = "m", .elem = GN_BOOL, .of = {-1, -1}, .graph = -1};
     columns[1] = (gn_data_column){
         .kind = GN_COLUMN_NOT, .elem = GN_BOOL, .of = {0, -1}, .graph = -1};
-    graphs[1] = (gn_graph_slot){.how = GN_FILTER, .column = 1, .with = {-1, -1}};
+    graphs[1] = (gn_graph_slot){.how = GN_FILTER, .column = 1, .time = -1, .with = {-1, -1}};
     art.columns = columns;
     art.n_columns = 2;
     ok(gn_artifact_check(&art));
@@ -346,7 +346,8 @@ static void sane_edges(void)
 
 static gn_graph_slot of_columns(gn_graph_derive how)
 {
-    return (gn_graph_slot){.how = how, .column = 1, .with = {-1, -1}, .rows = {.graph = -1}};
+    return (gn_graph_slot){
+        .how = how, .column = 1, .time = -1, .with = {-1, -1}, .rows = {.graph = -1}};
 }
 
 START_TEST(malformed_edges)
@@ -367,6 +368,13 @@ START_TEST(malformed_edges)
              "graph 1 is made of column 1");
     NO_EDGES((graphs[1] = of_columns(GN_FILTER), columns[1].elem = GN_I32),
              "graph 1 is made of a mask that is none");
+    NO_EDGES((graphs[1] = of_columns(GN_FILTER), graphs[1].end = 3), "edges of graph 1 are apart");
+    NO_EDGES((graphs[1] = of_columns(GN_FILTER), graphs[1].time = 0), "edges of graph 1 are apart");
+    NO_EDGES((graphs[1] = of_columns(GN_FILTER), graphs[1].end = 1, graphs[1].time = 2),
+             "edges of graph 1 are apart");
+    NO_EDGES((graphs[1] = of_columns(GN_SUBSET), graphs[1].mask_of = "m", graphs[1].end = 1,
+              graphs[1].time = 0),
+             "rows of graph 1 are apart"); /* by times that are bools */
     NO_EDGES((graphs[1] = of_columns(GN_INDEX), graphs[1].rows.rows = -1),
              "graph 1 counts rows of nothing");
     NO_EDGES((graphs[1] = of_columns(GN_INDEX), graphs[1].with[0] = 1),

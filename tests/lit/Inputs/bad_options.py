@@ -73,6 +73,7 @@ for what, *args in (
     ("--batches does not go with --tune-lock", "run", GCN, "--batches", "2", "--tune-lock",
      r.path("none.lock")),
     ("--device auto: nothing is run here; to compile takes cpu or cuda", GCN, "--device", "auto"),
+    ("--ahead goes with --batch N", "train", GCN, "--ahead", "2"),
     # Hyperparameters.
     ("`GCN` has no hyperparameter `hiden`; did you mean `hidden`?", "train", GCN, "-D", "hiden=4"),
     ("'hidden' is not name=value", "train", GCN, "-Dhidden"),

@@ -108,9 +108,12 @@ for data, *how in ((MOST,), (MOST, "--fanout", "all,all"), (MOST, "--without", "
 train(NORM, "--batch", "8", "--fanout", "2,2")
 
 # Rows of several types, each with as many edges of each relation.
+TYPED = "synthetic:typed,scale=" + ("0.0005" if runs.SANITIZED else "0.002")
+
+
 def typed(*args):
-    text = r.works("train", os.path.join(runs.SAMPLES, "hgt.gnn"), "--data",
-                   "synthetic:typed,scale=0.002", "-q", "--json", "--epochs", "3", *args)
+    text = r.works("train", os.path.join(runs.SAMPLES, "hgt.gnn"), "--data", TYPED, "-q", "--json",
+                   "--epochs", "3", *args)
     return json.loads(text)["runs"][0]
 
 
@@ -146,6 +149,11 @@ for path in MODELS[:3]:
     assert read("a") == read("b"), f"{path}: threads"
     assert read("a") == read("d"), f"{path}: a break"
     assert read("a") != read("e"), f"{path}: seeds"
+    for ahead, threads in ((0, 2), (1, 1), (3, 2)):
+        one = train(path, *ARGS, "--ahead", ahead, "--threads", threads, "--save", r.path("b"))
+        assert read("a") == read("b"), f"{path}: {ahead} batches ahead"
+        assert one["batches_per_second"] > 0 and 0 <= one["data_wait"] <= 1, one
+assert "data_wait" not in full, full
 
 # Ctrl-C in the midst of an epoch; training goes on with the batch that comes next.
 def metadata(name):
@@ -159,7 +167,8 @@ LARGE = ("train", SAGE, "--data", "synthetic:nodes=4000,edges=20000,features=8,c
 met = False
 for attempt in range(20):
     p = subprocess.Popen([r.gnnc, *map(str, LARGE), "--epochs", "1000000", "--checkpoint",
-                          r.path("c")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          r.path("c"), "--ahead", "3"],
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                          preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
     while not catches(p):
         assert p.poll() is None, p.communicate()
@@ -172,7 +181,7 @@ for attempt in range(20):
         continue
     met = True
     r.works(*LARGE, "--epochs", epoch + 2, "--resume", r.path("c"), "--save", r.path("on"))
-    r.works(*LARGE, "--epochs", epoch + 2, "--save", r.path("whole"))
+    r.works(*LARGE, "--epochs", epoch + 2, "--save", r.path("whole"), "--ahead", "0")
     assert read("on") == read("whole"), (epoch, done)
     break
 assert met, "never in the midst of an epoch"
@@ -271,6 +280,59 @@ for more in ("  draw = replace\n", "  draw = labor\n", "  exclude = self\n",
     r.fails(3, "is of batches edges(64) of links; fanout 4,3; " + more.strip().replace(" =", ""),
             "train", few, "--data", DATA, "--undirected", "on", "-q", "--resume", r.path("ck"))
 
+# `none` is to say nothing; where all edges are drawn, those that are left out are left out of all.
+links(few, "--save", r.path("a"))
+none = batch_of(64, "  fanout = [4, 3]\n  exclude = none\n")
+links(links_model("none.gnn", "SAGEConv", none), "--save", r.path("b"))
+assert read("a") == read("b"), "none is left out"
+for conv in ("SAGEConv", "GCNConv"):
+    for ends in ("self", "reverse"):
+        of = [links(links_model("out.gnn", conv, batch_of(64, f"  exclude = {ends}\n" + how)))
+              for how in ("", "  fanout = all\n", "  fanout = [90, 90]\n",
+                          "  fanout = [90, 90]\n  draw = labor\n")]
+        assert all(abs(o["loss"] - of[0]["loss"]) < 2e-6 for o in of), (conv, ends, of)
+
+# The way back is a relation of its own: of all edges in one batch its other edges are left.
+USERS, ITEMS = 40, 30
+LIKES = random.sample([(u, i) for u in range(USERS) for i in range(ITEMS)], 160)
+OTHER = [(i, u) for i, u in random.sample([(i, u) for u in range(USERS) for i in range(ITEMS)], 60)
+         if (u, i) not in LIKES]
+TWO = """model T(out = 4) (likes: node.user -> node.item, liked: node.item -> node.user,
+                     x: node.user[F], z: node.item[F]) -> edge.likes {
+  i = Linear(out)(z)
+  h = Linear(out)(x) + {0}(v -> w in liked: i[v])
+  return edge(u -> v in likes: sum(h[u] * i[v], axis = -1))
+}
+train T {
+  loss = bce_with_logits(T(likes, liked, x, z), 1) +
+         bce_with_logits(T(corrupt(likes), liked, x, z), 0)
+  optimizer = adam(lr = 0.02)
+  epochs = 4
+%s}
+"""
+
+
+def two(back, more, what):
+    ends = {"user__likes__item": LIKES, "item__liked__user": back}
+    files.write_npz(r.path("two.npz"), {
+        **{f"{name}.edge_index": ("q", (2, len(e)), [u for u, _ in e] + [v for _, v in e])
+           for name, e in ends.items()},
+        "user.x": ("f", (USERS, 4), X[:4 * USERS]), "item.x": ("f", (ITEMS, 4), X[-4 * ITEMS:])})
+    path = r.write("two.gnn", TWO.replace("{0}", what) % more)
+    text = r.works("train", path, "--data", r.path("two.npz"), "-q", "--json")
+    return json.loads(text)["runs"][0]["loss"]
+
+
+BACK = [(i, u) for u, i in LIKES] + OTHER
+for fanout, what in (("", "sum"), ("", "mean"), ("  fanout = [90]\n", "sum"),
+                     ("  fanout = [90]\n", "mean")):
+    ways = {ends: two(BACK, f"  batch = edges(999) of likes\n  exclude = {ends}\n" + fanout, what)
+            for ends in ("none", "self", "reverse")}
+    every, left = two(BACK, "", what), two(OTHER, "", what)
+    assert abs(every - left) > 1e-3 * left, (every, left)
+    assert all(abs(ways[k] - every) < 2e-5 for k in ("none", "self")), (ways, every)
+    assert abs(ways["reverse"] - left) < 2e-5, (ways, left)
+
 # Facts: columns of the batch's edges come along, and those of which batches are made are a mask's.
 os.mkdir(r.path("kg"))
 for name, first in (("train", 0), ("valid", 1), ("test", 2)):
@@ -355,13 +417,33 @@ for optimizer in ("adam(lr = 0.02, amsgrad = true)", "sgd(lr = 0.1, momentum = 0
                  for text in (log, log3)]
         assert rates[0] == rates[1], rates
         for name, (_, _, values) in one.items():
-            assert all(abs(x - y) < 2e-4 for x, y in zip(values, sum_of[name][2])), name
+            assert all(abs(x - y) < 2e-6 for x, y in zip(values, sum_of[name][2])), name
 path = model("sum.gnn", "SAGEConv(hidden)", "SAGEConv(C)",
              "  batch = rows(9)\n  fanout = [3, 2]\n  accumulate = 3\n")
 train(path, "--save", r.path("a"))
 train(path, "--epochs", "2", "--checkpoint", r.path("c"))
 train(path, "--resume", r.path("c"), "--save", r.path("b"))
 assert read("a") == read("b"), "a break where gradients are added up"
+
+# Parts weigh by their labelled rows: two that no edge joins are one step of both.
+HALVES = r.path("halves.npz")
+APART = [(u, v) for u, v in EDGES if u % 2 == v % 2]
+files.write_npz(HALVES, {
+    **ARRAYS, "edge_index": ("q", (2, len(APART)), [u for u, _ in APART] + [v for _, v in APART]),
+    "edge_weight": ("f", (len(APART),), [0.5 + (k % 7) / 7 for k in range(len(APART))]),
+    "train_mask": ("?", (N,), [int(v % 2 == 0 or v % 12 == 1) for v in range(N)])})
+for optimizer in ("adam(lr = 0.02)", "sgd(lr = 0.5)"):
+    weights = []
+    for sampler in ("  sampler = cluster(2, 2)\n", "  sampler = cluster(2)\n  accumulate = 2\n",
+                    "  sampler = cluster(2)\n"):
+        with open(model("halves.gnn", "GCNConv(hidden)", "GCNConv(C)", sampler),
+                  encoding="utf-8") as f:
+            text = f.read().replace("adam(lr = 0.02)", optimizer)
+        r.works("train", r.write("halves.gnn", text), "--data", HALVES, "--undirected", "off", "-q",
+                "--save", r.path("w"))
+        weights.append([x for _, _, v in files.read_safetensors(r.path("w")).values() for x in v])
+    assert all(abs(x - y) < 2e-6 for x, y in zip(weights[0], weights[1])), optimizer
+    assert any(abs(x - y) > 1e-3 for x, y in zip(weights[0], weights[2])), optimizer
 
 # Figures of epochs by batches: those of all at once, where all edges count.
 for path in MODELS[:2]:
@@ -370,6 +452,12 @@ for path in MODELS[:2]:
                      for how in ("full", "batch"))
         keys = ["loss"] if "--fanout" in args else ["loss", "train_acc", "val_acc", "test_acc"]
         assert all(one[k] == some[k] for k in keys), (path, args, one, some)
+    thin = ("--batch", "16", "--fanout", "1,1", "--evaluate")
+    full, one, again = (train(path, *thin, *how) for how in (
+        ("full",), ("batch", "--threads", "1"), ("batch", "--threads", "2")))
+    keys = ["train_acc", "val_acc", "test_acc"]
+    assert [one[k] for k in keys] == [again[k] for k in keys] != [full[k] for k in keys], (
+        path, full, one, again)
 said = train(model("ev.gnn", "SAGEConv(hidden)", "SAGEConv(C)",
                    "  batch = rows(16)\n  evaluate = batch\n  select = best\n"))
 assert said["test_acc"] > 0.5, said
@@ -404,6 +492,20 @@ NEGATIVE = r.path("negative.npz")
 files.write_npz(NEGATIVE, {**ARRAYS, "edge_weight": (
     "f", (len(EDGES),), [-1.0 + k % 3 for k in range(len(EDGES))])})
 r.fails(3, "an edge weighs -1", "train", path, "--data", NEGATIVE, "-q")
+
+# What is no number is counted in all batches: of nodes alone, in a batch that is not the last.
+ALONE, ODD = 20, r.path("odd.npz")
+files.write_npz(ODD, {
+    **ARRAYS, "x": ("f", (N + ALONE, F), X + [3e38] * F + [1.0] * (F * (ALONE - 1))),
+    "y": ("q", (N + ALONE,), LABEL + [0] * ALONE),
+    **{f"{m}_mask": ("?", (N + ALONE,), ARRAYS[f"{m}_mask"][2] + [int(m == "test")] * ALONE)
+       for m in ("train", "val", "test")}})
+SQUARED = r.write("squared.gnn", MODEL.replace("a(g, x)", "a(g, x * x)") % (
+    "SAGEConv(hidden)", "SAGEConv(C)", ""))
+for evaluate in ("full", "batch"):
+    text = r.works("train", SQUARED, "--data", ODD, "--undirected", "off", "-q", "--json",
+                   "--batch", "8", "--evaluate", evaluate)
+    assert json.loads(text)["not_finite"] == 1, (evaluate, text)
 
 # Nothing is drawn, and no rows at all.
 train(SAGE, "--batch", "8", "--fanout", "0,0")
@@ -456,7 +558,7 @@ for words, more in (("`batch` is `rows(N)`", "  batch = 8\n"),
                     ("the loss is over none of those", "  batch = edges(8) of g\n"),
                     ("`exclude` goes with `batch = edges(N) of`",
                      "  batch = rows(8)\n  exclude = self\n"),
-                    ("`draw` is `uniform`, `replace` or `labor`",
+                    ("`draw` is `uniform`, `replace`, `labor` or `last`",
                      "  batch = rows(8)\n  draw = all\n"),
                     ("`sampler` is `cluster(parts, each)`", "  sampler = 3\n"),
                     ("`sampler` is `cluster(parts, each)`", "  sampler = nodes(3)\n"),

@@ -8,6 +8,8 @@ import runs
 r = runs.Runs(shared=True)
 DATA = "synthetic:nodes=300,edges=1200,features=16,classes=4"
 CASES = [(m, w) for m in ("gcn", "gat", "sage", "gin") for w in ("step", "eval")]
+if runs.SANITIZED:  # of each model one
+    CASES = [case for k, case in enumerate(CASES) if k % 4 in (0, 3)]
 
 
 def check(what, holds):

@@ -66,7 +66,8 @@ assert re.match(r"seed 2/2  epoch (3000/3000 .* for \d+|\d+/3000 .* for 100) of 
 # An epoch of many batches says how far it is.
 text, status = heard(200, "train", GCN, "--epochs", 2000, "--batch", 2, "--fanout", "3,2")
 assert status == 0 and any(re.fullmatch(
-    r"epoch \d+  batch \d+/\d+  [\d.]+ \w+ left of it  [\d.]+ a second  loss [\d.]+", x)
+    r"epoch \d+  batch \d+/\d+  [\d.]+ \w+ left of it  [\d.]+ a second, \d+% waiting for data  "
+    r"loss [\d.]+", x)
     for x in lines(text)), lines(text)
 
 # The window is made narrower while it runs.

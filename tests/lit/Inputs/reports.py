@@ -115,6 +115,8 @@ ROWS = {row.split("|")[1].strip(): set(re.findall(r"`(\w+)`", row.split("|")[2])
 ON = ("--cache-dir", r.path("cache"))
 for row, head, args in (
         ("`train`", True, ("train", GCN, "--epochs", 2, *ON)),
+        ("`train`", True, ("train", os.path.join(runs.SAMPLES, "sage.gnn"), "--epochs", 2,
+                           "--batch", 8, *ON)),
         ("`run`", True, ("run", GCN, "--threads", 1, *ON)),
         ("`run --batches`", False, ("run", GCN, "--batches", 2)), ("`gnnc MODEL`", True, (GCN,)),
         ("`gnnc MODEL -o`", False, (GCN, "-o", r.path("gcn.o"))),

@@ -92,6 +92,9 @@ for name, data in (("p.csv", plain), ("t.csv", turned)):
     r.works("run", GCN, "--data", data, "--weights", saved, "--predictions", r.path(name))
 assert bytes_of(r.path("p.csv")) == bytes_of(r.path("t.csv"))
 assert "nodes in another order" in r.works("data", "info", turned)
+for source in SYNTHETIC, NPZ:
+    r.fails(0, "the split was drawn with seed 3, and stays", "data", "convert", source, turned,
+            "--order", "degree", "--seed", 3)
 
 # Training alone.
 OWN = r.write("own.gnn", """model M(hidden = 8) (g: graph, x: node[F]) -> node[C] {
@@ -122,6 +125,12 @@ for name, where in (("x", "of x"), ("y", "of y"), ("edges/g/col", "of edges/g/co
     for command in (("train", GCN, "--data"), ("train", OWN, "--data"), ("data", "check"),
                     ("train", OWN, "--evaluate", "batch", "--data")):
         r.fails(3, f"{where}) is damaged", *command, bad)
+# Damage that a later batch meets is said with the same words, whoever meets it.
+at = arrays["x"]["at"] + 499 * 16 * 4
+bad = r.write("bad.gnnc", good[:at] + bytes([good[at] ^ 1]) + good[at + 1:])
+for ahead in (0, 1, 3):
+    r.fails(3, "seed 0: " + bad + ": block ", "train", OWN, "--data", bad, "--scores", "off",
+            "--batch", "1", "--fanout", "0,0", "--ahead", ahead)
 bad = r.write("bad.gnnc", good[:-4096])
 r.fails(3, "bad.gnnc: truncated: ", "data", "info", bad)
 bad = r.write("bad.gnnc", good[:8] + b"\x07" + good[9:])
@@ -139,14 +148,18 @@ r.fails(3, "cannot open", "data", "convert", "nowhere", r.path("n"))
 r.fails(3, "cannot", "data", "convert", NPZ, r.path("no/folder"))
 assert not os.path.exists(r.path("n"))
 
-# Killed at any moment: there is a whole store, or none.
+# Killed at any moment, until it comes to an end before: there is a whole store, or none.
 target, big = r.path("k.gnnc"), "synthetic:nodes=20000,edges=200000,features=64,classes=3"
-for k in range(3 if runs.SANITIZED else 12):
+none, wait, step = 0, 0.01, 1.8 if runs.SANITIZED else 1.2
+while not os.path.exists(target):
     p = subprocess.Popen([r.gnnc, "data", "convert", big, target, "-q"])
-    time.sleep(0.01 * (k + 1))
+    time.sleep(wait)
     p.send_signal(signal.SIGKILL)
     p.wait()
-    if os.path.exists(target):
-        r.works("data", "check", target)
-        os.remove(target)
+    none += not os.path.exists(target)
+    wait *= step
+    assert wait < 60, "it does not come to an end"
+assert none > 0
+r.works("data", "check", target)
+os.remove(target)
 r.done()
