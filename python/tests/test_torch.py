@@ -316,7 +316,8 @@ class Cuts(Base):
                     self.assertLess(far, 10 * usual + 1e-4)
                 own.eval(), eager.eval()
                 torch.testing.assert_close(compiled(x, e), eager(x, e), rtol=1e-5, atol=1e-5)
-                self.assertTrue(explain(own.train(), x, e).whole)
+                said = explain(own.train(), x, e)
+                self.assertTrue(said.whole, said)
 
     def test_pools(self):
         batch = torch.arange(40) // 9

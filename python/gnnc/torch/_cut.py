@@ -151,6 +151,8 @@ class Plan:
             level = 1 if side == "gnnc" else 0
             for a in node.all_input_nodes:
                 of = self.level[a]
+                if side == "gnnc" and is_size(a):
+                    continue  # gnnc knows how many rows there are
                 if side == "index":
                     level = max(level, of)
                 elif (of % 2 == 1) == (side == "gnnc"):

@@ -101,7 +101,8 @@ def prepare(gm: fx.GraphModule, known: Dict[Any, Any]) -> None:
     for node in list(gm.graph.nodes):
         if node.target is aten.native_dropout.default:
             _split_dropout(gm.graph, node)
-        elif node.target is operator.getitem:
+    for node in list(gm.graph.nodes):
+        if node.target is operator.getitem:
             _pick(gm.graph, node)
         elif node.target is aten.std.correction:
             _spread(gm.graph, node, node, "deviation")
