@@ -15,7 +15,7 @@ WERROR ?= $(if $(CI),-DGNNC_WERROR=ON)
 .PHONY: check test-long mutate same-code test-nvrtc cache-stress fuzz-models all run test asan \
         tsan fuzz strict-gcc strict-clang no-llvm format format-check install clean \
         bench bench-quick bench-ablation bench-tuned bench-peers bench-programs \
-        setup-build setup-test setup-check wheel sdist test-wheel
+        setup-build setup-test setup-check wheel sdist test-wheel test-torch
 
 all: setup-build build/build.ninja
 	@cmake --build build --target gnnc -j$(JOBS)
@@ -163,6 +163,12 @@ sdist:
 # Into an empty environment and out again; needs no network.
 test-wheel: wheel
 	python3 python/tests/wheel.py build/wheel
+
+# The backend for torch.compile, under a Python that has torch and PyTorch Geometric.
+PYTHON ?= python3
+test-torch: setup-build build/build.ninja
+	@cmake --build build --target gnnc_shared -j$(JOBS)
+	$(PYTHON) python/tests/run.py test_torch
 
 clean:
 	rm -rf build build-*

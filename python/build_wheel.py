@@ -141,11 +141,16 @@ def find_library(named=None):
 def package():
     """{name in the wheel: bytes} of the package's own files."""
     files, folder = {}, os.path.join(HERE, "gnnc")
-    for name in sorted(os.listdir(folder)):
-        if name.endswith(".py") or name == "py.typed":
-            with open(os.path.join(folder, name), "rb") as f:
-                files["gnnc/" + name] = f.read()
+    for part in ("", "torch/"):
+        for name in sorted(os.listdir(os.path.join(folder, part))):
+            if name.endswith(".py") or name == "py.typed":
+                with open(os.path.join(folder, part, name), "rb") as f:
+                    files[f"gnnc/{part}{name}"] = f.read()
     return files
+
+
+# What torch.compile(backend="gnnc") finds.
+ENTRY_POINTS = b"[torch_dynamo_backends]\ngnnc = gnnc.torch:backend\n"
 
 
 def metadata(p):
@@ -185,6 +190,7 @@ def write_wheel(folder, files, tag, with_library=False):
     info = f"{p['name']}-{p['version']}.dist-info"
     files = dict(files)
     files[f"{info}/METADATA"] = metadata(p)
+    files[f"{info}/entry_points.txt"] = ENTRY_POINTS
     files[f"{info}/WHEEL"] = (f"Wheel-Version: 1.0\nGenerator: gnnc build_wheel\n"
                               f"Root-Is-Purelib: {'false' if with_library else 'true'}\n"
                               f"Tag: {tag}\n").encode()

@@ -223,10 +223,8 @@ static factors factors_of(lower *L, gir_id v)
     bool at = n->attr.i[0] != 0, bt = n->attr.i[1] != 0;
     int64_t acols = ta->dim[ta->rank - 1], bcols = tb->dim[tb->rank - 1];
     factors f = {.depth = at ? ta->dim[0] : acols};
-    f.a = (matrix){low_buffer_of_value(L, dense_operand(L->p, a)), at ? 1 : acols, at ? acols : 1,
-                   0, 0};
-    f.b = (matrix){low_buffer_of_value(L, dense_operand(L->p, b)), bt ? 1 : bcols, bt ? bcols : 1,
-                   0, 0};
+    f.a = (matrix){low_buffer_read(L, a), at ? 1 : acols, at ? acols : 1, 0, 0};
+    f.b = (matrix){low_buffer_read(L, b), bt ? 1 : bcols, bt ? bcols : 1, 0, 0};
     return f;
 }
 

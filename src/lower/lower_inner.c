@@ -120,8 +120,8 @@ static inner inner_of(lower *L, gir_id v)
 {
     const gir_type *t = gir_type_of(L->p, v);
     int64_t m = t->dim[0], n = t->dim[1];
-    matrix a = {low_buffer_of_value(L, dense_operand(L->p, gir_in(L->p, v, 0))), 1, m, 0, 0};
-    matrix b = {low_buffer_of_value(L, dense_operand(L->p, gir_in(L->p, v, 1))), n, 1, 0, 0};
+    matrix a = {low_buffer_read(L, gir_in(L->p, v, 0)), 1, m, 0, 0};
+    matrix b = {low_buffer_read(L, gir_in(L->p, v, 1)), n, 1, 0, 0};
     inner g = {.a = a, .b = b, .m = m, .n = n, .elem = low_elem((gn_elem)t->elem)};
     if (L->sched.swap) {
         g.a = (matrix){b.buffer, 1, n, 0, 0};

@@ -83,9 +83,7 @@ static kir_id rows_value(lower *L, gir_id v, const where *w, low_ix *x)
             low_note_far_read(L, base, w, fu_elems(L->p, v));
         return low_value(L, o, &none, &y);
     }
-    while (fu_is_identity_view(L->p, o)) o = gir_in(L->p, o, 0);
-    int buffer = low_buffer_of_value(L, o);
-    return low_load(L, buffer, low_ix_lin(L, x));
+    return low_load(L, low_buffer_read(L, o), low_ix_lin(L, x));
 }
 
 kir_id low_view_value(lower *L, gir_id v, const where *w, low_ix *x)

@@ -163,6 +163,40 @@ START_TEST(relations)
 }
 END_TEST
 
+/* A view that is a result, and that a product and a sum of products read besides. */
+static const char view[] = "program @view {\n"
+                           "  space a node ?\n"
+                           "  %1 = input \"p\" : a f32[2, 3]\n"
+                           "  %2 = mul %1, %1\n"
+                           "  %3 = reshape %2 : a f32[6]\n"
+                           "  %4 = const {value = 1} : f32[6, 4]\n"
+                           "  %5 = matmul %3, %4 {ta = 0, tb = 0}\n"
+                           "  %6 = matmul %3, %5 {ta = 1, tb = 0}\n"
+                           "  output \"squares\" %3\n  output \"sums\" %5\n"
+                           "  output \"inner\" %6\n}\n";
+
+START_TEST(views_that_are_results)
+{
+    static const char *const modes[] = {NULL, "eager", "reduce-overhead"};
+    bench b = open_ir(view, (gnnc_compile_options){.mode = modes[_i]});
+    int64_t rows[] = {A, 2, 3};
+    float p[A * 6], sums[A] = {0}, inner[6] = {0};
+    for (int k = 0; k < A * 6; k++) {
+        p[k] = (float)(k % 5) - 2;
+        sums[k / 6] += p[k] * p[k];
+    }
+    for (int k = 0; k < A * 6; k++) inner[k % 6] += p[k] * p[k] * sums[k / 6];
+    DLTensor tp = tensor(p, 3, rows, kDLFloat, 32), out;
+    ok(gnnc_run_bind(b.run, "p", &tp));
+    ok(gnnc_run_infer(b.run));
+    ok(gnnc_run_output(b.run, "sums", &out));
+    for (int k = 0; k < A * 4; k++) ck_assert_float_eq(((float *)out.data)[k], sums[k / 4]);
+    ok(gnnc_run_output(b.run, "inner", &out));
+    for (int k = 0; k < 24; k++) ck_assert_float_eq(((float *)out.data)[k], inner[k / 4]);
+    tear_down(&b);
+}
+END_TEST
+
 /* Gradients of inference: states stay, and with them the draws. */
 START_TEST(states_stay)
 {
@@ -301,6 +335,7 @@ int main(void)
     if (GNNC_HAVE_LLVM) {
         tcase_add_loop_test(t, one_graph, 0, 3);
         tcase_add_loop_test(t, relations, 0, 2);
+        tcase_add_loop_test(t, views_that_are_results, 0, 3);
         tcase_add_test(t, states_stay);
         tcase_add_test(t, memory);
     }
