@@ -235,7 +235,7 @@ def _free_constant(graph: fx.Graph, node: fx.Node) -> None:
 
 
 def _name_sizes(graph: fx.Graph) -> None:
-    """Sizes of tensors become the inputs that they are, or sizes of the first tensor that has it."""
+    """Sizes of tensors become the inputs that they are, or of the first tensor that has it."""
     named: Dict[Any, fx.Node] = {}
     first: Dict[Any, Tuple[fx.Node, int]] = {}
     for node in list(graph.nodes):

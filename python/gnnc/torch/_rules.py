@@ -347,7 +347,8 @@ def _binary(name: str) -> Callable[..., Value]:
     def emit(t: Any, node: fx.Node) -> Value:
         if node.kwargs:
             raise Unsupported(node, "with a mode of rounding")
-        return t.text.map(name, fit(t, node, node.args[0], "f32"), fit(t, node, node.args[1], "f32"))
+        return t.text.map(name, fit(t, node, node.args[0], "f32"),
+                          fit(t, node, node.args[1], "f32"))
     return emit
 
 
