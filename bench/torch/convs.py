@@ -1,4 +1,5 @@
-"""Which convolutions of PyTorch Geometric gnnc runs whole under torch.compile, and what cuts others.
+"""Which convolutions of PyTorch Geometric gnnc runs whole under torch.compile, and what cuts
+others.
 
     convs.py [NAME ...]
 
@@ -101,7 +102,8 @@ def arguments(names):
     def x(*shape):
         return torch.randn(*shape, generator=g)
     have = {
-        "x": lambda: x(N, I), "e": lambda: e, "sorted": lambda: e[:, e[1].argsort()], "w": lambda: torch.rand(E, generator=g),
+        "x": lambda: x(N, I), "e": lambda: e, "sorted": lambda: e[:, e[1].argsort()],
+        "w": lambda: torch.rand(E, generator=g),
         "attr": lambda: torch.rand(E, 4, generator=g), "pos": lambda: x(N, 3),
         "normal": lambda: torch.nn.functional.normalize(x(N, 3)), "deep": lambda: x(N, 3, I),
         "type": lambda: torch.randint(0, 3, (E,), generator=g),
