@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import warnings
 from collections import Counter
 from typing import Any, Callable, Dict, List, Optional, Sequence, Set, Tuple

@@ -6,13 +6,14 @@ import operator
 import re
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Set, Tuple
 
+import sympy
 import torch
 from torch import fx
 
-from .._errors import Error, ModelError
+from .._errors import ModelError
 from ._graphs import graph_alone, is_index_input, is_random, is_size, prepare
 from ._ir import Text, Value, number
-from ._program import Alone, Ends, Executable, Input, Output, Program, watch
+from ._program import Alone, Ends, Input, Output, Program, watch
 from ._rules import EDGES, MOVES, RULES, Edge, aten, constant, index_of
 from ._spaces import Axes, Axis, Relation, Unsupported, size_of, value_of
 
@@ -392,7 +393,7 @@ class Translator:
         return found
 
 
-def _node_of_line(text: str, lines: int, t: Translator, message: str) -> Optional[fx.Node]:
+def _node_of_line(text: str, t: Translator, message: str) -> Optional[fx.Node]:
     """Whose value a message of the parser or the verifier speaks of."""
     number = re.search(r"%(\d+)", message)
     at = re.match(r"torch:(\d+):", message)
@@ -451,7 +452,7 @@ class Cutter:
             try:
                 program = Program(text, t.ends(), t.inputs, t.outputs, self.mode, self.threads)
             except ModelError as e:
-                node = _node_of_line(text, 0, t, e.message)
+                node = _node_of_line(text, t, e.message)
                 if node is None or node in self.banned:
                     node = nodes[-1] if nodes[-1] not in self.banned else None
                 raise Unsupported(node, e.message.split("\n")[0]) from e
@@ -517,7 +518,7 @@ class Writer:
         """The operator itself, run by torch."""
         if node.op == "get_attr":
             name = f"g{len(self.globals)}"
-            self.globals[name] = _attribute(node.graph.owning_module, node.target)
+            self.globals[name] = _attribute(node.graph.owning_module, str(node.target))
             self.names[node] = name
             return
         args = ", ".join([self._render(a) for a in node.args] +
@@ -705,7 +706,7 @@ class _Size:
 
     def __init__(self, expr: Any, order: List[Any]) -> None:
         self.expr, self.order = expr, order
-        self.of = __import__("sympy").lambdify(order, expr, "math")
+        self.of = sympy.lambdify(order, expr, "math")
 
     def __call__(self, *values: int) -> int:
         return int(self.of(*values))

@@ -5,7 +5,7 @@ once; and the split of a joint graph into forward and backward, with what is kep
 from __future__ import annotations
 
 import operator
-from typing import Any, Dict, List, Optional, Set, Tuple
+from typing import Any, Dict, List, Set, Tuple
 
 import torch
 from torch import fx
@@ -235,7 +235,7 @@ def _free_constant(graph: fx.Graph, node: fx.Node) -> None:
 
 
 def _name_sizes(graph: fx.Graph) -> None:
-    """Sizes of tensors become the inputs that they are, or of the first tensor that has it."""
+    """Sizes of tensors become inputs where they are, else sizes of the first tensor with them."""
     named: Dict[Any, fx.Node] = {}
     first: Dict[Any, Tuple[fx.Node, int]] = {}
     for node in list(graph.nodes):

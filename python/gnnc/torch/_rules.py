@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 import operator
-from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 import torch
 from torch import fx
 
-from ._ir import Text, Value
+from ._ir import Text, Value, number
 from ._spaces import Axes, Axis, Relation, Unsupported, value_of
 
 aten = torch.ops.aten
@@ -303,7 +303,6 @@ def fit(t: Any, node: fx.Node, a: Any, elem: Optional[str] = None) -> Value:
 
 
 def _number(x: float) -> str:
-    from ._ir import number
     return number(x)
 
 
@@ -347,8 +346,8 @@ def _binary(name: str) -> Callable[..., Value]:
     def emit(t: Any, node: fx.Node) -> Value:
         if node.kwargs:
             raise Unsupported(node, "with a mode of rounding")
-        return t.text.map(name, fit(t, node, node.args[0], "f32"),
-                          fit(t, node, node.args[1], "f32"))
+        a, b = (fit(t, node, x, "f32") for x in node.args[:2])
+        return t.text.map(name, a, b)
     return emit
 
 
