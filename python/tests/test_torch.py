@@ -311,9 +311,10 @@ class Cuts(Base):
                         k(x.double() if f is exact else x, e).square().sum().backward()
                 for (k, a), b in zip(eager.state_dict().items(), own.state_dict().values()):
                     torch.testing.assert_close(b, a, rtol=1e-5, atol=1e-6, msg=k)
-                for p, q, r in zip(own.parameters(), eager.parameters(), exact.parameters()):
-                    far, usual = ((a.grad - r.grad).abs().max().item() for a in (p, q))
-                    self.assertLess(far, 10 * usual + 1e-4)
+                # Gradients of what a norm takes away are sums that cancel: far from exact for both.
+                scale = max(r.grad.abs().max().item() for r in exact.parameters())
+                for p, r in zip(own.parameters(), exact.parameters()):
+                    self.assertLess((p.grad - r.grad).abs().max().item(), 1e-4 * scale + 1e-4)
                 own.eval(), eager.eval()
                 torch.testing.assert_close(compiled(x, e), eager(x, e), rtol=1e-5, atol=1e-5)
                 said = explain(own.train(), x, e)
