@@ -150,12 +150,9 @@ typedef struct gn_data_column {
     gn_counted_rows rows; /* CONST */
 } gn_data_column;
 
-typedef enum gn_apartness {              /* of rows, or edges, that are groups of their own */
-                            GN_TOGETHER, /* they are none */
-                            GN_APART, /* edges count that are not after their times, where there are
-                                         times */
-                            GN_APART_BEFORE /* before their times */
-} gn_apartness;
+/* Rows, or edges, are groups of their own, for which edges count that are not after their times,
+ * where there are times, or before them; or they are none. */
+typedef enum gn_apartness { GN_TOGETHER, GN_APART, GN_APART_BEFORE } gn_apartness;
 
 typedef struct gn_graph_slot {
     const char *name; /* bound by name; NULL for a derived one */

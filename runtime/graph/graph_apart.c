@@ -4,11 +4,9 @@
  *
  * Picks have the rows of another first, in its order, and then those that are new, as edges name
  * them: a row keeps its number from one level to the next. */
-#include "base/draw_weighted.h"
+#include "runtime/graph/draw_row.h"
 #include "runtime/graph/graph_sort.h"
 #include "runtime/graph/pair_map.h"
-
-#include <string.h>
 
 static int64_t get(const gn_graph *g, gn_graph_array k, int64_t i)
 {
@@ -244,10 +242,8 @@ gn_status *gn_graph_restrict_apart(const gn_graph *g, const gn_graph *src, const
 
 /* The edges into a row of which some are kept [most of a row]. */
 typedef struct candidates {
-    int64_t n;
-    int64_t *edge, *owner, *time, *few;
-    float *weight;
-    double *key;
+    int64_t n, *edge;
+    gn_draw_room room;
     void *block;
 } candidates;
 
@@ -280,11 +276,11 @@ static gn_status *room_new(const gn_graph *g, const gn_graph *r, const gn_drawin
     if (__builtin_add_overflow(few, 5 * most + 1, &words)) words = INT64_MAX;
     GN_TRY(gn_block_new(words, sizeof(int64_t), "drawn edges", &z->block));
     z->edge = z->block;
-    z->owner = z->edge + most;
-    z->time = z->owner + most;
-    z->key = (double *)(void *)(z->time + most);
-    z->weight = (float *)(void *)(z->key + most);
-    z->few = (int64_t *)(void *)z->key + 2 * most;
+    z->room.owner = z->edge + most;
+    z->room.time = z->room.owner + most;
+    z->room.key = (double *)(void *)(z->room.time + most);
+    z->room.weight = (float *)(void *)(z->room.key + most);
+    z->room.few = (int64_t *)(void *)z->room.key + 2 * most;
     return NULL;
 }
 
@@ -313,49 +309,45 @@ static gn_status *find_candidates(const gn_graph *g, const gn_graph *r, const gn
         if (is_loop(g, how, v, e) || !is_in_time(g, r, how, i, e)) continue;
         int64_t k = z->n++, from = how->weight ? origin(how, e) : 0;
         z->edge[k] = e;
-        z->owner[k] = get(g, owner, e);
-        z->time[k] = time_of(g, how, e);
-        z->weight[k] = how->weight && from >= 0 ? how->weight[from] : 1;
-        if (!(z->weight[k] >= 0))
-            GN_FAIL(GN_ERR_DATA, "draw: an edge weighs %g", (double)z->weight[k]);
+        z->room.owner[k] = get(g, owner, e);
+        z->room.time[k] = time_of(g, how, e);
+        z->room.weight[k] = how->weight && from >= 0 ? how->weight[from] : 1;
+        if (!(z->room.weight[k] >= 0))
+            GN_FAIL(GN_ERR_DATA, "draw: an edge weighs %g", (double)z->room.weight[k]);
     }
     return NULL;
 }
 
-/* Which of the candidates are kept, in their order; how many. */
-static int64_t choose(const gn_graph *r, const gn_drawing *how, int64_t i, const candidates *z)
-{
-    uint64_t stream = gn_draw_key(gn_draw_key(how->key, how->site), (uint32_t)r->groups->group[i]);
-    int64_t row = get(r, GN_GRAPH_COL, i), most = how->most, n = z->n;
-    bool again = how->how == GN_DRAW_REPLACE;
-    int64_t count = how->weight ? gn_draw_count(how->how, most, n, z->weight)
-                    : again     ? (n > 0) * most
-                                : (n < most ? n : most);
-    if (how->weight && again && count)
-        gn_draw_weighted_again(stream, row, most, n, z->weight, z->key, z->few);
-    else if (how->weight)
-        gn_draw_weighted_few(stream, count, n, z->owner, z->weight, z->key, z->few);
-    else if (again && count)
-        gn_draw_again(stream, row, most, n, z->few);
-    else if (n <= most)
-        for (int64_t k = 0; k < n; k++) z->few[k] = k;
-    else if (how->how == GN_DRAW_LABOR)
-        gn_draw_shared(stream, most, n, z->owner, z->few);
-    else if (how->how == GN_DRAW_LAST)
-        gn_draw_last(most, n, z->time, z->few);
-    else
-        gn_draw_few(stream, row, most, n, z->few);
-    return count;
-}
-
 static int64_t put(const gn_graph *g, int64_t e, gn_graph *d, int64_t k)
 {
-    if (d) {
-        set(d, GN_GRAPH_COL, k, get(g, GN_GRAPH_COL, e));
-        set(d, GN_GRAPH_POS, k, get(g, GN_GRAPH_POS, e));
-        set(d, GN_GRAPH_FROM, k, e);
-    }
+    set(d, GN_GRAPH_COL, k, get(g, GN_GRAPH_COL, e));
+    set(d, GN_GRAPH_POS, k, get(g, GN_GRAPH_POS, e));
+    set(d, GN_GRAPH_FROM, k, e);
     return k + 1;
+}
+
+/* `count` of the candidates into row i of r, and loops, from edge k of d on; where they end. */
+static int64_t draw_row(const gn_graph *g, const gn_graph *r, const gn_drawing *how, int64_t i,
+                        const candidates *z, int64_t count, gn_graph *d, int64_t k)
+{
+    int64_t v = get(r, GN_GRAPH_COL, i), end = get(g, GN_GRAPH_ROW_PTR, v + 1), next = 0;
+    uint64_t stream = gn_draw_key(gn_draw_key(how->key, how->site), (uint32_t)r->groups->group[i]);
+    bool all = gn_draws_all(how, count, z->n);
+    if (!all) gn_draw_choose(how, stream, v, count, z->n, &z->room);
+    for (int64_t e = get(g, GN_GRAPH_ROW_PTR, v); e < end; e++) {
+        if (is_loop(g, how, v, e) && is_in_time(g, r, how, i, e)) k = put(g, e, d, k);
+        for (; next < count && z->edge[all ? next : z->room.few[next]] == e; next++)
+            k = put(g, e, d, k);
+    }
+    return k;
+}
+
+static int64_t count_loops(const gn_graph *g, const gn_graph *r, const gn_drawing *how, int64_t i)
+{
+    int64_t v = get(r, GN_GRAPH_COL, i), end = get(g, GN_GRAPH_ROW_PTR, v + 1), n = 0;
+    for (int64_t e = get(g, GN_GRAPH_ROW_PTR, v); e < end && how->loops; e++)
+        n += is_loop(g, how, v, e) && is_in_time(g, r, how, i, e);
+    return n;
 }
 
 /* The edges that are kept, in d where it is given; *n: how many. */
@@ -364,14 +356,15 @@ static gn_status *draw_rows(const gn_graph *g, const gn_graph *r, const gn_drawi
 {
     int64_t kept = 0;
     for (int64_t i = 0; i < r->n_edge; i++) {
-        int64_t v = get(r, GN_GRAPH_COL, i), end = get(g, GN_GRAPH_ROW_PTR, v + 1), next = 0;
         GN_TRY(find_candidates(g, r, how, i, z));
-        int64_t few = choose(r, how, i, z);
-        for (int64_t e = get(g, GN_GRAPH_ROW_PTR, v); e < end; e++) {
-            if (is_loop(g, how, v, e) && is_in_time(g, r, how, i, e)) kept = put(g, e, d, kept);
-            for (; next < few && z->edge[z->few[next]] == e; next++) kept = put(g, e, d, kept);
+        int64_t count = gn_draw_number(how, z->n, z->room.weight);
+        if (d) {
+            kept = draw_row(g, r, how, i, z, count, d, kept);
+            set(d, GN_GRAPH_ROW_PTR, i + 1, kept);
+        } else if (__builtin_add_overflow(kept, count + count_loops(g, r, how, i), &kept)) {
+            GN_FAIL(GN_ERR_NOMEM, "draw: %lld edges of each of %lld rows cannot be counted",
+                    (long long)how->most, (long long)r->n_edge);
         }
-        if (d) set(d, GN_GRAPH_ROW_PTR, i + 1, kept);
     }
     *n = kept;
     return NULL;

@@ -1,15 +1,7 @@
 /* Graphs of a few of the edges into each of some rows. */
-#include "base/draw_weighted.h"
+#include "runtime/graph/draw_row.h"
 #include "runtime/graph/graph_internal.h"
 #include "runtime/memory.h"
-
-/* Room for the edges into a row that are no loops, [most of a row]. */
-typedef struct row_room {
-    int64_t *few;   /* those that are drawn [most] */
-    int64_t *owner; /* whose draws they are: sources, or places in the user's list */
-    float *weight;  /* NULL: alike */
-    double *key;
-} row_room;
 
 /* The edges into a row, and how many of them are kept. */
 typedef struct row_edges {
@@ -58,24 +50,14 @@ static gn_status *find_weights(const gn_graph *g, const row_edges *r, const gn_d
 
 /* Which are drawn of those that are no loops. */
 GN_INLINE void choose(const gn_graph *g, const gn_elem index, const row_edges *r,
-                      const gn_drawing *how, const row_room *z)
+                      const gn_drawing *how, const gn_draw_room *z)
 {
-    uint64_t stream = gn_draw_key(how->key, how->site);
     int64_t others = r->end - r->first - r->loops, n = 0;
     bool again = how->how == GN_DRAW_REPLACE;
     gn_graph_array owner = how->how == GN_DRAW_LABOR ? GN_GRAPH_COL : GN_GRAPH_POS;
     for (int64_t e = r->first; e < r->end && !again && (how->weight || owner == GN_GRAPH_COL); e++)
         if (!is_loop(g, index, r, e)) z->owner[n++] = at(g, index, owner, e);
-    if (how->weight && again)
-        gn_draw_weighted_again(stream, r->row, r->drawn, others, z->weight, z->key, z->few);
-    else if (how->weight)
-        gn_draw_weighted_few(stream, r->drawn, others, z->owner, z->weight, z->key, z->few);
-    else if (again)
-        gn_draw_again(stream, r->row, how->most, others, z->few);
-    else if (how->how == GN_DRAW_LABOR)
-        gn_draw_shared(stream, how->most, others, z->owner, z->few);
-    else
-        gn_draw_few(stream, r->row, how->most, others, z->few);
+    gn_draw_choose(how, gn_draw_key(how->key, how->site), r->row, r->drawn, others, z);
 }
 
 GN_INLINE int64_t put(const gn_graph *g, bool unplaced, gn_graph *d, const gn_elem index, int64_t k,
@@ -132,20 +114,15 @@ GN_INLINE int64_t find_rows(const gn_graph *g, const gn_graph *r, const gn_elem 
 
 /* How many edges are kept of each, and in all. */
 static gn_status *count(const gn_graph *g, const gn_drawing *how, int64_t n, row_edges *rows,
-                        const row_room *z, int64_t *edges)
+                        const gn_draw_room *z, int64_t *edges)
 {
     *edges = 0;
     for (int64_t i = 0; i < n; i++) {
         row_edges *r = &rows[i];
         int64_t others = r->end - r->first - r->loops;
-        if (how->weight) {
-            GN_TRY(find_weights(g, r, how, z->weight));
-            r->drawn = gn_draw_count(how->how, how->most, others, z->weight);
-            r->some = how->how == GN_DRAW_REPLACE || r->drawn < others;
-        } else {
-            r->some = how->how == GN_DRAW_REPLACE ? others > 0 : others > how->most;
-            r->drawn = r->some ? how->most : others;
-        }
+        if (how->weight) GN_TRY(find_weights(g, r, how, z->weight));
+        r->drawn = gn_draw_number(how, others, z->weight);
+        r->some = !gn_draws_all(how, r->drawn, others);
         if (__builtin_add_overflow(*edges, r->loops + r->drawn, edges))
             GN_FAIL(GN_ERR_NOMEM, "draw: %lld edges of each of %lld rows cannot be counted",
                     (long long)how->most, (long long)n);
@@ -153,7 +130,7 @@ static gn_status *count(const gn_graph *g, const gn_drawing *how, int64_t n, row
     return NULL;
 }
 
-static gn_status *room_new(const gn_drawing *how, int64_t into, row_room *z, void **block)
+static gn_status *room_new(const gn_drawing *how, int64_t into, gn_draw_room *z, void **block)
 {
     int64_t few = how->most, all;
     if (how->how != GN_DRAW_REPLACE && few > into) few = into;
@@ -168,7 +145,7 @@ static gn_status *room_new(const gn_drawing *how, int64_t into, row_room *z, voi
 }
 
 GN_INLINE void fill(const gn_graph *g, const gn_elem index, const gn_drawing *how, int64_t n,
-                    const row_edges *rows, const row_room *z, gn_graph *d)
+                    const row_edges *rows, const gn_draw_room *z, gn_graph *d)
 {
     int64_t k = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -189,7 +166,7 @@ gn_status *gn_graph_draw(const gn_graph *g, const gn_graph *r, const gn_drawing 
                          gn_graph **out)
 {
     int64_t edges = 0, n = r->n_edge;
-    row_room z;
+    gn_draw_room z;
     void *block = NULL, *table;
     bool wide = g->index == GN_I64;
     *out = NULL;

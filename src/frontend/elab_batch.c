@@ -202,6 +202,13 @@ static void sampler_setting(elab *E, const ast_decl *d, gn_batch_spec *s)
                      "`%s` does not go with `sampler`, which draws parts of the graph", others[i]);
 }
 
+/* Is a column one number a row, and called so behind its owner's name? */
+static bool is_called(const gn_schema_column *c, const char *word)
+{
+    const char *dot = strrchr(c->name, '.');
+    return c->rank == 0 && dot && !strcmp(dot + 1, word);
+}
+
 /* `draw_by = weight`: of every relation that has such a column. */
 static void draw_by(elab *E, const ast_decl *d, gn_batch_spec *s)
 {
@@ -213,11 +220,8 @@ static void draw_by(elab *E, const ast_decl *d, gn_batch_spec *s)
     if (word && !strcmp(word, "weight") && E->shape->has_edge_weight) names[n++] = GN_NAME_WEIGHT;
     for (int k = 0; word && k < E->schema->n_columns; k++) {
         const gn_schema_column *c = &E->schema->column[k];
-        const char *dot = strrchr(c->name, '.');
         bool known = n && !strcmp(names[0], c->name);
-        if (c->on_edges && c->elem == GN_F32 && c->rank == 0 && dot && !strcmp(dot + 1, word) &&
-            !known)
-            names[n++] = c->name;
+        if (c->on_edges && c->elem == GN_F32 && is_called(c, word) && !known) names[n++] = c->name;
     }
     s->draw_by = word;
     s->columns = names;
@@ -236,9 +240,7 @@ static const gn_time_column *find_times(elab *E, const char *word, int *n)
     *n = 0;
     for (int k = 0; word && k < E->schema->n_columns; k++) {
         const gn_schema_column *c = &E->schema->column[k];
-        const char *dot = strrchr(c->name, '.');
-        if (dot && !strcmp(dot + 1, word) && c->rank == 0 &&
-            (c->elem == GN_I32 || c->elem == GN_I64))
+        if (is_called(c, word) && (c->elem == GN_I32 || c->elem == GN_I64))
             to[(*n)++] = (gn_time_column){c->name, c->elem};
     }
     return to;

@@ -273,6 +273,9 @@ static inline bool gir_reads_data(const gir_node *n)
 /* Of a DRAW: the operands by which edges are drawn, and their times; 0: none. */
 gir_id gir_draw_weight(const gir_program *p, gir_id v);
 gir_id gir_draw_time(const gir_program *p, gir_id v);
+/* The graph that is bound, of which g comes edge by edge, by loops, filters and turns; 0: of none.
+ */
+gir_id gir_bound_graph(const gir_program *p, gir_id g);
 /* Has a graph rows, or edges, that are apart (SUBSET and FILTER of ops.def)? */
 bool gir_is_apart(const gir_program *p, gir_id g);
 /* The space that an operator's attribute names; 0: none. */

@@ -113,6 +113,21 @@ static gir_id draw_operand(const gir_program *p, gir_id v, bool weight)
 gir_id gir_draw_weight(const gir_program *p, gir_id v) { return draw_operand(p, v, true); }
 gir_id gir_draw_time(const gir_program *p, gir_id v) { return draw_operand(p, v, false); }
 
+gir_id gir_bound_graph(const gir_program *p, gir_id g)
+{
+    for (;;) {
+        switch ((gir_op)gir_at(p, g)->op) {
+        case GIR_GRAPH: return g;
+        case GIR_SELF_LOOPS:
+        case GIR_REMOVE_LOOPS:
+        case GIR_REMAINING_LOOPS:
+        case GIR_FILTER:
+        case GIR_REVERSE: g = gir_in(p, g, 0); break;
+        default: return 0;
+        }
+    }
+}
+
 bool gir_is_apart(const gir_program *p, gir_id g)
 {
     for (;;) {

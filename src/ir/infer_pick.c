@@ -263,17 +263,11 @@ bool gir_infer_CORRUPT(gir_rule *r)
 static bool edge_operand(gir_rule *r, int k)
 {
     const gir_type *w = gir_rule_in(r, k);
-    gir_id g = r->in[0];
+    gir_id g = gir_bound_graph(r->p, r->in[0]);
     bool time = is_time(r, k), of_rows = time && w->space == gir_rule_in(r, 0)->src;
-    for (;;) {
-        gir_op op = (gir_op)gir_at(r->p, g)->op;
-        if (op == GIR_GRAPH) break;
-        if (op != GIR_REVERSE && op != GIR_SELF_LOOPS && op != GIR_REMOVE_LOOPS &&
-            op != GIR_REMAINING_LOOPS && op != GIR_FILTER)
-            return gir_misfit(r, "%s go with a graph that is bound, or such a one with other loops",
-                              time ? "times" : "weights");
-        g = gir_in(r->p, g, 0);
-    }
+    if (!g)
+        return gir_misfit(r, "%s go with a graph that is bound, or such a one with other loops",
+                          time ? "times" : "weights");
     if (op_of(r, k) == GIR_INPUT && (time || w->elem == GN_F32) && w->rank == 0 &&
         (of_rows || w->space == gir_type_of(r->p, g)->edge))
         return true;

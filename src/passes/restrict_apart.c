@@ -35,18 +35,9 @@ gir_id gn_rows_of_batch(restricter *z)
     return gir_make(z->to, GIR_SUBSET, in[1] ? 2 : 1, in, &how, NULL, NULL);
 }
 
-gir_id gn_bound_graph(const gir_program *p, gir_id g)
-{
-    while (gir_at(p, g)->op == GIR_SELF_LOOPS || gir_at(p, g)->op == GIR_REMAINING_LOOPS ||
-           gir_at(p, g)->op == GIR_REMOVE_LOOPS || gir_at(p, g)->op == GIR_FILTER ||
-           gir_at(p, g)->op == GIR_REVERSE)
-        g = gir_in(p, g, 0);
-    return gir_at(p, g)->op == GIR_GRAPH ? g : 0;
-}
-
 static gir_id times_of_edges(restricter *z, gir_id g)
 {
-    gir_id whole = gn_bound_graph(z->from, g);
+    gir_id whole = gir_bound_graph(z->from, g);
     if (!whole) return 0;
     gir_space_id edges = gir_type_of(z->to, z->map[z->levels][whole])->edge;
     return times_of(z, gir_at(z->from, whole)->attr.name, edges);
@@ -68,8 +59,7 @@ gir_id gn_draw_times(restricter *z, gir_id g)
     return t || !can_pick(z, s) ? t : times_of(z, z->from->spaces.p[s].name, s);
 }
 
-/* Sums of what counts ----------------------------------------------------------------------------
- */
+/* Sums of what counts -------------------------------------------------------------------------- */
 
 bool gn_some_count(const restricter *z, gir_id g)
 {
@@ -102,8 +92,8 @@ gn_status *gn_check_apart(gn_arena *a, const restricter *z)
     if (!is_apart(z) || !b->time) return NULL;
     const char *owner = p->spaces.p[space_of(z, z->mask)].name;
     for (gir_id g = 1; z->of_batch && g < p->nodes.n; g++)
-        if (in_batch(z, g) && gir_at(p, g)->op == GIR_FILTER && gn_bound_graph(p, g))
-            owner = gir_at(p, gn_bound_graph(p, g))->attr.name;
+        if (in_batch(z, g) && gir_at(p, g)->op == GIR_FILTER && gir_bound_graph(p, g))
+            owner = gir_at(p, gir_bound_graph(p, g))->attr.name;
     const char *name = gn_arena_printf(a, "%s.%s", owner, b->time);
     const gn_time_column *c = b->times;
     while (c->name && strcmp(c->name, name) != 0) c++;
@@ -114,9 +104,9 @@ gn_status *gn_check_apart(gn_arena *a, const restricter *z)
         const gir_node *n = gir_at(p, v);
         if (!gn_sums_some(z, v) || !(z->need[v] >> z->levels & 1)) continue;
         GN_FAIL(GN_ERR_MODEL,
-                "%s:%u: what is computed here is a sum over edges of all times, and "
-                "a batch has those up to its own",
-                p->files.n ? p->files.p[n->loc.file] : "", (unsigned)n->loc.line);
+                "%swhat is computed here is a sum over edges of all times, and a "
+                "batch has those up to its own",
+                gn_place_of(a, p, n));
     }
     return NULL;
 }

@@ -109,6 +109,12 @@ gir_id gn_clone_whole(restricter *z, gir_id v)
     return made;
 }
 
+const char *gn_place_of(gn_arena *a, const gir_program *p, const gir_node *n)
+{
+    if (!n->loc.line) return "";
+    return gn_arena_printf(a, "%s:%u: ", p->files.p[n->loc.file], (unsigned)n->loc.line);
+}
+
 /* What weights go into is computed of a batch's rows alone. */
 gn_status *gn_check_batch(gn_arena *a, const restricter *z)
 {
@@ -118,11 +124,8 @@ gn_status *gn_check_batch(gn_arena *a, const restricter *z)
         gir_id g = over_edges(z, v);
         bool rows = over_nodes(z, v) || (g && !in_batch(z, g)), whole = z->need[v] >> z->levels & 1;
         if (!rows || !whole || !z->trained[v] || n->op == GIR_STATE) continue;
-        const char *at = n->loc.line ? gn_arena_printf(a, "%s:%u: ", p->files.p[n->loc.file],
-                                                       (unsigned)n->loc.line)
-                                     : "";
-        GN_FAIL(GN_ERR_MODEL, "%s%swhat is computed here takes all rows, and %s", at,
-                z->batches->results ? "" : "`batch`: ",
+        GN_FAIL(GN_ERR_MODEL, "%s%swhat is computed here takes all rows, and %s",
+                gn_place_of(a, p, n), z->batches->results ? "" : "`batch`: ",
                 z->batches->results ? "results are of those that are named"
                                     : "a batch has some of them");
     }

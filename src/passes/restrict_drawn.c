@@ -107,7 +107,7 @@ gir_id gn_draw_weights(restricter *z, gir_id g)
 {
     const gir_program *p = z->from;
     const char *word = z->batches ? z->batches->draw_by : NULL;
-    g = gn_bound_graph(p, g);
+    g = gir_bound_graph(p, g);
     if (!word || !g) return 0;
     bool has = false;
     const char *name = gn_arena_printf(z->to->arena, "%s.%s", gir_at(p, g)->attr.name, word);

@@ -130,7 +130,7 @@ static void need_operands(restricter *z, gir_id v)
     int level = top(z->need[v]);
     bool sums = sums_up(z, v);
     if (level < z->levels && over_nodes(z, v) && (gn_is_by_rows(p, v) || sums)) {
-        if (z->counted && z->counted[v]) level = z->levels; /* of numbers that all edges have */
+        if (z->counted[v]) level = z->levels; /* of numbers that all edges have */
         for (int k = sums ? 1 : 0; k < n->n_in; k++) want(z, gir_in(p, v, k), level);
         if (sums) want(z, gir_in(p, v, 0), z->levels);
         return;
@@ -317,7 +317,7 @@ static gir_id node_value(restricter *z, gir_id v, int level)
     if (level < of) return take(z, z->map[of][v], space_of(z, v), of, level);
     if (n->op != GIR_SCATTER) return build(z, v, level, space);
     gir_id g = gir_in(p, v, 0);
-    if (z->counted && z->counted[v]) return gn_counted_at(z, v, level);
+    if (z->counted[v]) return gn_counted_at(z, v, level);
     gir_id h = gn_graph_at(z, g, level), e = z->map[level][gir_in(p, v, 1)];
     bool sum = n->attr.i[1] == GIR_SUM;
     if (sum) e = gn_weigh_edges(z, gn_share_edges(z, e, g, h), g, level);

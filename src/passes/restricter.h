@@ -130,8 +130,6 @@ gir_id gn_carried_to(restricter *z, gir_id h, gir_id g, gir_id x);
 bool gn_leaves_out(const restricter *z, gir_id g);
 gir_id gn_leave_batch_out(restricter *z, gir_id g, gir_id edges);
 
-/* The graph that is bound, of which g comes edge by edge; 0: of a pattern. */
-gir_id gn_bound_graph(const gir_program *p, gir_id g);
 /* restrict_apart.c: the pick of a batch's rows; the graph of its edges, FILTER v of from; the input
  * of times of g's edges, or of the rows that they come from, or 0. */
 gir_id gn_rows_of_batch(restricter *z);
@@ -154,6 +152,8 @@ void gn_find_counts(restricter *z);
 gir_id gn_count_at(restricter *z, gir_id v, int level); /* made of numbers of rows: of a level's */
 /* v, of no rows; numbers of rows that it reads are those of what else it is made of. */
 gir_id gn_clone_whole(restricter *z, gir_id v);
+/* "file:line: " of a value, for errors. */
+const char *gn_place_of(gn_arena *a, const gir_program *p, const gir_node *n);
 /* What weights go into is computed of a batch's rows alone: GN_ERR_MODEL, which says where not. */
 GN_NODISCARD gn_status *gn_check_batch(gn_arena *a, const restricter *z);
 

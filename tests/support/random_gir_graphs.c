@@ -189,20 +189,10 @@ static gir_id make_key(gen *z)
     return make(z, GIR_RNG_KEY, 2, leaf, (gir_attr){0}, NULL);
 }
 
-/* The graph that is bound of which g comes, by loops, turns and filters alone; 0: of none. */
-static gir_id bound_graph(const gen *z, gir_id g)
-{
-    while (gir_at(z->p, g)->op == GIR_SELF_LOOPS || gir_at(z->p, g)->op == GIR_REMOVE_LOOPS ||
-           gir_at(z->p, g)->op == GIR_REMAINING_LOOPS || gir_at(z->p, g)->op == GIR_FILTER ||
-           gir_at(z->p, g)->op == GIR_REVERSE)
-        g = gir_in(z->p, g, 0);
-    return gir_at(z->p, g)->op == GIR_GRAPH ? g : 0;
-}
-
 /* Times of edges of g, or of the rows that they come from. */
 static gir_id times_of(gen *z, gir_id g)
 {
-    gir_id whole = bound_graph(z, g);
+    gir_id whole = gir_bound_graph(z->p, g);
     gir_space_id s = gir_type_of(z->p, g)->src;
     bool rows = (s == z->node || s == z->item) && chance(z, 50);
     return whole ? make_times(z, rows ? s : gir_type_of(z->p, whole)->edge) : 0;
@@ -211,7 +201,7 @@ static gir_id times_of(gen *z, gir_id g)
 /* An input by which edges of g are drawn; 0: it comes of no bound graph by loops and filters. */
 static gir_id weights_of(gen *z, gir_id g)
 {
-    g = bound_graph(z, g);
+    g = gir_bound_graph(z->p, g);
     if (!g) return 0;
     gir_type t = gir_tensor(GN_F32, gir_type_of(z->p, g)->edge, 0, NULL);
     return make(z, GIR_INPUT, 0, NULL,
