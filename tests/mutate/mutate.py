@@ -75,7 +75,7 @@ ROOMS = (
                    "src/passes/restrict_drawn", "src/passes/restrict_edges",
                    "src/passes/restrict_part")),
     *((room, (("test_runtime_apart", {}), TIMES, some("test_random_forward", 200), BATCHES), True)
-      for room in ("src/passes/restrict_apart", "runtime/graph/graph_apart", "src/base/draw.h")),
+      for room in ("src/passes/restrict_apart", "runtime/graph/graph_apart")),
     *((room, (("test_subgraphs", {}), BATCHES), True)
       for room in ("src/session/subgraphs", "src/session/clusters")),
     ("runtime/graph/graph_without", (("test_runtime_edges", {}), BATCHES), True),
@@ -169,9 +169,9 @@ ROOMS = (
                    "runtime/run/bind_columns", "runtime/run/bind_graphs", "runtime/run/redraw",
                    "runtime/artifact", "runtime/graph/graph_facts", "runtime/run/exec",
                    "src/compile/assemble")),
-    ("src/base/draw", (("test_draw", {}), ("test_gir_eval", {}), *QUICK), True),
-    *((room, (("test_gir_infer", {}), ("test_gir_verify", {}), ("test_gir_eval", {}), *QUICK),
-       False)
+    ("src/base/draw", (("test_draw", {}), ("test_gir_eval", {}), *QUICK, TIMES), True),
+    *((room, (("test_gir_infer", {}), ("test_gir_verify", {}), ("test_gir_eval", {}), *QUICK,
+              TIMES), True)
       for room in ("src/ir/infer", "src/ir/gir_data", "src/ir/eval_graph", "src/ir/eval_edge")),
     ("src/build/jit_specialise", (("test_api_dynamic", {}), ("test_picks", {})), True),
     ("runtime/labels", (("test_api", {}), *AHEAD), True),
