@@ -457,14 +457,16 @@ typedef struct gnnc_compile_options {
      * computes what those rows are made of, so that a node is served in the time that its
      * neighbourhood takes.  Messages come along all edges, or along some that are drawn: `fanout`,
      * numbers of edges into a row by hop, nearest to the results first, -1 for all, of the train
-     * block where `n_fanout` is 0; `draw`: "uniform" (NULL), "replace" or "labor"
-     * (docs/language.md, "Batches"); `draw_by` is the train block's.  Draws hang on the state's
+     * block where `n_fanout` is 0; `draw`: "uniform", "replace", "labor" or "last", NULL as the
+     * train block says (docs/language.md, "Batches"), whose are `draw_by`, `disjoint`, `before` and
+     * `until`: each row has the edges up to its own time then.  Draws hang on the state's
      * seed and step, so that the same rows are served alike until it is trained or loaded.  On a
      * GPU rows and edges are drawn on the processor, and sent.  GNNC_ERROR_MODEL: the model has no
      * results of nodes, its loss is over no mask, or something is computed of all nodes (where);
      * other numbers of hops than the model has. GNNC_ERROR_USAGE: with buckets, sizes that are
-     * compiled in, schedules that are searched for, `rows` or `same_data`, or with a train block
-     * whose batches are of edges or parts of the graph, or are added up (`accumulate`). */
+     * compiled in, schedules that are searched for, `rows` or `same_data`, "last" without times, or
+     * with a train block whose batches are of edges or parts of the graph, or are added up
+     * (`accumulate`). */
     bool by_rows;
     const int64_t *fanout; /* [n_fanout] */
     size_t n_fanout;

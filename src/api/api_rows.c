@@ -57,6 +57,9 @@ static gn_status *read_spec(gnnc_executable *e, const gnnc_compile_options *o)
     memcpy(t->fanout, said->fanout, sizeof t->fanout);
     GN_TRY(gn_choose("setting of draw", o->draw, gn_draw_how_name, GN_DRAW_COUNT, &draw));
     if (o->draw) t->draw = (gn_draw_how)draw;
+    if (t->draw == GN_DRAW_LAST && !t->time)
+        GN_FAIL(GN_ERR_USAGE, "draw 'last' goes with `before` or `until` of the train block, which "
+                              "say what times are");
     if (o->n_fanout) {
         t->n_fanout = (int)o->n_fanout;
         memcpy(t->fanout, o->fanout, o->n_fanout * sizeof *o->fanout);

@@ -319,6 +319,8 @@ START_TEST(what_does_not_go)
     o = by;
     o.draw = "labour";
     not_compiled(plain, o, GNNC_ERROR_USAGE, "labor");
+    o.draw = "last";
+    not_compiled(plain, o, GNNC_ERROR_USAGE, "draw 'last' goes with `before` or `until`");
     o = by;
     o.dynamic = "auto";
     not_compiled(plain, o, GNNC_ERROR_USAGE, "dynamic 'true'");
