@@ -80,9 +80,19 @@ typedef struct gir_space {
                      pick; else 0 */
 } gir_space;
 
+/* Which part of a training step it is of. */
+typedef enum gir_way { GIR_FORWARD, GIR_BACKWARD, GIR_OPTIMIZER, GIR_WAYS } gir_way;
+extern const char *const gir_way_name[GIR_WAYS]; /* "forward", ... */
+
+/* Where a value comes from.  What a pass makes of a value has that one's, of equal values one keeps
+ * the first's; a gradient has its operator's, but for the way. */
 typedef struct gir_loc {
     uint32_t line; /* 1-based; 0 unknown */
     uint16_t col, file;
+    uint16_t layer; /* of program->layers: the instance whose body the line stands in */
+    uint16_t way;   /* gir_way */
+    uint32_t own;   /* line of the first file, the user's own, that stands there or called what
+                       does; 0 unknown */
 } gir_loc;
 
 typedef struct gir_attr {
@@ -116,11 +126,17 @@ typedef struct gir_program {
     GN_VEC(gir_space) spaces; /* spaces.p[0] is none */
     GN_VEC(gir_output) outputs;
     GN_VEC(const char *) files; /* of locations */
+    /* Of locations: paths as weights have them, "convs.0"; GIR_LOSS: what a train block computes.
+     * layers.p[0] is "": the model's own body, or not known. */
+    GN_VEC(const char *) layers;
     gir_loc loc;                /* given to nodes as they are made */
 } gir_program;
 
 /* build.c -------------------------------------------------------------------------------------- */
 gir_program *gir_program_new(gn_arena *a, const char *name);
+#define GIR_LOSS "(loss)" /* no path of a layer */
+/* The number of that layer, new or not; 0 where there are more than 65,535. */
+uint16_t gir_layer(gir_program *p, const char *path);
 gir_space_id gir_space_add(gir_program *p, const char *name, gir_space_kind kind,
                            int64_t size); /* or name.1 */
 
@@ -297,7 +313,7 @@ bool gir_is_zero(const gir_program *p, gir_id v);              /* the const 0 */
 /* Copies value `v` of `from` into `to` with operands replaced by map[] (indexed by ids of `from`);
  * spaces of `from` must have been copied with gir_clone_spaces.  The basis of every pass that
  * rebuilds a program. */
-/* spaces and files; `to` is fresh */
+/* spaces, files and layers; `to` is fresh */
 void gir_clone_frame(gir_program *to, const gir_program *from);
 gir_id gir_clone_node(gir_program *to, const gir_program *from, gir_id v, const gir_id *map);
 /* all, of the values that map says */
@@ -316,7 +332,7 @@ gir_program *gir_clone(gn_arena *a, const gir_program *from);
  *     %1 = graph "g" : graph<node -> node, edge>
  *     %2 = input "x" : node f32[1433]        @ model.gnn:12:7
  *     %3 = state "conv.lin.weight" : f32[1433, 16]
- *     %4 = matmul %2, %3 {ta = 0, tb = 0} : node f32[16]
+ *     %4 = matmul %2, %3 {ta = 0, tb = 0} : node f32[16] @ conv.gnn:9:5 from 12 in convs.0 backward
  *     output "logits" %4
  *     update "conv.lin.weight" %9
  *   } */

@@ -132,6 +132,8 @@ typedef struct kir_inst {
     kir_id next;        /* next in the same block */
     int64_t imm;
     double fimm;
+    uint32_t of; /* the value of the tensor IR that it is a part of, for reports; 0: of none.  No
+                    part of the text, nor of what makes kernels equal */
 } kir_inst;
 
 /* Number of elements, as a polynomial of one term: coef * sym (sym < 0: a constant). */
@@ -162,6 +164,7 @@ typedef struct kir_kernel {
      * group, and threads of a block of groups, 0 .. KIR_MAX_THREADS; 0: its own rules say.  What it
      * cannot do it brings to what it can. */
     int lanes, threads;
+    uint32_t of; /* given to instructions as they are made, where they say none */
 } kir_kernel;
 
 enum { KIR_MAX_THREADS = 1024 };

@@ -428,17 +428,20 @@ gn_status *gn_pass_train(gn_arena *a, const gir_program *loss, int n_params,
     t.p->name = "step";
     trained *x = GN_NEW_N(a, trained, n_params);
     GN_TRY(gradients(t.p, value, n_params, params, x, &n));
+    t.p->loc = (gir_loc){.way = GIR_OPTIMIZER};
     accumulate(&t, x, n);
     begin_step(&t);
     if (spec->clip_norm > 0) clip_norm(&t, x, n);
     if (spec->clip_value > 0) clip_value(&t, x, n);
     for (int k = 0; k < n; k++) {
         t.p->loc = gir_at(t.p, x[k].w)->loc;
+        t.p->loc.way = GIR_OPTIMIZER;
         gir_id w = updated(&t, &x[k]);
         update_of(&t, &x[k], x[k].param->name, w);
     }
-    t.p->loc = (gir_loc){0};
+    t.p->loc = (gir_loc){.way = GIR_OPTIMIZER};
     end_step(&t);
+    t.p->loc = (gir_loc){0};
     *step = t.p;
     return NULL;
 }
