@@ -46,6 +46,65 @@ static void run_timed(gn_instance *in, bool alone)
     in->runs++;
 }
 
+typedef struct traced { /* a launch whose ranges are noted */
+    gn_ready *ready;
+    gn_trace *trace;
+    int launch;
+} traced;
+
+static void call_traced(void *ctx, int64_t lo, int64_t hi)
+{
+    const traced *z = ctx;
+    int64_t before = gn_trace_now(z->trace);
+    gn_ready_call(z->ready, lo, hi);
+    gn_trace_note(z->trace, gn_pool_thread(), z->launch, false, before, gn_trace_now(z->trace));
+}
+
+/* What begins at `before`; when it is over. */
+static int64_t run_launch_traced(gn_instance *in, int k, bool alone, int64_t before)
+{
+    traced z = {&in->ready[k], in->trace, k};
+    gn_ready *r = z.ready;
+    bool one = alone || r->trip <= r->grain;
+    if (one)
+        run_launch_alone(r);
+    else if (r->n_ranges)
+        gn_pool_run_ranges(in->pool, r->n_ranges, r->bound, call_traced, &z);
+    else
+        gn_pool_run(in->pool, r->trip, r->grain, call_traced, &z);
+    int64_t after = gn_trace_now(in->trace);
+    if (one) gn_trace_note(in->trace, 0, k, false, before, after);
+    in->trace->span[k] = (gn_trace_span){before, after};
+    return after;
+}
+
+/* What each launch of a chain had of the chain's time. */
+static void note_chains(gn_instance *in)
+{
+    enum { WHOLE = 1 << 30 };
+    for (int k = 0; k < in->artifact->n_launches; k++) {
+        int n = in->artifact->launches[k].chain;
+        if (!in->ready[k].chain) continue;
+        for (int i = k; i < k + n; i++) in->ns[i] = 0;
+        gn_chain_split(in->ready[k].chain, WHOLE, &in->ns[k]);
+        for (int i = k; i < k + n; i++) in->trace->part[i] = (double)in->ns[i] / WHOLE;
+    }
+}
+
+static void run_traced(gn_instance *in, bool alone)
+{
+    gn_trace *t = in->trace;
+    gn_trace_begin(t);
+    t->alone = alone || gn_pool_threads(in->pool) == 1;
+    t->region = !alone && in->region;
+    int64_t before = t->first;
+    if (t->region) gn_region_run(in);
+    for (int k = 0; k < in->artifact->n_launches && !t->region; k++)
+        if (in->ready[k].trip > 0) before = run_launch_traced(in, k, t->alone, before);
+    gn_trace_end(t);
+    note_chains(in);
+}
+
 static void note_error(gn_instance *in, gn_status *s)
 {
     if (in->error)
@@ -74,6 +133,8 @@ static void run_here(gn_instance *in, bool alone)
     gn_ready *r = in->ready, *end = r + in->artifact->n_launches;
     if (in->profiling)
         run_timed(in, alone);
+    else if (in->trace)
+        run_traced(in, alone);
     else if (alone)
         for (; r < end; r++) run_launch_alone(r);
     else if (in->region)
@@ -124,6 +185,8 @@ bool gn_instance_paced(const gn_instance *in, bool *alone, int64_t *all_ns, int6
     return in->pace.on && in->pace.ns[0] > 0;
 }
 
+int gn_instance_threads(const gn_instance *in) { return gn_pool_threads(in->pool); }
+
 gn_status *gn_instance_one_region(gn_instance *in)
 {
     gn_region *r;
@@ -155,6 +218,14 @@ void gn_instance_profile(gn_instance *in, bool on)
     if (!on) return;
     in->runs = 0;
     memset(in->ns, 0, (size_t)in->artifact->n_launches * sizeof *in->ns);
+}
+
+void gn_instance_trace(gn_instance *in, gn_trace *t)
+{
+    if (in->remote) return;
+    in->trace = t;
+    for (int k = 0; k < in->artifact->n_launches; k++)
+        if (in->ready[k].chain) gn_chain_time(in->ready[k].chain, t || in->profiling);
 }
 
 void gn_instance_times(const gn_instance *in, int64_t *ns, int64_t *runs)
@@ -285,6 +356,7 @@ gn_status *gn_instance_follow(gn_instance **in, gn_instance **to)
         memcpy(next->ns, was->ns, (size_t)was->artifact->n_launches * sizeof *next->ns);
         next->runs = was->runs;
     }
+    if (!s) gn_instance_trace(next, was->trace);
     next->pace = was->pace; /* what is bound anew is much as it was */
     gn_instance_free(was);
     if (s) return s;

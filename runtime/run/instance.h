@@ -91,6 +91,7 @@ struct gn_instance {
     int64_t *ns;      /* [n_launches] profile; in tables */
     int64_t runs;
     bool profiling;
+    struct gn_trace *trace; /* of its runs; NULL: they are not traced */
 };
 
 /* bind.c.  Each fills a part of an instance whose tables exist. */

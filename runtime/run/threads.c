@@ -65,6 +65,10 @@ struct gn_pool {
     atomic_bool stop;
 };
 
+static _Thread_local int self;
+
+int gn_pool_thread(void) { return self; }
+
 static inline void relax(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
@@ -187,6 +191,7 @@ static void *worker(void *arg)
 {
     part *m = arg;
     gn_pool *p = m->pool;
+    self = (int)(m - p->part);
     for (;;) {
         if (!spin(m, has_work)) sleep_until_called(p, m);
         if (atomic_load_explicit(&p->stop, memory_order_acquire)) return NULL;
