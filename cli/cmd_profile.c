@@ -78,18 +78,15 @@ static const gn_profile_row *heaviest(const gn_profile_row *row, int n, double *
 
 static void say_bound(const gn_cli_profile_of *z, const gn_profile_row *top, gn_buf *b)
 {
+    static const char *const where[] = {"Forward", "Backward", "There"};
     bool step = !strcmp(z->p->name, "step");
-    gn_buf_printf(b, "%s it is bound by %s",
-                  !step                              ? "There"
-                  : top->loc.way == GIR_FORWARD      ? "Forward"
-                  : top->loc.way == GIR_BACKWARD     ? "Backward"
-                                                     : "There",
+    double busy = fmax(top->us - top->wait_us, 0);
+    gn_buf_printf(b, "%s, it is bound by %s", where[step ? top->loc.way : GIR_OPTIMIZER],
                   binds(top->by));
-    if (top->bound_us > 0 && top->us > 0) {
-        double busy = fmax(top->us - top->wait_us, 0) / top->us;
-        gn_buf_printf(b, ", of whose least time it takes %.1f times", top->us / top->bound_us);
-        if (busy < 0.7) gn_buf_printf(b, "; threads wait %.0f %% of it", 100 * (1 - busy));
-    }
+    if (top->bound_us > 0 && top->us > 0)
+        gn_buf_printf(b, ": %.1f times the least time for that", busy / top->bound_us);
+    if (top->wait_us > 0.3 * top->us)
+        gn_buf_printf(b, ", and threads wait %.0f %% of it", 100 * top->wait_us / top->us);
     gn_buf_add(b, ".");
 }
 
@@ -119,6 +116,11 @@ const char *gn_profile_verdict(const gn_cli_profile_of *z)
                           "%.0f %%.",
                       100 * part_of(p, way[GIR_FORWARD]), 100 * part_of(p, way[GIR_BACKWARD]),
                       100 * part_of(p, way[GIR_OPTIMIZER]));
+    if (part_of(p, p->rest_us) > 0.2)
+        gn_buf_printf(&b,
+                      " For %.0f %% of the time nobody is in a kernel: threads wake up, or other "
+                      "programs have the processors.",
+                      100 * part_of(p, p->rest_us));
     if (p->used > 1) gn_buf_printf(&b, " Threads wait %.0f %%.", 100 * part_of(p, waits));
     return b.p;
 }

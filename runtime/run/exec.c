@@ -47,23 +47,24 @@ static void run_timed(gn_instance *in, bool alone)
 }
 
 typedef struct traced { /* a launch whose ranges are noted */
+    gn_instance *in;
     gn_ready *ready;
-    gn_trace *trace;
     int launch;
 } traced;
 
 static void call_traced(void *ctx, int64_t lo, int64_t hi)
 {
     const traced *z = ctx;
-    int64_t before = gn_trace_now(z->trace);
+    gn_trace *t = z->in->trace;
+    int64_t before = gn_trace_now(t);
     gn_ready_call(z->ready, lo, hi);
-    gn_trace_note(z->trace, gn_pool_thread(), z->launch, false, before, gn_trace_now(z->trace));
+    gn_trace_note(t, gn_pool_thread(z->in->pool), z->launch, false, before, gn_trace_now(t));
 }
 
 /* What begins at `before`; when it is over. */
 static int64_t run_launch_traced(gn_instance *in, int k, bool alone, int64_t before)
 {
-    traced z = {&in->ready[k], in->trace, k};
+    traced z = {in, &in->ready[k], k};
     gn_ready *r = z.ready;
     bool one = alone || r->trip <= r->grain;
     if (one)

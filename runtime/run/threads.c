@@ -65,10 +65,6 @@ struct gn_pool {
     atomic_bool stop;
 };
 
-static _Thread_local int self;
-
-int gn_pool_thread(void) { return self; }
-
 static inline void relax(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
@@ -191,7 +187,6 @@ static void *worker(void *arg)
 {
     part *m = arg;
     gn_pool *p = m->pool;
-    self = (int)(m - p->part);
     for (;;) {
         if (!spin(m, has_work)) sleep_until_called(p, m);
         if (atomic_load_explicit(&p->stop, memory_order_acquire)) return NULL;
@@ -368,6 +363,14 @@ int64_t gn_pool_spin(const gn_pool *p)
 
 void gn_pool_set_spin(gn_pool *p, int64_t ns) { atomic_store(&p->spin_ns, ns); }
 int gn_pool_threads(const gn_pool *p) { return p->threads; }
+
+int gn_pool_thread(const gn_pool *p)
+{
+    pthread_t self = pthread_self();
+    for (int t = 1; t <= p->started; t++)
+        if (pthread_equal(p->part[t].thread, self)) return t;
+    return 0;
+}
 
 /* Life ----------------------------------------------------------------------------------------- */
 

@@ -149,7 +149,7 @@ static int64_t overlap(const gn_trace_event *a, const gn_trace_event *b)
     return to > from ? to - from : 0;
 }
 
-/* Charges thread h's wait to what others ran meanwhile; the rest to what it waited for. */
+/* Charges thread h's wait to what others ran meanwhile. */
 static void charge_wait(const gn_trace *t, int h, const gn_trace_event *wait, gn_trace_time *out)
 {
     double all = 0, length = (double)(wait->end - wait->begin);
@@ -163,16 +163,34 @@ static void charge_wait(const gn_trace *t, int h, const gn_trace_event *wait, gn
                 else
                     all += pass ? 0 : part;
             }
-    if (all < length) spread(t, wait->launch, 0, length - all, out);
 }
 
-/* Launch by launch: what is left of the time that it took from all threads. */
-static void charge_idle(const gn_trace *t, double *busy, gn_trace_time *out)
+/* Nanoseconds in which somebody was in the launch: the events of it by one thread each, which may
+ * overlap. */
+static double covered(const gn_trace *t, int launch)
+{
+    int64_t sum = 0, from = INT64_MIN;
+    for (;;) { /* the one that begins next among those that end after `from` */
+        const gn_trace_event *next = NULL;
+        for (int h = 0; h < t->threads; h++)
+            for (int64_t i = 0; i < t->thread[h].n; i++) {
+                const gn_trace_event *e = &t->thread[h].event[i];
+                if (e->launch != launch || e->wait || e->end <= from) continue;
+                if (!next || e->begin < next->begin) next = e;
+            }
+        if (!next) return (double)sum;
+        sum += next->end - (next->begin > from ? next->begin : from);
+        from = next->end;
+    }
+}
+
+/* Launch by launch: what other threads had nothing to do while somebody was in it. */
+static void charge_idle(const gn_trace *t, const double *busy, gn_trace_time *out)
 {
     for (int k = 0; k < t->launches; k++) {
-        const gn_trace_span *s = &t->span[k];
-        double wait = (double)(s->end - s->begin) * gn_trace_threads(t) - busy[k];
-        if (s->end > s->begin && wait > 0) spread(t, k, 0, wait, out);
+        if (t->span[k].end <= t->span[k].begin) continue;
+        double wait = covered(t, k) * gn_trace_threads(t) - busy[k];
+        if (wait > 0) spread(t, k, 0, wait, out);
     }
 }
 

@@ -70,9 +70,9 @@ void gn_trace_settle(gn_trace *t);
 void gn_trace_note(gn_trace *t, int thread, int launch, bool wait, int64_t begin, int64_t end);
 
 /* Nanoseconds of a launch's in the last run, summed over threads.  What one thread waits while
- * others are in a launch is a wait of that launch's, and what it waits while nobody is in any, of
- * the one that it waits for.  So busy and waits of all launches, by the number of threads, come to
- * the time of the run but for what lies between launches. */
+ * others are in a launch is a wait of that launch's; while nobody is in any, of none.  So busy and
+ * waits of all launches, by the number of threads, come to the time of the run but for that in
+ * which nobody was in a launch. */
 typedef struct gn_trace_time {
     double busy, wait;
 } gn_trace_time;

@@ -18,7 +18,7 @@
 typedef struct gn_profile_kernel {
     gn_kernel_report report; /* us: of the step's time, waits among it */
     const char *words;       /* gn_kernel_words */
-    double wait_us;          /* of us: threads that waited for it, or had nothing else to do */
+    double wait_us;          /* of us: threads that had nothing to do while others were in it */
     int64_t alive;           /* bytes of temporaries while it runs */
 } gn_profile_kernel;
 
@@ -47,7 +47,7 @@ typedef struct gn_profile {
     bool region;        /* runs are one parallel region */
     int64_t steps;      /* that were traced */
     double us;          /* of a run of the program, from first launch to last */
-    double rest_us;     /* of us: between launches */
+    double rest_us;     /* of us: while nobody was in a launch */
     double outside_us;  /* of a step, before and after the run: the loss, the next batch */
     double low_us, high_us; /* of runs: the 10th and the 90th percentile */
     double bare_us;     /* of a whole step that was not traced, */
