@@ -107,13 +107,14 @@ const char *gn_profile_verdict(const gn_cli_profile_of *z)
     gn_buf_printf(&b, "%s takes most, %.0f %% of %s", gn_layer_name(p->code->gir, top->loc),
                   100 * part_of(p, most), step ? "a step" : "a run");
     if (step)
-        gn_buf_printf(&b, ": %.0f %% forward, %.0f %% backward",
-                      100 * part_of(p, of[GIR_FORWARD]), 100 * part_of(p, of[GIR_BACKWARD]));
+        gn_buf_printf(&b, ": %.0f %% forward, %.0f %% backward", 100 * part_of(p, of[GIR_FORWARD]),
+                      100 * part_of(p, of[GIR_BACKWARD]));
     gn_buf_add(&b, ". ");
     say_bound(z, top, &b);
     if (step)
-        gn_buf_printf(&b, " All layers together: forward %.0f %%, backward %.0f %%, the optimizer "
-                          "%.0f %%.",
+        gn_buf_printf(&b,
+                      " All layers together: forward %.0f %%, backward %.0f %%, the optimizer "
+                      "%.0f %%.",
                       100 * part_of(p, way[GIR_FORWARD]), 100 * part_of(p, way[GIR_BACKWARD]),
                       100 * part_of(p, way[GIR_OPTIMIZER]));
     if (part_of(p, p->rest_us) > 0.2)
@@ -125,7 +126,10 @@ const char *gn_profile_verdict(const gn_cli_profile_of *z)
     return b.p;
 }
 
-static int larger(const gn_profile_held *a, const gn_profile_held *b) { return a->bytes > b->bytes; }
+static int larger(const gn_profile_held *a, const gn_profile_held *b)
+{
+    return a->bytes > b->bytes;
+}
 
 gn_profile_held *gn_profile_held_by_layer(const gn_cli_profile_of *z, int *n)
 {
@@ -153,7 +157,9 @@ gn_profile_held *gn_profile_held_by_layer(const gn_cli_profile_of *z, int *n)
 
 /* Text ----------------------------------------------------------------------------------------- */
 
-enum { SHOWN = 40, NAME = 32 };
+enum { SHOWN = 40, NAME = 32, LINE = 18, SOURCE = 38 };
+
+static int name_width(gn_profile_by by) { return by == GN_PROFILE_LINE ? LINE : NAME; }
 
 static void print_head(const gn_cli_profile_of *z)
 {
@@ -186,18 +192,16 @@ static void print_figures(const gn_cli_profile_of *z, double us, double wait, do
 static void print_row(const gn_cli_profile_of *z, gn_profile_by by, const gn_profile_row *r)
 {
     const char *name = gn_profile_row_name(z, by, r);
-    printf(" %-*.*s", NAME, NAME, name);
+    printf(" %-*.*s", name_width(by), name_width(by), name);
     if (by != GN_PROFILE_KERNEL) printf(" %-9s", gir_way_name[r->loc.way]);
     print_figures(z, r->us, r->wait_us, r->bound_us);
-    printf("%s %-9s %8s %8s", r->estimated ? "~" : " ", gn_bound_text[r->by],
-           gn_cli_amount(z->arena, r->bytes, "B"), gn_cli_amount(z->arena, r->flops, ""));
-    if (by == GN_PROFILE_KERNEL)
-        printf("  %d", r->kernel);
-    else if (by == GN_PROFILE_LINE)
-        printf("  %.40s", gn_profile_source(z, r->loc));
-    else
-        printf(" %7d", r->kernels);
-    printf("\n");
+    printf("%s %-9s", r->estimated ? "~" : " ", gn_bound_text[r->by]);
+    if (by == GN_PROFILE_LINE) {
+        printf("  %.*s\n", SOURCE, gn_profile_source(z, r->loc));
+        return;
+    }
+    printf(" %8s %8s %7d\n", gn_cli_amount(z->arena, r->bytes, "B"),
+           gn_cli_amount(z->arena, r->flops, ""), by == GN_PROFILE_KERNEL ? r->kernel : r->kernels);
 }
 
 static void print_table(const gn_cli_profile_of *z, gn_profile_by by)
@@ -207,20 +211,20 @@ static void print_table(const gn_cli_profile_of *z, gn_profile_by by)
     int n, shown;
     bool estimated = false;
     const gn_profile_row *row = gn_profile_rows(z->arena, p, by, &n);
-    printf("\n %-*s", NAME, title[by]);
+    printf("\n %-*s", name_width(by), title[by]);
     if (by != GN_PROFILE_KERNEL) printf(" %-9s", "part");
-    printf(" %9s %5s %6s %9s %6s  %-9s %8s %8s %s\n", "us", "%", "wait %", "bound us", "of us",
-           "bound by", "bytes", "flops",
-           by == GN_PROFILE_KERNEL ? " number"
-           : by == GN_PROFILE_LINE ? " source"
-                                   : "kernels");
+    printf(" %9s %5s %6s %9s %6s  %-9s", "us", "%", "wait %", "bound us", "of us", "bound by");
+    if (by == GN_PROFILE_LINE)
+        printf("  source\n");
+    else
+        printf(" %8s %8s %7s\n", "bytes", "flops", by == GN_PROFILE_KERNEL ? "number" : "kernels");
     shown = n > SHOWN ? SHOWN : n;
     for (int k = 0; k < shown; k++) {
         print_row(z, by, &row[k]);
         estimated = estimated || row[k].estimated;
     }
     if (n > shown) printf(" and %d more rows, all of them with --json\n", n - shown);
-    int width = by == GN_PROFILE_KERNEL ? NAME : NAME + 10;
+    int width = by == GN_PROFILE_KERNEL ? NAME : name_width(by) + 10;
     double us = 0, wait = 0;
     for (int k = 0; k < n; k++) {
         us += row[k].us;
@@ -232,8 +236,8 @@ static void print_table(const gn_cli_profile_of *z, gn_profile_by by)
     print_figures(z, us + p->rest_us, wait, p->bound_us);
     printf("\n");
     if (estimated)
-        printf("\n ~ kernels do the work of several layers or parts here; their time is split by "
-               "the bound of each: an estimate\n");
+        printf("\n ~ a kernel does the work of several layers or parts: split by the bound of "
+               "each, an estimate\n");
 }
 
 static void print_memory(const gn_cli_profile_of *z)
@@ -242,11 +246,10 @@ static void print_memory(const gn_cli_profile_of *z)
     gn_memory m = gn_session_memory(z->s);
     gn_arena *a = z->arena;
     if (!p->n) return;
-    printf("\nmemory: %s in all, temporaries %s of it; most of those are alive, %s, in kernel %d, "
-           "%s:\n",
+    printf("\nmemory: %s in all, of which %s temporaries; most are alive, %s, in kernel %d:\n",
            gn_cli_amount(a, (double)m.total, "B"), gn_cli_amount(a, (double)m.arena, "B"),
-           gn_cli_amount(a, (double)p->kernel[p->peak].alive, "B"), p->peak,
-           p->kernel[p->peak].words);
+           gn_cli_amount(a, (double)p->kernel[p->peak].alive, "B"), p->peak);
+    gn_cli_print_words("in", p->kernel[p->peak].words);
     int n;
     const gn_profile_held *h = gn_profile_held_by_layer(z, &n);
     for (int k = 0; k < n && k < 8; k++)
@@ -278,7 +281,8 @@ static gn_status *check(const gn_cli *cli)
 {
     GN_TRY(gn_cli_check_output(cli, "--trace", cli->opt.trace));
     GN_TRY(gn_cli_check_output(cli, "--html", cli->opt.html));
-    if (cli->opt.trace && cli->opt.html && gn_cli_same_file(cli->opt.trace, cli->opt.html))
+    if (cli->opt.trace && cli->opt.html &&
+        (!strcmp(cli->opt.trace, cli->opt.html) || gn_cli_same_file(cli->opt.trace, cli->opt.html)))
         GN_FAIL(GN_ERR_USAGE, "--trace and --html name one file");
     return NULL;
 }
@@ -286,7 +290,7 @@ static gn_status *check(const gn_cli *cli)
 static gn_profile_by chosen_by(const gn_cli *cli)
 {
     const char *by = cli->opt.by ? cli->opt.by : "layer";
-    return !strcmp(by, "line") ? GN_PROFILE_LINE
+    return !strcmp(by, "line")     ? GN_PROFILE_LINE
            : !strcmp(by, "kernel") ? GN_PROFILE_KERNEL
                                    : GN_PROFILE_LAYER;
 }
@@ -324,18 +328,20 @@ const gn_command gn_command_profile = {
     .name = "profile",
     .usage = "profile MODEL.gnn [options]",
     .summary = "say where the time and the memory of training steps go",
-    .about =
-        "Trains a fresh model for some steps and says where their time goes: by layer of the "
-        "model, by its lines or\n"
-        "by kernel, forward, backward and the optimizer apart; how much of it threads wait; the "
-        "least that this\n"
-        "machine needs for it (measured ceilings, as `gnnc explain` has them), and what that is "
-        "bound by; and which\n"
-        "layers have memory at the peak.  Times are medians over real steps on all threads.  "
-        "Every second step is\n"
-        "not timed, which tells what timing costs.  A kernel that does the work of several layers "
-        "is split among\n"
-        "them by the bound of each, an estimate.  Nothing that was learnt is kept.\n",
+    .about = "Trains a fresh model for some steps and says where their time goes: by layer of the "
+             "model, by its lines or\n"
+             "by kernel, forward, backward and the optimizer apart; how much of it threads wait; "
+             "the "
+             "least that this\n"
+             "machine needs for it (measured ceilings, as `gnnc explain` has them), and what that "
+             "is "
+             "bound by; and which\n"
+             "layers have memory at the peak.  Times are medians over real steps on all threads.  "
+             "Every second step is\n"
+             "not timed, which tells what timing costs.  A kernel that does the work of several "
+             "layers "
+             "is split among\n"
+             "them by the bound of each, an estimate.  Nothing that was learnt is kept.\n",
     .examples = "  gnnc profile gat.gnn --data cora\n"
                 "  gnnc profile gat.gnn --data cora --by line\n"
                 "  gnnc profile gat.gnn --html profile.html     flame, timeline and memory\n"

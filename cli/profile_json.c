@@ -192,8 +192,7 @@ static void slice(gn_json *j, const gn_cli_profile_of *z, int thread, const gn_t
     gn_json_int(j, "tid", thread);
     gn_json_string(j, "cat",
                    e->wait ? "wait"
-                           : gn_arena_printf(z->arena, "%s,%s",
-                                             gn_layer_name(z->p->code->gir, at),
+                           : gn_arena_printf(z->arena, "%s,%s", gn_layer_name(z->p->code->gir, at),
                                              gir_way_name[at.way]));
     arguments(j, z, e->launch);
     gn_json_end(j);

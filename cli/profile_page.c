@@ -107,10 +107,10 @@ static double draw_way(const flame *f, int way, double left)
         if (f->row[k].loc.way == way) us += f->row[k].us;
     if (us <= 0) return left;
     const char *name = gir_way_name[way];
-    draw_box(f->to, &(box){class_of(way), left, us * f->scale, LEVEL},
-             gn_arena_printf(z->arena, "%s %s", name, percent(z, us)),
-             gn_arena_printf(z->arena, "%s: %s, %s", name, gn_text_time(z->arena, us),
-                             percent(z, us)));
+    draw_box(
+        f->to, &(box){class_of(way), left, us * f->scale, LEVEL},
+        gn_arena_printf(z->arena, "%s %s", name, percent(z, us)),
+        gn_arena_printf(z->arena, "%s: %s, %s", name, gn_text_time(z->arena, us), percent(z, us)));
     for (int k = 0; k < f->n; k++) {
         const gn_profile_row *r = &f->row[k];
         if (r->loc.way != way) continue;
@@ -178,8 +178,7 @@ static void draw_axis(const gn_cli_profile_of *z, FILE *to)
 {
     fputs("<div class=\"axis2\">", to);
     for (int k = 0; k <= 4; k++)
-        fprintf(to, "<span>%s</span>",
-                k ? gn_text_time(z->arena, z->p->events_us * k / 4) : "0");
+        fprintf(to, "<span>%s</span>", k ? gn_text_time(z->arena, z->p->events_us * k / 4) : "0");
     fputs("</div>\n", to);
 }
 
@@ -208,18 +207,17 @@ static void draw_memory(const gn_cli_profile_of *z, FILE *to)
     fputs("<h2>Memory</h2>\n<p class=\"soft\">Temporaries that are alive, launch by launch, on the "
           "time of the first thread.</p>\n<p class=\"answer\">",
           to);
-    gn_text_html(to, gn_arena_printf(z->arena, "Most are alive in kernel %d, %s: %s of %s in all.",
-                                     p->peak, p->kernel[p->peak].words,
-                                     gn_text_bytes(z->arena, most),
-                                     gn_text_bytes(z->arena, (double)m.total)));
+    gn_text_html(to,
+                 gn_arena_printf(z->arena, "Most are alive in kernel %d, %s: %s of %s in all.",
+                                 p->peak, p->kernel[p->peak].words, gn_text_bytes(z->arena, most),
+                                 gn_text_bytes(z->arena, (double)m.total)));
     fputs("</p>\n<div class=\"mem\">\n", to);
     for (int64_t i = 0; i < p->events[0].n && most > 0; i++) {
         const gn_trace_event *e = &p->events[0].event[i];
         if (e->wait) continue;
         const gn_profile_kernel *x = &p->kernel[e->launch];
         int64_t end = i + 1 < p->events[0].n ? p->events[0].event[i + 1].begin : e->end;
-        fprintf(to,
-                "<div class=\"b %s\" style=\"left:%.3f%%;width:%.3f%%;height:%.1f%%\" title=\"",
+        fprintf(to, "<div class=\"b %s\" style=\"left:%.3f%%;width:%.3f%%;height:%.1f%%\" title=\"",
                 class_of(gn_kernel_loc(p->code, e->launch).way), (double)e->begin * scale,
                 fmax((double)(end - e->begin) * scale, 0.03), 100 * (double)x->alive / most);
         gn_text_html(to, gn_arena_printf(z->arena, "%s: %s", x->words,
@@ -317,15 +315,15 @@ void gn_profile_page(const gn_cli_profile_of *z, FILE *to)
     fputs("<h1>", to);
     gn_text_html(to, gn_arena_printf(a, "%s on %s", s->model->name, s->data->name));
     fputs("</h1>\n<p class=\"soft\">", to);
-    gn_text_html(to, gn_arena_printf(
-                         a,
-                         "gnnc %s, %s, mode %s, %d thread%s%s. %s takes %s, the median of %lld; "
-                         "timing adds %s.",
-                         GNNC_VERSION, gn_cpu_name(), gn_mode_name[s->opt.mode], p->threads,
-                         p->threads > 1 ? "s" : "",
-                         p->threads > 1 && p->used == 1 ? ", of which one alone is faster" : "",
-                         strcmp(p->name, "step") ? "A run" : "A step", gn_text_time(a, p->us),
-                         (long long)p->steps, gn_profile_overhead(z)));
+    gn_text_html(
+        to, gn_arena_printf(a,
+                            "gnnc %s, %s, mode %s, %d thread%s%s. %s takes %s, the median of %lld; "
+                            "timing adds %s.",
+                            GNNC_VERSION, gn_cpu_name(), gn_mode_name[s->opt.mode], p->threads,
+                            p->threads > 1 ? "s" : "",
+                            p->threads > 1 && p->used == 1 ? ", of which one alone is faster" : "",
+                            strcmp(p->name, "step") ? "A run" : "A step", gn_text_time(a, p->us),
+                            (long long)p->steps, gn_profile_overhead(z)));
     fputs("</p>\n<p class=\"verdict\">", to);
     gn_text_html(to, gn_profile_verdict(z));
     fputs("</p>\n", to);

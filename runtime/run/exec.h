@@ -93,7 +93,7 @@ void gn_instance_pace(gn_instance *in, bool on);
  * not looked for. */
 bool gn_instance_paced(const gn_instance *in, bool *alone, int64_t *all_ns, int64_t *alone_ns);
 int gn_instance_threads(const gn_instance *in); /* of its pool */
-void gn_instance_free(gn_instance *in); /* NULL is fine */
+void gn_instance_free(gn_instance *in);         /* NULL is fine */
 
 /* Replaces the data of a bound tensor (same shape).  GN_ERR_USAGE: no tensor of that name, a mask
  * that picks rows (another one needs another instance), an instance on a device; GN_ERR_DATA: the

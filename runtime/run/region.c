@@ -184,8 +184,8 @@ typedef struct member { /* one thread of a run */
     gn_pool *pool;
     gn_region *r;
     int me;
-    int over;      /* steps before this one that are shared are over */
-    uint64_t late; /* threads that were waited for in vain */
+    int over;              /* steps before this one that are shared are over */
+    uint64_t late;         /* threads that were waited for in vain */
     gn_trace *trace;       /* NULL: nobody asks */
     const gn_ready *ready; /* the instance's first */
 } member;
@@ -270,11 +270,8 @@ static void wait_before(member *m, const step *s)
 static void part_of(void *ctx, int me)
 {
     const gn_instance *in = ctx;
-    member m = {.pool = in->pool,
-                .r = in->region,
-                .me = me,
-                .trace = in->trace,
-                .ready = in->ready};
+    member m = {
+        .pool = in->pool, .r = in->region, .me = me, .trace = in->trace, .ready = in->ready};
     atomic_store_explicit(&m.r->here[me].n, m.r->run, memory_order_relaxed);
     for (int k = 0; k < m.r->n; k++) {
         const step *s = &m.r->step[k];

@@ -91,9 +91,8 @@ void gn_trace_settle(gn_trace *t)
 {
     if (t->settled) return;
     t->settled = true;
-    double rate = t->last > t->first
-                      ? (double)(t->end - t->begin) / (double)(t->last - t->first)
-                      : 1;
+    double rate = t->last > t->first ? (double)(t->end - t->begin) / (double)(t->last - t->first)
+                                     : 1;
     for (int h = 0; h < t->threads; h++)
         for (int64_t i = 0; i < t->thread[h].n; i++) {
             gn_trace_event *e = &t->thread[h].event[i];

@@ -35,15 +35,15 @@ typedef struct gn_trace_span {
 
 typedef struct gn_trace {
     int threads, launches;
-    int64_t room; /* events of a thread */
+    int64_t room;            /* events of a thread */
     gn_trace_thread *thread; /* [threads]; the caller's is the first */
     int64_t begin, end;      /* of the run, by gn_now_ns */
     int64_t first, last;     /* the same by gn_trace_now */
     bool counter;            /* that is the processor's */
     bool settled;
-    bool alone;              /* it was the caller's alone */
-    bool region;             /* it was one parallel region (region.h): there are no spans */
-    gn_trace_span *span;     /* [launches] from its beginning to where all had left it */
+    bool alone;          /* it was the caller's alone */
+    bool region;         /* it was one parallel region (region.h): there are no spans */
+    gn_trace_span *span; /* [launches] from its beginning to where all had left it */
     double *part; /* [launches] of a launch in a chain: what it had of the chain's time; 0: it is in
                      none */
     double *busy; /* [launches] room for gn_trace_times */

@@ -65,8 +65,7 @@ static gir_id leading(const fusion *f, const region *r)
 {
     gir_id best = r->members.p[0];
     for (uint32_t m = 1; m < r->members.n; m++)
-        if (role_of(f, r, r->members.p[m]).rank > role_of(f, r, best).rank)
-            best = r->members.p[m];
+        if (role_of(f, r, r->members.p[m]).rank > role_of(f, r, best).rank) best = r->members.p[m];
     return best;
 }
 

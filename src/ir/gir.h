@@ -129,7 +129,7 @@ typedef struct gir_program {
     /* Of locations: paths as weights have them, "convs.0"; GIR_LOSS: what a train block computes.
      * layers.p[0] is "": the model's own body, or not known. */
     GN_VEC(const char *) layers;
-    gir_loc loc;                /* given to nodes as they are made */
+    gir_loc loc; /* given to nodes as they are made */
 } gir_program;
 
 /* build.c -------------------------------------------------------------------------------------- */

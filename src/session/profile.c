@@ -23,10 +23,10 @@ typedef struct taker {
     gn_trace *trace;
     gn_trace_time *time; /* [n] of one run */
     gn_profile *out;
-    int64_t steps;                                     /* taken so far, */
-    int64_t room;                                      /* of so many */
-    double *busy, *wait;                               /* [n][room] microseconds of the step's time */
-    double *run, *traced, *bare;                       /* [room] */
+    int64_t steps;               /* taken so far, */
+    int64_t room;                /* of so many */
+    double *busy, *wait;         /* [n][room] microseconds of the step's time */
+    double *run, *traced, *bare; /* [room] */
 } taker;
 
 static int ascending(const void *a, const void *b)
@@ -226,8 +226,8 @@ static void split_kernel(taker *z, const gn_ceilings *c, int k, parts *to)
     for (int i = 0; i < cost->n_values; i++) {
         const gn_value_cost *v = &cost->value[i];
         bool known = v->value && v->value < g->nodes.n;
-        gn_profile_part *part = part_of(z, to, from, k, known ? gir_at(g, v->value)->loc
-                                                              : gn_kernel_loc(p->code, k));
+        gn_profile_part *part = part_of(
+            z, to, from, k, known ? gir_at(g, v->value)->loc : gn_kernel_loc(p->code, k));
         part->share += share[i];
         part->bytes += v->streamed + v->gathered;
         part->flops += v->flops + GN_FUNCTION_FLOPS * v->functions + GN_DRAW_FLOPS * v->draws;
@@ -281,11 +281,13 @@ static void find_memory(taker *z)
         if (!gn_instance_alive(in, k, p->peak) || !gn_instance_slot_room(in, k)) continue;
         const low_buffer *b = &p->code->low->buffers.p[k];
         gir_id v = gn_held_value(p->code, b, p->peak);
-        p->held[p->n_held++] = (gn_profile_held){
-            .loc = v ? gir_at(g, v)->loc : (gir_loc){0},
-            .what = v ? gir_ops[gir_at(g, v)->op].text : b->name ? b->name : "",
-            .type = v ? gir_type_text(g, gir_type_of(g, v)) : "",
-            .bytes = gn_instance_slot_room(in, k)};
+        p->held[p->n_held++] = (gn_profile_held){.loc = v ? gir_at(g, v)->loc : (gir_loc){0},
+                                                 .what = v         ? gir_ops[gir_at(g, v)->op].text
+                                                         : b->name ? b->name
+                                                                   : "",
+                                                 .type = v ? gir_type_text(g, gir_type_of(g, v))
+                                                           : "",
+                                                 .bytes = gn_instance_slot_room(in, k)};
     }
     if (p->n_held) qsort(p->held, (size_t)p->n_held, sizeof *p->held, by_bytes);
 }

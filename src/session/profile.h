@@ -28,7 +28,8 @@ typedef struct gn_profile_part { /* what one line of one layer has of a kernel *
     bool estimated;
     double share; /* of the kernel */
     double us, wait_us, bound_us;
-    double bytes, flops; /* moved and gathered; with functions and draws as gn_explain counts them */
+    double bytes, flops; /* moved and gathered; with functions and draws as gn_explain counts them
+                          */
 } gn_profile_part;
 
 typedef struct gn_profile_held { /* temporaries that are alive at the peak */
@@ -42,24 +43,24 @@ typedef struct gn_profile {
     const char *name; /* "step", "eval" */
     const gn_unit *unit;
     const gn_compiled *code;
-    int threads;        /* of the pool */
-    int used;           /* threads of the typical run: 1 where it was the caller's alone */
-    bool region;        /* runs are one parallel region */
-    int64_t steps;      /* that were traced */
-    double us;          /* of a run of the program, from first launch to last */
-    double rest_us;     /* of us: while nobody was in a launch */
-    double outside_us;  /* of a step, before and after the run: the loss, the next batch */
+    int threads;            /* of the pool */
+    int used;               /* threads of the typical run: 1 where it was the caller's alone */
+    bool region;            /* runs are one parallel region */
+    int64_t steps;          /* that were traced */
+    double us;              /* of a run of the program, from first launch to last */
+    double rest_us;         /* of us: while nobody was in a launch */
+    double outside_us;      /* of a step, before and after the run: the loss, the next batch */
     double low_us, high_us; /* of runs: the 10th and the 90th percentile */
-    double bare_us;     /* of a whole step that was not traced, */
-    double traced_us;   /* and that was */
-    double bound_us;    /* sum over kernels */
+    double bare_us;         /* of a whole step that was not traced, */
+    double traced_us;       /* and that was */
+    double bound_us;        /* sum over kernels */
     int n;
     gn_profile_kernel *kernel; /* [n] launches */
     int n_parts;
     gn_profile_part *part;
     int peak; /* the launch that has most temporaries alive */
     int n_held;
-    gn_profile_held *held; /* largest first */
+    gn_profile_held *held;   /* largest first */
     gn_trace_thread *events; /* [threads] of the run nearest to the median; times from its begin */
     double events_us;        /* what that took */
     int64_t lost;
