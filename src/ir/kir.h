@@ -211,6 +211,11 @@ kir_id kir_emit(kir_kernel *k, kir_cursor *c, const kir_inst *inst);
  * where it has gone. */
 kir_kernel *kir_clone(gn_arena *a, const kir_kernel *k, kir_id *map);
 
+/* kir_places.c: of each instruction its place in the kernel's text, from 1, the same for all
+ * kernels of that text; 0: a constant, a symbol, or what is not linked.  [insts], in the arena; of
+ * a kernel that verifies. */
+uint32_t *kir_places(gn_arena *a, const kir_kernel *k);
+
 /* text: kir_print.c, kir_parse.c.  parse(print(k)) is the identity up to the numbering of
  * instructions and the places of constants and symbols: those are written where they are used, and
  * parsed to an instruction in front of their user. Values are numbered in textual order.  `sym`
