@@ -118,6 +118,9 @@ GN_NODISCARD gn_status *gn_bind_row_count(const gn_instance *in, const gn_counte
                                           const gn_binding *tensors, int64_t *out);
 void gn_bind_release_columns(gn_instance *in);
 
+/* traced_run.c: a run that in->trace hears of; all of it by the caller, or as it is otherwise. */
+void gn_run_traced(gn_instance *in, bool alone);
+
 /* redraw.c: the key as it is now; graphs for a run by it; whether a tensor is of it; from where
  * that is read. */
 GN_NODISCARD gn_status *gn_find_key(const gn_instance *in, gn_derived *d);

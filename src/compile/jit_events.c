@@ -76,9 +76,10 @@ static gn_status *find_lines(gn_arena *a, const gn_compiled *c, const kir_kernel
     out->line = GN_NEW_N(a, gn_jit_line, table.line.n + 1);
     for (uint32_t r = 0; r < table.line.n; r++) {
         uint32_t p = table.line.p[r].place, l = p < k->insts.n ? line[p] : 0;
-        if (!l || l == now) continue; /* goes on with what came before */
-        /* what comes before the first is the entry */
-        out->line[out->n++] = (gn_jit_line){out->n ? table.line.p[r].at : 0, l};
+        if (!l || l == now) continue;                  /* goes on with what came before */
+        uint64_t at = out->n ? table.line.p[r].at : 0; /* what comes before the first is its own */
+        out->line[out->n] = (gn_jit_line){at, l};
+        out->n++;
         now = l;
     }
     return NULL;
