@@ -130,6 +130,14 @@ static bool spread_out(const hoister *z, gir_id v)
     return bytes * TIMES < row_bytes(z->p, v);
 }
 
+/* Has it fewer bytes than what it is of? */
+static bool narrows(const hoister *z, gir_id v)
+{
+    const gir_type *of = gir_type_of(z->p, gir_in(z->p, v, 0)), *to = gir_type_of(z->p, v);
+    return gn_elem_is_float((gn_elem)to->elem) &&
+           gn_elem_size((gn_elem)to->elem) < gn_elem_size((gn_elem)of->elem);
+}
+
 /* A view or a gather of something kept is not worth keeping itself, nor is what spreads it out:
  * what it reads is. */
 static void keep(hoister *z, gir_id v)
@@ -138,7 +146,7 @@ static void keep(hoister *z, gir_id v)
     if (!z->work[v] || z->keep[v] || z->looked[v]) return;
     /* The numbers of the nearest rows are known of NEAREST alone. */
     bool looks_through = gir_ops[n->op].cls == GIR_CLASS_VIEW || n->op == GIR_GATHER ||
-                         n->op == GIR_CAST || n->op == GIR_DETACH || n->op == GIR_NEAREST;
+                         (n->op == GIR_CAST && !narrows(z, v)) || n->op == GIR_DETACH || n->op == GIR_NEAREST;
     if (!looks_through && !spread_out(z, v)) {
         z->keep[v] = true;
         return;
