@@ -24,9 +24,9 @@ enum { LEAST = 16 }; /* elements of a row: 64 bytes, a line */
 
 typedef struct narrower {
     const gir_program *from;
-    const fusion *f;
     bool *exact;           /* by value: goes out, becomes a state, or is compared */
     const bool *unbounded; /* by value */
+    gn_storage kept;
     int64_t least;
 } narrower;
 
@@ -60,8 +60,7 @@ static void mark_compared(narrower *z)
         bool same = cls == GIR_CLASS_MAP || cls == GIR_CLASS_VIEW || n->op == GIR_GATHER ||
                     n->op == GIR_TAKE || n->op == GIR_CARRY ||
                     (n->op == GIR_SCATTER && n->attr.i[1] != GIR_SUM) ||
-                    ((n->op == GIR_REDUCE || n->op == GIR_SPACE_REDUCE) &&
-                     n->attr.i[0] != GIR_SUM);
+                    ((n->op == GIR_REDUCE || n->op == GIR_SPACE_REDUCE) && n->attr.i[0] != GIR_SUM);
         if (n->op != GIR_EQ && n->op != GIR_NE && !(compared[v] && same)) continue;
         for (int k = 0; k < n->n_in; k++) compared[gir_in(p, v, k)] = true;
     }
@@ -84,8 +83,7 @@ static bool is_unbounded(const gir_program *p, gir_id v, const bool *unbounded)
         any = any || (!gir_type_of(p, gir_in(p, v, k))->is_graph && unbounded[gir_in(p, v, k)]);
     switch ((gir_op)n->op) {
     case GIR_SCATTER: return any || n->attr.i[1] == GIR_SUM;
-    case GIR_MUL:
-        return any && !divides(p, gir_in(p, v, 0)) && !divides(p, gir_in(p, v, 1));
+    case GIR_MUL: return any && !divides(p, gir_in(p, v, 0)) && !divides(p, gir_in(p, v, 1));
     case GIR_DIV: return any && !divides(p, gir_in(p, v, 1));
     case GIR_TANH:
     case GIR_SIGMOID:
@@ -111,12 +109,28 @@ gn_elem gn_elem_kept(gn_storage kept, bool unbounded)
     return kept == GN_STORAGE_BFLOAT16 || unbounded ? GN_BF16 : GN_F16;
 }
 
-static bool narrows(const narrower *z, gir_id v)
+/* As what v is kept where it is. */
+static gn_elem elem_of(const narrower *z, gir_id v)
 {
     const gir_type *t = gir_type_of(z->from, v);
-    if (t->is_graph || t->space == 0 || t->elem != GN_F32 || z->exact[v]) return false;
-    return z->f->place[v] == FU_REAL && z->f->stored[v] && gir_row_elems(t) >= z->least &&
-           gir_at(z->from, v)->op != GIR_PUT;
+    bool can = !t->is_graph && t->space && t->elem == GN_F32 && !z->exact[v] &&
+               gir_row_elems(t) >= z->least && gir_at(z->from, v)->op != GIR_PUT;
+    return can ? gn_elem_kept(z->kept, z->unbounded[v]) : (gn_elem)t->elem;
+}
+
+const uint8_t *gn_find_kept(gn_arena *a, const gir_program *p, const gn_pass_options *opt)
+{
+    uint8_t *out = GN_NEW_N(a, uint8_t, p->nodes.n);
+    narrower z = {.from = p,
+                  .exact = GN_NEW_N(a, bool, p->nodes.n),
+                  .unbounded = gn_find_unbounded(a, p),
+                  .kept = opt->kept,
+                  .least = opt->kept_least ? opt->kept_least : LEAST};
+    mark_exact(&z);
+    mark_compared(&z);
+    for (gir_id v = 1; v < p->nodes.n; v++)
+        out[v] = opt->kept ? (uint8_t)elem_of(&z, v) : gir_type_of(p, v)->elem;
+    return out;
 }
 
 gn_status *gn_run_narrow(gn_arena *a, const gir_program *in, const gn_pass_options *opt,
@@ -125,22 +139,18 @@ gn_status *gn_run_narrow(gn_arena *a, const gir_program *in, const gn_pass_optio
     *out = (gir_program *)in;
     if (opt->kept == GN_STORAGE_FLOAT32) return NULL;
     fu_options fo = {.eager = opt->eager, .lanes = opt->lanes, .off = opt->without.decisions};
-    narrower z = {.from = in,
-                  .f = gn_fuse(a, in, &fo),
-                  .exact = GN_NEW_N(a, bool, in->nodes.n),
-                  .unbounded = gn_find_unbounded(a, in),
-                  .least = opt->kept_least ? opt->kept_least : LEAST};
-    mark_exact(&z);
-    mark_compared(&z);
+    const fusion *f = gn_fuse(a, in, &fo);
+    const uint8_t *elem = gn_find_kept(a, in, opt);
     gir_id *map = GN_NEW_N(a, gir_id, in->nodes.n);
     *out = gir_program_new(a, in->name);
     gir_clone_frame(*out, in);
     for (gir_id v = 1; v < in->nodes.n; v++) {
         (*out)->loc = gir_at(in, v)->loc;
         map[v] = gir_clone_node(*out, in, v, map);
-        if (!narrows(&z, v)) continue;
-        gir_id kept = gir_cast(*out, map[v], gn_elem_kept(opt->kept, z.unbounded[v]));
-        map[v] = gir_cast(*out, kept, GN_F32);
+        bool kept = f->place[v] == FU_REAL && f->stored[v];
+        if (!kept || elem[v] == gir_type_of(in, v)->elem) continue;
+        gir_id narrow = gir_cast(*out, map[v], (gn_elem)elem[v]);
+        map[v] = gir_cast(*out, narrow, GN_F32);
     }
     gir_clone_outputs(*out, in, map);
     return NULL;

@@ -161,6 +161,9 @@ const bool *gn_find_unbounded(gn_arena *a, const gir_program *p);
 /* What float32 is kept as where it is not kept as it is. */
 gn_elem gn_elem_kept(gn_storage kept, bool unbounded);
 
+/* As what each value is kept where it lies between loops, or between runs: a gn_elem, by value. */
+const uint8_t *gn_find_kept(gn_arena *a, const gir_program *p, const gn_pass_options *opt);
+
 /* The level of the rows that `pick` picks (restrict_rows.c); -1: it cannot be told. */
 int gn_pick_level(const gir_program *p, gir_id pick);
 

@@ -284,7 +284,8 @@ static gn_status *lower_stage(run_case *c, const variant *z, gn_compile_options 
 static gn_status *lower_stages(run_case *c, variant *z, gn_compile_options *o, gir_program **stage)
 {
     for (int k = 0; k < z->stages; k++) GN_TRY(lower_stage(c, z, o, stage[k], &z->stage[k]));
-    if (z->mode->precision && !z->mode->kept) GN_TRY(evaluate(c, c->p, z->mode->precision, &z->whole));
+    if (z->mode->precision && !z->mode->kept)
+        GN_TRY(evaluate(c, c->p, z->mode->precision, &z->whole));
     return evaluate(c, z->stage[0]->gir, z->mode->precision, &z->want[0]);
 }
 
@@ -374,10 +375,10 @@ static gn_status *lower_variant(run_case *c, variant *z)
     z->stages = 1;
     stage[0] = (gir_program *)c->p;
     if (z->mode->split) {
+        o.pass.kept = GN_STORAGE_FLOAT32; /* what is rounded from here on is in no bound */
         GN_TRY(gn_pass_hoist(c->arena, whole, &o.pass, &stage[0], &stage[1]));
         GN_TRY(gir_verify(stage[1]));
         z->stages = stage[0] ? 2 : 1;
-        o.pass.kept = GN_STORAGE_FLOAT32; /* what halves round besides is in no bound */
         if (!stage[0]) stage[0] = stage[1];
     }
     return lower_stages(c, z, &o, stage);

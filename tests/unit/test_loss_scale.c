@@ -82,8 +82,7 @@ static const gir_program *step_of(bool scaled, int64_t accumulate)
                           .beta2 = 0.999,
                           .eps = 1e-8,
                           .scales_loss = scaled};
-    if (accumulate > 1)
-        spec.batches = (gn_batch_spec){.size = 1, .accumulate = accumulate};
+    if (accumulate > 1) spec.batches = (gn_batch_spec){.size = 1, .accumulate = accumulate};
     gir_program *p = NULL;
     expect_ok(gn_pass_train(&arena, read_program(model), 1, &w, &spec, &p));
     expect_ok(gn_pass_simplify(&arena, p, &p));
