@@ -73,7 +73,23 @@ static void run(const gir_program *p, world *e)
     }
 }
 
-static const gir_program *step_of(bool scaled, int64_t accumulate)
+/* Gradients go through float16, and are some 1e-8: less than half of the least number of those. */
+static const char small[] = "program @small {\n"
+                            "  %1 = input \"x\" : f32[4]\n"
+                            "  %2 = state \"w\" : f32[4]\n"
+                            "  %3 = mul %1, %2\n"
+                            "  %4 = cast %3 : f16[4]\n"
+                            "  %5 = cast %4 : f32[4]\n"
+                            "  %6 = const {value = 1} : f32[4]\n"
+                            "  %7 = sub %5, %6\n"
+                            "  %8 = mul %7, %7\n"
+                            "  %9 = const {value = 1e-8} : f32[4]\n"
+                            "  %10 = mul %8, %9\n"
+                            "  %11 = reduce %10 {red = 0, axes = 1}\n"
+                            "  output \"loss\" %11\n"
+                            "}\n";
+
+static const gir_program *step_of_text(const char *text, bool scaled, int64_t accumulate)
 {
     static const gn_train_param w = {"w", 0};
     gn_train_spec spec = {.optimizer = GN_ADAM,
@@ -84,10 +100,15 @@ static const gir_program *step_of(bool scaled, int64_t accumulate)
                           .scales_loss = scaled};
     if (accumulate > 1) spec.batches = (gn_batch_spec){.size = 1, .accumulate = accumulate};
     gir_program *p = NULL;
-    expect_ok(gn_pass_train(&arena, read_program(model), 1, &w, &spec, &p));
+    expect_ok(gn_pass_train(&arena, read_program(text), 1, &w, &spec, &p));
     expect_ok(gn_pass_simplify(&arena, p, &p));
     expect_ok(gir_verify(p));
     return p;
+}
+
+static const gir_program *step_of(bool scaled, int64_t accumulate)
+{
+    return step_of_text(model, scaled, accumulate);
 }
 
 static void same(const world *a, const world *b, int k)
@@ -181,8 +202,25 @@ START_TEST(added_up)
 }
 END_TEST
 
+/* x w becomes 1 where gradients arrive, and stays where they vanish. */
+START_TEST(vanishing)
+{
+    for (int scaled = 0; scaled < 2; scaled++) {
+        const gir_program *p = step_of_text(small, scaled, 1);
+        world e = begin();
+        run(p, &e); /* which rounds w to float32, at least */
+        world first = e;
+        for (int t = 0; t < 200; t++) run(p, &e);
+        if (!scaled) same(&first, &e, W);
+        for (int i = 0; i < 4 && scaled; i++)
+            ck_assert_double_eq_tol(e.value[X].v[i] * e.value[W].v[i], 1, 0.02);
+    }
+}
+END_TEST
+
 static void fill(TCase *c)
 {
+    tcase_add_test(c, vanishing);
     tcase_add_test(c, without_overflow);
     tcase_add_test(c, overflow);
     tcase_add_test(c, growth);
