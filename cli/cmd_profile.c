@@ -80,13 +80,12 @@ static void say_bound(const gn_cli_profile_of *z, const gn_profile_row *top, gn_
 {
     static const char *const where[] = {"Forward", "Backward", "There"};
     bool step = !strcmp(z->p->name, "step");
-    double busy = fmax(top->us - top->wait_us, 0);
     gn_buf_printf(b, "%s, it is bound by %s", where[step ? top->loc.way : GIR_OPTIMIZER],
                   binds(top->by));
     if (top->bound_us > 0 && top->us > 0)
-        gn_buf_printf(b, ": %.1f times the least time for that", busy / top->bound_us);
+        gn_buf_printf(b, ": %.1f times the least time for that", top->us / top->bound_us);
     if (top->wait_us > 0.3 * top->us)
-        gn_buf_printf(b, ", and threads wait %.0f %% of it", 100 * top->wait_us / top->us);
+        gn_buf_printf(b, ", while threads wait %.0f %% of it", 100 * top->wait_us / top->us);
     gn_buf_add(b, ".");
 }
 

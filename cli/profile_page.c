@@ -191,8 +191,8 @@ static void draw_timeline(const gn_cli_profile_of *z, FILE *to)
             p->name);
     legend(to, true);
     for (int t = 0; t < p->threads; t++) {
-        if (!p->events[t].n) continue;
-        fprintf(to, "<div class=\"who\">thread %d</div><div class=\"lane\">\n", t);
+        fprintf(to, "<div class=\"who\">thread %d%s</div><div class=\"lane\">\n", t,
+                p->events[t].n ? "" : " (took no part)");
         for (int64_t i = 0; i < p->events[t].n; i++) draw_event(z, to, &p->events[t].event[i]);
         fputs("</div>\n", to);
     }

@@ -150,9 +150,8 @@ typedef struct machine { /* 6.2.2 */
     gn_arena *arena;
     const object *o;
     gn_code_lines *out;
-    uint64_t address;
-    int64_t line;
-    bool here; /* in the kernel's section */
+    uint64_t address, line; /* both wrap where the object is damaged */
+    bool here;              /* in the kernel's section */
     unsigned least, range, base;
     int8_t first;
 } machine;
@@ -162,7 +161,7 @@ static void add_row(machine *m)
     uint64_t at = m->address - m->o->begin;
     if (!m->here || m->address < m->o->begin || at >= m->o->size) return;
     uint32_t n = m->out->line.n;
-    uint32_t place = m->line > 0 && m->line <= UINT32_MAX ? (uint32_t)m->line : 0;
+    uint32_t place = m->line <= UINT32_MAX ? (uint32_t)m->line : 0;
     if (n && m->out->line.p[n - 1].at == at)
         m->out->line.p[n - 1].place = place;
     else if (!n || (m->out->line.p[n - 1].at < at && m->out->line.p[n - 1].place != place))
@@ -194,7 +193,7 @@ static void standard(machine *m, bytes *b, unsigned op, const unsigned char *ope
     switch (op) {
     case COPY: add_row(m); break;
     case ADVANCE_PC: m->address += uleb(b) * m->least; break;
-    case ADVANCE_LINE: m->line += sleb(b); break;
+    case ADVANCE_LINE: m->line += (uint64_t)sleb(b); break;
     case CONST_ADD: m->address += (255 - m->base) / m->range * m->least; break;
     case FIXED_ADVANCE: m->address += take(b, 2); break;
     default:
@@ -212,7 +211,7 @@ static void run(machine *m, bytes *b, const unsigned char *operands)
             standard(m, b, op, operands);
         } else {
             m->address += (op - m->base) / m->range * m->least;
-            m->line += m->first + (int)((op - m->base) % m->range);
+            m->line += (uint64_t)(int64_t)m->first + (op - m->base) % m->range;
             add_row(m);
         }
     }

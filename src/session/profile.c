@@ -207,33 +207,32 @@ typedef struct parts {
     GN_VEC(gn_profile_part) v;
 } parts;
 
-static gn_profile_part *part_of(taker *z, parts *to, uint32_t from, int kernel, gir_loc loc)
+static gn_profile_part *part_of(gn_arena *a, parts *to, uint32_t from, int kernel, gir_loc loc)
 {
     for (uint32_t i = from; i < to->v.n; i++)
         if (same_place(to->v.p[i].loc, loc)) return &to->v.p[i];
-    GN_PUSH(z->arena, to->v, ((gn_profile_part){.kernel = kernel, .loc = loc}));
+    GN_PUSH(a, to->v, ((gn_profile_part){.kernel = kernel, .loc = loc}));
     return &to->v.p[to->v.n - 1];
 }
 
-static void split_kernel(taker *z, const gn_ceilings *c, int k, parts *to)
+static void split_kernel(gn_arena *a, const gn_profile *p, const gn_ceilings *c, int k, parts *to)
 {
-    gn_profile *p = z->out;
     const gn_profile_kernel *x = &p->kernel[k];
     const gn_cost *cost = &x->report.cost;
     const gir_program *g = p->code->gir;
     uint32_t from = to->v.n;
-    double *share = gn_profile_shares(z->arena, cost, c, x->report.by);
+    double *share = gn_profile_shares(a, cost, c, x->report.by);
     for (int i = 0; i < cost->n_values; i++) {
         const gn_value_cost *v = &cost->value[i];
         bool known = v->value && v->value < g->nodes.n;
         gn_profile_part *part = part_of(
-            z, to, from, k, known ? gir_at(g, v->value)->loc : gn_kernel_loc(p->code, k));
+            a, to, from, k, known ? gir_at(g, v->value)->loc : gn_kernel_loc(p->code, k));
         part->share += share[i];
         part->bytes += v->streamed + v->gathered;
         part->flops += v->flops + GN_FUNCTION_FLOPS * v->functions + GN_DRAW_FLOPS * v->draws;
     }
     if (to->v.n == from) { /* a copy */
-        gn_profile_part *part = part_of(z, to, from, k, gn_kernel_loc(p->code, k));
+        gn_profile_part *part = part_of(a, to, from, k, gn_kernel_loc(p->code, k));
         part->share = 1;
         part->bytes = cost->work_set;
     }
@@ -266,17 +265,16 @@ static int by_bytes(const void *a, const void *b)
     return x > y ? -1 : x < y;
 }
 
-static void find_memory(taker *z)
+static void find_memory(gn_arena *a, gn_profile *p)
 {
-    gn_profile *p = z->out;
-    const gn_instance *in = z->u->instance;
+    const gn_instance *in = p->unit->instance;
     const gir_program *g = p->code->gir;
     int slots = p->code->artifact->n_slots;
     for (int k = 0; k < p->n; k++) {
         p->kernel[k].alive = alive_bytes(in, slots, k);
         if (p->kernel[k].alive > p->kernel[p->peak].alive) p->peak = k;
     }
-    p->held = GN_NEW_N(z->arena, gn_profile_held, slots + 1);
+    p->held = GN_NEW_N(a, gn_profile_held, slots + 1);
     for (int k = 0; k < slots; k++) {
         if (!gn_instance_alive(in, k, p->peak) || !gn_instance_slot_room(in, k)) continue;
         const low_buffer *b = &p->code->low->buffers.p[k];
@@ -305,23 +303,33 @@ static void make_room(taker *z)
     z->time = GN_NEW_N(z->arena, gn_trace_time, n);
 }
 
+void gn_profile_unit(gn_arena *a, const gn_unit *u, const gn_ceilings *c, gn_profile *p)
+{
+    parts all = {0};
+    p->unit = u;
+    p->code = u->code;
+    p->bound_us = 0;
+    for (int k = 0; k < p->n; k++) {
+        gn_profile_kernel *x = &p->kernel[k];
+        double us = x->report.us;
+        gn_explain_kernel(a, u, c, k, &x->report);
+        x->report.us = us;
+        x->words = gn_kernel_words(a, p->code, k);
+        p->bound_us += x->report.bound_us;
+    }
+    for (int k = 0; k < p->n; k++) split_kernel(a, p, c, k, &all);
+    p->part = all.v.p;
+    p->n_parts = (int)all.v.n;
+    find_memory(a, p);
+}
+
 static gn_status *take(taker *z, const gn_ceilings *c, int64_t steps)
 {
-    gn_profile *p = z->out;
-    parts all = {0};
     GN_TRY(warm_up(z, steps));
     make_room(z);
     GN_TRY(take_steps(z));
-    for (int k = 0; k < p->n; k++) {
-        gn_explain_kernel(z->arena, z->u, c, k, &p->kernel[k].report);
-        p->kernel[k].words = gn_kernel_words(z->arena, p->code, k);
-        p->bound_us += p->kernel[k].report.bound_us;
-    }
     find_medians(z);
-    for (int k = 0; k < p->n; k++) split_kernel(z, c, k, &all);
-    p->part = all.v.p;
-    p->n_parts = (int)all.v.n;
-    find_memory(z);
+    gn_profile_unit(z->arena, z->u, c, z->out);
     return find_typical(z);
 }
 

@@ -71,6 +71,10 @@ typedef struct gn_profile {
 GN_NODISCARD gn_status *gn_profile_session(gn_arena *a, gn_session *s, const gn_ceilings *c,
                                            int64_t steps, gn_profile *out);
 
+/* Of a unit that is bound, whose kernels' times are known (kernel[n], us and wait_us): sets all
+ * that follows from those, parts and memory among it. */
+void gn_profile_unit(gn_arena *a, const gn_unit *u, const gn_ceilings *c, gn_profile *p);
+
 /* Parts put together, the most time first. */
 typedef enum gn_profile_by { GN_PROFILE_LAYER, GN_PROFILE_LINE, GN_PROFILE_KERNEL } gn_profile_by;
 

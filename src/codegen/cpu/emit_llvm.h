@@ -140,7 +140,7 @@ const char *cg_kernel(gn_arena *a, LLVMModuleRef mod, const cg_target *t, const 
 const char *cg_analyse(cg *c);
 
 /* loops.c -------------------------------------------------------------------------------------- */
-/* lines.c: what is built from here on is of instruction i; of kernels with lines. */
+/* kernel_lines.c: what is built from here on is of instruction i; of kernels with lines. */
 void cg_locate(cg *c, kir_id i);
 void cg_begin_lines(cg *c); /* the function is there */
 void cg_block(cg *c, kir_id first);
