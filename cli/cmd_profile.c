@@ -271,7 +271,7 @@ static gn_status *write_file(const gn_cli_profile_of *z, const char *path, const
 {
     gn_out o;
     if (!path) return NULL;
-    GN_TRY(gn_status_annotate(gn_out_open(&o, path), option));
+    GN_TRY(gn_status_annotate(gn_out_open(&o, path), "%s", option));
     write(z, o.f);
     return gn_out_close(&o, NULL);
 }

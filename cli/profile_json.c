@@ -62,7 +62,7 @@ static void kernel(gn_json *j, const gn_cli_profile_of *z, int k)
     gn_json_string(j, "name", x->words);
     gn_json_string(j, "symbol", x->report.name);
     figures(j, x->report.us, x->wait_us, x->report.bound_us, c->work_set + c->gathered,
-            c->flops + GN_FUNCTION_FLOPS * c->functions + GN_DRAW_FLOPS * c->draws);
+            c->flops + (double)GN_FUNCTION_FLOPS * c->functions + (double)GN_DRAW_FLOPS * c->draws);
     gn_json_string(j, "bound_by", gn_bound_text[x->report.by]);
     gn_json_int(j, "temporary_bytes", x->alive);
     gn_json_array(j, "parts");

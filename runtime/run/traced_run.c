@@ -39,13 +39,13 @@ static int64_t run_launch_traced(gn_instance *in, int k, bool alone, int64_t bef
 /* What each launch of a chain had of the chain's time. */
 static void note_chains(gn_instance *in)
 {
-    enum { WHOLE = 1 << 30 };
+    static const int64_t whole = 1 << 30;
     for (int k = 0; k < in->artifact->n_launches; k++) {
         int n = in->artifact->launches[k].chain;
         if (!in->ready[k].chain) continue;
         for (int i = k; i < k + n; i++) in->ns[i] = 0;
-        gn_chain_split(in->ready[k].chain, WHOLE, &in->ns[k]);
-        for (int i = k; i < k + n; i++) in->trace->part[i] = (double)in->ns[i] / WHOLE;
+        gn_chain_split(in->ready[k].chain, whole, &in->ns[k]);
+        for (int i = k; i < k + n; i++) in->trace->part[i] = (double)in->ns[i] / (double)whole;
     }
 }
 

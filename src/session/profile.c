@@ -8,13 +8,10 @@
 #include <string.h>
 
 enum {
-    WARM_MS = 200,
-    WARM_RUNS = 20, /* and as many at least: by then it is known how many threads pay (pace.h) */
-    STEPS_MS = 1500,
-    FEWEST = 10,
-    MOST = 500,
-    TYPICAL = 20 /* further runs, of which the one nearest to the median is shown */
+    WARM_RUNS = 20, /* at least: by then it is known how many threads pay (pace.h) */
+    TYPICAL = 20    /* further runs, of which the one nearest to the median is shown */
 };
+static const double WARM_MS = 200, STEPS_MS = 1500, FEWEST = 10, MOST = 500;
 
 typedef struct taker {
     gn_arena *arena;
@@ -132,8 +129,8 @@ static gn_status *warm_up(taker *z, int64_t steps)
         GN_TRY(timed_step(z, false, &us));
         runs++;
     }
-    double fit = (double)STEPS_MS / ((gn_now_ms() - start) / runs) / 2;
-    z->room = steps ? steps : fit > MOST ? MOST : fit < FEWEST ? FEWEST : (int64_t)fit;
+    double fit = STEPS_MS / ((gn_now_ms() - start) / runs) / 2;
+    z->room = steps ? steps : (int64_t)fmin(fmax(fit, FEWEST), MOST);
     return NULL;
 }
 
@@ -187,8 +184,8 @@ double *gn_profile_shares(gn_arena *a, const gn_cost *cost, const gn_ceilings *c
             share[k] = v->streamed / gn_ceilings_rate(c, cost->work_set) +
                        v->gathered / gn_ceilings_rate(c, cost->table);
         else
-            share[k] = (v->flops - pairs + 2 * GN_FUNCTION_FLOPS * v->functions +
-                        2 * GN_DRAW_FLOPS * v->draws) /
+            share[k] = (v->flops - pairs + 2 * (double)GN_FUNCTION_FLOPS * v->functions +
+                        2 * (double)GN_DRAW_FLOPS * v->draws) /
                            c->gflops +
                        (pairs > 0 ? pairs / c->pair_gflops : 0);
         all += share[k];
@@ -229,7 +226,8 @@ static void split_kernel(gn_arena *a, const gn_profile *p, const gn_ceilings *c,
             a, to, from, k, known ? gir_at(g, v->value)->loc : gn_kernel_loc(p->code, k));
         part->share += share[i];
         part->bytes += v->streamed + v->gathered;
-        part->flops += v->flops + GN_FUNCTION_FLOPS * v->functions + GN_DRAW_FLOPS * v->draws;
+        part->flops += v->flops + (double)GN_FUNCTION_FLOPS * v->functions +
+                       (double)GN_DRAW_FLOPS * v->draws;
     }
     if (to->v.n == from) { /* a copy */
         gn_profile_part *part = part_of(a, to, from, k, gn_kernel_loc(p->code, k));
