@@ -13,10 +13,11 @@ from torch._dynamo.backends.common import aot_autograd
 from torch._functorch.aot_autograd import make_boxed_func
 
 from .._errors import Error
-from ._cut import Cut, Cutter, Left, name_of
+from ._cut import Cutter
 from ._graphs import split
 from ._program import Stats, context
 from ._spaces import Unsupported
+from ._write import Cut, Left, name_of
 
 # Without these every self-loop ends a graph: how many there are depends on data.
 torch._dynamo.config.capture_dynamic_output_shape_ops = True

@@ -1,0 +1,244 @@
+"""The operators of one level of a plan as a program of tensor IR."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Dict, List, Optional, Sequence, Set, Tuple
+
+import torch
+from torch import fx
+
+from ._ir import Text, Value, number
+from ._plan import _ELEMS, Plan
+from ._program import Ends, Input, Output
+from ._rules import EDGES, MOVES, RULES, Edge, aten, constant, index_of
+from ._spaces import Axis, Relation, Unsupported, value_of
+
+
+class Translator:
+    """The operators of one level, as a program."""
+
+    def __init__(self, plan: Plan, level: int) -> None:
+        self.plan, self.axes, self.level = plan, plan.axes, level
+        self.text = Text()
+        self.values: Dict[fx.Node, Value] = {}
+        self.spaces: List[Axis] = []
+        self.relations: List[Relation] = []
+        self.graphs: Dict[int, Tuple[int, str, List[str]]] = {}
+        self.inputs: List[Input] = []
+        self.sources: List[fx.Node] = []
+        self.outputs: List[Output] = []
+        self.results: List[fx.Node] = []
+        self.wanted: Set[fx.Node] = set()
+
+    # What rules ask for ---------------------------------------------------------------------------
+
+    def is_here(self, node: fx.Node) -> bool:
+        return self.plan.side.get(node) == "gnnc" and (
+            self.plan.level[node] == self.level or node in self.plan.floating)
+
+    def is_result(self, node: fx.Node) -> bool:
+        """Something outside of this program reads it."""
+        return node in self.wanted
+
+    def count(self, space: str) -> Value:
+        """How many rows a space has, as a number."""
+        return self.text.add("size", (), "f32", None, (), f"space = {space}")
+
+    def count_of(self, node: fx.Node, size: Any) -> Value:
+        """A number that comes of how many rows there are."""
+        expr = size.node.expr
+        if self.axes.known:
+            expr = expr.xreplace(self.axes.known)
+        return self._count(node, expr)
+
+    def _count(self, node: fx.Node, expr: Any) -> Value:
+        axes = [*self.spaces, *self.axes.ends.values()]
+        for axis in axes:
+            axis = axis.find()
+            if not isinstance(axis.size, int) and axis.size == expr:
+                return self.count(self.space_of(axis))
+        if expr.is_number:
+            return self.text.add("const", (), "f32", None, (), f"value = {number(float(expr))}")
+        kind = type(expr).__name__
+        if kind == "ToFloat":
+            return self._count(node, expr.args[0])
+        op = {"Add": "add", "Mul": "mul", "FloatTrueDiv": "div", "IntTrueDiv": "div"}.get(kind)
+        if kind == "Pow" and expr.args[1] == -1:
+            return self.text.map("recip", self._count(node, expr.args[0]))
+        if op is None:
+            raise Unsupported(node, "of a size that is computed")
+        parts = [self._count(node, a) for a in expr.args]
+        v = parts[0]
+        for p in parts[1:]:
+            v = self.text.map(op, v, p)
+        return v
+
+    def elem_of(self, node: fx.Node) -> str:
+        elem = _ELEMS.get(value_of(node).dtype)
+        if elem is None:
+            raise Unsupported(node, f"of {value_of(node).dtype}")
+        return elem
+
+    def space_of(self, axis: Axis) -> str:
+        axis = axis.find()
+        if axis not in self.spaces:
+            self.spaces.append(axis)
+        kind = "e" if axis.relation is not None else "n"
+        return f"{kind}{self.spaces.index(axis)}"
+
+    def type_of(self, node: fx.Node) -> Tuple[Optional[str], Tuple[int, ...]]:
+        row = self.axes.row_of(node)
+        shape = self.axes.shape(node)
+        if row is None:
+            return None, tuple(shape)
+        if row != 0:
+            raise Unsupported(node, "rows are not the first axis")
+        return self.space_of(self.axes.axes(node)[0]), tuple(shape[1:])
+
+    def graph(self, r: Relation) -> Tuple[int, str, List[str]]:
+        """The number of a relation's value, its edges' space and those at its ends."""
+        key = id(r)
+        if key in self.graphs:
+            return self.graphs[key]
+        sides = []
+        for k in range(2):
+            if r.ends[k] is None:  # nothing is picked there; any rows do, if they are enough
+                r.ends[k] = r.ends[1 - k]
+            sides.append(self.space_of(r.ends[k]))
+        if r.lone:
+            self.spaces.append(Axis(r.edges.size))
+            edges = f"e{len(self.spaces) - 1}"
+            self.spaces[-1].relation = r
+        else:
+            edges = self.space_of(r.edges)
+        number = self.text.graph(f"r{len(self.relations)}", sides[0], sides[1], edges)
+        self.relations.append(r)
+        self.graphs[key] = (number, edges, sides)
+        return self.graphs[key]
+
+    def value(self, node: Any) -> Value:
+        if not isinstance(node, fx.Node):
+            raise Unsupported(self.text.now, f"of {node}")
+        if node in self.values:
+            return self.values[node]
+        c = constant(node)
+        if c is not None:
+            space, dims = self.type_of(node)
+            v = self.text.add("const", (), self.elem_of(node), space, dims, f"value = {c!r}")
+            return v  # of one use, whose rows may be others elsewhere
+        if self.is_here(node):
+            v = self.emit(node)
+        else:
+            space, dims = self.type_of(node)
+            elem, name = self.elem_of(node), f"i{len(self.inputs)}"
+            v = self.text.add("input", (), elem, space, dims, name=name)
+            number = self._number(space)
+            self.inputs.append(Input(name, elem, dims, number, number is not None and
+                                     self.spaces[number].relation is not None,
+                                     node in self.plan.alone or
+                                     bool(node.meta.get("gnnc_fixed"))))
+            self.sources.append(node)
+        self.values[node] = v
+        return v
+
+    # The program ----------------------------------------------------------------------------------
+
+    def _number(self, space: Optional[str]) -> Optional[int]:
+        return None if space is None else int(space[1:])
+
+    def emit(self, node: fx.Node) -> Value:
+        before, self.text.now = self.text.now, node
+        try:
+            v = RULES[node.target].emit(self, node)
+        except Unsupported as e:
+            raise Unsupported(node, e.why) from None
+        except (IndexError, KeyError, TypeError, AttributeError, ValueError) as e:
+            raise Unsupported(node, f"arguments of another kind ({e!r})") from None
+        self.text.now = before
+        if not v.turned:
+            space, dims = self.type_of(node)
+            if (v.space, v.dims, v.elem) != (space, dims, self.elem_of(node)):
+                raise Unsupported(node, f"its rows are not known ({v.space} {v.dims}, not "
+                                        f"{space} {dims})")
+        return v
+
+    def translate(self, nodes: Sequence[fx.Node], results: Sequence[fx.Node]) -> None:
+        self.wanted = set(results)
+        self._graphs(nodes)
+        moves = self._moving(nodes)
+        for node in nodes:
+            if node not in moves:
+                self.value(node)
+        for node in results:
+            self.text.now = node
+            v = self.value(node)
+            if v.turned:
+                raise Unsupported(node, "a result of transposed rows")
+            name = f"o{len(self.outputs)}"
+            self.text.lines.append(f'  output "{name}" %{v.id}')
+            self.outputs.append(Output(name, v.elem, v.dims, self._number(v.space)))
+            self.results.append(node)
+
+    def _moving(self, nodes: Sequence[fx.Node]) -> Set[fx.Node]:
+        """What only products read, which may be made of its operands instead."""
+        moves: Set[fx.Node] = set()
+        for node in reversed(nodes):
+            if node not in self.wanted and node.target in MOVES and all(
+                    u in moves or u.target in (aten.mm.default, aten.addmm.default, aten.t.default)
+                    for u in node.users):
+                moves.add(node)
+        return moves
+
+    def _graphs(self, nodes: Sequence[fx.Node]) -> None:
+        """Graphs come first."""
+        read: Dict[fx.Node, None] = {}
+        stack = list(nodes)
+        while stack:
+            node = stack.pop()
+            if node not in read and isinstance(value_of(node), torch.Tensor):
+                read[node] = None
+                if self.is_here(node):
+                    stack += node.all_input_nodes
+        order = {n: k for k, n in enumerate(self.plan.graph.nodes)}
+        for node in sorted(read, key=lambda n: order[n]):
+            self.text.now = node
+            if self.is_here(node) and node.target in EDGES:
+                self.graph(Edge(node).relation(self.axes)[0])
+            elif constant(node) is None and index_of(node) is None:
+                for axis in self.axes.axes(node):
+                    r = axis.find().relation
+                    if r is not None:
+                        self.graph(r)
+
+    def program(self) -> str:
+        head = ["program @torch {"]
+        edges = {self._number(e): number for number, e, _ in self.graphs.values()}
+        for k, axis in enumerate(self.spaces):
+            if k in edges:
+                head.append(f"  space e{k} edge ? of %{edges[k]}")
+            elif axis.relation is not None:
+                raise Unsupported(self.results[0], "edges without their relation")
+            else:
+                head.append(f"  space n{k} node ?")
+        return "\n".join(head + self.text.lines + ["}\n"])
+
+    def ends(self) -> List[Ends]:
+        found = []
+        for k, r in enumerate(self.relations):
+            _, edges, sides = self.graphs[id(r)]
+            src, dst, on = (int(s[1:]) for s in (sides[0], sides[1], edges))
+            found.append(Ends(f"r{k}", src, dst, on, r.lone))
+        return found
+
+
+def _node_of_line(text: str, t: Translator, message: str) -> Optional[fx.Node]:
+    """Whose value a message of the parser or the verifier speaks of."""
+    number = re.search(r"%(\d+)", message)
+    at = re.match(r"torch:(\d+):", message)
+    if at:
+        line = text.split("\n")[int(at.group(1)) - 1]
+        number = re.match(r"\s*%(\d+)", line) or number
+    if number and int(number.group(1)) < len(t.text.nodes):
+        return t.text.nodes[int(number.group(1))]
+    return None
