@@ -145,7 +145,8 @@ static const gn_option options[] = {
     {"fanout", 0, GN_OPTION_STRING, AT(fanout), GN_COMMAND_train, "LIST",
      "edges into a row, by hop, as 15,10; all for all of a hop's"},
     {"ahead", 0, GN_OPTION_INT, AT(ahead), GN_COMMAND_train, "N",
-     "batches that are prepared while another one's step runs\n(default: 1, of a store 0: none)",
+     "batches that are prepared while another one's step runs\n(default: 1; 0, none, of a store or "
+     "where batches are small)",
      NULL, 0, GN_MOST_AHEAD},
     {"evaluate", 0, GN_OPTION_CHOICE, AT(evaluate), GN_COMMAND_train, "HOW",
      "figures of epochs of all nodes at once (full), or by batches\n(batch), instead of the "

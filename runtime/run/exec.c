@@ -285,6 +285,7 @@ gn_status *gn_instance_follow(gn_instance **in, gn_instance **to)
         memcpy(next->ns, was->ns, (size_t)was->artifact->n_launches * sizeof *next->ns);
         next->runs = was->runs;
     }
+    next->pace = was->pace; /* what is bound anew is much as it was */
     gn_instance_free(was);
     if (s) return s;
     *in = next;

@@ -248,12 +248,12 @@ static gn_status *run_batch(gn_session *s, int64_t number, double *loss, int64_t
     return NULL;
 }
 
-/* A batch took so long to prepare: the next ones may be worth a thread. */
-static gn_status *note_time(gn_session *s, int64_t number, int64_t wait_ns)
+/* A batch took so long to prepare, and to run: the lesser of the two is what a thread hides. */
+static gn_status *note_time(gn_session *s, int64_t number, double wait_ms, double run_ms)
 {
-    enum { WORTH_NS = 150000 };
+    const double worth_ms = 0.3;
     gn_batches *b = s->batches;
-    if (is_worth(s) || !b->depth || wait_ns < WORTH_NS) return NULL;
+    if (is_worth(s) || !b->depth || wait_ms < worth_ms || run_ms < worth_ms) return NULL;
     b->slow++;
     if (!is_worth(s)) return NULL;
     stop(b);
@@ -279,9 +279,10 @@ static gn_status *run_epoch(gn_session *s, gn_fit *fit, double until_ms, bool *f
         fit->batch_rows += rows;
         fit->batch_loss += one * (double)rows;
         fit->steps++;
-        fit->steps_ms += gn_now_ms() - before;
-        fit->wait_ms += (double)wait_ns * 1e-6;
-        GN_TRY(note_time(s, fit->batches, wait_ns));
+        double wait_ms = (double)wait_ns * 1e-6, all_ms = gn_now_ms() - before;
+        fit->steps_ms += all_ms;
+        fit->wait_ms += wait_ms;
+        GN_TRY(note_time(s, fit->batches, wait_ms, all_ms - wait_ms));
         if (s->opt.batch_done) s->opt.batch_done(s->opt.batch_ctx, fit, all);
         stop = (s->opt.over && *s->opt.over) || gn_now_ms() >= until_ms;
         *finite = isfinite(one);

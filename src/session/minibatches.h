@@ -11,8 +11,8 @@
 #include "session/session.h"
 #include "session/subgraphs.h"
 
-/* So many batches that take long to prepare are prepared where they are run, before others are on a
- * thread of their own: where a batch is small, to wake that takes longer. */
+/* So many batches that take long to prepare, and to run, are prepared where they are run, before
+ * others are on a thread of their own: where a batch is small, to wake that takes longer. */
 enum { GN_SLOW = 2 };
 /* Batches that are prepared ahead, where nobody says how many. */
 enum { GN_AHEAD = 1 };
@@ -51,7 +51,7 @@ typedef struct gn_batches {
     int depth;               /* how many */
     gn_batch_frame *frame;   /* [depth + 1]: of batch k the one k % (depth + 1) */
     gn_lookahead *ahead;     /* NULL: no batch was run yet */
-    int slow;                /* batches whose preparation was worth another thread, up to GN_SLOW */
+    int slow;                /* batches for which another thread was worth it, up to GN_SLOW */
     const gn_instance *last; /* the one that was bound last */
     int64_t number, step;    /* a batch, and what the counter of steps is before it */
 } gn_batches;

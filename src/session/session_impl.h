@@ -58,6 +58,9 @@ GN_NODISCARD gn_status *gn_session_bind_also(gn_session *s, gn_unit *u, gn_pool 
 GN_NODISCARD gn_status *gn_session_bind(gn_session *s, gn_unit *u, gn_pool *pool,
                                         const gn_instance *like);
 
+/* session_hints.c: are features sparse enough to be kept so? */
+bool gn_session_sparse(const gn_session *s);
+
 /* session_tables.c: of arrays that a file lends */
 GN_NODISCARD gn_status *gn_session_lent_graph(const gn_by_dst *g, int64_t n_src, int64_t n_dst,
                                               int64_t n_edges, gn_graph **out);

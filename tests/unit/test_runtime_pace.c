@@ -191,6 +191,10 @@ START_TEST(an_instance_goes_both_ways)
         }
         HOLDS(single > 0 && single < RUNS); /* one, where it took far longer */
         HOLDS(gn_instance_paced(in, &alone, &all_ns, &alone_ns) && all_ns > 0 && alone_ns > 0);
+        gn_instance *next;
+        ok(gn_instance_next(in, 0, NULL, 1, &(gn_binding){"w", GN_F32, 1, ROWS, w}, NULL, &next));
+        ok(gn_instance_follow(&in, &next)); /* which knows what was found */
+        HOLDS(gn_instance_paced(in, &alone, &all_ns, &alone_ns) && all_ns > 0 && alone_ns > 0);
         gn_instance_pace(in, false);
         HOLDS(!gn_instance_paced(in, &alone, &all_ns, &alone_ns) && !alone);
         for (int64_t i = 0; i < ROWS; i++) HOLDS(w[i] == (float)(i % 5 * RUNS));
