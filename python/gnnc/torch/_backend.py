@@ -15,6 +15,7 @@ from torch._functorch.aot_autograd import make_boxed_func
 from .._errors import Error
 from ._cut import Cutter
 from ._graphs import split
+from ._matrices import kind_of
 from ._program import Stats, context
 from ._spaces import Unsupported
 from ._write import Cut, Left, name_of
@@ -86,6 +87,14 @@ class _Session:
         self.mode = options.get("mode") or mode
         self.known: Dict[Any, Any] = {}
         self.user_outputs: Optional[int] = None
+        self.kinds: Dict[str, str] = {}  # of inputs of few non-zeros, by their names in graphs
+
+    def look(self, inputs: Sequence[Any]) -> None:
+        """At what the first call has: programs are made for that, and others when others come."""
+        for k, t in enumerate(inputs):
+            kind = kind_of(t)
+            if kind is not None:
+                self.kinds[f"primals_{k + 1}"] = self.kinds[f"arg{k}_1"] = kind
 
     def partition(self, joint: fx.GraphModule, inputs: Any, *, num_fwd_outputs: int,
                   **kwargs: Any) -> Tuple[fx.GraphModule, fx.GraphModule]:
@@ -97,7 +106,7 @@ class _Session:
         plain = _copy(gm) if self.check else None
         mode = None if self.mode == "default" else self.mode
         try:
-            run, cut = Cutter(gm, self.known, mode, self.threads, outputs).cut()
+            run, cut = Cutter(gm, self.known, mode, self.threads, outputs, self.kinds).cut()
         except (Unsupported, Error) as e:
             _warn("", f"gnnc: torch runs a whole graph ({what}): {e}")
             cut = Cut()
@@ -181,6 +190,7 @@ def backend(gm: fx.GraphModule, inputs: Sequence[Any], *, mode: Optional[str] = 
         raise ValueError(f"gnnc has no mode '{mode}': there are {', '.join(sorted(_MODES))}")
     context()
     s = _Session(options, mode)
+    s.look(inputs)
     compiled = aot_autograd(fw_compiler=lambda g, _: s.compile(g, "forward"),
                             bw_compiler=lambda g, _: s.compile(g, "backward"),
                             inference_compiler=lambda g, _: s.compile(g, "inference"),

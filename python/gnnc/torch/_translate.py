@@ -10,21 +10,43 @@ from torch import fx
 
 from ._ir import Text, Value, number
 from ._plan import _ELEMS, Plan
-from ._program import Ends, Input, Output
+from ._program import Ends, Input, Output, Pattern
 from ._rules import EDGES, MOVES, RULES, Edge, aten, constant, index_of
 from ._spaces import Axis, Relation, Unsupported, value_of
 
 
-class Translator:
-    """The operators of one level, as a program."""
+class Matrix:
+    """An input that a program has by its non-zeros: a relation of its columns to its rows."""
 
-    def __init__(self, plan: Plan, level: int) -> None:
+    def __init__(self, graph: Value, columns: str, rows: str, edges: str, width: int,
+                 value: Optional[Value]) -> None:
+        self.graph, self.columns, self.rows, self.edges = graph, columns, rows, edges
+        self.width = width
+        self.value = value  # of each non-zero, or of those of a row; None: all are 1
+
+
+class Translator:
+    """The operators of one level, as a program.
+
+    `sparse`: inputs that are had by their non-zeros where they are multiplied, and what is known of
+    those: "any", "rows" (those of a row are equal) or "ones".
+    """
+
+    def __init__(self, plan: Plan, level: int, sparse: Optional[Dict[fx.Node, str]] = None) -> None:
+        self.sparse = sparse or {}
+        self.matrices: Dict[fx.Node, Matrix] = {}
+        self.multiplied: Dict[fx.Node, None] = {}  # inputs that could be had so
+        self.patterns: List[Pattern] = []
         self.plan, self.axes, self.level = plan, plan.axes, level
         self.text = Text()
         self.values: Dict[fx.Node, Value] = {}
         self.spaces: List[Axis] = []
         self.relations: List[Relation] = []
         self.graphs: Dict[int, Tuple[int, str, List[str]]] = {}
+        self.owned: Dict[int, int] = {}          # graphs of matrices, by their edges' space
+        self.columns: Dict[int, int] = {}        # spaces of columns: how many there are
+        self.factors: List[fx.Node] = []         # inputs that patterns are of
+        self.read: Dict[int, fx.Node] = {}       # inputs, by number of their value
         self.inputs: List[Input] = []
         self.sources: List[fx.Node] = []
         self.outputs: List[Output] = []
@@ -117,6 +139,54 @@ class Translator:
         self.graphs[key] = (number, edges, sides)
         return self.graphs[key]
 
+    # Matrices of few non-zeros --------------------------------------------------------------------
+
+    def matrix(self, v: Value) -> Optional[Matrix]:
+        """What a factor is multiplied by, where it is an input of few non-zeros."""
+        node = self.read.get(v.id)
+        if node is None or v.elem != "f32" or len(v.dims) != 1 or node.op != "placeholder":
+            return None
+        self.multiplied[node] = None
+        if node in self.sparse and node not in self.matrices:
+            self.matrices[node] = self._new_matrix(node, v)
+        return self.matrices.get(node)
+
+    def _new_matrix(self, node: fx.Node, v: Value) -> Matrix:
+        kind, k, width = self.sparse[node], len(self.patterns), v.dims[0]
+        columns, edges = Axis(width), Axis(None)
+        edges.relation = node  # type: ignore[assignment]
+        self.spaces += [columns, edges]
+        src, on = f"n{len(self.spaces) - 2}", f"e{len(self.spaces) - 1}"
+        self.columns[len(self.spaces) - 2] = width
+        graph = Value(self.text.graph(f"s{k}", src, v.space, on), "", None, ())
+        self.owned[len(self.spaces) - 1] = graph.id
+        value = None
+        if kind != "ones":
+            at = on if kind == "any" else v.space
+            value = self.text.add("input", (), "f32", at, (), name=f"v{k}")
+        self.patterns.append(Pattern(f"s{k}", f"v{k}" if value else "", kind, width))
+        self.factors.append(node)
+        return Matrix(graph, src, v.space, on, width, value)
+
+    def nonzeros(self, m: Matrix) -> Optional[Value]:
+        """The values of a matrix's non-zeros, one an edge; None: all are 1."""
+        if m.value is None or m.value.space == m.edges:
+            return m.value
+        return self.text.add("gather", (m.graph, m.value), "f32", m.edges, (), "end = 1")
+
+    def _drop_unread(self) -> None:
+        """Inputs that are multiplied alone, by their non-zeros, are not read besides."""
+        read = self.text.read() if self.matrices else set()
+        for node in self.matrices:
+            v = self.values[node]
+            if v.id in read:
+                continue
+            k = self.sources.index(node)
+            self.text.lines = [
+                f"  %{v.id} = const {{value = 0}} : {v.space} f32[{v.dims[0]}]"
+                if line.startswith(f"  %{v.id} = ") else line for line in self.text.lines]
+            del self.sources[k], self.inputs[k]
+
     def value(self, node: Any) -> Value:
         if not isinstance(node, fx.Node):
             raise Unsupported(self.text.now, f"of {node}")
@@ -139,6 +209,7 @@ class Translator:
                                      node in self.plan.alone or
                                      bool(node.meta.get("gnnc_fixed"))))
             self.sources.append(node)
+            self.read[v.id] = node
         self.values[node] = v
         return v
 
@@ -212,13 +283,17 @@ class Translator:
                         self.graph(r)
 
     def program(self) -> str:
+        self._drop_unread()
         head = ["program @torch {"]
         edges = {self._number(e): number for number, e, _ in self.graphs.values()}
+        edges.update(self.owned)
         for k, axis in enumerate(self.spaces):
             if k in edges:
                 head.append(f"  space e{k} edge ? of %{edges[k]}")
             elif axis.relation is not None:
                 raise Unsupported(self.results[0], "edges without their relation")
+            elif k in self.columns:
+                head.append(f"  space n{k} node {self.columns[k]}")
             else:
                 head.append(f"  space n{k} node ?")
         return "\n".join(head + self.text.lines + ["}\n"])

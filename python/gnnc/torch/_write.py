@@ -29,12 +29,17 @@ class Cut:
     """What became of a graph."""
 
     def __init__(self) -> None:
-        self.programs: List[Program] = []
+        self.runners: List[Any] = []       # a Program or a Choice each
         self.parts: List[List[str]] = []   # operators of each
         self.left: List[Left] = []
         self.alone: List[str] = []         # operators that are run once a graph
         self.masks = 0
         self.source = ""
+
+    @property
+    def programs(self) -> List[Program]:
+        """Of each part the one that was made last."""
+        return [r if isinstance(r, Program) else r.programs[-1] for r in self.runners]
 
 
 def name_of(node: fx.Node) -> str:
@@ -47,7 +52,7 @@ def name_of(node: fx.Node) -> str:
 class Writer:
     """The function that runs a cut graph, as text of Python."""
 
-    def __init__(self, plan: Plan, parts: List[Tuple[int, Translator, Program]], cut: Cut,
+    def __init__(self, plan: Plan, parts: List[Tuple[int, Translator, Any]], cut: Cut,
                  user_outputs: Optional[int]) -> None:
         self.plan, self.parts, self.cut, self.user_outputs = plan, parts, cut, user_outputs
         self.names: Dict[Any, str] = {}
@@ -197,7 +202,7 @@ class Writer:
 
     # gnnc's ---------------------------------------------------------------------------------------
 
-    def _call(self, t: Translator, program: Program) -> None:
+    def _call(self, t: Translator, program: Any) -> None:
         roots = []
         for r in t.relations:
             roots.append(self._watch(r.root) if is_index_input(r.root)
@@ -211,7 +216,7 @@ class Writer:
         self.lines.append(f"{into}= {f}(({''.join(s + ', ' for s in sizes)}), "
                           f"({''.join(r + ', ' for r in roots)}), "
                           f"({''.join(d + ', ' for d in data)}))")
-        self.cut.programs.append(program)
+        self.cut.runners.append(program)
         level = t.level
         self.cut.parts.append([name_of(n) for n in self.plan.in_level(level)])
 

@@ -34,8 +34,53 @@ def mm(t: Any, node: fx.Node) -> Value:
         raise Unsupported(node, "rows are the right operand's")
     if va.space is not None and ta and vb.space is None:
         raise Unsupported(node, "rows are the left operand's columns")
-    v = t.text.add("matmul", (va, vb), "f32", space, dims, f"ta = {int(ta)}, tb = {int(tb)}")
-    return _plus_bias(t, node, v)
+    return _plus_bias(t, node, _product(t, (va, ta), (vb, tb), space, dims))
+
+
+def _product(t: Any, a: Tuple[Value, bool], b: Tuple[Value, bool], space: Optional[str],
+             dims: Tuple[int, ...]) -> Value:
+    """A product of two matrices, each with whether its transpose is meant.
+
+    Of a matrix of few non-zeros that the program has as a relation of columns to rows it is a sum
+    over edges, as the pass `sparsify` has it.
+    """
+    (va, ta), (vb, tb) = a, b
+    if va.space is not None and not ta and vb.space is None:
+        m = t.matrix(va)
+        if m is not None:
+            return _from_columns(t, m, t.text.flipped(vb) if tb else vb)
+    elif va.space is not None and ta and vb.space == va.space and not tb:
+        m = t.matrix(va)
+        if m is not None:
+            return _to_columns(t, m, vb)
+        m = t.matrix(vb)
+        if m is not None:
+            return t.text.flipped(_to_columns(t, m, va))
+    return t.text.add("matmul", (va, vb), "f32", space, dims, f"ta = {int(ta)}, tb = {int(tb)}")
+
+
+def _weighed(t: Any, m: Any, v: Value) -> Value:
+    """What edges of a matrix carry, times its non-zeros."""
+    by = t.nonzeros(m)
+    if by is None:
+        return v
+    return t.text.map("mul", v, t.text.broadcast(t.text.reshape(by, (1,)), v.space, v.dims))
+
+
+def _from_columns(t: Any, m: Any, w: Value) -> Value:
+    """X W"""
+    rows = t.text.add("to_rows", (w,), "f32", m.columns, w.dims[1:])
+    v = t.text.add("gather", (m.graph, rows), "f32", m.edges, rows.dims, "end = 0")
+    return t.text.add("scatter", (m.graph, _weighed(t, m, v)), "f32", m.rows, v.dims,
+                      "end = 1, red = 0")
+
+
+def _to_columns(t: Any, m: Any, y: Value) -> Value:
+    """X^T Y"""
+    v = t.text.add("gather", (m.graph, y), "f32", m.edges, y.dims, "end = 1")
+    v = t.text.add("scatter", (m.graph, _weighed(t, m, v)), "f32", m.columns, v.dims,
+                   "end = 0, red = 0")
+    return t.text.add("from_rows", (v,), "f32", None, (m.width, *v.dims))
 
 
 def _plus_bias(t: Any, node: fx.Node, v: Value) -> Value:
@@ -60,8 +105,7 @@ def _narrowed(t: Any, node: fx.Node, w: Value, turned: bool) -> Optional[Value]:
             v = t.value(x)
             if v.turned or v.space is None:
                 raise Unsupported(node, "of a transposed tensor")
-            leaves[x] = t.text.add("matmul", (v, w), "f32", v.space, dims,
-                                   f"ta = 0, tb = {int(turned)}")
+            leaves[x] = _product(t, (v, False), (w, turned), v.space, dims)
         return leaves[x]
 
     v = _push(t, s, leaf)
@@ -162,8 +206,8 @@ def _moved(t: Any, node: fx.Node) -> Optional[Value]:
         for x, y in pieces:
             sums[x] = t.text.map("add", sums[x], y) if x in sums else y
         for x, y in sums.items():
-            pair = (t.value(x), y) if left else (y, t.value(x))
-            v = t.text.add("matmul", pair, "f32", None, dims, "ta = 1, tb = 0")
+            a, b = (t.value(x), y) if left else (y, t.value(x))
+            v = _product(t, (a, True), (b, False), None, dims)
             total = v if total is None else t.text.map("add", total, v)
         return total
     return None
