@@ -168,26 +168,34 @@ def _largest(b: torch.Tensor) -> float:
 
 
 def _taken_apart() -> Any:
-    """Norms, as what they are made of."""
+    """Norms and losses, as what they are made of."""
     from torch._decomp import get_decompositions
     aten = torch.ops.aten
     return get_decompositions([
         aten._native_batch_norm_legit_functional, aten.native_batch_norm,
         aten.native_batch_norm_backward, aten._native_batch_norm_legit_no_training,
         aten._native_batch_norm_legit,
-        aten.native_layer_norm, aten.native_layer_norm_backward])
+        aten.native_layer_norm, aten.native_layer_norm_backward,
+        aten.mse_loss, aten.mse_loss_backward, aten.smooth_l1_loss, aten.smooth_l1_loss_backward,
+        aten.huber_loss, aten.huber_loss_backward, aten.binary_cross_entropy,
+        aten.binary_cross_entropy_backward, aten.binary_cross_entropy_with_logits,
+        aten.log_sigmoid_forward, aten.log_sigmoid_backward])
 
 
-def backend(gm: fx.GraphModule, inputs: Sequence[Any], *, mode: Optional[str] = None,
-            options: Optional[Dict[str, Any]] = None) -> Callable[..., Any]:
-    """What torch.compile(model, backend="gnnc") calls."""
-    options = dict(options or {})
+def checked(options: Dict[str, Any], mode: Optional[str] = None) -> Dict[str, Any]:
     for name in options:
         if name not in _OPTIONS:
             raise ValueError(f"gnnc has no option '{name}': there are {', '.join(_OPTIONS)}")
     mode = options.get("mode") or mode
     if mode is not None and mode not in _MODES:
         raise ValueError(f"gnnc has no mode '{mode}': there are {', '.join(sorted(_MODES))}")
+    return options
+
+
+def backend(gm: fx.GraphModule, inputs: Sequence[Any], *, mode: Optional[str] = None,
+            options: Optional[Dict[str, Any]] = None) -> Callable[..., Any]:
+    """What torch.compile(model, backend="gnnc") calls."""
+    options = checked(dict(options or {}), mode)
     context()
     s = _Session(options, mode)
     s.look(inputs)

@@ -20,6 +20,8 @@ from ._write import Cut, Writer, name_of
 class Cutter:
     """Plans, translates, and plans again without what could not be translated."""
 
+    program_type = Program
+
     def __init__(self, gm: fx.GraphModule, known: Dict[Any, Any], mode: Optional[str],
                  threads: int, user_outputs: Optional[int],
                  kinds: Optional[Dict[str, str]] = None) -> None:
@@ -92,8 +94,8 @@ class Cutter:
     def _program(self, t: Translator) -> Program:
         text = t.program()
         try:
-            return Program(text, t.ends(), t.patterns, t.inputs, t.outputs, self.mode,
-                           self.threads)
+            return self.program_type(text, t.ends(), t.patterns, t.inputs, t.outputs, self.mode,
+                                     self.threads)
         except ModelError as e:
             nodes = t.plan.in_level(t.level)
             node = _node_of_line(text, t, e.message)

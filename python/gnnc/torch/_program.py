@@ -193,11 +193,11 @@ _executables: Dict[Tuple[Any, ...], "Executable"] = {}
 class Executable:
     """A program of tensor IR that was compiled; equal texts share one."""
 
-    def __init__(self, text: str, mode: Optional[str]) -> None:
+    def __init__(self, text: str, mode: Optional[str], train: bool) -> None:
         module, self.handle, self.state = C.c_void_p(), C.c_void_p(), C.c_void_p()
         data = text.encode()
         check(lib.gnnc_module_parse_ir(context(), data, len(data), b"torch", C.byref(module)))
-        options = capi.gnnc_compile_options(mode=mode.encode() if mode else None)
+        options = capi.gnnc_compile_options(mode=mode.encode() if mode else None, train=train)
         try:
             check(lib.gnnc_compile(module, C.byref(options), C.byref(self.handle)))
             check(lib.gnnc_state_new(self.handle, 0, C.byref(self.state)))
@@ -206,11 +206,11 @@ class Executable:
         Stats.compiled += 1
 
     @staticmethod
-    def of(text: str, mode: Optional[str]) -> "Executable":
-        key = (text, mode)
+    def of(text: str, mode: Optional[str], train: bool) -> "Executable":
+        key = (text, mode, train)
         with _lock:
             if key not in _executables:
-                _executables[key] = Executable(text, mode)
+                _executables[key] = Executable(text, mode, train)
             return _executables[key]
 
     def emit(self, stage: str) -> str:
@@ -243,6 +243,7 @@ class _Slot:
 class _Run:
     def __init__(self, program: "Program") -> None:
         self.handle = C.c_void_p()
+        self.hold: List[torch.Tensor] = []  # copies that are bound
         options = capi.gnnc_run_options(threads=program.threads)
         exe = program.executable
         check(lib.gnnc_run_new(exe.handle, exe.state, C.byref(options), C.byref(self.handle)))
@@ -261,12 +262,14 @@ class _Run:
 class Program:
     """A part of a graph that gnnc runs.  Threads that call it at once have runs of their own."""
 
+    trains = False
+
     def __init__(self, text: str, ends: List[Ends], patterns: List[Pattern], inputs: List[Input],
                  outputs: List[Output], mode: Optional[str], threads: int) -> None:
         self.text, self.ends, self.inputs, self.outputs = text, ends, inputs, outputs
         self.patterns = patterns
         self.threads = threads
-        self.executable = Executable.of(text, mode)
+        self.executable = Executable.of(text, mode, self.trains)
         self._free: List[_Run] = []
         # What gnnc copies when it is bound: it is bound anew by each call, unless it is fixed.
         self.copied = [i.on_edges or i.elem != "f32" for i in inputs]
@@ -305,6 +308,14 @@ class Program:
 
     def _compute(self, run: _Run, sizes: List[int], found: List[Relation],
                  data: Sequence[torch.Tensor]) -> List[torch.Tensor]:
+        self._bind(run, found, data)
+        results = self._bind_outputs(run, sizes)
+        status = lib.gnnc_run_infer(run.handle)
+        if status:
+            capi.raise_status(status)
+        return results
+
+    def _bind(self, run: _Run, found: List[Relation], data: Sequence[torch.Tensor]) -> None:
         handle = run.handle
         for k, r in enumerate(found):
             if run.relations[k] is not r:
@@ -331,6 +342,9 @@ class Program:
             if copied:
                 slot.kept = t if i.fixed else None
                 slot.version = t._version if i.fixed else -1
+        run.hold = hold
+
+    def _bind_outputs(self, run: _Run, sizes: List[int]) -> List[torch.Tensor]:
         results = []
         for slot, o, dtype in zip(run.outputs, self.outputs, self.types):
             if o.space is None:
@@ -346,13 +360,10 @@ class Program:
             if slot.has_rows:
                 slot.shape[0] = rows
             slot.tensor.data = pointer
-            status = lib.gnnc_run_bind_output(handle, slot.name, slot.ref)
+            status = lib.gnnc_run_bind_output(run.handle, slot.name, slot.ref)
             if status:
                 capi.raise_status(status)
             slot.pointer, slot.rows = pointer, rows
-        status = lib.gnnc_run_infer(handle)
-        if status:
-            capi.raise_status(status)
         return results
 
 

@@ -34,6 +34,7 @@ class Translator:
 
     def __init__(self, plan: Plan, level: int, sparse: Optional[Dict[fx.Node, str]] = None) -> None:
         self.sparse = sparse or {}
+        self.states: Dict[fx.Node, str] = {}     # what a step replaces, by name
         self.matrices: Dict[fx.Node, Matrix] = {}
         self.multiplied: Dict[fx.Node, None] = {}  # inputs that could be had so
         self.patterns: List[Pattern] = []
@@ -139,6 +140,13 @@ class Translator:
         self.graphs[key] = (number, edges, sides)
         return self.graphs[key]
 
+    def _state(self, node: fx.Node, elem: str, space: Optional[str],
+               dims: Sequence[int]) -> Value:
+        if space is not None or elem != "f32":
+            raise Unsupported(node, "a parameter or buffer with a row for each node, or of other "
+                                    "numbers than float32")
+        return self.text.add("state", (), elem, None, dims, name=self.states[node])
+
     # Matrices of few non-zeros --------------------------------------------------------------------
 
     def matrix(self, v: Value) -> Optional[Matrix]:
@@ -202,6 +210,9 @@ class Translator:
         else:
             space, dims = self.type_of(node)
             elem, name = self.elem_of(node), f"i{len(self.inputs)}"
+            if node in self.states:
+                self.values[node] = self._state(node, elem, space, dims)
+                return self.values[node]
             v = self.text.add("input", (), elem, space, dims, name=name)
             number = self._number(space)
             self.inputs.append(Input(name, elem, dims, number, number is not None and

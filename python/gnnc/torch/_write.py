@@ -61,6 +61,7 @@ class Writer:
         self.placeholders = [n for n in plan.graph.nodes if n.op == "placeholder"]
         self.inside: Optional[Set[fx.Node]] = None
         self.watched: Dict[fx.Node, str] = {}
+        self.n_outputs: Optional[int] = None  # all
 
     def write(self) -> Any:
         plan, graph = self.plan, self.plan.graph
@@ -257,7 +258,7 @@ class Writer:
     def _results(self) -> None:
         out = next(iter(reversed(self.plan.graph.nodes))).args[0]
         parts = []
-        for k, a in enumerate(out):
+        for k, a in enumerate(out[:self.n_outputs]):
             if not isinstance(a, fx.Node):
                 parts.append(repr(a))
                 continue
