@@ -676,6 +676,16 @@ GNNC_API GNNC_NODISCARD gnnc_status *gnnc_state_weight_named(gnnc_state *s, cons
  * gets them before it computes again.  On the CPU it is as if it were not called. */
 GNNC_API void gnnc_state_changed(gnnc_state *s);
 
+/* Draws ---------------------------------------------------------------------------------------- */
+
+/* Draws `n` truth values, each true with the probability p, as torch.Tensor.bernoulli_ does on a
+ * CPU without MKL's generators.  `state` are the `bytes` of torch.get_rng_state(): mt19937, whose
+ * words they are drawn of, and it is then what torch's would be behind them.  Any number of threads
+ * may draw of states of their own.  GNNC_ERROR_USAGE: p is not in 0..1; GNNC_ERROR_DATA: it is no
+ * such state, and is as it was. */
+GNNC_API GNNC_NODISCARD gnnc_status *gnnc_draw_torch(void *state, size_t bytes, double p, size_t n,
+                                                     bool *mask);
+
 #ifdef __cplusplus
 }
 #endif

@@ -10,16 +10,9 @@ from typing import Any, Callable, Dict, List, Optional, Set, Tuple
 import torch
 from torch import fx
 
+from ._draws import draw_mask
 from ._rules import RULES, argument, aten, constant, index_of
 from ._spaces import size_of, value_of
-
-
-def draw_mask(keep: float, *shape: int) -> torch.Tensor:
-    """A mask of dropout: torch's draws, as native_dropout makes them."""
-    return torch.empty(shape, dtype=torch.bool).bernoulli_(keep)
-
-
-draw_mask.gnnc_random = True  # type: ignore[attr-defined]
 
 
 def rows_where(mask: torch.Tensor) -> torch.Tensor:
