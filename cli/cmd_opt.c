@@ -111,7 +111,9 @@ static gn_status *pass_options(const gn_cli *cli, gn_pass_options *out)
     o.ends = ends;
     o.fixed = fixed;
     GN_TRY(gn_cli_without(cli, &o.without));
+    gn_precision products;
     GN_TRY(gn_storage_by_name(cli->opt.gathers, &o.gathers));
+    GN_TRY(gn_numbers_by_name(cli->opt.numbers, &o.kept, &products));
     o.eager = cli->opt.mode && !strcmp(cli->opt.mode, "eager");
     *out = o;
     return NULL;

@@ -487,6 +487,21 @@ typedef struct gnnc_compile_options {
 
     /* With train: gnnc_state_set_rate may change the learning rate. */
     bool rate_changes;
+
+    /* What programs compute with, in every mode, on a CPU and on a GPU:
+     *   "float32"    that (NULL)
+     *   "mixed"      float32, of which rows of 16 numbers and more that one loop leaves for others
+     *                (activations that gradients need again, what edges read, gradients on their
+     *                way back) lie as bfloat16; products are "medium" where matmul_precision is
+     *                NULL
+     *   "mixed-f16"  the same as float16, which has 3 bits more and ends at 65,504: sums over edges
+     *                that nothing divides, and what comes of those, lie as bfloat16.  A training
+     *                step multiplies its loss by a scale and divides gradients by it.  Where one of
+     *                them is not finite, no state changes but the scale, which is halved, and what
+     *                counts steps; after 2,000 steps without it is doubled.  At first it is 65,536.
+     * Sums, norms, softmax, losses, weights, gradients of weights and the optimizer's moments stay
+     * float32, as do inputs and outputs.  GNNC_ERROR_USAGE: another word. */
+    const char *precision;
 } gnnc_compile_options;
 
 /* Kernels are looked up in the context's cache, and kept there. GNNC_ERROR_MODEL as above, and

@@ -187,7 +187,8 @@ def compile(model: Any, *, data: Any = None, context: Optional[Context] = None, 
             columns: Optional[Mapping[str, Any]] = None, labelled: Optional[str] = None,
             by_rows: bool = False, fanout: Optional[Sequence[int]] = None,
             draw: Optional[str] = None, gradients: Union[str, Sequence[str], None] = None,
-            gradients_of: Optional[str] = None, rate_changes: bool = False) -> "Executable":
+            gradients_of: Optional[str] = None, rate_changes: bool = False,
+            precision: Optional[str] = None) -> "Executable":
     """Compiles a model: its text, the path of a file, or a `Module`.
 
     `data` is anything that `Data` takes: sizes and the schema come from it, where they are not
@@ -205,7 +206,7 @@ def compile(model: Any, *, data: Any = None, context: Optional[Context] = None, 
                      values}, labelled
     sizes compiled   dynamic, ranges ("N in 1..1000", or {"N": (1, 1000)}), buckets,
                      recompile_limit, stance, wide
-    speed            mode, matmul_precision, gather_storage, tune_budget_ms, tune_lock,
+    speed            mode, precision, matmul_precision, gather_storage, tune_budget_ms, tune_lock,
                      compile_threads
 
     `device` is "cpu", "cuda", "cuda:N" or "auto", of the context that is made for it where none is
@@ -249,6 +250,7 @@ def compile(model: Any, *, data: Any = None, context: Optional[Context] = None, 
     o.gather_storage, o.sparse_values = encode(gather_storage), encode(sparse_values)
     o.same_data, o.by_rows, o.rate_changes = same_data, by_rows, rate_changes
     o.draw, o.gradients_of = encode(draw), encode(gradients_of)
+    o.precision = encode(precision)
     o.gradients = encode(gradients if gradients is None or isinstance(gradients, str)
                          else ",".join(gradients))
     if fanout:

@@ -243,7 +243,9 @@ static gn_status *compile(gnnc_executable *e, const gnnc_compile_options *o,
     GN_TRY(read_values(e, o));
     GN_TRY(o->by_rows ? NULL : read_rows(e, o));
     GN_TRY(read_tuning(e, o));
-    GN_TRY(gn_precision_by_name(o->matmul_precision, &e->opt.precision));
+    GN_TRY(gn_numbers_by_name(o->precision, &e->opt.kept, &e->opt.precision));
+    if (o->matmul_precision)
+        GN_TRY(gn_precision_by_name(o->matmul_precision, &e->opt.precision));
     GN_TRY(gn_storage_by_name(o->gather_storage, &e->opt.gathers));
     if (o->expect_nodes) {
         low_hint *hint = GN_NEW(&e->arena, low_hint);

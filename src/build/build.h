@@ -81,6 +81,7 @@ typedef struct gn_build_options {
     gn_precision precision;  /* of products of matrices */
     gn_products products;    /* who makes them on a device */
     gn_storage gathers;      /* of what edges read of nodes */
+    gn_storage kept;         /* of what is kept between loops */
     int pass_limit;          /* -1: all */
     gn_loss_rows train_rows; /* of the training loss */
     const gn_batch_spec *batches;  /* that is of other rows in every step; NULL: it is not */

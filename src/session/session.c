@@ -395,7 +395,10 @@ gn_status *gn_session_read(gn_session *s)
     gn_memory_huge_pages(gn_is_on(s->opt.without.decisions, GN_DO_HUGE_PAGES));
     GN_TRY(gn_dataset_read(&s->opt.data, &s->data));
     /* programs for others have float32 features, too */
-    if (s->opt.objects || s->opt.plain_features) GN_TRY(gn_dataset_own_features(s->data));
+    bool plain = s->opt.objects || s->opt.plain_features;
+    if (plain) GN_TRY(gn_dataset_own_features(s->data));
+    if (!plain && s->opt.kept)
+        gn_dataset_code_features(s->data, gn_elem_kept(s->opt.kept, false));
     GN_TRY(take_numbers(s));
     GN_TRY(make_graph(s));
     s->read_ms = gn_now_ms() - t0;
@@ -472,6 +475,8 @@ static int64_t data_bytes(const gn_session *s)
     const gn_dataset *d = s->data;
     int64_t bytes = csr_bytes(d->x_csr), edges = d->n_edges;
     if (d->x && !gn_dataset_lends(d, d->x)) bytes += d->n_nodes * d->n_features * 4;
+    if (d->x_codes.data && !gn_dataset_lends(d, d->x_codes.data))
+        bytes += d->n_nodes * d->n_features * (int64_t)gn_elem_size(d->x_codes.elem);
     if (s->x_dense) bytes += d->n_nodes * d->n_features * 4;
     if (d->src) bytes += 2 * edges * 8;
     if (d->edge_weight && !gn_dataset_lends(d, d->edge_weight)) bytes += edges * 4;
