@@ -7,6 +7,7 @@ comes as a row of numbers for each parameter, by torch's own formulas, those of 
 
 from __future__ import annotations
 
+import ctypes as C
 from typing import Any, Callable, Dict, List, Tuple
 
 import torch
@@ -135,7 +136,8 @@ class Taking:
         self.optimizer, self.rule, self.params = optimizer, optimizer.rule, params
         self.groups = [optimizer.group_of(p) for p in params]
         self.kept = [self.rule.kept(g) for g in self.groups]
-        self.numbers = torch.zeros((max(len(params), 1), self.rule.numbers))
+        self.numbers = torch.zeros((len(params), self.rule.numbers))
+        self.row = (C.c_float * self.numbers.numel()).from_address(self.numbers.data_ptr())
         self.known = [len(g["params"]) for g in optimizer.of.param_groups]
         self.before: Any = None
 
@@ -165,8 +167,8 @@ class Taking:
             if key not in values:
                 values[key] = self.rule.values(group, counter, fresh)
             rows.append(values[key])
-        if rows and rows != self.before:
-            self.numbers.copy_(torch.tensor(rows))
+        if rows != self.before:
+            self.row[:] = [x for row in rows for x in row]
             self.before = rows
         return of
 
