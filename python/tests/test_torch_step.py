@@ -161,9 +161,14 @@ class Step(unittest.TestCase):
         model, (x, e, y, mask) = MODELS["GCN"](), world()
         y = y.clone()
         y[mask.nonzero()[0]] = OUT
-        step = compile_step(model, masked, torch.optim.SGD(model.parameters(), lr=.1))
+        of = torch.optim.Adam(model.parameters())
+        before = copy.deepcopy(model.state_dict())
+        step = compile_step(model, masked, of)
         with self.assertRaisesRegex(IndexError, "Target 5 is out of bounds"):
             step(x, e, target=(y, mask))
+        self.assertEqual(of.state_dict()["state"], {})
+        for name, t in model.state_dict().items():
+            self.assertTrue(torch.equal(t, before[name]), name)
 
     def test_masks_and_labels_that_change(self):
         model = MODELS["GCN"]()
@@ -278,6 +283,14 @@ class Step(unittest.TestCase):
             self.assertEqual(len(said), 1, said)
             self.assertRegex(step.why.lower(), words)
 
+    def test_many_steps_of_one_process(self):
+        x, e, y, mask = world()
+        for k in range(10):
+            model = GCN(IN, 4 + k, 2, OUT)
+            step = compile_step(model, masked, torch.optim.SGD(model.parameters(), lr=.1))
+            step(x, e, target=(y, mask))
+            self.assertTrue(step.whole, step.why)
+
     def test_what_is_refused(self):
         model = MODELS["GCN"]()
         p = list(model.parameters())
@@ -289,6 +302,8 @@ class Step(unittest.TestCase):
             compile_step(model, masked, torch.optim.Adam(p, lr=torch.tensor(.1)))
         with self.assertRaisesRegex(ValueError, "no option 'speed'"):
             compile_step(model, masked, torch.optim.Adam(p), options={"speed": 1})
+        with self.assertRaisesRegex(ValueError, "'check' is of the backend"):
+            compile_step(model, masked, torch.optim.Adam(p), options={"check": True})
         of, (x, e, y, mask) = torch.optim.Adam(p), world()
         step = compile_step(model, masked, of)
         step(x, e, target=(y, mask))

@@ -145,22 +145,23 @@ class Taking:
         """States in the order of `names`, made where they are not yet; numbers for the next step.
         """
         states, of, rows, values = self.optimizer.of.state, [], [], {}
+        self.made: List[Tuple[torch.Tensor, Dict[str, Any]]] = []
         self.optimizer.check()
         if [len(g["params"]) for g in self.optimizer.of.param_groups] != self.known:
             raise ValueError("gnnc.torch.compile_step: the optimizer has other parameters than "
                              "when the step was compiled; compile it again")
-        self.made: List[Tuple[Dict[str, Any], str]] = []
         for p, group, kept in zip(self.params, self.groups, self.kept):
             if self.rule.kept(group) != kept:
                 raise ValueError("gnnc.torch.compile_step: the optimizer keeps other states than "
                                  "when the step was compiled; compile it again")
             state, fresh = states[p] if kept else {}, False
+            if any(state.get(name) is None for name in kept):
+                self.made.append((p, dict(state)))
             counter = self.rule.counter(state)
             of.append(p)
             for name in kept:
                 if state.get(name) is None:
                     state[name] = torch.zeros_like(p, memory_format=torch.preserve_format)
-                    self.made.append((state, name))
                     fresh = True
                 of.append(state[name])
             key = (id(group), counter, fresh)
@@ -174,8 +175,11 @@ class Taking:
 
     def undo(self) -> None:
         """The step failed: states that were made for it go."""
-        for state, name in self.made:
-            state.pop(name, None)
+        for p, before in self.made:
+            if before:
+                self.optimizer.of.state[p] = before
+            else:
+                self.optimizer.of.state.pop(p, None)
 
     def done(self) -> None:
         states = self.optimizer.of.state

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import ctypes as C
+import types
 import warnings
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 import torch
 import torch._dynamo
 from torch import fx
-from torch._dynamo.exc import BackendCompilerFailed
+from torch._dynamo.exc import BackendCompilerFailed, FailOnRecompileLimitHit
 from torch._dynamo.exc import Unsupported as NotCaptured
 from torch._functorch._aot_autograd import descriptors
 from torch._functorch.aot_autograd import aot_export_joint_with_descriptors
@@ -257,8 +258,8 @@ class _Whole:
             if args[k] is not p:
                 raise ValueError("gnnc.torch.compile_step: a parameter of the model is another "
                                  "tensor than when the step was compiled; compile it again")
-        self.replaced[:] = taking.tensors() + [args[k] for k in self.buffers]
         try:
+            self.replaced[:] = taking.tensors() + [args[k] for k in self.buffers]
             loss, *counted = self.run([args[k] for k in self.order] + [taking.numbers])
         except BaseException:
             taking.undo()
@@ -268,6 +269,11 @@ class _Whole:
         for k, new in zip(self.counters, counted):
             args[k].copy_(new)
         return [loss]
+
+
+def _alone(f: Any) -> Any:
+    """The function with code of its own: what torch keeps, and how much, goes by code."""
+    return types.FunctionType(f.__code__.replace(), f.__globals__, f.__name__, None, f.__closure__)
 
 
 class CompiledStep:
@@ -282,12 +288,15 @@ class CompiledStep:
                     target: Tuple[Any, ...]) -> torch.Tensor:
             return loss(model(*args, **kwargs), *target)
 
+        if options.get("check"):
+            raise ValueError("gnnc.torch.compile_step: the option 'check' is of the backend; a step "
+                             "cannot be taken twice")
         self.optimizer = Optimizer(optimizer)
         self.options = _backend.checked(options)
         self.whole: Optional[bool] = None
         self.why = ""
-        self._one = torch.compile(forward, backend=self._compile, fullgraph=True)
-        self._parts = torch.compile(forward, backend=_backend.backend, options=options)
+        self._one = torch.compile(_alone(forward), backend=self._compile, fullgraph=True)
+        self._parts = torch.compile(_alone(forward), backend=_backend.backend, options=options)
 
     def _compile(self, gm: fx.GraphModule, inputs: Sequence[Any]) -> Any:
         session = _backend._Session(self.options, None)
@@ -309,7 +318,7 @@ class CompiledStep:
                     if not isinstance(e.inner_exception, (Unsupported, Error)):
                         raise
                     self._say(str(e.inner_exception))
-                except NotCaptured as e:
+                except (NotCaptured, FailOnRecompileLimitHit) as e:
                     self._say(str(e).strip().split("\n")[0])
             return self._by_parts(args, kwargs, target)
 
