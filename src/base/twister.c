@@ -36,12 +36,16 @@ uint32_t gn_twister_next(gn_twister *t)
     return tempered(t->word[t->used++]);
 }
 
-/* Of `pairs` pairs of words: is the lower 53 bits' number below `bound`? */
+/* Of `pairs` pairs of words: is the lower 53 bits' number below `bound`?  By halves, since vectors
+ * of this file compare no 64 bits. */
 static void compare(const uint32_t *word, size_t pairs, uint64_t bound, bool *mask)
 {
+    int32_t upper = (int32_t)(bound >> 32);
+    uint32_t lower = (uint32_t)bound;
     for (size_t k = 0; k < pairs; k++) {
-        uint64_t high = tempered(word[2 * k]) & 0x1fffffu, low = tempered(word[2 * k + 1]);
-        mask[k] = (high << 32 | low) < bound;
+        int32_t high = (int32_t)(tempered(word[2 * k]) & 0x1fffffu);
+        uint32_t low = tempered(word[2 * k + 1]);
+        mask[k] = (high < upper) | ((high == upper) & (low < lower));
     }
 }
 

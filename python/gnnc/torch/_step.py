@@ -289,8 +289,8 @@ class CompiledStep:
             return loss(model(*args, **kwargs), *target)
 
         if options.get("check"):
-            raise ValueError("gnnc.torch.compile_step: the option 'check' is of the backend; a step "
-                             "cannot be taken twice")
+            raise ValueError("gnnc.torch.compile_step: the option 'check' is of the backend; a "
+                             "step cannot be taken twice")
         self.optimizer = Optimizer(optimizer)
         self.options = _backend.checked(options)
         self.whole: Optional[bool] = None
