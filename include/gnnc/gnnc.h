@@ -490,6 +490,8 @@ typedef struct gnnc_compile_options {
 
     /* What programs compute with, in every mode, on a CPU and on a GPU:
      *   "float32"    that (NULL)
+     *   "float64"    that, weights and moments too; inputs are float32 still, and outputs are
+     *                rounded to it.  Not with `gradients`, nor of tensor IR
      *   "mixed"      float32, of which rows of 16 numbers and more that one loop leaves for others
      *                (activations that gradients need again, what edges read, gradients on their
      *                way back) lie as bfloat16; products are "medium" where matmul_precision is
@@ -499,8 +501,8 @@ typedef struct gnnc_compile_options {
      *                step multiplies its loss by a scale and divides gradients by it.  Where one of
      *                them is not finite, no state changes but the scale, which is halved, and what
      *                counts steps; after 2,000 steps without it is doubled.  At first it is 65,536.
-     * Sums, norms, softmax, losses, weights, gradients of weights and the optimizer's moments stay
-     * float32, as do inputs and outputs.  GNNC_ERROR_USAGE: another word. */
+     * With both, sums, norms, softmax, losses, weights, gradients of weights and the optimizer's
+     * moments stay float32, as do inputs and outputs.  GNNC_ERROR_USAGE: another word. */
     const char *precision;
 } gnnc_compile_options;
 

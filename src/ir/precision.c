@@ -14,17 +14,20 @@ const char *const gn_storage_name[GN_STORAGE_COUNT] = {
 #undef X
 };
 
-static const char *const numbers[GN_NUMBERS_COUNT] = {
+const char *const gn_numbers_name[GN_NUMBERS_COUNT] = {
 #define X(id, name, kept, products) name,
     GN_NUMBERS(X)
 #undef X
 };
 
-static const struct {
-    gn_storage kept;
-    gn_precision products;
-} means[GN_NUMBERS_COUNT] = {
-#define X(id, name, kept, products) {kept, products},
+const gn_storage gn_numbers_kept[GN_NUMBERS_COUNT] = {
+#define X(id, name, kept, products) kept,
+    GN_NUMBERS(X)
+#undef X
+};
+
+const gn_precision gn_numbers_products[GN_NUMBERS_COUNT] = {
+#define X(id, name, kept, products) products,
     GN_NUMBERS(X)
 #undef X
 };
@@ -45,18 +48,10 @@ gn_status *gn_storage_by_name(const char *name, gn_storage *out)
     return s;
 }
 
-gn_status *gn_numbers_by_name(const char *name, gn_storage *kept, gn_precision *products)
+gn_status *gn_numbers_by_name(const char *name, gn_numbers *out)
 {
     int k;
-    gn_status *s = gn_choose("precision", name, numbers, GN_NUMBERS_COUNT, &k);
-    *kept = means[k].kept;
-    *products = means[k].products;
+    gn_status *s = gn_choose("precision", name, gn_numbers_name, GN_NUMBERS_COUNT, &k);
+    *out = (gn_numbers)k;
     return s;
-}
-
-const char *gn_numbers_name(gn_storage kept)
-{
-    int k = 0;
-    while (k < GN_NUMBERS_COUNT - 1 && means[k].kept != kept) k++;
-    return numbers[k];
 }

@@ -13,6 +13,7 @@
  *
  * What a program computes with:
  *   float32    that
+ *   float64    that; data are float32, and results are rounded to it in the end
  *   mixed      float32, of which what is kept lies as bfloat16; products `medium`
  *   mixed-f16  the same as float16; the loss is scaled (passes/train.c) */
 #ifndef GN_IR_PRECISION_H
@@ -54,6 +55,7 @@ GN_NODISCARD gn_status *gn_storage_by_name(const char *name, gn_storage *out);
 
 #define GN_NUMBERS(X)                                                                              \
     X(FLOAT32, "float32", GN_STORAGE_FLOAT32, GN_PRECISION_HIGHEST)                                \
+    X(FLOAT64, "float64", GN_STORAGE_FLOAT32, GN_PRECISION_HIGHEST)                                \
     X(MIXED, "mixed", GN_STORAGE_BFLOAT16, GN_PRECISION_MEDIUM)                                    \
     X(MIXED_F16, "mixed-f16", GN_STORAGE_FLOAT16, GN_PRECISION_HIGHEST)
 
@@ -64,11 +66,11 @@ typedef enum gn_numbers {
         GN_NUMBERS_COUNT
 } gn_numbers;
 
-/* What a program's word comes to, where nothing else was said of products.  NULL: float32.
- * GN_ERR_USAGE: no such word; with the nearest. */
-GN_NODISCARD gn_status *gn_numbers_by_name(const char *name, gn_storage *kept,
-                                           gn_precision *products);
-/* The word for what is kept so. */
-const char *gn_numbers_name(gn_storage kept);
+extern const char *const gn_numbers_name[GN_NUMBERS_COUNT];
+extern const gn_storage gn_numbers_kept[GN_NUMBERS_COUNT];
+/* Of products, where nothing else was said of them. */
+extern const gn_precision gn_numbers_products[GN_NUMBERS_COUNT];
+/* NULL: float32.  GN_ERR_USAGE: no such word; with the nearest. */
+GN_NODISCARD gn_status *gn_numbers_by_name(const char *name, gn_numbers *out);
 
 #endif

@@ -228,6 +228,9 @@ GN_NODISCARD gn_status *gn_pass_hoist(gn_arena *a, const gir_program *in,
                                       const gn_pass_options *opt, gir_program **prepare,
                                       gir_program **rest);
 
+/* float32 becomes float64 (widen.c). */
+GN_NODISCARD gn_status *gn_pass_widen(gn_arena *a, const gir_program *in, gir_program **out);
+
 /* Rows that are there for the graph's size alone are left out of everything that sums over rows
  * (mask_rows.c). */
 #define GN_VALID_ROWS "pad.valid"

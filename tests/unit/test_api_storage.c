@@ -134,7 +134,7 @@ START_TEST(refuses)
     o.gather_storage = NULL;
     o.precision = "mixed-f32";
     refused(gnnc_compile(m, &o, &e), GNNC_ERROR_USAGE,
-            "there is no precision 'mixed-f32': float32, mixed or mixed-f16; did you mean "
+            "there is no precision 'mixed-f32': float32, float64, mixed or mixed-f16; did you mean "
             "'mixed-f16'");
     gnnc_module_free(m);
 }
