@@ -245,6 +245,7 @@ _STATUS: Dict[str, Tuple[Any, ...]] = {
     "gnnc_run_bind_csr": (_h, c_int64, c_void_p, c_void_p, c_void_p),
     "gnnc_run_rows": (_h, c_int64, c_void_p),
     "gnnc_run_infer": (_h,),
+    "gnnc_draw_torch": (c_void_p, c_size_t, c_double, c_size_t, c_void_p),
     "gnnc_run_step": (_h, POINTER(c_double)),
     "gnnc_run_forward": (_h,),
     "gnnc_run_backward": (_h, c_size_t, POINTER(_t)),

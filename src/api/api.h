@@ -356,11 +356,11 @@ GN_NODISCARD gn_status *api_pad(gnnc_run *r, gn_sizes *sizes);
 GN_NODISCARD gn_status *api_arrange(gnnc_run *r);
 void api_drop_padding(gnnc_run *r);
 
-/* api_ir.c: what options say does not go with programs of tensor IR; the model that one is, and
- * what data it is of. */
+/* api_ir.c: what options say does not go with programs of tensor IR; the model that one is, with
+ * `train` its own training step, and what data it is of. */
 GN_NODISCARD gn_status *api_check_ir_options(const gnnc_compile_options *o);
-GN_NODISCARD gn_status *api_model_of_ir(gn_arena *a, const gir_program *p, gn_data_shape *shape,
-                                        gn_model **out);
+GN_NODISCARD gn_status *api_model_of_ir(gn_arena *a, const gir_program *p, bool train,
+                                        gn_data_shape *shape, gn_model **out);
 /* api_tables.c: spaces, relations and columns become copies of this library's size, in blocks
  * that the caller lets go, whatever happens. */
 GN_NODISCARD gn_status *api_read_tables(gnnc_compile_options *o, void *block[3]);

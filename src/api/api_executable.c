@@ -196,7 +196,7 @@ static gn_status *make_model(gnnc_executable *e, const gnnc_compile_options *o,
                            .has_edge_weight = o->edge_weights,
                            .has_forward = o->gradients != NULL};
     if (e->module->ir) {
-        GN_TRY(api_model_of_ir(&e->arena, e->module->ir, &shape, &e->model));
+        GN_TRY(api_model_of_ir(&e->arena, e->module->ir, o->train, &shape, &e->model));
         e->shape = shape;
         return NULL;
     }
