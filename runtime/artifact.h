@@ -199,6 +199,8 @@ typedef struct gn_artifact {
     int n_syms, n_slots, n_launches, n_graphs, n_checks, n_code, n_columns;
     int64_t chain_bytes; /* what a block of a chain should pass on at most: a share of a thread's
                             cache */
+    int64_t most_bytes;  /* that temporaries may take, where a plan without chains takes no more; 0:
+                            any */
     gn_sym *syms;
     gn_slot *slots;
     gn_launch *launches;

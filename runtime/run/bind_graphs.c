@@ -31,11 +31,12 @@ static bool same_origin(const gn_derived *d, const gn_derived *like)
 
 static gn_derived *find_shared(const gn_instance *in, const gn_derived *like, gn_elem index)
 {
-    for (int k = 0; in && k < in->artifact->n_graphs; k++) {
-        gn_derived *d = in->derived[k];
-        bool picks = like->how == GN_SUBSET || like->how == GN_INDEX;
-        if (same_origin(d, like) && (!picks || d->graph->index == index)) return d;
-    }
+    for (; in; in = in->beside)
+        for (int k = 0; k < in->artifact->n_graphs; k++) {
+            gn_derived *d = in->derived[k];
+            bool picks = like->how == GN_SUBSET || like->how == GN_INDEX;
+            if (same_origin(d, like) && (!picks || d->graph->index == index)) return d;
+        }
     return NULL;
 }
 

@@ -26,6 +26,25 @@ typedef struct gn_tune_news {
 
 typedef struct gn_fit gn_fit; /* how far training is: below */
 
+/* What a session holds while it runs, in bytes. */
+typedef struct gn_memory {
+    int64_t data;     /* features, labels, masks, edge data */
+    int64_t graphs;   /* bound and derived */
+    int64_t shared;   /* more that they would have without being symmetric; not in `total` */
+    int64_t states;   /* weights, moments, counters */
+    int64_t prepared; /* what is computed once */
+    int64_t outputs;
+    int64_t arena; /* temporaries, packed by lifetime */
+    int64_t total;
+} gn_memory;
+/* What became of a bound (gn_session_options.memory). */
+typedef struct gn_memory_plan {
+    gn_memory memory;      /* as it will be */
+    int64_t bound, before; /* before: the total without it */
+    int again[GN_UNITS];   /* launches that run again, of each unit */
+    double more[GN_UNITS]; /* of its time, as counted */
+} gn_memory_plan;
+
 enum { GN_MOST_AHEAD = 64 }; /* batches that are prepared ahead */
 
 typedef enum gn_evaluate { GN_EVALUATE_AS_SAID, GN_EVALUATE_FULL, GN_EVALUATE_BATCH } gn_evaluate;
@@ -41,6 +60,12 @@ typedef struct gn_session_options {
                          in it */
     gn_mode mode;
     int threads; /* 0: as many as there are processors */
+    int64_t memory; /* bytes that data, graphs, states and programs may take together; 0: any */
+    double memory_share; /* the same as a part of what they would take by themselves; 0: not given */
+    /* Before programs take memory, where it is bounded: what they will take, and what came of it;
+     * NULL: nobody listens. */
+    void (*memory_found)(void *ctx, const gn_memory_plan *plan);
+    void *memory_ctx;
     uint64_t seed;
     const char *weights;      /* training starts from this file; NULL: from fresh weights */
     const char *resume;       /* training goes on from this checkpoint; NULL: it starts anew */
@@ -296,19 +321,9 @@ GN_NODISCARD gn_status *gn_session_fit(gn_session *s, uint64_t seed,
  * session. */
 GN_NODISCARD gn_status *gn_checkpoint_seed(const char *path, uint64_t *seed);
 
-/* What a session holds while it runs, in bytes. */
-typedef struct gn_memory {
-    int64_t data;     /* features, labels, masks, edge data */
-    int64_t graphs;   /* bound and derived */
-    int64_t shared;   /* more that they would have without being symmetric; not in `total` */
-    int64_t states;   /* weights, moments, counters */
-    int64_t prepared; /* what is computed once */
-    int64_t outputs;
-    int64_t arena; /* temporaries, packed by lifetime */
-    int64_t total;
-} gn_memory;
 gn_memory gn_session_memory(const gn_session *s);
 
 int64_t gn_session_peak_bytes(const gn_session *s); /* the total */
+
 
 #endif
