@@ -217,6 +217,9 @@ typedef struct gn_artifact {
  * this. */
 GN_NODISCARD gn_status *gn_artifact_check(const gn_artifact *a);
 
+/* All of it in another arena (artifact_copy.c); what is compiled for a device stays where it is. */
+gn_artifact *gn_artifact_copy(gn_arena *a, const gn_artifact *from);
+
 /* Is an input read when an instance is bound, or are its rows counted, so that other data need
  * another instance? */
 bool gn_artifact_is_made_of(const gn_artifact *a, const char *input);

@@ -75,6 +75,7 @@ GN_NODISCARD gn_status *gn_instances_share_arena(int n, gn_instance *const *in);
  * and no result on edges is put in order by.  No instance may be made of these graphs
  * afterwards. */
 void gn_instances_trim_graphs(int n, gn_instance *const *in);
+int64_t gn_instances_trim_saves(int n, gn_instance *const *in); /* bytes that it would free */
 /* On a device (gn_artifact.remote) a run may return before it is over, and an error shows in
  * gn_instance_check. */
 void gn_instance_run(gn_instance *in);

@@ -78,20 +78,33 @@ static gn_status *outline_all(capped_session *z)
 
 /* Sums ----------------------------------------------------------------------------------------- */
 
-/* One arena serves all programs, but for those that are run ahead, while they are. */
-static int64_t arena_bytes(const capped_session *z)
+/* Temporaries of programs that run one after another, in one arena; `ahead`: of those that are run
+ * once, each in its own. */
+static int64_t arena_bytes(const capped_session *z, bool ahead)
 {
-    bool shared = gn_is_on(z->s->opt.without.decisions, GN_DO_SHARE_ARENA);
-    int64_t most = 0, ahead = 0, all = 0;
-    for (int k = 0; k < GN_SESSION_PROGRAMS; k++) {
+    bool shared = !ahead && gn_is_on(z->s->opt.without.decisions, GN_DO_SHARE_ARENA);
+    int64_t most = 0, all = 0;
+    for (int k = ahead; k < GN_SESSION_PROGRAMS; k += 1 + ahead) {
         int64_t bytes = z->outline[k] ? gn_instance_arena_bytes(z->outline[k]) : 0;
         if (bytes > most) most = bytes;
-        if (k % 2) ahead += bytes;
         all += bytes;
     }
-    return !shared ? all : ahead > most ? ahead : most;
+    return shared ? most : all;
 }
 
+static void sum(gn_memory *m)
+{
+    m->total = m->data + m->graphs + m->states + m->prepared + m->outputs + m->arena;
+}
+
+/* Are graphs trimmed to what kernels read, once programs are bound? */
+static bool is_trimmed(const gn_session *s)
+{
+    bool again = s->opt.binds_again || gn_session_ranks(s) || gn_session_judges(s);
+    return !again && gn_is_on(s->opt.without.decisions, GN_DO_SHARE_ARENA);
+}
+
+/* What runs take, or what is run ahead of them, where that is more. */
 static gn_memory find_memory(const capped_session *z)
 {
     const gn_session *s = z->s;
@@ -105,9 +118,13 @@ static gn_memory find_memory(const capped_session *z)
     m.graphs += gn_instances_derived_bytes(GN_SESSION_PROGRAMS, in);
     for (int k = 0; k < GN_SESSION_PROGRAMS; k++)
         if (in[k]) *(k % 2 ? &m.prepared : &m.outputs) += gn_instance_outline_output_bytes(in[k]);
-    m.arena = arena_bytes(z);
-    m.total = m.data + m.graphs + m.states + m.prepared + m.outputs + m.arena;
-    return m;
+    gn_memory first = m;
+    first.arena = arena_bytes(z, true);
+    m.arena = arena_bytes(z, false);
+    if (is_trimmed(s)) m.graphs -= gn_instances_trim_saves(GN_SESSION_PROGRAMS, z->outline);
+    sum(&first);
+    sum(&m);
+    return first.total > m.total ? first : m;
 }
 
 /* Refusing ------------------------------------------------------------------------------------- */
@@ -170,8 +187,7 @@ static gn_status *check_kind(const gn_session *s)
 /* Edges as they were read are in graphs by now. */
 static void drop_edges(gn_session *s)
 {
-    bool again = s->opt.binds_again || gn_session_ranks(s) || gn_session_judges(s);
-    if (!again) gn_dataset_drop_edges(s->data, s->x_dense != NULL || s->x_pattern != NULL);
+    if (is_trimmed(s)) gn_dataset_drop_edges(s->data, s->x_dense != NULL || s->x_pattern != NULL);
 }
 
 /* Programs that take more than is left for temporaries run launches again. */
@@ -184,7 +200,7 @@ static gn_status *cap_programs(capped_session *z, gn_memory_plan *p)
         gn_room r = {.bytes = room > 0 ? room : 1, .outline = outline, .ctx = z};
         if (!z->outline[k] || gn_instance_arena_bytes(z->outline[k]) <= room) continue;
         z->program = k;
-        GN_TRY(gn_compile_within(z->s->arena, &r, z->code[k], &capped));
+        GN_TRY(gn_compile_within(gn_session_compiler(z->s), &r, z->code[k], &capped));
         GN_TRY(outline_again(z, k));
         if (k % 2) continue;
         unit[k / 2]->code->artifact->most_bytes = r.bytes;
@@ -219,5 +235,31 @@ gn_status *gn_session_keep_within(gn_session *s, gn_instance *outlines[GN_SESSIO
     if (p.memory.total > p.bound) return refuse(&z, &p);
     (void)all_outlines(&z);
     if (s->opt.memory_found) s->opt.memory_found(s->opt.memory_ctx, &p);
-    return gn_build_code(s->arena, &o, &s->build);
+    return gn_build_code(gn_session_compiler(s), &o, &s->build);
+}
+
+/* Code ----------------------------------------------------------------------------------------- */
+
+static gn_compiled *code_of(gn_arena *a, const gn_compiled *c)
+{
+    if (!c) return NULL;
+    gn_compiled *to = GN_NEW(a, gn_compiled);
+    gn_taken *taken = GN_NEW_N(a, gn_taken, c->taken.n + 1);
+    for (int k = 0; k < c->taken.n; k++)
+        taken[k] = (gn_taken){gn_arena_strdup(a, c->taken.of[k].input), c->taken.of[k].graph};
+    *to = (gn_compiled){.artifact = gn_artifact_copy(a, c->artifact),
+                        .taken = {c->taken.n, taken},
+                        .set = c->set};
+    return to;
+}
+
+void gn_session_keep_code(gn_session *s)
+{
+    gn_unit *unit[] = {&s->build.eval, &s->build.step};
+    for (int u = 0; u < GN_UNITS; u++) {
+        unit[u]->code = code_of(s->arena, unit[u]->code);
+        unit[u]->prepare_code = code_of(s->arena, unit[u]->prepare_code);
+    }
+    s->build.step_gir = s->build.rows_gir = NULL;
+    s->build.notes.n = 0;
 }

@@ -173,7 +173,7 @@ static gn_status *compile_all(gn_session *s)
     gn_build_options o;
     GN_TRY(gn_session_build_options(s, &o));
     o.no_code = o.no_code || gn_session_is_capped(s); /* what has code is known when it is within */
-    return gn_build_model(s->arena, s->model, &o, &s->build);
+    return gn_build_model(gn_session_compiler(s), s->model, &o, &s->build);
 }
 
 /* Binding -------------------------------------------------------------------------------------- */
@@ -367,8 +367,11 @@ static gn_status *bind_all(gn_session *s)
     GN_TRY(gn_model_add_state(s->model, &s->build, &s->state));
     gn_instance *outlines[GN_SESSION_PROGRAMS] = {0};
     gn_status *status = gn_session_is_capped(s) ? gn_session_keep_within(s, outlines) : NULL;
+    if (!status && gn_session_compiler(s) != s->arena) gn_session_keep_code(s);
     if (!status) status = bind_units(s, outlines);
     for (int k = 0; k < GN_SESSION_PROGRAMS; k++) gn_instance_free(outlines[k]);
+    gn_arena_free(&s->compiler);
+    if (gn_session_is_capped(s)) gn_memory_give_back();
     return status ? status : share_memory(s);
 }
 
@@ -416,6 +419,8 @@ gn_session *gn_session_open(gn_arena *a, const gn_session_options *opt)
     s->arena = a;
     s->opt = *opt;
     gn_state_init(&s->state);
+    gn_arena_init(&s->compiler);
+    s->compiler.oom = a->oom;
     return s;
 }
 
@@ -462,6 +467,7 @@ void gn_session_free(gn_session *s)
     gn_image_free(s->build.image);
     gn_kernel_objects_free(&s->build.objects);
     gn_state_free(&s->state);
+    gn_arena_free(&s->compiler);
     gn_tensor_file_free(s->weights);
     gn_graph_free(s->graph);
     gn_graph_free(s->x_pattern);

@@ -105,6 +105,8 @@ typedef struct gn_session_options {
     const char *tune_lock;   /* choices of schedules come from this file; NULL: as the mode says */
     double tune_seconds; /* of searching where the mode searches; 0: not, what is kept is taken */
     bool tune_on;        /* search on, in any mode, whatever is kept */
+    bool code_alone; /* with a bound on memory: of what is compiled its code alone is kept, and
+                        nothing to be looked at */
     bool unscored; /* training alone: the model is not evaluated, of which there is no memory */
     bool plain_features; /* those that lie as codes become float32 in memory */
     bool binds_again;    /* other programs are bound to its data later on */
@@ -144,6 +146,7 @@ typedef struct gn_session {
     gn_pool *unit_pool[GN_UNITS]; /* of fewer threads, where a pick says so; else NULL */
     struct gn_batches *batches;   /* NULL: a step is of all rows */
     gn_build build;
+    gn_arena compiler; /* of `build` with opt.code_alone, until there is code */
     gn_tuned *tuned[GN_UNITS]; /* NULL: as rules say */
     const char *program; /* digest of the loss, before sizes were compiled in; NULL: nothing is
                             resumed */

@@ -79,6 +79,13 @@ static inline bool gn_session_is_capped(const gn_session *s)
 enum { GN_SESSION_PROGRAMS = 2 * GN_UNITS };
 GN_NODISCARD gn_status *gn_session_keep_within(gn_session *s,
                                                gn_instance *outline[GN_SESSION_PROGRAMS]);
+/* What is compiled into. */
+static inline gn_arena *gn_session_compiler(gn_session *s)
+{
+    return s->opt.code_alone && gn_session_is_capped(s) ? &s->compiler : s->arena;
+}
+/* Of programs what runs, in the session's arena: the compiler's may go. */
+void gn_session_keep_code(gn_session *s);
 /* May features be made dense, which takes so many bytes? */
 GN_NODISCARD gn_status *gn_session_check_dense(const gn_session *s, int64_t bytes);
 
