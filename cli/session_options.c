@@ -91,10 +91,11 @@ static gn_status *memory_of(const char *text, gn_session_options *out)
     for (const char *u = units; unit && u <= unit; u++) v *= 1024;
     bool bytes = unit ? !end[1] || !strcmp(end + 1, "iB") : !*end;
     if (!digits || (!percent && !bytes) || !(v >= 1) || v >= 0x1p62 || (percent && v > 100))
-        GN_FAIL(GN_ERR_USAGE,
-                "--memory: '%s' is no size: a number of bytes, or of K, M, G or T (powers of 1024), "
-                "as 900M or 1.5G, or a part of what it takes by itself, as 50%%",
-                text);
+        GN_FAIL(
+            GN_ERR_USAGE,
+            "--memory: '%s' is no size: a number of bytes, or of K, M, G or T (powers of 1024), "
+            "as 900M or 1.5G, or a part of what it takes by itself, as 50%%",
+            text);
     if (percent)
         out->memory_share = v / 100;
     else

@@ -144,7 +144,8 @@ int64_t gn_instance_chain(const gn_instance *in, int k, int *head);
 /* a temporary that has its memory then? */
 bool gn_instance_alive(const gn_instance *in, int slot, int launch);
 
-int gn_instance_peak(const gn_instance *in); /* the launch that has most temporaries alive; 0 of none
+int gn_instance_peak(const gn_instance *in); /* the launch that has most temporaries alive; 0 of
+                                              * none
                                               */
 
 /* What launch k is called with: buffers in the kernel's order, symbols, iterations of its thread

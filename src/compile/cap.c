@@ -17,8 +17,8 @@
 
 enum { MOST_TRIES = 16, WALKED = 1 << 16 /* instructions, to count a launch's cost */ };
 
-/* About what a thread does in a nanosecond, on the machines of docs/lab: what counts is how costs of
- * launches compare. */
+/* About what a thread does in a nanosecond, on the machines of docs/lab: what counts is how costs
+ * of launches compare. */
 static const double bytes_a_ns = 8, gathered_a_ns = 12, flops_a_ns = 40, functions_a_ns = 2,
                     launch_ns = 2000;
 
@@ -32,12 +32,10 @@ typedef struct capper {
     gn_rerun_problem problem;
 } capper;
 
-/* What launches are to the order ---------------------------------------------------------------- */
+/* What launches are to the order ----------------------------------------------------------------
+ */
 
-static bool is_temporary(const lowered *low, int b)
-{
-    return low->buffers.p[b].kind == LOW_TEMP;
-}
+static bool is_temporary(const lowered *low, int b) { return low->buffers.p[b].kind == LOW_TEMP; }
 
 static unsigned access_of(const low_launch *f, uint32_t k)
 {
@@ -95,9 +93,9 @@ static gn_rerun_step step_of(capper *z, uint32_t l, const bool *stays)
     }
     gn_rerun_pair *pairs = GN_NEW_N(z->scratch, gn_rerun_pair, f->pairs.n + 1);
     for (uint32_t k = 0; k < f->pairs.n; k++)
-        pairs[s.n_pairs++] = (gn_rerun_pair){find(s.n_reads, reads, f->buffers.p[f->pairs.p[k].in]),
-                                             find(s.n_writes, writes,
-                                                  f->buffers.p[f->pairs.p[k].out])};
+        pairs[s.n_pairs++] = (gn_rerun_pair){
+            find(s.n_reads, reads, f->buffers.p[f->pairs.p[k].in]),
+            find(s.n_writes, writes, f->buffers.p[f->pairs.p[k].out])};
     s.pairs = pairs;
     return s;
 }
@@ -186,7 +184,8 @@ static gn_status *make_problem(capper *z)
 
 /* Buffers of a launch that runs in its turn: what was written last is read, and a run that is not
  * the first writes anew. */
-static void rename_buffers(const capper *z, gn_arena *a, lowered *to, low_launch *f, int *now, bool again)
+static void rename_buffers(const capper *z, gn_arena *a, lowered *to, low_launch *f, int *now,
+                           bool again)
 {
     const int *was = f->buffers.p;
     f->buffers.p = GN_NEW_N(a, int, f->buffers.n + 1);

@@ -81,8 +81,7 @@ gn_status *gn_compile(gn_arena *a, const gir_program *p, const gn_compile_option
     c->pass_ms = t1 - t0;
     GN_TRY(check_widths(g));
     low_options lo = lower_options(opt);
-    fu_options fo = {
-        .eager = opt->pass.eager, .lanes = lo.limits.shared_bytes > 0, .off = lo.off};
+    fu_options fo = {.eager = opt->pass.eager, .lanes = lo.limits.shared_bytes > 0, .off = lo.off};
     /* Sums ride where one worker sees whole rows, not where lanes share a product's tiles. */
     if (lo.limits.shared_bytes && gn_is_on(lo.off, GN_DO_SHARE_TILES))
         fo.off |= (gn_switches)1 << GN_DO_RIDE;

@@ -68,7 +68,7 @@ typedef struct gn_room {
 } gn_room;
 typedef struct gn_capped {
     bool fits;
-    int64_t bytes;   /* that its temporaries take; where it does not fit: the least that was found */
+    int64_t bytes; /* that its temporaries take; where it does not fit: the least that was found */
     int64_t without; /* that they took */
     int again;       /* launches that are there again */
     double more;     /* of a run's time, as counted: 0.2 is a fifth */
@@ -115,8 +115,8 @@ GN_NODISCARD gn_status *gn_compile_objects(gn_arena *a, int n, gn_compiled *cons
                                            gn_code_report *report);
 void gn_kernel_objects_free(gn_kernel_objects *o); /* idempotent */
 
-/* order.c: other launches first, where that lowers the peak of memory.  bytes: of each buffer; NULL:
- * as if graphs had usual sizes. */
+/* order.c: other launches first, where that lowers the peak of memory.  bytes: of each buffer;
+ * NULL: as if graphs had usual sizes. */
 void gn_order_launches(gn_arena *a, lowered *low, const int64_t *bytes);
 
 /* compile.c: regions to launches in the order of regions, and what each may write over. */

@@ -5,16 +5,33 @@
 
 enum {
     NEVER = INT32_MAX,
-    RUNS = 8,    /* an order has so many times the steps at most */
+    RUNS = 3,    /* an order has so many times the steps at most, and */
+    MORE = 64,   /* so many besides: few steps may run more often */
     HALVES = 14, /* of a search for the least budget */
+    THIN = 2,    /* orders that are thinned out, the cheapest */
 };
 
-/* Weights of cost, bytes and waiting, as powers. */
+/* What is read no more goes at once, or where memory runs out, as others do, or after them: of it
+ * others can come again. */
+typedef enum hoard { AT_ONCE, AS_OTHERS, LAST } hoard;
+
+/* Weights of cost, bytes and waiting, as powers; and how what a step reads is brought together. */
 typedef struct taste {
     double cost, bytes, wait;
+    hoard dead;
+    bool last_first; /* what it reads last comes again first */
+    bool loose;      /* what is there may go while the rest comes again, and come after it */
 } taste;
-static const taste tastes[] = {{1, 1, 1}, {1, 1, 0.5}, {1, 1, 0}, {0.5, 1, 1}, {0, 1, 1}, {0, 0, 1}};
-enum { TASTES = sizeof tastes / sizeof *tastes };
+static const taste tastes[] = {
+    {1, 1, 1, AT_ONCE, false, false},  {1, 1, 0.5, AT_ONCE, false, false},
+    {1, 1, 0, AT_ONCE, false, false},  {0.5, 1, 1, AT_ONCE, false, false},
+    {0, 1, 1, AT_ONCE, false, false},  {0, 0, 1, AT_ONCE, false, false},
+    {1, 1, 1, AS_OTHERS, true, false}, {0, 0, 1, AT_ONCE, true, true},
+    {0, 0, 1, LAST, false, true},      {0, 1, 0, LAST, true, true},
+    {0, 1, 1, AS_OTHERS, false, true}, {0, 1, 0, LAST, false, false},
+    {0, -1, 1, LAST, false, true},
+};
+enum { TASTES = sizeof tastes / sizeof *tastes, USUAL = 7 /* others are for little memory */ };
 
 typedef struct scheduler {
     gn_arena *arena;
@@ -30,7 +47,7 @@ typedef struct scheduler {
     int *need;          /* by value: the step that reads it next, or what is made of it; NEVER */
     int *mark, round;   /* by step: last walk that came by */
     int at;             /* the step whose turn it is */
-    bool *held; /* of runs under way, of what each reads */
+    bool *held;         /* of runs under way, of what each reads */
     int n_held;
     int *order, n, room;
 } scheduler;
@@ -102,32 +119,56 @@ static bool can_come_again(scheduler *z, int v, int by, double *cost)
 
 /* Giving back ---------------------------------------------------------------------------------- */
 
+/* Value v, which is not there, comes again before step `by`: so is what it is made of. */
+static void need_by(scheduler *z, int v, int by)
+{
+    int s = z->maker[v];
+    if (s < 0 || by == NEVER) return;
+    const gn_rerun_step *t = &z->p->steps[s];
+    for (int k = 0; k < t->n_reads; k++) {
+        int r = t->reads[k];
+        if (z->need[r] <= by) continue;
+        z->need[r] = by;
+        if (!z->there[r]) need_by(z, r, by);
+    }
+}
+
 static void give_back(scheduler *z, int v)
 {
     z->there[v] = false;
     z->used -= z->p->bytes[v];
+    need_by(z, v, z->need[v]);
+}
+
+static void give_back_dead(scheduler *z)
+{
+    for (int v = 0; v < z->p->n_values; v++)
+        if (z->there[v] && z->maker[v] >= 0 && !z->pins[v] && z->need[v] == NEVER) give_back(z, v);
 }
 
 /* The value that had best go now, of those that no run under way reads, or -1. */
 static int choose(scheduler *z)
 {
     const gn_rerun_problem *p = z->p;
-    int best = -1;
+    int best = -1, dead = -1;
     double least = INFINITY;
     for (int v = 0; v < p->n_values; v++) {
-        if (!z->there[v] || z->pins[v] || p->bytes[v] == 0 || p->stays[v]) continue;
-        if (z->need[v] == NEVER) return v;
+        if (!z->there[v] || z->pins[v] || p->bytes[v] == 0) continue;
+        bool never = z->need[v] == NEVER;
+        if (never && z->how.dead == AT_ONCE) return v;
+        if (never) dead = v;
+        if ((never && z->how.dead == LAST) || p->stays[v]) continue;
         double cost = 0;
         z->round++;
-        if (!can_come_again(z, v, z->need[v], &cost)) continue;
-        double wait = z->need[v] - z->at + 1;
+        if (!can_come_again(z, v, never ? z->at : z->need[v], &cost)) continue;
+        double wait = (never ? p->n_steps : z->need[v]) - z->at + 1;
         double score = pow(cost + 1e-9, z->how.cost) /
                        (pow((double)p->bytes[v], z->how.bytes) * pow(wait, z->how.wait));
         if (best >= 0 && score >= least) continue;
         least = score;
         best = v;
     }
-    return best;
+    return best >= 0 ? best : dead;
 }
 
 /* Of a step that is about to run: bytes of what it writes that lie where something was that it
@@ -160,17 +201,16 @@ static bool make_room(scheduler *z, const gn_rerun_step *t, int after, bool *giv
     for (int k = 0; k < t->n_writes; k++)
         if (!z->there[t->writes[k]]) more += z->p->bytes[t->writes[k]];
     *give = false;
+    if (z->used + more <= z->budget) return true;
     find_needs(z, after);
+    if (z->how.dead == AT_ONCE) give_back_dead(z);
     while (z->used + more - find_places(z, t, *give) > z->budget) {
         int v = choose(z);
-        if (v >= 0) {
+        if (v < 0 && *give) return false;
+        if (v >= 0)
             give_back(z, v);
-            find_needs(z, after);
-        } else if (!*give) {
+        else
             *give = true;
-        } else {
-            return false;
-        }
     }
     return true;
 }
@@ -185,7 +225,7 @@ static int64_t dead_bytes(const scheduler *z)
     return bytes;
 }
 
-/* The step has run.  Values whose places its results took go, and those that nobody needs. */
+/* The step has run, and took more than there is but for places of what it had read, which goes. */
 static void settle(scheduler *z, const gn_rerun_step *t, bool give, int after)
 {
     find_needs(z, after);
@@ -197,10 +237,8 @@ static void settle(scheduler *z, const gn_rerun_step *t, bool give, int after)
             !can_come_again(z, v, z->need[v], &cost))
             continue;
         give_back(z, v);
-        find_needs(z, after);
     }
-    for (int v = 0; v < z->p->n_values; v++)
-        if (z->there[v] && z->maker[v] >= 0 && !z->pins[v] && z->need[v] == NEVER) give_back(z, v);
+    give_back_dead(z);
 }
 
 static bool run(scheduler *z, int s, int after);
@@ -209,17 +247,18 @@ static bool run(scheduler *z, int s, int after);
 static bool fetch(scheduler *z, const gn_rerun_step *t, int s, bool *mine)
 {
     for (int k = 0; k < t->n_reads; k++) {
-        mine[k] = z->there[t->reads[k]];
+        mine[k] = z->there[t->reads[k]] && !z->how.loose;
         z->pins[t->reads[k]] += mine[k];
     }
-    for (int k = 0; k < t->n_reads; k++) {
-        int m = z->maker[t->reads[k]];
-        if (mine[k]) continue;
-        if (m < 0 || m == s || z->p->steps[m].once || z->p->steps[m].until < z->at) return false;
-        if (!z->there[t->reads[k]] && !run(z, m, z->at)) return false;
-        mine[k] = true;
-        z->pins[t->reads[k]]++;
-    }
+    for (int pass = 0; pass < 2; pass++) /* first what is not there */
+        for (int i = 0; i < t->n_reads; i++) {
+            int k = z->how.last_first ? t->n_reads - 1 - i : i, v = t->reads[k], m = z->maker[v];
+            if (mine[k] || (pass == 0 && z->there[v])) continue;
+            bool may = m >= 0 && m != s && !z->p->steps[m].once && z->p->steps[m].until >= z->at;
+            if (!z->there[v] && (!may || !run(z, m, z->at))) return false;
+            mine[k] = true;
+            z->pins[v]++;
+        }
     return true;
 }
 
@@ -229,9 +268,8 @@ static bool run(scheduler *z, int s, int after)
 {
     const gn_rerun_step *t = &z->p->steps[s];
     bool give, *mine = z->held + z->n_held;
-    if (z->n == z->room) return false;
     z->n_held += t->n_reads;
-    if (!fetch(z, t, s, mine) || !make_room(z, t, after, &give)) return false;
+    if (!fetch(z, t, s, mine) || !make_room(z, t, after, &give) || z->n == z->room) return false;
     for (int k = 0; k < t->n_writes; k++) {
         int v = t->writes[k];
         if (!z->there[v]) z->used += z->p->bytes[v];
@@ -241,7 +279,7 @@ static bool run(scheduler *z, int s, int after)
     z->order[z->n++] = s;
     for (int k = 0; k < t->n_reads; k++) z->pins[t->reads[k]]--;
     z->n_held -= t->n_reads;
-    settle(z, t, give, after);
+    if (z->used > z->budget) settle(z, t, give, after);
     return true;
 }
 
@@ -271,7 +309,7 @@ static bool schedule(scheduler *z, int64_t budget, taste how)
 static scheduler *new_scheduler(gn_arena *a, const gn_rerun_problem *p)
 {
     scheduler *z = GN_NEW(a, scheduler);
-    *z = (scheduler){.arena = a, .p = p, .room = RUNS * p->n_steps + RUNS};
+    *z = (scheduler){.arena = a, .p = p, .room = RUNS * p->n_steps + MORE};
     list_readers(z);
     z->at_read = GN_NEW_N(a, int, p->n_values + 1);
     z->there = GN_NEW_N(a, bool, p->n_values + 1);
@@ -408,7 +446,8 @@ static void thin_out(gn_arena *a, const gn_rerun_problem *p, int64_t budget, gn_
         memset(m.ran, 0, sizeof *m.ran * (size_t)p->n_steps);
         for (int k = 0; k < o->n; k++) {
             int s = o->step[k];
-            if (m.ran[s] && !kept[k] && (best < 0 || p->steps[s].cost > p->steps[o->step[best]].cost))
+            if (m.ran[s] && !kept[k] &&
+                (best < 0 || p->steps[s].cost > p->steps[o->step[best]].cost))
                 best = k;
             m.ran[s] = true;
         }
@@ -445,22 +484,39 @@ gn_rerun_order gn_rerun_plain(gn_arena *a, const gn_rerun_problem *p)
     return o;
 }
 
+/* The cheapest of them are thinned out: others hardly come out cheaper. */
+static void take_cheapest(gn_arena *a, const gn_rerun_problem *p, int64_t budget, int n,
+                          gn_rerun_order *found, gn_rerun_order *out)
+{
+    double least = INFINITY;
+    for (int thinned = 0; thinned < THIN; thinned++) {
+        int best = -1;
+        for (int k = 0; k < n; k++)
+            if (found[k].n && (best < 0 || found[k].cost < found[best].cost)) best = k;
+        if (best < 0) return;
+        gn_rerun_order o = found[best];
+        found[best].n = 0;
+        thin_out(a, p, budget, &o);
+        if (o.cost >= least) continue;
+        least = o.cost;
+        *out = o;
+    }
+}
+
 bool gn_rerun_within(gn_arena *a, const gn_rerun_problem *p, int64_t budget, gn_rerun_order *out)
 {
-    bool any = false;
+    gn_rerun_order found[TASTES];
+    int n = 0;
     *out = gn_rerun_plain(a, p);
     if (out->peak <= budget) return true;
     scheduler *z = new_scheduler(a, p);
-    for (int k = 0; k < TASTES; k++) {
+    for (int k = 0; k < TASTES && (n == 0 || k < USUAL); k++) {
         if (!schedule(z, budget, tastes[k])) continue;
-        gn_rerun_order o = taken(a, z);
-        if (o.peak > budget) continue;
-        thin_out(a, p, budget, &o);
-        if (any && o.cost >= out->cost) continue;
-        *out = o;
-        any = true;
+        found[n] = taken(a, z);
+        n += found[n].peak <= budget;
     }
-    return any;
+    take_cheapest(a, p, budget, n, found, out);
+    return n > 0;
 }
 
 gn_rerun_order gn_rerun_least(gn_arena *a, const gn_rerun_problem *p)

@@ -6,9 +6,9 @@
  *
  * The orders are those of dynamic rematerialization (Kirisame et al., "Dynamic Tensor
  * Rematerialization", 2021) with the readers known ahead: where memory runs out, the value goes
- * that costs least to make again for its bytes and for the time that it would wait.  Several weights
- * of the three are tried.  Then runs that the budget does not ask for are left out, and the others
- * come as late as they can. */
+ * that costs least to make again for its bytes and for the time that it would wait.  Several
+ * weights of the three are tried.  Then runs that the budget does not ask for are left out, and the
+ * others come as late as they can. */
 #ifndef GN_COMPILE_RERUN_H
 #define GN_COMPILE_RERUN_H
 
@@ -36,8 +36,9 @@ typedef struct gn_rerun_problem {
     int n_values, n_steps;
     const int64_t *bytes;       /* [n_values] */
     const bool *stays;          /* [n_values] may not be given back before its last reader */
-    const gn_rerun_step *steps; /* in an order in which they can run: a value is written first by the
-                                   step before all that read it, by others only where it stays */
+    const gn_rerun_step *steps; /* in an order in which they can run: a value is written first by
+                                   the step before all that read it, by others only where it stays
+                                 */
 } gn_rerun_problem;
 
 typedef struct gn_rerun_order {

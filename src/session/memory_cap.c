@@ -247,9 +247,8 @@ static gn_compiled *code_of(gn_arena *a, const gn_compiled *c)
     gn_taken *taken = GN_NEW_N(a, gn_taken, c->taken.n + 1);
     for (int k = 0; k < c->taken.n; k++)
         taken[k] = (gn_taken){gn_arena_strdup(a, c->taken.of[k].input), c->taken.of[k].graph};
-    *to = (gn_compiled){.artifact = gn_artifact_copy(a, c->artifact),
-                        .taken = {c->taken.n, taken},
-                        .set = c->set};
+    *to = (gn_compiled){
+        .artifact = gn_artifact_copy(a, c->artifact), .taken = {c->taken.n, taken}, .set = c->set};
     return to;
 }
 

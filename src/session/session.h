@@ -59,9 +59,10 @@ typedef struct gn_session_options {
     gn_order reorder; /* of nodes, at load; what is asked of the session in the user's order comes
                          in it */
     gn_mode mode;
-    int threads; /* 0: as many as there are processors */
+    int threads;    /* 0: as many as there are processors */
     int64_t memory; /* bytes that data, graphs, states and programs may take together; 0: any */
-    double memory_share; /* the same as a part of what they would take by themselves; 0: not given */
+    double memory_share; /* the same as a part of what they would take by themselves; 0: not given
+                          */
     /* Before programs take memory, where it is bounded: what they will take, and what came of it;
      * NULL: nobody listens. */
     void (*memory_found)(void *ctx, const gn_memory_plan *plan);
@@ -105,8 +106,8 @@ typedef struct gn_session_options {
     const char *tune_lock;   /* choices of schedules come from this file; NULL: as the mode says */
     double tune_seconds; /* of searching where the mode searches; 0: not, what is kept is taken */
     bool tune_on;        /* search on, in any mode, whatever is kept */
-    bool code_alone; /* with a bound on memory: of what is compiled its code alone is kept, and
-                        nothing to be looked at */
+    bool code_alone;     /* with a bound on memory: of what is compiled its code alone is kept, and
+                            nothing to be looked at */
     bool unscored; /* training alone: the model is not evaluated, of which there is no memory */
     bool plain_features; /* those that lie as codes become float32 in memory */
     bool binds_again;    /* other programs are bound to its data later on */
@@ -146,7 +147,7 @@ typedef struct gn_session {
     gn_pool *unit_pool[GN_UNITS]; /* of fewer threads, where a pick says so; else NULL */
     struct gn_batches *batches;   /* NULL: a step is of all rows */
     gn_build build;
-    gn_arena compiler; /* of `build` with opt.code_alone, until there is code */
+    gn_arena compiler;         /* of `build` with opt.code_alone, until there is code */
     gn_tuned *tuned[GN_UNITS]; /* NULL: as rules say */
     const char *program; /* digest of the loss, before sizes were compiled in; NULL: nothing is
                             resumed */
@@ -327,6 +328,5 @@ GN_NODISCARD gn_status *gn_checkpoint_seed(const char *path, uint64_t *seed);
 gn_memory gn_session_memory(const gn_session *s);
 
 int64_t gn_session_peak_bytes(const gn_session *s); /* the total */
-
 
 #endif
