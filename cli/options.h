@@ -99,7 +99,7 @@ typedef struct gn_cli_options {
     int64_t timeout;
     int verbose;
     bool quiet, json, list, show, help, inference;
-    bool resume, compile_only;
+    bool resume, compile_only, frontier;
 } gn_cli_options;
 
 void gn_cli_options_init(gn_cli_options *o);

@@ -107,7 +107,7 @@ static void say_memory(void *ctx, const gn_memory_plan *p)
 {
     const gn_cli *cli = ctx;
     char all[GN_CLI_BYTES], bound[GN_CLI_BYTES], arena[GN_CLI_BYTES], before[GN_CLI_BYTES];
-    if (cli->opt.quiet) return;
+    if (cli->opt.quiet || !p->fits) return;
     fprintf(stderr, "memory: %s of %s allowed, of which %s temporaries",
             gn_cli_bytes(all, p->memory.total), gn_cli_bytes(bound, p->bound),
             gn_cli_bytes(arena, p->memory.arena));

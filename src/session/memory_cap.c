@@ -144,8 +144,10 @@ static const char *peak_place(const capped_session *z)
     const region *r = &c->f->regions.p[l->region];
     gir_loc at = gir_at(c->gir, r->members.p[0])->loc;
     if (!at.line || at.file >= c->gir->files.n) return "";
-    return gn_arena_printf(z->s->arena, ", most of them at %s:%u:%u", c->gir->files.p[at.file],
-                           (unsigned)at.line, (unsigned)at.col);
+    const char *layer = at.layer ? c->gir->layers.p[at.layer - 1] : NULL;
+    return gn_arena_printf(z->s->arena, ", most of them at %s:%u:%u%s%s", c->gir->files.p[at.file],
+                           (unsigned)at.line, (unsigned)at.col, layer ? " in layer " : "",
+                           layer ? layer : "");
 }
 
 static gn_status *refuse(const capped_session *z, const gn_memory_plan *p)
@@ -232,9 +234,10 @@ gn_status *gn_session_keep_within(gn_session *s, gn_instance *outlines[GN_SESSIO
         GN_TRY(cap_programs(&z, &p));
         p.memory = find_memory(&z);
     }
-    if (p.memory.total > p.bound) return refuse(&z, &p);
-    (void)all_outlines(&z);
+    p.fits = p.memory.total <= p.bound;
     if (s->opt.memory_found) s->opt.memory_found(s->opt.memory_ctx, &p);
+    if (!p.fits) return refuse(&z, &p);
+    (void)all_outlines(&z);
     return gn_build_code(gn_session_compiler(s), &o, &s->build);
 }
 

@@ -39,6 +39,7 @@ typedef struct gn_memory {
 } gn_memory;
 /* What became of a bound (gn_session_options.memory). */
 typedef struct gn_memory_plan {
+    bool fits;             /* else it is refused, and this is the least that was found */
     gn_memory memory;      /* as it will be */
     int64_t bound, before; /* before: the total without it */
     int again[GN_UNITS];   /* launches that run again, of each unit */
@@ -63,8 +64,8 @@ typedef struct gn_session_options {
     int64_t memory; /* bytes that data, graphs, states and programs may take together; 0: any */
     double memory_share; /* the same as a part of what they would take by themselves; 0: not given
                           */
-    /* Before programs take memory, where it is bounded: what they will take, and what came of it;
-     * NULL: nobody listens. */
+    /* Before programs take memory, where it is bounded: what they will take, and what came of it, be
+     * it refused; NULL: nobody listens. */
     void (*memory_found)(void *ctx, const gn_memory_plan *plan);
     void *memory_ctx;
     uint64_t seed;
