@@ -61,17 +61,19 @@ static const char *outer(gn_arena *a, const char *layer)
     return gn_arena_strndup(a, layer, n);
 }
 
-/* What is made in no layer belongs to the one that it comes of: a relu behind it, a dropout. */
-static const char *layer_of(gn_arena *a, const gir_program *p, gir_id v)
+/* By value: its layer's number.  What is made in no layer belongs to the last one that it comes of:
+ * a relu behind it, a dropout. */
+static uint16_t *find_layers(gn_arena *a, const gir_program *p)
 {
-    while (v && !gir_at(p, v)->loc.layer) {
+    uint16_t *layer = GN_NEW_N(a, uint16_t, p->nodes.n + 1);
+    for (gir_id v = 1; v < p->nodes.n; v++) {
         gir_id last = 0;
-        for (int k = 0; k < gir_at(p, v)->n_in; k++)
-            if (gir_in(p, v, k) > last && !gir_type_of(p, gir_in(p, v, k))->is_graph)
-                last = gir_in(p, v, k);
-        v = last;
+        layer[v] = gir_at(p, v)->loc.layer;
+        for (int k = 0; !layer[v] && k < gir_at(p, v)->n_in; k++)
+            if (layer[gir_in(p, v, k)] && gir_in(p, v, k) > last) last = gir_in(p, v, k);
+        if (last) layer[v] = layer[last];
     }
-    return v ? outer(a, p->layers.p[gir_at(p, v)->loc.layer - 1]) : "outside of layers";
+    return layer;
 }
 
 static void add_share(share *all, int *n, const char *layer, int64_t bytes)
@@ -95,12 +97,15 @@ static void sort_shares(share *all, int n)
 /* Of temporaries that are alive in a launch; how many layers have some. */
 static int find_shares(gn_arena *a, const gn_unit *u, int launch, share *all)
 {
+    const gir_program *p = u->code->gir;
+    const uint16_t *layer = find_layers(a, p);
     int n = 0;
     for (int k = 0; k < u->code->artifact->n_slots; k++) {
         const char *name;
         if (!gn_instance_alive(u->instance, k, launch)) continue;
         gir_id v = gn_cli_held(u->code, k, launch, &name);
-        add_share(all, &n, layer_of(a, u->code->gir, v), gn_instance_slot_room(u->instance, k));
+        const char *of = layer[v] ? outer(a, p->layers.p[layer[v] - 1]) : "outside of layers";
+        add_share(all, &n, of, gn_instance_slot_room(u->instance, k));
     }
     sort_shares(all, n);
     return n;
