@@ -484,6 +484,14 @@ typedef struct gnnc_compile_options {
 
     /* With train: gnnc_state_set_rate may change the learning rate. */
     bool rate_changes;
+
+    /* Bytes that a run may take: the data and graphs that are bound to it, the state, and what its
+     * programs take, of which those that were called stay.  0: any.  Before a program takes memory
+     * it is known how much.  Inference and training steps that would take more are compiled once
+     * more for the run and its data, and compute again what they would keep: the same bits.  Where
+     * that is not enough the call is GNNC_ERROR_MEMORY, and the message says what takes it.
+     * GNNC_ERROR_USAGE: negative; with by_rows; on a GPU. */
+    int64_t memory_bytes;
 } gnnc_compile_options;
 
 /* Kernels are looked up in the context's cache, and kept there. GNNC_ERROR_MODEL as above, and

@@ -217,6 +217,13 @@ static gn_status *compile(gnnc_executable *e, const gnnc_compile_options *o,
     API_GUARD(&e->arena);
     if (!whole) GN_TRY(api_keep_options(e, o));
     GN_TRY(make_model(e, o, whole));
+    if (o->memory_bytes < 0)
+        GN_FAIL(GN_ERR_USAGE, "memory_bytes: %lld bytes", (long long)o->memory_bytes);
+    if (o->memory_bytes && (o->by_rows || api_target(api_context(e))))
+        GN_FAIL(GN_ERR_USAGE,
+                "memory_bytes: goes with runs on this processor, and not with by_rows, whose rows "
+                "are known when they are named");
+    e->memory = o->memory_bytes;
     if (o->rate_changes && !o->train) GN_FAIL(GN_ERR_USAGE, "rate_changes goes with `train`");
     e->model->train.rate_changes = o->rate_changes;
     const gn_batch_spec *batches = &e->model->train.batches;
