@@ -13,6 +13,7 @@
 #include "compile/rerun.h"
 #include "runtime/memory.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_TRIES = 16, WALKED = 1 << 16 /* instructions, to count a launch's cost */ };
@@ -319,4 +320,57 @@ gn_status *gn_compile_within(gn_arena *a, const gn_room *room, gn_compiled *c, g
     gn_status *s = cap(&z, c, out);
     gn_arena_free(&scratch);
     return s;
+}
+
+/* Layers that the model says ------------------------------------------------------------------- */
+
+/* The value that a temporary holds; 0: part of one. */
+static gir_id value_of(const lowered *low, int b)
+{
+    const char *name = low->buffers.p[b].name;
+    if (!is_temporary(low, b) || !name || name[0] != 'v') return 0;
+    gir_id v = (gir_id)strtoul(name + 1, NULL, 10);
+    return v < low->p->nodes.n ? v : 0;
+}
+
+/* The first launch that makes nothing but gradients: masks for them are made along the way. */
+static int first_back(const lowered *low)
+{
+    for (uint32_t l = 0; l < low->launches.n; l++) {
+        const low_launch *f = &low->launches.p[l];
+        bool back = f->kernel && f->region >= 0;
+        const region *r = back ? &low->f->regions.p[f->region] : NULL;
+        for (uint32_t m = 0; back && m < r->members.n; m++)
+            back = gir_at(low->p, r->members.p[m])->loc.back;
+        if (back) return (int)l;
+    }
+    return (int)low->launches.n;
+}
+
+void gn_checkpoint_launches(gn_arena *a, lowered **low)
+{
+    uint32_t n = (*low)->buffers.n;
+    gn_arena scratch;
+    bool any = false;
+    gn_arena_init(&scratch);
+    scratch.oom = a->oom;
+    capper z = {.arena = a, .scratch = &scratch, .low = *low};
+    bool *goes = GN_NEW_N(&scratch, bool, n + 1);
+    z.bytes = GN_NEW_N(&scratch, int64_t, n + 1);
+    for (uint32_t b = 0; b < n; b++) {
+        gir_id v = value_of(*low, (int)b);
+        goes[b] = v && gir_at((*low)->p, v)->loc.again;
+        any = any || goes[b];
+        z.bytes[b] = is_temporary(*low, (int)b);
+    }
+    if (any) {
+        gn_rerun_order o;
+        gn_rerun_step *steps = GN_NEW_N(&scratch, gn_rerun_step, (*low)->launches.n + 1);
+        bool *stays = find_staying(&z);
+        for (uint32_t l = 0; l < (*low)->launches.n; l++) steps[l] = step_of(&z, l, stays);
+        z.problem = (gn_rerun_problem){(int)n, (int)(*low)->launches.n, z.bytes, stays, steps};
+        if (gn_rerun_from(&scratch, &z.problem, goes, first_back(*low), &o))
+            *low = apply(&z, a, &o);
+    }
+    gn_arena_free(&scratch);
 }

@@ -66,6 +66,9 @@ typedef struct gn_room {
     gn_status *(*outline)(void *ctx, const gn_artifact *a, gn_instance **out);
     void *ctx;
 } gn_room;
+/* cap.c: what is made in layers that the model says (`checkpoint`) is not kept for gradients:
+ * launches run again.  *low in their order; left as it is where there are no such layers. */
+void gn_checkpoint_launches(gn_arena *a, lowered **low);
 typedef struct gn_capped {
     bool fits;
     int64_t bytes; /* that its temporaries take; where it does not fit: the least that was found */

@@ -519,6 +519,27 @@ bool gn_rerun_within(gn_arena *a, const gn_rerun_problem *p, int64_t budget, gn_
     return n > 0;
 }
 
+bool gn_rerun_from(gn_arena *a, const gn_rerun_problem *p, const bool *goes, int from,
+                   gn_rerun_order *out)
+{
+    scheduler *z = new_scheduler(a, p);
+    begin(z);
+    z->budget = INT64_MAX;
+    z->how = (taste){.dead = AT_ONCE};
+    for (z->at = 0; z->at < p->n_steps; z->at++) {
+        if (!run(z, z->at, z->at + 1)) return false;
+        for (int v = 0; z->at < from && v < p->n_values; v++) {
+            int next = next_read(z, v, z->at + 1);
+            double cost = 0;
+            if (!goes[v] || !z->there[v] || next < from) continue;
+            z->round++;
+            if (can_come_again(z, v, next == NEVER ? from : next, &cost)) z->there[v] = false;
+        }
+    }
+    *out = taken(a, z);
+    return true;
+}
+
 gn_rerun_order gn_rerun_least(gn_arena *a, const gn_rerun_problem *p)
 {
     gn_rerun_order best = gn_rerun_plain(a, p);

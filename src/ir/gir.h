@@ -85,6 +85,8 @@ typedef struct gir_loc {
     uint16_t col, file;
     uint16_t layer; /* that it is made in: its number in program->layers from 1; 0: in none, or not
                        known, as in programs that were read as text */
+    uint8_t back;   /* a gradient made it */
+    uint8_t again;  /* it is not kept for gradients, but made again (`checkpoint`) */
 } gir_loc;
 
 typedef struct gir_attr {

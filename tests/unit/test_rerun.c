@@ -240,6 +240,29 @@ START_TEST(layers_come_again_in_segments)
 }
 END_TEST
 
+/* What every other layer makes comes again behind the last layer, from what the one before it kept;
+ * what its step may not make again stays. */
+START_TEST(values_come_again_where_it_is_said)
+{
+    gn_arena a;
+    gn_arena_init(&a);
+    program *g = layers(&a, 9);
+    gn_rerun_order o;
+    bool goes[130] = {false};
+    for (int v = 1; v < 8; v += 2) goes[v] = true;
+    ck_assert(gn_rerun_from(&a, &g->p, goes, 9, &o));
+    check_order(&g->p, &o);
+    ck_assert_int_eq(o.n, g->p.n_steps + 4);
+    ck_assert_int_le(o.peak, 800);
+    ck_assert_int_eq(gn_rerun_plain(&a, &g->p).peak, 1000);
+    g->step[3].once = true;
+    ck_assert(gn_rerun_from(&a, &g->p, goes, 9, &o));
+    check_order(&g->p, &o);
+    ck_assert_int_eq(o.n, g->p.n_steps + 3);
+    gn_arena_free(&a);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("all");
@@ -247,5 +270,6 @@ int main(void)
     tcase_add_test(t, orders_are_valid_and_keep_to_budgets);
     tcase_add_test(t, the_least_is_near_the_exhaustive_one);
     tcase_add_test(t, layers_come_again_in_segments);
+    tcase_add_test(t, values_come_again_where_it_is_said);
     return RUN_CASES("rerun", t);
 }
