@@ -213,7 +213,8 @@ static gn_status *compare(gn_cli *cli, const gn_grid *grid)
     b.out = o->output ? o->output : folder_for(&b);
     b.eval_only = o->what && !strcmp(o->what, "eval");
     b.compile_only = o->compile_only;
-    bool rounded = (o->gathers && strcmp(o->gathers, "float32") != 0) || (pairs && medium);
+    bool rounded = (o->gathers && strcmp(o->gathers, "float32") != 0) ||
+                   (o->numbers && strcmp(o->numbers, "float32") != 0) || (pairs && medium);
     b.tolerance = rounded ? GN_BENCH_TOLERANCE_ROUNDED : GN_BENCH_TOLERANCE;
     b.warmup = o->warmup;
     b.repeat = o->repeat;

@@ -111,7 +111,10 @@ static gn_status *pass_options(const gn_cli *cli, gn_pass_options *out)
     o.ends = ends;
     o.fixed = fixed;
     GN_TRY(gn_cli_without(cli, &o.without));
+    gn_numbers numbers;
     GN_TRY(gn_storage_by_name(cli->opt.gathers, &o.gathers));
+    GN_TRY(gn_numbers_by_name(cli->opt.numbers, &numbers));
+    o.kept = gn_numbers_kept[numbers];
     o.eager = cli->opt.mode && !strcmp(cli->opt.mode, "eager");
     *out = o;
     return NULL;

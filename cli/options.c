@@ -3,7 +3,6 @@
 #include "build/jit.h"
 #include "compile/mode.h"
 #include "ir/precision.h"
-#include "ir/storage.h"
 #include "runtime/data/lent.h"
 #include "runtime/graph/reorder.h"
 #include "session/importance.h"
@@ -61,6 +60,11 @@ static const char *const products[] = {
 static const char *const storages[] = {
 #define X(id, name) name,
     GN_STORAGES(X)
+#undef X
+        NULL};
+static const char *const numbers[] = {
+#define X(id, name, kept, products) name,
+    GN_NUMBERS(X)
 #undef X
         NULL};
 static const char *const units[] = {"step", "eval", NULL};
@@ -237,10 +241,14 @@ static const gn_option options[] = {
      "to TF32 or BF16 where "
      "that is faster\n(tensor cores; on processors with AVX512-BF16 medium alone)",
      precisions},
+    {"precision", 0, GN_OPTION_CHOICE, AT(numbers), MODEL | BENCH | GN_COMMAND_opt, "HOW",
+     "what a program computes with: float32 (the default) or float64; mixed:\nfloat32, of which what is kept "
+     "between loops, and dense\nfeatures, lie as bfloat16, and products are `medium`;\n"
+     "mixed-f16: as float16, with the loss scaled",
+     numbers},
     {"gather-storage", 0, GN_OPTION_CHOICE, AT(gathers), MODEL | BENCH | GN_COMMAND_opt, "TYPE",
-     "how what edges read of nodes lies in memory: float32 (the\ndefault) or bfloat16: rounded, "
-     "half the bytes; sums "
-     "stay float32",
+     "how what edges read of nodes lies in memory: float32 (the\ndefault), bfloat16 or float16: "
+     "rounded, half the bytes;\nsums stay float32",
      storages},
     {"without", 0, GN_OPTION_LIST, AT(without), MODEL | BENCH | GN_COMMAND_opt, "NAMES",
      "leave these optimisations out (`gnnc opt --list` has their\nnames), separated by commas; "

@@ -37,7 +37,8 @@ typedef struct gn_cli_options {
     const char *device;            /* cpu, cuda, cuda:N, auto; NULL: not given */
     const char *precision;         /* highest, high, medium; NULL: not given */
     const char *products;          /* kernel, timed, library; NULL: not given */
-    const char *gathers;           /* float32, bfloat16; NULL: not given */
+    const char *gathers;           /* float32, bfloat16, float16; NULL: not given */
+    const char *numbers;           /* of a program: float32, mixed, mixed-f16; NULL: not given */
     const char *arch;              /* sm_80, ...; NULL: not given */
     const char *output;            /* -o; NULL: stdout, or what the command says */
     const char *header;            /* compile: where the C header goes */

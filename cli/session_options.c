@@ -147,7 +147,9 @@ gn_status *gn_cli_session_options(gn_cli *cli, gn_session_options *out)
     out->mode = o->mode ? gn_mode_by_name(o->mode) : GN_MODE_DEFAULT;
     GN_TRY(gn_dynamic_by_name(o->dynamic, &out->dynamic));
     GN_TRY(gn_status_annotate(gn_ranges_parse(o->range, &out->ranges), "--range"));
-    GN_TRY(gn_precision_by_name(o->precision, &out->precision));
+    GN_TRY(gn_numbers_by_name(o->numbers, &out->numbers));
+    out->precision = gn_numbers_products[out->numbers];
+    if (o->precision) GN_TRY(gn_precision_by_name(o->precision, &out->precision));
     GN_TRY(gn_products_by_name(o->products, &out->products));
     GN_TRY(gn_storage_by_name(o->gathers, &out->gathers));
     GN_TRY(gn_cli_without(cli, &out->without));
@@ -344,6 +346,7 @@ void gn_cli_json_head(gn_json *j, const gn_session *s)
     json_pace(j, "infer_pace", s->build.eval.instance);
     gn_json_string(j, "mode", gn_mode_name[s->opt.mode]);
     gn_json_string(j, "matmul_precision", gn_precision_name[s->opt.precision]);
+    if (s->opt.numbers) gn_json_string(j, "precision", gn_numbers_name[s->opt.numbers]);
     if (s->opt.gathers) gn_json_string(j, "gather_storage", gn_storage_name[s->opt.gathers]);
     if (s->opt.target)
         gn_json_string(j, "products",

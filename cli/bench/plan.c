@@ -133,6 +133,7 @@ static gn_status *common_key(const gn_bench *b, const char *model, gn_buf *key)
     if (o->precision && strcmp(o->precision, "highest") != 0)
         add_text(key, "matmul-precision", o->precision);
     if (o->products) add_text(key, "products", o->products);
+    if (o->numbers && strcmp(o->numbers, "float32") != 0) add_text(key, "precision", o->numbers);
     if (o->gathers && strcmp(o->gathers, "float32") != 0)
         add_text(key, "gather-storage", o->gathers);
     add_text(key, "weights", o->weights);

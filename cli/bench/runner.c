@@ -120,6 +120,7 @@ static void add_settings(command *m, const runner *r, const gn_cell *c)
     add_option(m, "device", o->device);
     add_option(m, "matmul-precision", o->precision);
     add_option(m, "products", o->products);
+    add_option(m, "precision", o->numbers);
     add_option(m, "gather-storage", o->gathers);
     add_option(m, "weights", o->weights);
     if (o->tune_budget >= 0)

@@ -123,6 +123,7 @@ void gn_write_config(gn_bench *b, FILE *to)
     gn_json_string(&j, "matmul_precision",
                    b->cli->opt.precision ? b->cli->opt.precision : "highest");
     gn_json_string(&j, "products", b->cli->opt.products);
+    gn_json_string(&j, "precision", b->cli->opt.numbers ? b->cli->opt.numbers : "float32");
     gn_json_string(&j, "gather_storage", b->cli->opt.gathers);
     gn_json_object(&j, "machine");
     gn_json_string(&j, "cpu", b->cpu);

@@ -485,6 +485,23 @@ typedef struct gnnc_compile_options {
     /* With train: gnnc_state_set_rate may change the learning rate. */
     bool rate_changes;
 
+    /* What programs compute with, in every mode, on a CPU and on a GPU:
+     *   "float32"    that (NULL)
+     *   "float64"    that, weights and moments too; inputs are float32 still, and outputs are
+     *                rounded to it.  Not with `gradients`, nor of tensor IR
+     *   "mixed"      float32, of which rows of 16 numbers and more that one loop leaves for others
+     *                (activations that gradients need again, what edges read, gradients on their
+     *                way back) lie as bfloat16; products are "medium" where matmul_precision is
+     *                NULL
+     *   "mixed-f16"  the same as float16, which has 3 bits more and ends at 65,504: sums over edges
+     *                that nothing divides, and what comes of those, lie as bfloat16.  A training
+     *                step multiplies its loss by a scale and divides gradients by it.  Where one of
+     *                them is not finite, no state changes but the scale, which is halved, and what
+     *                counts steps; after 2,000 steps without it is doubled.  At first it is 65,536.
+     * With both, sums, norms, softmax, losses, weights, gradients of weights and the optimizer's
+     * moments stay float32, as do inputs and outputs.  GNNC_ERROR_USAGE: another word. */
+    const char *precision;
+
     /* Bytes that a run may take: the data and graphs that are bound to it, the state, and what its
      * programs take, of which those that were called stay.  0: any.  Before a program takes memory
      * it is known how much.  Inference and training steps that would take more are compiled once

@@ -188,7 +188,7 @@ def compile(model: Any, *, data: Any = None, context: Optional[Context] = None, 
             by_rows: bool = False, fanout: Optional[Sequence[int]] = None,
             draw: Optional[str] = None, gradients: Union[str, Sequence[str], None] = None,
             gradients_of: Optional[str] = None, rate_changes: bool = False,
-            memory_bytes: int = 0) -> "Executable":
+            precision: Optional[str] = None, memory_bytes: int = 0) -> "Executable":
     """Compiles a model: its text, the path of a file, or a `Module`.
 
     `data` is anything that `Data` takes: sizes and the schema come from it, where they are not
@@ -206,7 +206,7 @@ def compile(model: Any, *, data: Any = None, context: Optional[Context] = None, 
                      values}, labelled
     sizes compiled   dynamic, ranges ("N in 1..1000", or {"N": (1, 1000)}), buckets,
                      recompile_limit, stance, wide
-    speed            mode, matmul_precision, gather_storage, tune_budget_ms, tune_lock,
+    speed            mode, precision, matmul_precision, gather_storage, tune_budget_ms, tune_lock,
                      compile_threads
     memory           memory_bytes, of a run at most
 
@@ -252,6 +252,7 @@ def compile(model: Any, *, data: Any = None, context: Optional[Context] = None, 
     o.same_data, o.by_rows, o.rate_changes = same_data, by_rows, rate_changes
     o.memory_bytes = memory_bytes
     o.draw, o.gradients_of = encode(draw), encode(gradients_of)
+    o.precision = encode(precision)
     o.gradients = encode(gradients if gradients is None or isinstance(gradients, str)
                          else ",".join(gradients))
     if fanout:

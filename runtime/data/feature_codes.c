@@ -22,6 +22,7 @@ void gn_codes_decode(const gn_codes *c, int64_t cols, int64_t first, int64_t n, 
     const uint16_t *half = c->data;
     const uint8_t *q = c->data;
     for (int64_t i = 0; i < n && c->elem == GN_BF16; i++) to[i] = gn_bf16_to_f32(half[first + i]);
+    for (int64_t i = 0; i < n && c->elem == GN_F16; i++) to[i] = gn_f16_to_f32(half[first + i]);
     for (int64_t i = 0; i < n && c->elem == GN_U8; i++) {
         int64_t col = (first + i) % cols;
         float scaled = (float)q[first + i] * c->step[col];

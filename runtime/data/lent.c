@@ -1,8 +1,13 @@
 #include "runtime/data/lent.h"
 
+#include "base/half.h"
 #include "runtime/data/blockfile.h"
 #include "runtime/data/csr.h"
 #include "runtime/data/mem.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 bool gn_dataset_lends(const gn_dataset *d, const void *p)
 {
@@ -163,6 +168,49 @@ static gn_status *own_codes(const gn_dataset *d, gn_codes *c, int64_t rows, int6
     gn_codes_release(d, c);
     *c = (gn_codes){0};
     return NULL;
+}
+
+/* Does a number keep all but its last digits? */
+static bool holds(gn_elem elem, float x)
+{
+    float size = fabsf(x);
+    if (elem == GN_F16) return size == 0 || (size >= 0x1p-14F && size <= 65504);
+    return isfinite(gn_bf16_to_f32(gn_f32_to_bf16(x)));
+}
+
+/* In its place: what was read is written over. */
+static void *coded(gn_elem elem, float *x, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (!holds(elem, x[i])) return NULL;
+    char *to = (char *)x;
+    for (int64_t i = 0; i < n; i++) {
+        float from;
+        memcpy(&from, (char *)x + (size_t)i * sizeof from, sizeof from);
+        uint16_t half = elem == GN_F16 ? gn_f32_to_f16(from) : gn_f32_to_bf16(from);
+        memcpy(to + (size_t)i * sizeof half, &half, sizeof half);
+    }
+    void *less = realloc(x, (size_t)n * sizeof(uint16_t) + 1);
+    return less ? less : x;
+}
+
+void gn_dataset_code_features(gn_dataset *d, gn_elem elem)
+{
+    void *x = d->x && !gn_dataset_lends(d, d->x) ? coded(elem, d->x, d->n_nodes * d->n_features)
+                                                 : NULL;
+    if (x) {
+        d->x_codes = (gn_codes){.elem = elem, .data = x};
+        d->x = NULL;
+    }
+    for (int k = 0; k < d->n_columns; k++) {
+        gn_table_column *c = &d->columns[k];
+        bool dense = !c->on_edges && c->elem == GN_F32 && c->rank == 1 && c->data;
+        if (!dense || gn_dataset_lends(d, c->data)) continue;
+        x = coded(elem, c->data, gn_dataset_rows(d, c->over) * c->dim[0]);
+        if (!x) continue;
+        c->codes = (gn_codes){.elem = elem, .data = x};
+        c->data = NULL;
+    }
 }
 
 gn_status *gn_dataset_own_features(gn_dataset *d)

@@ -20,7 +20,7 @@ static const size_t texts[] = {
     offsetof(gnnc_compile_options, rows),          offsetof(gnnc_compile_options, gather_storage),
     offsetof(gnnc_compile_options, sparse_values), offsetof(gnnc_compile_options, labelled),
     offsetof(gnnc_compile_options, draw),          offsetof(gnnc_compile_options, gradients),
-    offsetof(gnnc_compile_options, gradients_of),
+    offsetof(gnnc_compile_options, gradients_of),  offsetof(gnnc_compile_options, precision),
 };
 
 static const char *copy_text(gn_arena *a, const char *text)

@@ -211,12 +211,25 @@ static gn_status *make_model(gnnc_executable *e, const gnnc_compile_options *o,
                         &e->model);
 }
 
+static gn_status *read_numbers(gnnc_executable *e, const gnnc_compile_options *o, gn_numbers *out)
+{
+    GN_TRY(gn_numbers_by_name(o->precision, out));
+    if (*out != GN_NUMBERS_FLOAT64) return NULL;
+    if (e->module->ir)
+        GN_FAIL(GN_ERR_USAGE, "precision 'float64': tensor IR says itself what its values are");
+    if (o->gradients)
+        GN_FAIL(GN_ERR_USAGE, "precision 'float64' does not go with `gradients`, of float32");
+    return gn_model_widen(&e->arena, e->model);
+}
+
 static gn_status *compile(gnnc_executable *e, const gnnc_compile_options *o,
                           const gnnc_executable *whole)
 {
     API_GUARD(&e->arena);
+    gn_numbers numbers;
     if (!whole) GN_TRY(api_keep_options(e, o));
     GN_TRY(make_model(e, o, whole));
+    GN_TRY(read_numbers(e, o, &numbers));
     if (o->memory_bytes < 0)
         GN_FAIL(GN_ERR_USAGE, "memory_bytes: %lld bytes", (long long)o->memory_bytes);
     if (o->memory_bytes && (o->by_rows || api_target(api_context(e))))
@@ -250,7 +263,9 @@ static gn_status *compile(gnnc_executable *e, const gnnc_compile_options *o,
     GN_TRY(read_values(e, o));
     GN_TRY(o->by_rows ? NULL : read_rows(e, o));
     GN_TRY(read_tuning(e, o));
-    GN_TRY(gn_precision_by_name(o->matmul_precision, &e->opt.precision));
+    e->opt.kept = gn_numbers_kept[numbers];
+    e->opt.precision = gn_numbers_products[numbers];
+    if (o->matmul_precision) GN_TRY(gn_precision_by_name(o->matmul_precision, &e->opt.precision));
     GN_TRY(gn_storage_by_name(o->gather_storage, &e->opt.gathers));
     if (o->expect_nodes) {
         low_hint *hint = GN_NEW(&e->arena, low_hint);

@@ -86,6 +86,7 @@ static gn_status *sign(search *z, const char **out)
                        .target = e->opt.target,
                        .order = "none",
                        .gathers = e->opt.gathers,
+                       .kept = e->opt.kept,
                        .precision = e->opt.precision,
                        .products = e->opt.products,
                        .more = more.p};

@@ -26,12 +26,18 @@ static bool same_layout(const DLTensor *a, const DLTensor *b)
     return true;
 }
 
+static int64_t bytes_of(const gn_param *p)
+{
+    return p->rows * gir_row_elems(&p->type) * (int64_t)gn_elem_size((gn_elem)p->type.elem);
+}
+
 static void copy_numbers(const DLTensor *from, const DLTensor *to)
 {
     int64_t room[2][8], at[8] = {0}, n = 1;
     const int64_t *x = steps_of(from, room[0]), *y = steps_of(to, room[1]);
-    const float *a = api_first(from);
-    float *b = (float *)(uintptr_t)api_first(to);
+    const char *a = api_first(from);
+    char *b = (char *)(uintptr_t)api_first(to);
+    size_t size = from->dtype.bits / 8;
     for (int d = 0; d < from->ndim; d++) n *= from->shape[d];
     for (; n > 0; n--) {
         int64_t i = 0, j = 0;
@@ -39,7 +45,7 @@ static void copy_numbers(const DLTensor *from, const DLTensor *to)
             i += at[d] * x[d];
             j += at[d] * y[d];
         }
-        b[j] = a[i];
+        memcpy(b + j * (int64_t)size, a + i * (int64_t)size, size);
         for (int d = from->ndim - 1; d >= 0 && ++at[d] == from->shape[d]; d--) at[d] = 0;
     }
 }
@@ -70,9 +76,9 @@ static gn_status *check(const gn_param *p, const DLTensor *t)
 {
     gn_elem have;
     GN_TRY(api_check_tensor(p->file_name, t, p->file_rank));
-    if (!api_elem(t, &have) || have != GN_F32)
-        GN_FAIL(GN_ERR_DATA, "%s: the tensor is %s, expected f32", p->file_name,
-                gn_elem_name(have));
+    if (!api_elem(t, &have) || have != (gn_elem)p->type.elem)
+        GN_FAIL(GN_ERR_DATA, "%s: the tensor is %s, expected %s", p->file_name,
+                gn_elem_name(have), gn_elem_name((gn_elem)p->type.elem));
     for (int d = 0; d < t->ndim; d++)
         if (t->shape[d] != p->file_dim[d])
             GN_FAIL(GN_ERR_DATA, "%s: dimension %d of the tensor is %lld, expected %lld",
@@ -82,7 +88,7 @@ static gn_status *check(const gn_param *p, const DLTensor *t)
 
 static gn_status *own_memory(const gn_param *p, void **out)
 {
-    size_t bytes = (size_t)(p->rows * gir_row_elems(&p->type)) * sizeof(float);
+    size_t bytes = (size_t)bytes_of(p);
     *out = gn_allocate(bytes + 64, GN_ALIGN);
     if (!*out) GN_FAIL(GN_ERR_NOMEM, "out of memory: parameter '%s'", p->file_name);
     memset(*out, 0, bytes);
@@ -123,11 +129,11 @@ static gn_status *bind(gnnc_run *r, int k, const DLTensor *t)
 {
     const gn_model *m = r->whole->model;
     const gn_param *p = &m->params[k];
-    int64_t numbers[16], n = p->rows * gir_row_elems(&p->type);
+    int64_t numbers[16];
     DLTensor like;
     void *own = NULL;
     GN_TRY(check(p, t));
-    if (api_is_result(r, api_first(t), n * (int64_t)sizeof(float)))
+    if (api_is_result(r, api_first(t), bytes_of(p)))
         GN_FAIL(GN_ERR_DATA, "%s: the tensor is a result of this run", p->file_name);
     if (!r->weights) r->weights = gn_allocate_zeroed((size_t)m->n_params * sizeof *r->weights);
     if (!r->weights) GN_FAIL(GN_ERR_NOMEM, "out of memory: weights");
@@ -172,7 +178,7 @@ int64_t api_weights_bytes(const gnnc_run *r)
     int64_t bytes = 0;
     for (int k = 0; r->weights && k < r->whole->model->n_params; k++) {
         const gn_param *p = &r->whole->model->params[k];
-        if (r->weights[k].own) bytes += p->rows * gir_row_elems(&p->type) * (int64_t)sizeof(float);
+        if (r->weights[k].own) bytes += bytes_of(p);
     }
     return bytes;
 }

@@ -82,6 +82,7 @@ static gn_compile_options options_of(builder *z, gn_unit_id unit, bool fixed)
     o.pass.n_sparse = sparse_on && z->opt.sparse;
     o.pass.nonzeros = &z->opt.nonzeros; /* of x, the only one */
     o.pass.gathers = z->opt.gathers;
+    o.pass.kept = z->opt.kept;
     o.pass.limit = z->opt.pass_limit;
     o.pass.eager = eager;
     o.pass.verify = true;
@@ -102,6 +103,7 @@ static gn_compile_options options_of(builder *z, gn_unit_id unit, bool fixed)
     o.pass.fast_functions = o.limits && o.limits->fast_functions;
     gn_limits limits = o.limits ? *o.limits : gn_cpu_limits(o.code.cpu);
     o.pass.draws_rows = low_draws_rows(&limits);
+    o.pass.lanes = limits.shared_bytes > 0;
     return o;
 }
 

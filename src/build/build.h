@@ -81,6 +81,7 @@ typedef struct gn_build_options {
     gn_precision precision;  /* of products of matrices */
     gn_products products;    /* who makes them on a device */
     gn_storage gathers;      /* of what edges read of nodes */
+    gn_storage kept;         /* of what is kept between loops */
     int pass_limit;          /* -1: all */
     gn_loss_rows train_rows; /* of the training loss */
     const gn_batch_spec *batches;  /* that is of other rows in every step; NULL: it is not */
@@ -251,6 +252,9 @@ const char *gn_program_digest(gn_arena *a, const gir_program *p);
 GN_NODISCARD gn_status *gn_model_add_state(const gn_model *m, const gn_build *b, gn_state *s);
 gn_fill gn_param_fill(const gn_param *p); /* how it begins */
 /* Fresh weights and counters. */
+/* Its programs and parameters become float64 (passes/widen.c). */
+GN_NODISCARD gn_status *gn_model_widen(gn_arena *a, gn_model *m);
+
 GN_NODISCARD gn_status *gn_model_reset(const gn_model *m, gn_state *s, uint64_t seed);
 
 /* plateau.c: a result on validation data after the last step, for a schedule that goes by those

@@ -110,7 +110,9 @@ gn_status *gn_training_step(gn_arena *a, gn_model *m, const gn_pass_options *opt
             GN_TRY(gn_run_aggregate_heads(a, loss, opt, &loss));
         GN_TRY(gn_pass_dce(a, loss, &loss));
     }
-    return gn_pass_train(a, loss, n, p, &m->train, out);
+    gn_train_spec spec = m->train;
+    spec.scales_loss = opt->kept == GN_STORAGE_FLOAT16;
+    return gn_pass_train(a, loss, n, p, &spec, out);
 }
 
 gn_status *gn_eval_of_rows(gn_arena *a, const gn_model *m, const gn_pass_options *opt,

@@ -12,17 +12,17 @@
 #include <string.h>
 
 /* A parameter [d0, rest] lies in files as [rest, d0] where it says so; otherwise as it is. */
-static void copy_layout(const gn_param *p, bool to_file, const float *from, float *to)
+static void copy_layout(const gn_param *p, bool to_file, const void *from, void *to)
 {
     int64_t n = p->rows * gir_row_elems(&p->type), d0 = p->transposed ? p->type.dim[0] : 1,
             rest = n / (d0 ? d0 : 1);
+    size_t size = gn_elem_size((gn_elem)p->type.elem);
     for (int64_t i = 0; i < d0; i++)
         for (int64_t j = 0; j < rest; j++) {
-            int64_t here = i * rest + j, there = p->transposed ? j * d0 + i : here;
-            if (to_file)
-                to[there] = from[here];
-            else
-                to[here] = from[there];
+            size_t here = (size_t)(i * rest + j),
+                   there = p->transposed ? (size_t)(j * d0 + i) : here;
+            size_t at = (to_file ? there : here) * size, of = (to_file ? here : there) * size;
+            memcpy((char *)to + at, (const char *)from + of, size);
         }
 }
 
@@ -43,8 +43,8 @@ gn_status *gn_weights_put(const gn_model *m, const gn_state *s, const char *pref
     for (int k = 0; k < m->n_params; k++) {
         const gn_param *p = &m->params[k];
         void *data;
-        GN_TRY(gn_tensor_file_add(f, file_name(p, prefix, buffer, sizeof buffer), GN_F32,
-                                  p->file_rank, p->file_dim, &data));
+        GN_TRY(gn_tensor_file_add(f, file_name(p, prefix, buffer, sizeof buffer),
+                                  (gn_elem)p->type.elem, p->file_rank, p->file_dim, &data));
         copy_layout(p, true, gn_state_find(s, p->name)->data, data);
     }
     return NULL;
@@ -54,14 +54,16 @@ gn_status *gn_weights_check(const gn_model *m, const gn_state *s)
 {
     for (int k = 0; k < m->n_params; k++) {
         const gn_param *p = &m->params[k];
-        const float *x = gn_state_find(s, p->name)->data;
-        for (int64_t i = 0, n = p->rows * gir_row_elems(&p->type); i < n; i++)
-            if (isnan(x[i]) || (p->trainable && isinf(x[i])))
+        const void *data = gn_state_find(s, p->name)->data;
+        for (int64_t i = 0, n = p->rows * gir_row_elems(&p->type); i < n; i++) {
+            double x = gn_fill_load(data, (gn_elem)p->type.elem, i);
+            if (isnan(x) || (p->trainable && isinf(x)))
                 GN_FAIL(GN_ERR_MODEL,
                         "weights are not finite after training: '%s' has %s; try a smaller "
                         "learning rate or gradient "
                         "clipping",
-                        p->file_name, isnan(x[i]) ? "a NaN" : "an infinity");
+                        p->file_name, isnan(x) ? "a NaN" : "an infinity");
+        }
     }
     return NULL;
 }
@@ -139,15 +141,16 @@ static gn_status *check_one(const char *path, const gn_tensor_file *f, const gn_
 {
     const gn_named_tensor *t = gn_tensor_file_find(f, name);
     if (!t) return missing(path, f, name);
-    bool fits = t->rank == p->file_rank && t->elem == GN_F32;
+    gn_elem elem = (gn_elem)p->type.elem;
+    bool fits = t->rank == p->file_rank && t->elem == elem;
     for (int d = 0; fits && d < t->rank; d++) fits = t->dim[d] == p->file_dim[d];
     if (!fits) {
         char want[160], have[160];
         shape_text(want, sizeof want, p->file_rank, p->file_dim);
         shape_text(have, sizeof have, t->rank, t->dim);
-        bool sizes = t->rank == p->file_rank && t->elem == GN_F32;
-        GN_FAIL(GN_ERR_DATA, "%s: tensor '%s' is %s %s, expected f32 %s%s", path, name,
-                gn_elem_name(t->elem), have, want,
+        bool sizes = t->rank == p->file_rank && t->elem == elem;
+        GN_FAIL(GN_ERR_DATA, "%s: tensor '%s' is %s %s, expected %s %s%s", path, name,
+                gn_elem_name(t->elem), have, gn_elem_name(elem), want,
                 sizes ? "; sizes come of the data and of hyperparameters (-D), which training had "
                         "others of"
                       : "");
@@ -232,6 +235,21 @@ gn_fill gn_param_fill(const gn_param *p)
                      .rows = p->file_rank ? p->file_dim[0] : 1,
                      .turned = p->transposed ? p->type.dim[0] : 0,
                      .list = p->list};
+}
+
+static gn_status *widen(gn_arena *a, gir_program **p)
+{
+    return *p ? gn_pass_widen(a, *p, p) : NULL;
+}
+
+gn_status *gn_model_widen(gn_arena *a, gn_model *m)
+{
+    for (int k = 0; k < m->n_params; k++)
+        if (m->params[k].type.elem == GN_F32) m->params[k].type.elem = GN_F64;
+    GN_TRY(widen(a, &m->eval));
+    GN_TRY(widen(a, &m->loss));
+    GN_TRY(widen(a, &m->forward));
+    return widen(a, &m->validate);
 }
 
 gn_status *gn_model_reset(const gn_model *m, gn_state *s, uint64_t seed)

@@ -149,57 +149,63 @@ static gn_status *adapt_names(const gn_model *m, gn_tensor_file *f, note *said)
 static const char *dtype_of(gn_elem e)
 {
     return e == GN_F64    ? "f8"
+           : e == GN_F32  ? "f4"
            : e == GN_F16  ? "f2"
            : e == GN_BF16 ? "u2"
-                          : NULL; /* its bits, which to_float32 widens */
+                          : NULL; /* its bits, which become() widens */
 }
 
-static gn_status *to_float32(gn_named_tensor *t, const char *path)
+/* float32 or float64, as the model has it. */
+static gn_status *become(gn_named_tensor *t, gn_elem elem, const char *path)
 {
     gn_ndarray from = {.data = t->data};
     gn_ndarray_dtype(&from, dtype_of(t->elem), 2);
     if (!gn_ndarray_shape(&from, t->rank, t->dim))
         GN_FAIL(GN_ERR_DATA, "%s: tensor '%.64s' has an impossible shape", path, t->name);
-    float *to = malloc((size_t)(from.count + 1) * sizeof *to);
-    if (!to) GN_FAIL(GN_ERR_NOMEM, "out of memory: tensor '%.64s' as float32", t->name);
+    void *to = malloc((size_t)(from.count + 1) * gn_elem_size(elem));
+    if (!to)
+        GN_FAIL(GN_ERR_NOMEM, "out of memory: tensor '%.64s' as %s", t->name, gn_elem_name(elem));
     for (int64_t i = 0; i < from.count; i++) {
         double v = gn_ndarray_f64(&from, i);
-        to[i] = (float)v;
-        if (t->elem == GN_BF16) {
-            to[i] = gn_bf16_to_f32((uint16_t)v);
-        } else if (isinf(to[i]) && isfinite(v)) {
+        if (t->elem == GN_BF16) v = gn_bf16_to_f32((uint16_t)v);
+        if (elem == GN_F32 && isfinite(v) && isinf((float)v)) {
             free(to);
             GN_FAIL(GN_ERR_DATA, "%s: tensor '%.64s': number %lld is %g, which no float32 is", path,
                     t->name, (long long)i, v);
         }
+        gn_fill_store(to, elem, i, v);
     }
     free(t->data);
     t->data = to;
-    t->elem = GN_F32;
+    t->elem = elem;
     return NULL;
 }
 
-static bool is_read(const gn_model *m, const char *name)
+static const gn_param *reader_of(const gn_model *m, const char *name)
 {
     for (int k = 0; k < m->n_params; k++)
-        if (!strcmp(m->params[k].file_name, name)) return true;
-    return false;
+        if (!strcmp(m->params[k].file_name, name)) return &m->params[k];
+    return NULL;
 }
 
 static gn_status *adapt_types(const gn_model *m, gn_tensor_file *f, const char *path, note *said)
 {
-    int converted[GN_ELEM_COUNT] = {0};
+    int converted[GN_ELEM_COUNT][GN_ELEM_COUNT] = {{0}};
     for (int k = 0; k < f->n; k++) {
         gn_named_tensor *t = &f->tensors[k];
         gn_elem from = t->elem;
-        if (!dtype_of(from) || !is_read(m, t->name)) continue;
-        GN_TRY(to_float32(t, path));
-        converted[from]++;
+        const gn_param *p = reader_of(m, t->name);
+        if (!dtype_of(from) || !p || from == (gn_elem)p->type.elem) continue;
+        GN_TRY(become(t, (gn_elem)p->type.elem, path));
+        converted[from][p->type.elem]++;
     }
-    for (int e = 0; e < GN_ELEM_COUNT; e++)
-        if (converted[e])
-            say(said, "; %d tensor%s of %s %s float32", converted[e], converted[e] == 1 ? "" : "s",
-                gn_elem_name((gn_elem)e), converted[e] == 1 ? "becomes" : "become");
+    for (int e = 0; e < GN_ELEM_COUNT * GN_ELEM_COUNT; e++) {
+        int from = e / GN_ELEM_COUNT, to = e % GN_ELEM_COUNT, n = converted[from][to];
+        if (n)
+            say(said, "; %d tensor%s of %s %s %s", n, n == 1 ? "" : "s",
+                gn_elem_name((gn_elem)from), n == 1 ? "becomes" : "become",
+                to == GN_F64 ? "float64" : "float32");
+    }
     return NULL;
 }
 

@@ -145,7 +145,9 @@ static inline bool fu_is_edge_space(const gir_program *p, gir_space_id s)
 gir_id fu_left_by(const fusion *f, uint32_t k);
 /* GEMM: its products, which are added up, and how many they are; other regions have none. */
 int fu_products(const gir_program *p, const region *r, gir_id product[FU_MOST_PRODUCTS]);
-/* a view whose elements lie as its operand's do */
+/* a cast to float32 of 16-bit floats: what a load of those does anyway */
+bool fu_is_widening(const gir_program *p, gir_id v);
+/* a view whose elements lie as its operand's do, or such a cast */
 bool fu_is_identity_view(const gir_program *p, gir_id v);
 
 #endif

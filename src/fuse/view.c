@@ -2,10 +2,18 @@
  * operand's do, what outputs leave in memory, and the products of a sum. */
 #include "fuse/fuse.h"
 
+bool fu_is_widening(const gir_program *p, gir_id v)
+{
+    const gir_node *n = gir_at(p, v);
+    if (n->op != GIR_CAST || n->type.elem != GN_F32) return false;
+    uint8_t of = gir_type_of(p, gir_in(p, v, 0))->elem;
+    return of == GN_BF16 || of == GN_F16;
+}
+
 bool fu_is_identity_view(const gir_program *p, gir_id v)
 {
     const gir_node *n = gir_at(p, v);
-    if (n->op == GIR_RESHAPE || n->op == GIR_DETACH) return true;
+    if (n->op == GIR_RESHAPE || n->op == GIR_DETACH || fu_is_widening(p, v)) return true;
     if (n->op != GIR_BROADCAST) return false;
     const gir_type *t = gir_type_of(p, gir_in(p, v, 0));
     return t->space == n->type.space && gir_row_elems(t) == gir_row_elems(&n->type);

@@ -124,9 +124,10 @@ typedef struct gn_train_spec {
     double lr_decay; /* ADAGRAD: the rate is divided by 1 + lr_decay * t */
     double alpha;    /* RMSPROP: of its mean of squares */
     bool nesterov;
-    bool centered; /* RMSPROP: a variance takes the place of that mean */
-    bool amsgrad;  /* ADAM, ADAMW: the largest v so far takes the place of v */
-    bool touched;  /* of tables, the rows alone that a step reads (passes/touch_rows.h) */
+    bool centered;    /* RMSPROP: a variance takes the place of that mean */
+    bool amsgrad;     /* ADAM, ADAMW: the largest v so far takes the place of v */
+    bool scales_loss; /* gradients are those of a multiple of it, divided by that: passes/train.c */
+    bool touched;     /* of tables, the rows alone that a step reads (passes/touch_rows.h) */
     double clip_norm, clip_value; /* 0: none; torch.nn.utils.clip_grad_norm_ / clip_grad_value_ */
     /* lr at 0-based step t: STEP lr * gamma^floor(t / period); EXPONENTIAL lr * gamma^t; COSINE
      * eta_min + (lr - eta_min) * (1 + cos(pi * t / period)) / 2; LINEAR from lr to lr * gamma over

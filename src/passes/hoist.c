@@ -18,8 +18,9 @@ typedef struct hoister {
     bool *fixed; /* static */
     bool *work;  /* static, and took real work */
     bool *keep;
-    bool *looked; /* through, by keep */
-    bool *seen;   /* of a walk; false in between */
+    bool *looked;        /* through, by keep */
+    const uint8_t *elem; /* as what they are kept */
+    bool *seen;          /* of a walk; false in between */
     int n_inputs;
     const char *const *inputs;
 } hoister;
@@ -130,6 +131,14 @@ static bool spread_out(const hoister *z, gir_id v)
     return bytes * TIMES < row_bytes(z->p, v);
 }
 
+/* Has it fewer bytes than what it is of? */
+static bool narrows(const hoister *z, gir_id v)
+{
+    const gir_type *of = gir_type_of(z->p, gir_in(z->p, v, 0)), *to = gir_type_of(z->p, v);
+    return gn_elem_is_float((gn_elem)to->elem) &&
+           gn_elem_size((gn_elem)to->elem) < gn_elem_size((gn_elem)of->elem);
+}
+
 /* A view or a gather of something kept is not worth keeping itself, nor is what spreads it out:
  * what it reads is. */
 static void keep(hoister *z, gir_id v)
@@ -138,7 +147,8 @@ static void keep(hoister *z, gir_id v)
     if (!z->work[v] || z->keep[v] || z->looked[v]) return;
     /* The numbers of the nearest rows are known of NEAREST alone. */
     bool looks_through = gir_ops[n->op].cls == GIR_CLASS_VIEW || n->op == GIR_GATHER ||
-                         n->op == GIR_CAST || n->op == GIR_DETACH || n->op == GIR_NEAREST;
+                         (n->op == GIR_CAST && !narrows(z, v)) || n->op == GIR_DETACH ||
+                         n->op == GIR_NEAREST;
     if (!looks_through && !spread_out(z, v)) {
         z->keep[v] = true;
         return;
@@ -163,8 +173,12 @@ static gir_program *make_prepare(hoister *z, gn_arena *a, gir_id *map)
     gir_clone_frame(to, p);
     for (gir_id v = 1; v < p->nodes.n; v++)
         if (z->fixed[v]) map[v] = gir_clone_node(to, p, v, map);
-    for (gir_id v = 1; v < p->nodes.n; v++)
-        if (z->keep[v]) gir_output_add(to, GIR_OUTPUT, gn_arena_printf(a, "kept.%u", v), map[v]);
+    for (gir_id v = 1; v < p->nodes.n; v++) {
+        if (!z->keep[v]) continue;
+        to->loc = gir_at(p, v)->loc;
+        gir_id kept = gir_cast(to, map[v], (gn_elem)z->elem[v]);
+        gir_output_add(to, GIR_OUTPUT, gn_arena_printf(a, "kept.%u", v), kept);
+    }
     return to;
 }
 
@@ -175,9 +189,14 @@ static gir_program *make_rest(hoister *z, gn_arena *a, gir_id *map)
     gir_clone_frame(to, p);
     for (gir_id v = 1; v < p->nodes.n; v++) {
         to->loc = gir_at(p, v)->loc;
-        map[v] = z->keep[v]
-                     ? gir_leaf(to, GIR_INPUT, gn_arena_printf(a, "kept.%u", v), gir_type_of(p, v))
-                     : gir_clone_node(to, p, v, map);
+        if (!z->keep[v]) {
+            map[v] = gir_clone_node(to, p, v, map);
+            continue;
+        }
+        gir_type type = *gir_type_of(p, v);
+        type.elem = z->elem[v];
+        gir_id kept = gir_leaf(to, GIR_INPUT, gn_arena_printf(a, "kept.%u", v), &type);
+        map[v] = gir_cast(to, kept, (gn_elem)gir_type_of(p, v)->elem);
     }
     gir_clone_outputs(to, p, map);
     return to;
@@ -194,6 +213,7 @@ gn_status *gn_pass_hoist(gn_arena *a, const gir_program *in, const gn_pass_optio
     z.keep = GN_NEW_N(a, bool, n);
     z.looked = GN_NEW_N(a, bool, n);
     z.seen = GN_NEW_N(a, bool, n);
+    z.elem = gn_find_kept(a, in, opt);
     find_static(&z);
     for (gir_id v = 1; v < n; v++) {
         if (z.fixed[v]) continue;

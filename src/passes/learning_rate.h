@@ -28,6 +28,11 @@ void gn_plateau_judge(const gn_train_spec *s, gn_plateau *p, double result);
 #define GN_STATE_STEPS "rng.step"
 #define GN_STATE_UPDATES "opt.step"
 
+/* With a scaled loss (train.c): what it is multiplied by, f32[], 0 before the first step; and steps
+ * since that changed, i64[]. */
+#define GN_STATE_SCALE "opt.scale"
+#define GN_STATE_GOOD_STEPS "opt.good"
+
 /* The rate of step `step`, from 0, as train_spec.h defines it. */
 double gn_train_rate(const gn_train_spec *s, int64_t step, int64_t drops);
 /* The same as a value of the program, f64[], of `step`: i64[]. */

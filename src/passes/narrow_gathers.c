@@ -1,4 +1,4 @@
-/* narrow_gathers: what edges read of nodes lies in memory as BF16, where that is asked for (pass
+/* narrow_gathers: what edges read of nodes lies in memory in 16 bits, where that is asked for (pass
  * options.gathers). Needs: gradients already taken (they would not be those of the rounding),
  * sparsify, factor. Keeps: outputs up to the rounding of what is gathered; all arithmetic, and
  * every sum, stays float32.
@@ -64,7 +64,8 @@ gn_status *gn_run_narrow_gathers(gn_arena *a, const gir_program *in, const gn_pa
                                  gir_program **out)
 {
     *out = (gir_program *)in;
-    if (opt->gathers != GN_STORAGE_BFLOAT16) return NULL;
+    if (opt->gathers == GN_STORAGE_FLOAT32) return NULL;
+    const bool *unbounded = gn_find_unbounded(a, in);
     narrower z = {.from = in,
                   .once = gn_find_fixed(a, in, opt->n_fixed, opt->fixed),
                   .sparse = gn_find_from_sparse(a, in, opt),
@@ -82,7 +83,7 @@ gn_status *gn_run_narrow_gathers(gn_arena *a, const gir_program *in, const gn_pa
             continue;
         }
         gir_id x = gir_in(in, v, 1), g = map[gir_in(in, v, 0)];
-        if (!narrow[x]) narrow[x] = gir_cast(*out, map[x], GN_BF16);
+        if (!narrow[x]) narrow[x] = gir_cast(*out, map[x], gn_elem_kept(opt->gathers, unbounded[x]));
         map[v] = gir_cast(*out, gir_gather(*out, g, narrow[x], (int)gir_at(in, v)->attr.i[0]),
                           GN_F32);
     }

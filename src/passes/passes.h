@@ -6,7 +6,7 @@
 #define GN_PASSES_PASSES_H
 
 #include "ir/gir.h"
-#include "ir/storage.h"
+#include "ir/precision.h"
 #include "ir/switches.h"
 #include "ir/train_spec.h"
 
@@ -73,6 +73,9 @@ typedef struct gn_pass_options {
                                      into may be computed of all rows; NULL: they are all */
     gn_data_facts facts;
     gn_storage gathers; /* of what edges read of nodes */
+    gn_storage kept;    /* of what is kept between loops, */
+    int64_t kept_least; /* in rows of so many elements at least; 0: as narrow.c says */
+    bool lanes;         /* of fusion's options */
     int limit;  /* run only the first `limit` passes (counted over the whole pipeline); -1: all */
     bool eager; /* only what lowering cannot do without */
     bool fast_functions; /* of the back end's limits */
@@ -107,7 +110,8 @@ typedef struct gn_pass_options {
     X(dense, 2, "makes transposed operands of matrix products plain")                              \
     X(free_products, 0,                                                                            \
       "sums rows of a product by way of its operand, so that it need not be kept")                 \
-    X(narrow_gathers, 2, "keeps what edges read of nodes as BF16, where that is asked for")        \
+    X(narrow_gathers, 2, "keeps what edges read of nodes in 16 bits, where that is asked for")        \
+    X(narrow, 2, "keeps what lies between loops in 16 bits, where that is asked for")              \
     X(clean, 1, "simplify again")                                                                  \
     X(remat, 0,                                                                                    \
       "computes again what gradients of weights read again, where that is cheaper than keeping "   \
@@ -150,6 +154,15 @@ bool *gn_find_fixed(gn_arena *a, const gir_program *in, int n_inputs, const char
 /* Which values are computed element by element from an input that is bound as CSR?  [n] by
  * value. */
 bool *gn_find_from_sparse(gn_arena *a, const gir_program *in, const gn_pass_options *opt);
+
+/* Which values grow with the number of edges of a row: sums over those that nothing of the row
+ * divides, and what comes of them.  [n] by value. */
+const bool *gn_find_unbounded(gn_arena *a, const gir_program *p);
+/* What float32 is kept as where it is not kept as it is. */
+gn_elem gn_elem_kept(gn_storage kept, bool unbounded);
+
+/* As what each value is kept where it lies between loops, or between runs: a gn_elem, by value. */
+const uint8_t *gn_find_kept(gn_arena *a, const gir_program *p, const gn_pass_options *opt);
 
 /* The level of the rows that `pick` picks (restrict_rows.c); -1: it cannot be told. */
 int gn_pick_level(const gir_program *p, gir_id pick);
@@ -214,6 +227,9 @@ gir_id gn_spread_scale(const gir_program *from, gir_program *to, const gir_id *m
 GN_NODISCARD gn_status *gn_pass_hoist(gn_arena *a, const gir_program *in,
                                       const gn_pass_options *opt, gir_program **prepare,
                                       gir_program **rest);
+
+/* float32 becomes float64 (widen.c). */
+GN_NODISCARD gn_status *gn_pass_widen(gn_arena *a, const gir_program *in, gir_program **out);
 
 /* Rows that are there for the graph's size alone are left out of everything that sums over rows
  * (mask_rows.c). */

@@ -29,10 +29,12 @@ typedef struct rematter {
     const gn_pass_options *opt;
 } rematter;
 
+/* What is kept in 16 bits counts as if it were not, so that both are decided alike. */
 static int64_t row_bytes(const gir_program *p, gir_id v)
 {
     const gir_type *t = gir_type_of(p, v);
-    return gir_row_elems(t) * (int64_t)gn_elem_size((gn_elem)t->elem);
+    bool half = t->elem == GN_BF16 || t->elem == GN_F16;
+    return gir_row_elems(t) * (int64_t)gn_elem_size(half ? GN_F32 : (gn_elem)t->elem);
 }
 
 static bool is_large(const rematter *z, gir_id v)
@@ -79,7 +81,9 @@ static bool is_cheap(rematter *z, gir_id v, gir_id late, bool top)
     if (!top && z->last[v] >= late)
         return !n->type.is_graph && !n->type.space ? cls != GIR_CLASS_RANDOM : true;
     if ((cls != GIR_CLASS_MAP && cls != GIR_CLASS_VIEW) || ++z->steps > MOST_STEPS) return false;
-    if (cls == GIR_CLASS_MAP) z->functions += is_function((gir_op)n->op);
+    bool rounds = n->op == GIR_CAST &&
+                  gn_elem_is_float((gn_elem)gir_type_of(p, gir_in(p, v, 0))->elem);
+    if (cls == GIR_CLASS_MAP && !rounds) z->functions += is_function((gir_op)n->op);
     for (int k = 0; k < n->n_in; k++)
         if (!is_cheap(z, gir_in(p, v, k), late, false)) return false;
     return z->functions <= MOST_FUNCTIONS;

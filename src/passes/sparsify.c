@@ -57,6 +57,7 @@ static gir_id source_of(const sparsifier *z, gir_id v)
     case GIR_SIGN:
     case GIR_SQRT:
     case GIR_DETACH:
+    case GIR_CAST:
     case GIR_DIV: return z->source[gir_in(p, v, 0)];
     case GIR_MUL:
         return z->source[gir_in(p, v, 0)] ? z->source[gir_in(p, v, 0)] : z->source[gir_in(p, v, 1)];

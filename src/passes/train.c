@@ -11,13 +11,16 @@
 #include "passes/learning_rate.h"
 #include "passes/touch_rows.h"
 
+#include <math.h>
 #include <string.h>
 
 typedef struct trainer {
     gir_program *p;
     const gn_train_spec *spec;
     gir_id t;         /* the step, i64[], from 0; where gradients are added up the update */
-    gir_id last;      /* is this the one with which there are all of them? 0: each step is */
+    gir_id last;      /* do states change in this step? 0: in each they do */
+    gir_id scaled;    /* what the loss is multiplied by, f32[]; 0: nothing */
+    gir_id finite;    /* with that: are gradients? */
     gir_id lr;        /* f64[] */
     gir_id size, eps; /* f64[]: with r = sqrt(1 - beta2^(t+1)): lr r / (1 - beta1^(t+1)), eps r;
                          ADAMAX: lr / (1 - beta1^(t+1)) */
@@ -83,12 +86,13 @@ static gir_id choose(trainer *t, gir_id holds, gir_id yes, gir_id no)
     return gir_op3(t->p, GIR_SELECT, gir_broadcast(t->p, holds, &type), yes, no);
 }
 
-/* Of a state of x, or of x itself. */
+/* Of a state of x, or of x itself.  Of touched rows the old ones are put back. */
 static void update_of(trainer *t, const trained *x, const char *name, gir_id v)
 {
-    gir_id old = gir_leaf_by_name(t->p, GIR_STATE, name);
-    if (x->pick) v = gir_op3(t->p, GIR_PUT, x->pick, old, v);
+    gir_id all = gir_leaf_by_name(t->p, GIR_STATE, name), old = all;
+    if (t->last && x->pick) old = op2(t, GIR_TAKE, x->pick, all);
     if (t->last) v = choose(t, t->last, v, old);
+    if (x->pick) v = gir_op3(t->p, GIR_PUT, x->pick, all, v);
     update(t, name, v);
 }
 
@@ -163,6 +167,75 @@ static void accumulate(trainer *t, trained *x, int n)
         update(t, name, x[k].grad);
     }
     t->last = input(t, GN_BATCH_LAST, GN_BOOL);
+}
+
+/* scaling the loss --------------------------------------------------------------------------------
+ *
+ * Gradients that are kept as float16 vanish below 6e-8.  So the loss is multiplied by a number that
+ * they are divided by in the end, as torch.amp.GradScaler does, with its numbers.  One that is too
+ * large leaves infinities or NaNs among the gradients: then no state changes but that number. */
+
+enum { SCALE_AT_FIRST = 65536, GOOD_STEPS = 2000 };
+
+static gir_id scale_of_loss(trainer *t)
+{
+    gir_type one = gir_tensor(GN_F32, 0, 0, NULL);
+    gir_id s = state(t, GN_STATE_SCALE, &one); /* 0: none was chosen yet */
+    gir_id unset = op2(t, GIR_EQ, s, like(t, s, 0));
+    return gir_op3(t->p, GIR_SELECT, unset, like(t, s, SCALE_AT_FIRST), s);
+}
+
+/* A sum of magnitudes is finite where each of them is, but where they are far too large anyway. */
+static void unscale(trainer *t, trained *x, int n)
+{
+    if (!t->scaled) return;
+    gir_id inverse = gir_op1(t->p, GIR_RECIP, t->scaled), sum = 0;
+    for (int k = 0; k < n; k++) {
+        gir_id g = gir_cast(t->p, x[k].grad, GN_F32);
+        int64_t axes = ((int64_t)1 << gir_type_of(t->p, g)->rank) - 1;
+        gir_id s = gir_reduce(t->p, gir_op1(t->p, GIR_ABS, g), GIR_SUM, axes);
+        if (gir_type_of(t->p, s)->space) s = gir_space_reduce(t->p, s, GIR_SUM);
+        sum = sum ? op2(t, GIR_ADD, sum, s) : s;
+        x[k].grad = op2(t, GIR_MUL, x[k].grad, spread(t, inverse, x[k].grad));
+    }
+    if (!sum) return;
+    t->finite = op2(t, GIR_LT, sum, like(t, sum, INFINITY));
+    gir_id last = t->last;
+    t->last = last ? op2(t, GIR_AND, last, t->finite) : t->finite;
+}
+
+/* What the forward pass would change, its first n outputs: of infinities it may have come, too. */
+static void keep_states(trainer *t, uint32_t n)
+{
+    for (uint32_t k = 0; k < n && t->finite; k++) {
+        const char *name = t->p->outputs.p[k].name;
+        if (t->p->outputs.p[k].kind != GIR_UPDATE || !strcmp(name, GN_STATE_STEPS)) continue;
+        gir_id old = gir_leaf_by_name(t->p, GIR_STATE, name);
+        if (!old) continue;
+        gir_id now = choose(t, t->finite, t->p->outputs.p[k].value, old);
+        t->p->outputs.p[k].value = now;
+    }
+}
+
+/* `all`: there are all gradients; 0: in every step. */
+static void update_scale(trainer *t, gir_id all)
+{
+    if (!t->finite) return;
+    gir_type counter = gir_tensor(GN_I64, 0, 0, NULL);
+    gir_id good = state(t, GN_STATE_GOOD_STEPS, &counter);
+    gir_id more = op2(t, GIR_ADD, good, like(t, good, 1));
+    gir_id full = op2(t, GIR_GE, more, like(t, more, GOOD_STEPS));
+    gir_id twice = scale(t, t->scaled, 2), half = scale(t, t->scaled, 0.5);
+    gir_id grown = gir_op3(t->p, GIR_SELECT, full, twice, t->scaled);
+    gir_id next = gir_op3(t->p, GIR_SELECT, t->finite, grown, half);
+    gir_id counts = op2(t, GIR_AND, t->finite, gir_op1(t->p, GIR_NOT, full));
+    gir_id count = gir_op3(t->p, GIR_SELECT, counts, more, like(t, more, 0));
+    if (all) {
+        next = choose(t, all, next, t->scaled);
+        count = choose(t, all, count, good);
+    }
+    update(t, GN_STATE_SCALE, next);
+    update(t, GN_STATE_GOOD_STEPS, count);
 }
 
 /* clipping ------------------------------------------------------------------------------------- */
@@ -393,9 +466,10 @@ static gn_status *find_loss(const gir_program *p, gir_id *out)
 }
 
 /* Gradients of the parameters that the loss depends on; *n of them. */
-static gn_status *gradients(gir_program *p, gir_id loss, int n_params, const gn_train_param *params,
+static gn_status *gradients(trainer *t, gir_id loss, int n_params, const gn_train_param *params,
                             trained *x, int *n)
 {
+    gir_program *p = t->p;
     gir_id *w = GN_NEW_N(p->arena, gir_id, n_params), *grad = GN_NEW_N(p->arena, gir_id, n_params);
     int found = 0;
     for (int k = 0; k < n_params; k++) {
@@ -406,7 +480,11 @@ static gn_status *gradients(gir_program *p, gir_id loss, int n_params, const gn_
         x[found] = (trained){.param = &params[k], .pick = rows ? gir_in(p, rows, 0) : 0};
         w[found++] = rows ? rows : v;
     }
-    GN_TRY(gir_grad(p, loss, found, w, grad));
+    gir_id by = t->scaled ? gir_cast(p, t->scaled, (gn_elem)gir_type_of(p, loss)->elem) : 0;
+    if (by)
+        GN_TRY(gir_pull(p, 1, &loss, &by, found, w, grad));
+    else
+        GN_TRY(gir_grad(p, loss, found, w, grad));
     *n = 0;
     for (int k = 0; k < found; k++) {
         const gir_node *g = gir_at(p, grad[k]);
@@ -427,8 +505,12 @@ gn_status *gn_pass_train(gn_arena *a, const gir_program *loss, int n_params,
     trainer t = {.p = gir_clone(a, loss), .spec = spec};
     t.p->name = "step";
     trained *x = GN_NEW_N(a, trained, n_params);
-    GN_TRY(gradients(t.p, value, n_params, params, x, &n));
+    if (spec->scales_loss) t.scaled = scale_of_loss(&t);
+    GN_TRY(gradients(&t, value, n_params, params, x, &n));
     accumulate(&t, x, n);
+    gir_id all = t.last;
+    unscale(&t, x, n);
+    keep_states(&t, loss->outputs.n);
     begin_step(&t);
     if (spec->clip_norm > 0) clip_norm(&t, x, n);
     if (spec->clip_value > 0) clip_value(&t, x, n);
@@ -438,6 +520,7 @@ gn_status *gn_pass_train(gn_arena *a, const gir_program *loss, int n_params,
         update_of(&t, &x[k], x[k].param->name, w);
     }
     t.p->loc = (gir_loc){0};
+    update_scale(&t, all);
     end_step(&t);
     *step = t.p;
     return NULL;

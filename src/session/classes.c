@@ -5,8 +5,10 @@ static gn_status *elaborate(gn_session *s, int64_t classes, gn_model **out)
 {
     gn_data_shape shape = gn_session_shape(s);
     shape.n_classes = classes;
-    return gn_elaborate(s->arena, s->ast, s->opt.model, &shape, s->opt.n_defines, s->opt.defines,
-                        out);
+    GN_TRY(gn_elaborate(s->arena, s->ast, s->opt.model, &shape, s->opt.n_defines, s->opt.defines,
+                        out));
+    bool wide = s->opt.numbers == GN_NUMBERS_FLOAT64; /* as weights are to become */
+    return wide ? gn_model_widen(s->arena, *out) : NULL;
 }
 
 static bool fits(const gn_model *m, const gn_tensor_file *f)

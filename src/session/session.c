@@ -152,6 +152,9 @@ static gn_status *front_end(gn_session *s)
     gn_data_shape shape = gn_session_shape(s);
     GN_TRY(gn_elaborate(s->arena, s->ast, s->opt.model, &shape, s->opt.n_defines, s->opt.defines,
                         &s->model));
+    if (s->opt.numbers == GN_NUMBERS_FLOAT64 && s->opt.objects)
+        GN_FAIL(GN_ERR_USAGE, "--precision float64: objects have weights of float32");
+    if (s->opt.numbers == GN_NUMBERS_FLOAT64) GN_TRY(gn_model_widen(s->arena, s->model));
     if (s->opt.has_rate) gn_model_set_rate(s->arena, s->model, s->opt.rate);
     if (s->opt.train) GN_TRY(gn_batches_settings(s));
     if (s->weights) GN_TRY(gn_weights_adapt(s->model, s->weights, weights));
@@ -430,7 +433,10 @@ gn_status *gn_session_read(gn_session *s)
     gn_memory_huge_pages(gn_is_on(s->opt.without.decisions, GN_DO_HUGE_PAGES));
     GN_TRY(gn_dataset_read(&s->opt.data, &s->data));
     /* programs for others have float32 features, too */
-    if (s->opt.objects || s->opt.plain_features) GN_TRY(gn_dataset_own_features(s->data));
+    bool plain = s->opt.objects || s->opt.plain_features;
+    if (plain) GN_TRY(gn_dataset_own_features(s->data));
+    gn_storage kept = gn_numbers_kept[s->opt.numbers];
+    if (!plain && kept) gn_dataset_code_features(s->data, gn_elem_kept(kept, false));
     GN_TRY(take_numbers(s));
     GN_TRY(make_graph(s));
     s->read_ms = gn_now_ms() - t0;
@@ -508,6 +514,8 @@ int64_t gn_session_data_bytes(const gn_session *s)
     const gn_dataset *d = s->data;
     int64_t bytes = csr_bytes(d->x_csr), edges = d->n_edges;
     if (d->x && !gn_dataset_lends(d, d->x)) bytes += d->n_nodes * d->n_features * 4;
+    if (d->x_codes.data && !gn_dataset_lends(d, d->x_codes.data))
+        bytes += d->n_nodes * d->n_features * (int64_t)gn_elem_size(d->x_codes.elem);
     if (s->x_dense) bytes += d->n_nodes * d->n_features * 4;
     if (d->src) bytes += 2 * edges * 8;
     if (d->edge_weight && !gn_dataset_lends(d, d->edge_weight)) bytes += edges * 4;

@@ -52,7 +52,7 @@ typedef struct gn_tune_facts {
     int threads;       /* 0: any */
     gn_target *target; /* NULL: this processor */
     const char *order; /* of nodes */
-    gn_storage gathers;
+    gn_storage gathers, kept;
     gn_precision precision;
     gn_products products; /* of a device alone */
     const char *more;     /* options; NULL: none */

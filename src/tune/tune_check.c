@@ -99,7 +99,7 @@ static double at(const void *p, gn_elem e, int64_t i) { return gn_fill_load(p, e
 
 static bool rounds(const tuner *t)
 {
-    return t->site->opt.gathers ||
+    return t->site->opt.gathers || t->site->opt.kept ||
            (!t->site->target && t->site->opt.precision == GN_PRECISION_MEDIUM);
 }
 

@@ -69,6 +69,7 @@ gn_status *gn_tuned_signature(gn_session *s, gn_unit_id unit, const char *order,
                        .target = s->opt.target,
                        .order = order,
                        .gathers = s->opt.gathers,
+                       .kept = gn_numbers_kept[s->opt.numbers],
                        .precision = s->opt.precision,
                        .products = s->opt.products,
                        .more = more.p};

@@ -62,6 +62,7 @@ RESULTS = (("lit", {"LIT_FILTER": "run/results"}), ("lit", {"LIT_FILTER": "run/o
 LOGGED = ("lit", {"LIT_FILTER": "run/train-log"})
 BATCHES = ("lit", {"LIT_FILTER": "run/batches"})
 TIMES = ("lit", {"LIT_FILTER": "run/times"})
+KEPT = (GOLDEN, ("test_kept", {}), ("test_api_storage", {}), ("lit", {"LIT_FILTER": "run/precision"}))
 RESUMED = (("lit", {"LIT_FILTER": "run/resume"}),)
 AHEAD = (("test_aot", {}), ("test_aot_image", {}), ("aot_relations", {}), ("aot_typed", {}),
          ("aot", {}))
@@ -100,7 +101,8 @@ ROOMS = (
       for room in ("src/session/result", "src/session/inputs", "src/frontend/elab_input",
                    "runtime/data/renumber", "runtime/data/features")),
     ("src/build/weights",
-     (("test_api_state", {}), ("lit", {"LIT_FILTER": "bad-weights|typed-models"})), True),
+     (("test_api_state", {}), ("lit", {"LIT_FILTER": "bad-weights|typed-models|run/precision"})),
+     True),
     *((room, (("lit", {"LIT_FILTER": "typed-models"}),), True)
       for room in ("src/session/session_tables", "src/session/score_edges", "src/session/ranks",
                    "src/session/judge")),
@@ -215,8 +217,12 @@ ROOMS = (
     ("src/passes/restrict_rows",
      (("test_restrict", {}), ("test_levels", {}), ("test_picks", {}),
       ("lit", {"LIT_FILTER": "restrict_rows|typed-models|run/batches"}), *QUICK), True),
+    *((room, (*KEPT, *QUICK), True) for room in ("src/passes/narrow", "src/passes/hoist",
+                                                 "src/passes/widen", "src/fuse/view")),
+    ("src/passes/sparsify", (*QUICK, GOLDEN, ("lit", {"LIT_FILTER": "run/precision"}), *LONG), True),
+    ("runtime/data/lent", (("test_data_store_changes", {}),), False),
     ("src/passes/train",
-     (("test_gir_train", {}), ("test_gir_touch", {}), *QUICK, BATCHES, *LONG), True),
+     (("test_gir_train", {}), ("test_loss_scale", {}), ("test_gir_touch", {}), *QUICK, BATCHES, *LONG), True),
     ("src/passes/touch_rows", (("test_gir_touch", {}),), False),
     ("src/passes/simplify", (("test_gir_simplify", {}), *QUICK, *LONG), False),
     ("src/passes/rewrite", (("test_gir_simplify", {}), *QUICK, *LONG), False),

@@ -38,19 +38,22 @@ typedef struct run_mode {
     const char *cpu; /* NULL: the host */
     bool cuda;       /* code is CUDA */
     gn_precision precision; /* of products, within bounds that allow for it */
+    gn_storage kept; /* between loops, rows of any length; within bounds that allow for it */
     bool pairs; /* of a CPU: lanes multiply two terms at once, whether this machine's do or not */
     bool cpu_loops; /* of CUDA: made for a CPU's limits, so that it meets whatever a CPU's schedules
                        make */
 } run_mode;
 
 /* Bits: the first RUN_MODE_COUNT are of the CPU, RUN_CUDA_MODES follow, then the CPU's products of
- * pairs. */
+ * pairs, and programs of which 16 bits are kept. */
 enum {
     RUN_MODE_COUNT = 8,
     RUN_CUDA_MODES = 7,
     RUN_PAIRS = RUN_MODE_COUNT + RUN_CUDA_MODES,
     RUN_PAIR_MODES = 3,
-    RUN_ALL_MODES = RUN_PAIRS + RUN_PAIR_MODES
+    RUN_KEPT = RUN_PAIRS + RUN_PAIR_MODES,
+    RUN_KEPT_MODES = 4,
+    RUN_ALL_MODES = RUN_KEPT + RUN_KEPT_MODES
 };
 extern const run_mode run_modes[RUN_ALL_MODES];
 

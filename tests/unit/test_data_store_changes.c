@@ -119,6 +119,35 @@ START_TEST(an_order_is_kept_with_the_data)
 }
 END_TEST
 
+/* In memory, too: as bfloat16 whatever that holds, as float16 what loses no digits but the last. */
+START_TEST(dense_features_take_half_the_memory)
+{
+    static const struct {
+        float x;
+        bool f16, bf16;
+    } of[] = {{0.3f, true, true},     {-65504, true, true},   {65505, false, true},
+              {0x1p-14f, true, true}, {1e-5f, false, true},   {-0.0f, true, true},
+              {3.3e38f, false, true}, {3.4e38f, false, false}};
+    static const gn_elem elems[] = {GN_F16, GN_BF16};
+    for (size_t k = 0; k < 2 * sizeof of / sizeof *of; k++) {
+        gn_elem elem = elems[k % 2];
+        bool held = k % 2 ? of[k / 2].bf16 : of[k / 2].f16;
+        gn_dataset *d = undrawn("synthetic:nodes=300,edges=2000,features=7,classes=3");
+        for (int64_t i = 0; i < 300 * 7; i++) d->x[i] = d->x[i] < 0 ? -0.25f : 0.5f;
+        d->x[1234] = of[k / 2].x;
+        gn_dataset_code_features(d, elem);
+        ck_assert_int_eq(d->x == NULL, held);
+        ck_assert_int_eq(d->x_codes.data != NULL, held);
+        must(gn_dataset_own_features(d));
+        for (int64_t i = 0; i < 300 * 7; i++) {
+            float want = i == 1234 ? of[k / 2].x : d->x[i] < 0 ? -0.25f : 0.5f;
+            ck_assert(fabsf(d->x[i] - want) <= (held ? fabsf(want) / 256 : 0));
+        }
+        gn_dataset_free(d);
+    }
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("store_changes");
@@ -126,6 +155,7 @@ int main(void)
     tcase_add_test(t, what_changes_data_takes_copies);
     tcase_add_test(t, nodes_of_a_store_get_other_numbers);
     tcase_add_test(t, an_order_is_kept_with_the_data);
+    tcase_add_test(t, dense_features_take_half_the_memory);
     tcase_add_test(t, normalised_features_are_known_as_such);
     return RUN_CASES("store_changes", t);
 }
