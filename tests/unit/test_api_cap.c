@@ -1,5 +1,6 @@
 /* Runs within a bound of memory (memory_bytes): the same bits in fewer bytes, or a message. */
 /* timeout: 120 */
+#define API_KEEPS_CODE
 #include "unit/api_world.h"
 
 #include "support/suite.h"
