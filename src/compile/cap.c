@@ -296,6 +296,7 @@ static gn_status *cap(capper *z, gn_compiled *c, gn_capped *out)
         gn_order_launches(z->arena, z->low, z->bytes);
     GN_TRY(make_problem(z));
     GN_TRY(search(z, &best));
+    if (best.bytes >= out->without) return NULL; /* it is what takes least */
     GN_TRY(build(z, z->arena, &best.order, &made, &out->bytes));
     out->fits = out->bytes <= z->room->bytes;
     out->again = best.order.n - z->problem.n_steps;

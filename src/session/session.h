@@ -64,8 +64,8 @@ typedef struct gn_session_options {
     int64_t memory; /* bytes that data, graphs, states and programs may take together; 0: any */
     double memory_share; /* the same as a part of what they would take by themselves; 0: not given
                           */
-    /* Before programs take memory, where it is bounded: what they will take, and what came of it, be
-     * it refused; NULL: nobody listens. */
+    /* Before programs take memory, where it is bounded: what they will take, and what came of it,
+     * be it refused; NULL: nobody listens. */
     void (*memory_found)(void *ctx, const gn_memory_plan *plan);
     void *memory_ctx;
     uint64_t seed;
