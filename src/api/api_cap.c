@@ -159,7 +159,10 @@ gn_status *api_keep_within(gnnc_run *r, int which, gn_instance *outline[2])
     if (r->exe->memory <= 0) return NULL;
     gn_unit plain = r->unit[which];
     gn_status *s = keep_within(&z, which);
-    if (s) {
+    if (s) { /* outlines are of code that goes */
+        gn_instance_free(z.code);
+        gn_instance_free(z.ahead);
+        z.code = z.ahead = NULL;
         r->unit[which] = plain;
         api_drop_capped(r, which);
     }

@@ -214,7 +214,7 @@ static gn_status *cap_programs(capped_session *z, gn_memory_plan *p)
 
 static int64_t bound_of(const gn_session *s, int64_t before)
 {
-    if (!s->opt.memory_share) return s->opt.memory;
+    if (s->opt.memory_share <= 0) return s->opt.memory;
     return (int64_t)floor(s->opt.memory_share * (double)before);
 }
 
