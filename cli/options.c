@@ -281,6 +281,12 @@ static const gn_option options[] = {
      "run on up to T threads (default: one a core)", NULL, 1, 4096},
     {"threads", 0, GN_OPTION_STRING, AT(thread_list), BENCH, "LIST",
      "numbers of threads, separated by commas (default: one a core)"},
+    {"memory", 0, GN_OPTION_FLAG, AT(frontier), GN_COMMAND_explain, NULL,
+     "say instead what a run takes by itself, which layers have it at\nthe peak, and what becomes "
+     "of time where it may take less"},
+    {"memory", 0, GN_OPTION_STRING, AT(memory), TRAIN, "SIZE",
+     "keep within so much memory, as 900M, 2G or 50% (of what it takes\nby itself): values are "
+     "computed again instead of kept, to the\nsame bits; or say what takes more"},
     GROUP("what is run"),
     {"what", 0, GN_OPTION_CHOICE, AT(what), GN_COMMAND_explain | GN_COMMAND_tune | BENCH, "PROGRAM",
      "step (a training step; the default where there are labels)\nor eval (the forward pass alone)",

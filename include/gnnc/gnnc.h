@@ -504,6 +504,14 @@ typedef struct gnnc_compile_options {
      * With both, sums, norms, softmax, losses, weights, gradients of weights and the optimizer's
      * moments stay float32, as do inputs and outputs.  GNNC_ERROR_USAGE: another word. */
     const char *precision;
+
+    /* Bytes that a run may take: the data and graphs that are bound to it, the state, and what its
+     * programs take, of which those that were called stay.  0: any.  Before a program takes memory
+     * it is known how much.  Inference and training steps that would take more are compiled once
+     * more for the run and its data, and compute again what they would keep: the same bits.  Where
+     * that is not enough the call is GNNC_ERROR_MEMORY, and the message says what takes it.
+     * GNNC_ERROR_USAGE: negative; with by_rows; on a GPU. */
+    int64_t memory_bytes;
 } gnnc_compile_options;
 
 /* Kernels are looked up in the context's cache, and kept there. GNNC_ERROR_MODEL as above, and

@@ -154,7 +154,7 @@ class gnnc_compile_options(Sized):
                 ("labelled", c_char_p), ("by_rows", c_bool), ("fanout", POINTER(c_int64)),
                 ("n_fanout", c_size_t), ("draw", c_char_p), ("gradients", c_char_p),
                 ("gradients_of", c_char_p), ("rate_changes", c_bool),
-                ("precision", c_char_p)]
+                ("precision", c_char_p), ("memory_bytes", c_int64)]
 
 
 class gnnc_executable_info(Sized):

@@ -69,6 +69,7 @@ struct gnnc_executable {
     int n_gradients; /* that can be asked for */
     const api_gradient *gradient;
     gn_gradients gradients; /* the same, as programs are made by it */
+    int64_t memory;         /* bytes that a run may take; 0: any */
     bool same_data;         /* of every run: what the first step counts of it is compiled in */
     gn_batch_spec results, batches; /* by_rows: of results, and of training steps; in both size is
                                        0 otherwise */
@@ -168,6 +169,8 @@ typedef struct api_rows {
     int64_t version;           /* of the state, when results were bound */
 } api_rows;
 
+typedef struct api_capped api_capped;
+
 struct gnnc_run {
     gnnc_executable *whole; /* that it was made for */
     gnnc_executable *exe;   /* that computes: it, or one of its others */
@@ -185,7 +188,9 @@ struct gnnc_run {
     const gn_variant *program;            /* for graphs of the bound one's sizes, and all rows */
     const gn_variant *variant[API_UNITS]; /* whose code the units have */
     gn_unit unit[API_UNITS];              /* code, with instances of this run's */
-    bool bound[API_UNITS];                /* instances are up to date */
+    api_capped *capped[API_UNITS]; /* units' code, where that is of this run alone (api_cap.c);
+                                      NULL: it is the variant's */
+    bool bound[API_UNITS];         /* instances are up to date */
     api_rows named;
     gn_loss_rows rows; /* that leave out enough, of the mask and the graph that are bound; levels
                           -1: not counted yet */
@@ -303,6 +308,22 @@ int64_t api_pulls_bytes(const gnnc_run *r);
 /* How many tensors a backward pass reads besides, at most; and those. */
 int api_count_passed(const gnnc_run *r);
 int api_list_passed(const gnnc_run *r, gn_binding *b);
+/* api_run.c: what a unit is bound to, with room for what it keeps; api_free_bound ends it. */
+typedef struct api_bound {
+    int n, n_graphs;
+    gn_binding *tensors;
+    gn_graph_binding *graphs;
+} api_bound;
+GN_NODISCARD gn_status *api_list_bound(const gnnc_run *r, const gn_unit *u, const gn_state *state,
+                                       const void *dense, api_bound *out);
+void api_free_bound(api_bound *b);
+/* api_run.c: an instance of another unit, which has the same graphs; NULL. */
+const gn_instance *api_like(const gnnc_run *r, int which);
+/* api_cap.c: a unit that is about to be bound keeps to the executable's bound on memory, with code
+ * of its own where it must, or GN_ERR_NOMEM says what takes it.  outline: instances that it is to
+ * be bound like, the last before the first; the caller ends them.  And the end of that code. */
+GN_NODISCARD gn_status *api_keep_within(gnnc_run *r, int which, gn_instance *outline[2]);
+void api_drop_capped(gnnc_run *r, int which);
 /* api_run.c: runs a unit; instances are made where there are none. */
 GN_NODISCARD gn_status *api_run_unit(gnnc_run *r, int which);
 bool api_changes_state(const gnnc_run *r, int which); /* does the unit? */

@@ -186,7 +186,14 @@ void el_locate(elab *E, gn_span at)
     if (!E->prog) return;
     uint32_t line, col;
     gn_source_position(E->frame->src, at.at, &line, &col);
-    E->prog->loc = (gir_loc){line, (uint16_t)(col > UINT16_MAX ? UINT16_MAX : col), E->frame->file};
+    const instance *self = E->frame->self;
+    bool again = false;
+    for (const frame *f = E->frame; f && !again; f = f->up) again = f->self && f->self->again;
+    E->prog->loc = (gir_loc){.line = line,
+                             .col = (uint16_t)(col > UINT16_MAX ? UINT16_MAX : col),
+                             .file = E->frame->file,
+                             .layer = gir_layer(E->prog, self && self->path ? self->path : ""),
+                             .again = again};
 }
 
 bool el_step(elab *E, gn_span at, int64_t n)

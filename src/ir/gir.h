@@ -83,6 +83,10 @@ typedef struct gir_space {
 typedef struct gir_loc {
     uint32_t line; /* 1-based; 0 unknown */
     uint16_t col, file;
+    uint16_t layer; /* that it is made in: its number in program->layers from 1; 0: in none, or not
+                       known, as in programs that were read as text */
+    uint8_t back;   /* a gradient made it */
+    uint8_t again;  /* it is not kept for gradients, but made again (`checkpoint`) */
 } gir_loc;
 
 typedef struct gir_attr {
@@ -115,8 +119,9 @@ typedef struct gir_program {
     GN_VEC(gir_id) operands;
     GN_VEC(gir_space) spaces; /* spaces.p[0] is none */
     GN_VEC(gir_output) outputs;
-    GN_VEC(const char *) files; /* of locations */
-    gir_loc loc;                /* given to nodes as they are made */
+    GN_VEC(const char *) files;  /* of locations */
+    GN_VEC(const char *) layers; /* of locations: "convs.0.lin" */
+    gir_loc loc;                 /* given to nodes as they are made */
 } gir_program;
 
 /* build.c -------------------------------------------------------------------------------------- */
@@ -190,6 +195,9 @@ gir_id gir_without(gir_program *p, gir_id g, gir_id h, bool either);
 gir_id gir_draw(gir_program *p, gir_id g, gir_id key, gir_id r, const gir_drawing *how);
 gir_id gir_corrupt(gir_program *p, gir_id g, gir_id key, int64_t times, int end, uint32_t site);
 gir_id gir_leaf(gir_program *p, gir_op op, const char *name, const gir_type *t); /* INPUT, STATE */
+/* The number of a layer of locations, which is added where there is none of that name; 0: "", or
+ * there are too many. */
+uint16_t gir_layer(gir_program *p, const char *name);
 /* adds the edge space */
 gir_id gir_graph(gir_program *p, const char *name, gir_space_id src, gir_space_id dst);
 gir_id gir_leaf_by_name(const gir_program *p, gir_op op, const char *name); /* 0 when absent */

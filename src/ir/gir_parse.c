@@ -300,7 +300,7 @@ static gn_status *read_loc(reader *r, gir_loc *loc)
     GN_TRY(read_int(r, 1, UINT32_MAX, &line));
     GN_TRY(expect(r, ":"));
     GN_TRY(read_int(r, 0, UINT16_MAX, &col));
-    *loc = (gir_loc){(uint32_t)line, (uint16_t)col, (uint16_t)file};
+    *loc = (gir_loc){.line = (uint32_t)line, .col = (uint16_t)col, .file = (uint16_t)file};
     return NULL;
 }
 

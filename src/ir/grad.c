@@ -54,6 +54,8 @@ static gn_status *back_through(gir_program *p, gir_id v, gir_id *ct, const bool 
     for (int k = 0; k < node.n_in; k++) any |= needs[gir_in(p, v, k)];
     if (!any) return NULL;
     p->loc = node.loc;
+    p->loc.back = true;
+    p->loc.again = false;
     if (!vjps[node.op](&g)) GN_FAIL(GN_ERR_MODEL, "%s has no gradient", where(p, v));
     for (int k = 0; k < node.n_in; k++) {
         gir_id in = gir_in(p, v, k);
