@@ -294,7 +294,7 @@ int random_diff(const char *name, const random_gir_options *opt, int n)
         batches = (batches + 19) / 20; /* what the compiler does under a sanitizer, not all that it
                                           makes */
     else if (!more && !suite_long())
-        batches = (batches + 2) / 3; /* the set as a whole is looked at all the same */
+        batches = (batches + 3) / 4; /* the set as a whole is looked at all the same */
     Suite *suite = suite_create(name);
     if (only < 0 && !cuda && programs >= n) { /* fewer do not hold every pair */
         TCase *all = tcase_create("set");
