@@ -242,9 +242,9 @@ static const gn_option options[] = {
      "that is faster\n(tensor cores; on processors with AVX512-BF16 medium alone)",
      precisions},
     {"precision", 0, GN_OPTION_CHOICE, AT(numbers), MODEL | BENCH | GN_COMMAND_opt, "HOW",
-     "what a program computes with: float32 (the default) or float64; mixed:\nfloat32, of which "
-     "what is kept "
-     "between loops, and dense\nfeatures, lie as bfloat16, and products are `medium`;\n"
+     "what a program computes with: float32 (the default), float64;\n"
+     "mixed: float32, of which what is kept between loops, and dense\n"
+     "features, lie as bfloat16, and products are `medium`;\n"
      "mixed-f16: as float16, with the loss scaled",
      numbers},
     {"gather-storage", 0, GN_OPTION_CHOICE, AT(gathers), MODEL | BENCH | GN_COMMAND_opt, "TYPE",
