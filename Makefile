@@ -168,7 +168,7 @@ test-wheel: wheel
 PYTHON ?= python3
 test-torch: setup-build build/build.ninja
 	@cmake --build build --target gnnc_shared -j$(JOBS)
-	$(PYTHON) python/tests/run.py test_torch
+	$(PYTHON) python/tests/run.py test_torch test_torch_draws test_torch_sparse test_torch_step
 
 clean:
 	rm -rf build build-*

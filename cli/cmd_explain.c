@@ -64,16 +64,21 @@ static void print_guards(gn_arena *a, const gn_session *s)
     printf("guards: %s; found to hold in %.1f ns a call\n", b.p, gn_guards_ns(&s->guards, &sizes));
 }
 
+void gn_cli_print_memory(gn_arena *a, const gn_memory *m)
+{
+    printf("memory: %s in all: data %s, graphs %s, states %s, prepared %s, outputs %s, temporaries "
+           "%s\n",
+           gn_cli_amount(a, (double)m->total, "B"), gn_cli_amount(a, (double)m->data, "B"),
+           gn_cli_amount(a, (double)m->graphs, "B"), gn_cli_amount(a, (double)m->states, "B"),
+           gn_cli_amount(a, (double)m->prepared, "B"), gn_cli_amount(a, (double)m->outputs, "B"),
+           gn_cli_amount(a, (double)m->arena, "B"));
+}
+
 static void print_memory(gn_arena *a, const gn_session *s, const gn_unit_report *u)
 {
     gn_memory m = gn_session_memory(s);
-    printf("memory: %s in all: data %s, graphs %s, states %s, prepared %s, outputs %s, temporaries "
-           "%s\n"
-           "        (%s of them here)\n",
-           gn_cli_amount(a, (double)m.total, "B"), gn_cli_amount(a, (double)m.data, "B"),
-           gn_cli_amount(a, (double)m.graphs, "B"), gn_cli_amount(a, (double)m.states, "B"),
-           gn_cli_amount(a, (double)m.prepared, "B"), gn_cli_amount(a, (double)m.outputs, "B"),
-           gn_cli_amount(a, (double)m.arena, "B"),
+    gn_cli_print_memory(a, &m);
+    printf("        (%s of them here)\n",
            gn_cli_amount(a, (double)gn_instance_arena_bytes(u->unit->instance), "B"));
     if (m.shared)
         printf("symmetric: the graph is its own transpose; %s of indices serve both directions\n",
@@ -108,13 +113,14 @@ static int64_t alive_bytes(const gn_instance *in, int n_slots, int launch)
     return bytes;
 }
 
-/* What a temporary holds once launch `at` has run, by name. */
-static const char *held(const low_buffer *b, int at)
+gir_id gn_cli_held(const gn_compiled *c, int slot, int at, const char **name)
 {
-    const char *name = b->name;
+    const low_buffer *b = &c->low->buffers.p[slot];
+    *name = b->name;
     for (uint32_t k = 0; k < b->held.n; k++)
-        if (b->held.p[k].since <= (uint32_t)at) name = b->held.p[k].name;
-    return name;
+        if (b->held.p[k].since <= (uint32_t)at) *name = b->held.p[k].name;
+    gir_id v = *name && (*name)[0] == 'v' ? (gir_id)atoi(*name + 1) : 0;
+    return v < c->gir->nodes.n ? v : 0;
 }
 
 /* The largest temporaries of the launch that has most of them alive. */
@@ -122,10 +128,7 @@ static void print_peak(gn_arena *a, const gn_unit_report *u)
 {
     enum { SHOWN = 12 };
     const gn_instance *in = u->unit->instance;
-    const lowered *low = u->code->low;
-    int n = u->code->artifact->n_slots, at = 0;
-    for (int k = 1; k < u->n; k++)
-        if (alive_bytes(in, n, k) > alive_bytes(in, n, at)) at = k;
+    int n = u->code->artifact->n_slots, at = gn_instance_peak(in);
     bool *said = GN_NEW_N(a, bool, n + 1);
     printf("\nmost temporaries are alive in kernel %d, %s:\n", at,
            gn_cli_amount(a, (double)alive_bytes(in, n, at), "B"));
@@ -137,9 +140,9 @@ static void print_peak(gn_arena *a, const gn_unit_report *u)
                 best = k;
         if (best < 0) break;
         said[best] = true;
-        const char *name = held(&low->buffers.p[best], at);
-        gir_id v = name && name[0] == 'v' ? (gir_id)atoi(name + 1) : 0;
-        bool known = v > 0 && v < u->code->gir->nodes.n;
+        const char *name;
+        gir_id v = gn_cli_held(u->code, best, at, &name);
+        bool known = v != 0;
         printf("     %-10s %-20s %-16s %s\n",
                gn_cli_amount(a, (double)gn_instance_slot_room(in, best), "B"),
                known ? gn_cli_place(a, u->code->gir, v) : "",
@@ -296,6 +299,11 @@ static void print_kernel(gn_arena *a, const gn_unit_report *u, int k, const gn_c
     const fusion *f = u->code->f;
     const region *g = &f->regions.p[r->region];
     int first = gn_cli_kernel_of(u->code, (uint32_t)r->region);
+    const low_launch *l = &u->code->low->launches.p[k];
+    if (l->again) {
+        printf("\n %3d %s: again what %d does\n", k, r->name, first);
+        return;
+    }
     if (first != k) { /* finishes sums that the region's kernel began */
         printf("\n %3d %s\n", k, r->name);
         gn_cli_print_words("finishes", gn_arena_printf(a, "sums of %d", first));
@@ -316,7 +324,6 @@ static void print_kernel(gn_arena *a, const gn_unit_report *u, int k, const gn_c
                            gn_arena_printf(a, "over %.2g%% of its rows", 100 * r->cost.sampled));
     if (r->cost.guessed) gn_cli_print_words("counted", "as if every condition on floats held");
     if (gpu) gn_cli_explain_gpu_kernel(a, u, gpu, k);
-    const low_launch *l = &u->code->low->launches.p[k];
     if (l->rounded) gn_cli_print_words("precision", l->rounded);
     if (l->why_exact)
         gn_cli_print_words("precision", gn_arena_printf(a, "float32: %s", l->why_exact));
@@ -378,6 +385,12 @@ static gn_status *explain(gn_cli *cli)
         o.no_code = true;
     }
     gn_session *s;
+    if (cli->opt.frontier && on_gpu)
+        GN_FAIL(GN_ERR_USAGE, "--memory: is of runs on a processor, not on a device");
+    if (cli->opt.frontier) {
+        o.train = !cli->opt.what || !strcmp(cli->opt.what, "step");
+        return gn_cli_explain_memory(cli, &o);
+    }
     GN_TRY(gn_cli_session_new(cli, &o, &s));
     gn_status *status = o.no_code ? gn_session_bind_blank(s) : NULL;
     gn_cli_describe(cli, s);
@@ -411,6 +424,8 @@ const gn_command gn_command_explain = {
                 "  gnnc explain gat.gnn --data cora --what eval\n"
                 "  gnnc explain gcn.gnn --without fuse          what fusion is worth\n"
                 "  gnnc explain gcn.gnn --json\n"
+                "  gnnc explain gat.gnn --memory            peak against time, with less and less "
+                "memory\n"
                 "  gnnc explain gat.gnn --device cuda --arch sm_90   for a GPU; this machine needs "
                 "none\n",
     .takes_model = true,

@@ -22,6 +22,14 @@ void gn_cli_print_words(const char *label, const char *text);
 /* what a search chose; nothing where none did */
 void gn_cli_explain_tuned(gn_arena *a, const gn_session *s);
 
+/* What temporary `slot` holds once launch `at` has run: a value of the program, or 0; its name. */
+gir_id gn_cli_held(const gn_compiled *c, int slot, int at, const char **name);
+void gn_cli_print_memory(gn_arena *a, const gn_memory *m); /* "memory: ... in all: data ..." */
+
+/* explain_memory.c: what a step, or the forward pass, takes, and what becomes of it with less.  The
+ * options say which. */
+GN_NODISCARD gn_status *gn_cli_explain_memory(gn_cli *cli, const gn_session_options *o);
+
 /* explain_gpu.c: of a GPU's kernels. */
 typedef struct gn_cli_gpu {
     int arch;                     /* 90: sm_90 */

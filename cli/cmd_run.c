@@ -126,6 +126,7 @@ static gn_status *run(gn_cli *cli)
     GN_TRY(gn_cli_check_output(cli, "--predictions", cli->opt.predictions));
     GN_TRY(gn_cli_open_device(cli));
     o.target = cli->target;
+    o.code_alone = !o.precision && !cli->opt.importance;
     gn_session *s;
     GN_TRY(gn_cli_session_open(cli, &o, &s));
     gn_cli_describe(cli, s);

@@ -494,6 +494,7 @@ static gn_status *train(gn_cli *cli)
     if (o.unscored && cli->opt.predictions)
         GN_FAIL(GN_ERR_USAGE, "--scores off: --predictions are what the model is evaluated for");
     o.keep_static = true;
+    o.code_alone = !o.precision; /* of which it is said what became of products */
     gn_session *s;
     GN_TRY(gn_cli_session_open(cli, &o, &s));
     gn_cli_describe(cli, s);

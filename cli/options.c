@@ -247,8 +247,9 @@ static const gn_option options[] = {
      "that is faster\n(tensor cores; on processors with AVX512-BF16 medium alone)",
      precisions},
     {"precision", 0, GN_OPTION_CHOICE, AT(numbers), MODEL | BENCH | GN_COMMAND_opt, "HOW",
-     "what a program computes with: float32 (the default) or float64; mixed:\nfloat32, of which what is kept "
-     "between loops, and dense\nfeatures, lie as bfloat16, and products are `medium`;\n"
+     "what a program computes with: float32 (the default), float64;\n"
+     "mixed: float32, of which what is kept between loops, and dense\n"
+     "features, lie as bfloat16, and products are `medium`;\n"
      "mixed-f16: as float16, with the loss scaled",
      numbers},
     {"gather-storage", 0, GN_OPTION_CHOICE, AT(gathers), MODEL | BENCH | GN_COMMAND_opt, "TYPE",
@@ -286,6 +287,12 @@ static const gn_option options[] = {
      "run on up to T threads (default: one a core)", NULL, 1, 4096},
     {"threads", 0, GN_OPTION_STRING, AT(thread_list), BENCH, "LIST",
      "numbers of threads, separated by commas (default: one a core)"},
+    {"memory", 0, GN_OPTION_FLAG, AT(frontier), GN_COMMAND_explain, NULL,
+     "say instead what a run takes by itself, which layers have it at\nthe peak, and what becomes "
+     "of time where it may take less"},
+    {"memory", 0, GN_OPTION_STRING, AT(memory), TRAIN, "SIZE",
+     "keep within so much memory, as 900M, 2G or 50% (of what it takes\nby itself): values are "
+     "computed again instead of kept, to the\nsame bits; or say what takes more"},
     GROUP("what is run"),
     {"what", 0, GN_OPTION_CHOICE, AT(what),
      GN_COMMAND_explain | GN_COMMAND_profile | GN_COMMAND_tune | BENCH, "PROGRAM",

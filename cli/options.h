@@ -71,6 +71,7 @@ typedef struct gn_cli_options {
     gn_string_list defines;        /* -D name=value */
     const char *dynamic;           /* true, auto, false; NULL: not given */
     const char *range;             /* "N in 1..100000" */
+    const char *memory;            /* "2G", "50%"; NULL: not given */
     const char *scores;            /* train: on or off; NULL: not given */
     const char *fanout;            /* train: "15,10"; NULL: not given */
     const char *evaluate;          /* train: "full", "batch"; NULL: not given */
@@ -104,7 +105,7 @@ typedef struct gn_cli_options {
     int64_t timeout;
     int verbose;
     bool quiet, json, list, show, help, inference;
-    bool resume, compile_only;
+    bool resume, compile_only, frontier;
 } gn_cli_options;
 
 void gn_cli_options_init(gn_cli_options *o);

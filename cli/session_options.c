@@ -79,6 +79,47 @@ static void tell(void *ctx, const gn_tune_news *n)
     gn_arena_free(&a);
 }
 
+/* "900M", "1.5G", "50%": bytes, or a part of what it takes by itself. */
+static gn_status *memory_of(const char *text, gn_session_options *out)
+{
+    static const char units[] = "KMGT";
+    char *end = (char *)(uintptr_t)text;
+    double v = text ? strtod(text, &end) : 0;
+    if (!text) return NULL;
+    const char *unit = *end ? strchr(units, *end) : NULL;
+    bool percent = end[0] == '%' && !end[1], digits = *text >= '0' && *text <= '9';
+    for (const char *u = units; unit && u <= unit; u++) v *= 1024;
+    bool bytes = unit ? !end[1] || !strcmp(end + 1, "iB") : !*end;
+    if (!digits || (!percent && !bytes) || !(v >= 1) || v >= 0x1p62 || (percent && v > 100))
+        GN_FAIL(
+            GN_ERR_USAGE,
+            "--memory: '%s' is no size: a number of bytes, or of K, M, G or T (powers of 1024), "
+            "as 900M or 1.5G, or a part of what it takes by itself, as 50%%",
+            text);
+    if (percent)
+        out->memory_share = v / 100;
+    else
+        out->memory = (int64_t)v;
+    return NULL;
+}
+
+static void say_memory(void *ctx, const gn_memory_plan *p)
+{
+    const gn_cli *cli = ctx;
+    char all[GN_CLI_BYTES], bound[GN_CLI_BYTES], arena[GN_CLI_BYTES], before[GN_CLI_BYTES];
+    if (cli->opt.quiet || !p->fits) return;
+    fprintf(stderr, "memory: %s of %s allowed, of which %s temporaries",
+            gn_cli_bytes(all, p->memory.total), gn_cli_bytes(bound, p->bound),
+            gn_cli_bytes(arena, p->memory.arena));
+    if (p->before > p->memory.total)
+        fprintf(stderr, "; %s by itself", gn_cli_bytes(before, p->before));
+    for (int u = 0; u < GN_UNITS; u++)
+        if (p->again[u])
+            fprintf(stderr, "; %d kernels of a %s run again, for %.0f%% more work", p->again[u],
+                    u == GN_UNIT_STEP ? "step" : "forward pass", 100 * p->more[u]);
+    fputc('\n', stderr);
+}
+
 gn_status *gn_cli_session_options(gn_cli *cli, gn_session_options *out)
 {
     const gn_cli_options *o = &cli->opt;
@@ -100,6 +141,9 @@ gn_status *gn_cli_session_options(gn_cli *cli, gn_session_options *out)
     for (int k = 0; o->reorder && k < GN_ORDER_COUNT; k++)
         if (!strcmp(o->reorder, gn_order_name[k])) out->reorder = (gn_order)k;
     out->threads = o->threads < 0 ? 0 : (int)o->threads;
+    GN_TRY(memory_of(o->memory, out));
+    out->memory_found = say_memory;
+    out->memory_ctx = cli;
     out->mode = o->mode ? gn_mode_by_name(o->mode) : GN_MODE_DEFAULT;
     GN_TRY(gn_dynamic_by_name(o->dynamic, &out->dynamic));
     GN_TRY(gn_status_annotate(gn_ranges_parse(o->range, &out->ranges), "--range"));
@@ -144,6 +188,8 @@ gn_status *gn_cli_session_open(gn_cli *cli, gn_session_options *o, gn_session **
     bool listens = !o->over && !o->no_code && gn_modes[o->mode].tune;
     if (listens) o->over = gn_cli_interrupt_begin();
     gn_status *s = gn_session_new(cli->arena, o, out);
+    if (s && cli->opt.memory && gn_status_code(s) == GN_ERR_NOMEM)
+        s = gn_status_annotate(s, "--memory %s", cli->opt.memory);
     gn_progress_clear(&cli->line);
     if (!listens) return s;
     gn_cli_interrupt_end();
@@ -230,7 +276,7 @@ void gn_cli_describe(const gn_cli *cli, const gn_session *s)
     describe_unread(s);
     describe_unread_weights(s);
     char all[GN_CLI_BYTES], temporaries[GN_CLI_BYTES];
-    if (s->pool)
+    if (s->pool && !cli->opt.memory)
         fprintf(stderr, "memory: %s, of which %s temporaries\n",
                 gn_cli_bytes(all, gn_session_peak_bytes(s)),
                 gn_cli_bytes(temporaries, gn_session_memory(s).arena));

@@ -141,7 +141,7 @@ def find_library(named=None):
 def package():
     """{name in the wheel: bytes} of the package's own files."""
     files, folder = {}, os.path.join(HERE, "gnnc")
-    for part in ("", "torch/"):
+    for part in ("", "torch/", "torch/_rules/"):
         for name in sorted(os.listdir(os.path.join(folder, part))):
             if name.endswith(".py") or name == "py.typed":
                 with open(os.path.join(folder, part, name), "rb") as f:

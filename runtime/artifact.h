@@ -199,6 +199,8 @@ typedef struct gn_artifact {
     int n_syms, n_slots, n_launches, n_graphs, n_checks, n_code, n_columns;
     int64_t chain_bytes; /* what a block of a chain should pass on at most: a share of a thread's
                             cache */
+    int64_t most_bytes;  /* that temporaries may take, where a plan without chains takes no more; 0:
+                            any */
     gn_sym *syms;
     gn_slot *slots;
     gn_launch *launches;
@@ -214,6 +216,9 @@ typedef struct gn_artifact {
  * sense. GN_ERR_INTERNAL says what does not.  Whatever takes an artifact may rely on it after
  * this. */
 GN_NODISCARD gn_status *gn_artifact_check(const gn_artifact *a);
+
+/* All of it in another arena (artifact_copy.c); what is compiled for a device stays where it is. */
+gn_artifact *gn_artifact_copy(gn_arena *a, const gn_artifact *from);
 
 /* Is an input read when an instance is bound, or are its rows counted, so that other data need
  * another instance? */

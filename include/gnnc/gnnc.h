@@ -220,11 +220,14 @@ GNNC_API GNNC_NODISCARD gnnc_status *gnnc_module_read(const gnnc_context *c, con
  * (docs/architecture.md): its inputs are bound by their names, and so are its graphs, "g" from
  * "node" to itself by gnnc_run_bind_graph, others by gnnc_run_bind_relation; its outputs are the
  * results.  Its states of float32 are parameters, which begin with zeros; updates of states are
- * made by gnnc_run_forward, not by gnnc_run_infer.  Spaces of unknown size have as many rows as is
- * bound. Options of gnnc_compile that speak of models are GNNC_ERROR_USAGE then, as is `train`;
- * gradients are taken as of any other.  GNNC_ERROR_MODEL names line and column where it is no such
- * text, or the value and the rule that it breaks; or it has no output, a `pattern`, names that
- * gradients take, a state of rows whose number is not known, or an output "loss". */
+ * made by gnnc_run_forward, not by gnnc_run_infer.  With `train` a program that updates states and
+ * has an output "loss", one number, is the training step: gnnc_run_step computes it, and states
+ * that are bound (gnnc_run_bind_weight) are replaced where they lie.  Spaces of unknown size have
+ * as many rows as is bound. Options of gnnc_compile that speak of models are GNNC_ERROR_USAGE then,
+ * as is `train` of a program without updates or loss; gradients are taken as of any other.
+ * GNNC_ERROR_MODEL names line and column where it is no such text, or the value and the rule that
+ * it breaks; or it has no output, a `pattern`, names that gradients take, a state of rows whose
+ * number is not known, or an output "loss" that is no number. */
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_module_parse_ir(const gnnc_context *c, const char *text,
                                                           size_t n, const char *name,
                                                           gnnc_module **out);
@@ -501,6 +504,14 @@ typedef struct gnnc_compile_options {
      * With both, sums, norms, softmax, losses, weights, gradients of weights and the optimizer's
      * moments stay float32, as do inputs and outputs.  GNNC_ERROR_USAGE: another word. */
     const char *precision;
+
+    /* Bytes that a run may take: the data and graphs that are bound to it, the state, and what its
+     * programs take, of which those that were called stay.  0: any.  Before a program takes memory
+     * it is known how much.  Inference and training steps that would take more are compiled once
+     * more for the run and its data, and compute again what they would keep: the same bits.  Where
+     * that is not enough the call is GNNC_ERROR_MEMORY, and the message says what takes it.
+     * GNNC_ERROR_USAGE: negative; with by_rows; on a GPU. */
+    int64_t memory_bytes;
 } gnnc_compile_options;
 
 /* Kernels are looked up in the context's cache, and kept there. GNNC_ERROR_MODEL as above, and
@@ -689,6 +700,16 @@ GNNC_API GNNC_NODISCARD gnnc_status *gnnc_state_weight_named(gnnc_state *s, cons
 /* Weights were written through views, of which none is older than the last training step: a GPU
  * gets them before it computes again.  On the CPU it is as if it were not called. */
 GNNC_API void gnnc_state_changed(gnnc_state *s);
+
+/* Draws ---------------------------------------------------------------------------------------- */
+
+/* Draws `n` truth values, each true with the probability p, as torch.Tensor.bernoulli_ does on a
+ * CPU without MKL's generators.  `state` are the `bytes` of torch.get_rng_state(): mt19937, whose
+ * words they are drawn of, and it is then what torch's would be behind them.  Any number of threads
+ * may draw of states of their own.  GNNC_ERROR_USAGE: p is not in 0..1; GNNC_ERROR_DATA: it is no
+ * such state, and is as it was. */
+GNNC_API GNNC_NODISCARD gnnc_status *gnnc_draw_torch(void *state, size_t bytes, double p, size_t n,
+                                                     bool *mask);
 
 #ifdef __cplusplus
 }

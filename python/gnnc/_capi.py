@@ -154,7 +154,7 @@ class gnnc_compile_options(Sized):
                 ("labelled", c_char_p), ("by_rows", c_bool), ("fanout", POINTER(c_int64)),
                 ("n_fanout", c_size_t), ("draw", c_char_p), ("gradients", c_char_p),
                 ("gradients_of", c_char_p), ("rate_changes", c_bool),
-                ("precision", c_char_p)]
+                ("precision", c_char_p), ("memory_bytes", c_int64)]
 
 
 class gnnc_executable_info(Sized):
@@ -252,6 +252,7 @@ _STATUS: Dict[str, Tuple[Any, ...]] = {
     "gnnc_run_bind_csr": (_h, c_int64, c_void_p, c_void_p, c_void_p),
     "gnnc_run_rows": (_h, c_int64, c_void_p),
     "gnnc_run_infer": (_h,),
+    "gnnc_draw_torch": (c_void_p, c_size_t, c_double, c_size_t, c_void_p),
     "gnnc_run_step": (_h, POINTER(c_double)),
     "gnnc_run_forward": (_h,),
     "gnnc_run_backward": (_h, c_size_t, POINTER(_t)),

@@ -188,7 +188,7 @@ def compile(model: Any, *, data: Any = None, context: Optional[Context] = None, 
             by_rows: bool = False, fanout: Optional[Sequence[int]] = None,
             draw: Optional[str] = None, gradients: Union[str, Sequence[str], None] = None,
             gradients_of: Optional[str] = None, rate_changes: bool = False,
-            precision: Optional[str] = None) -> "Executable":
+            precision: Optional[str] = None, memory_bytes: int = 0) -> "Executable":
     """Compiles a model: its text, the path of a file, or a `Module`.
 
     `data` is anything that `Data` takes: sizes and the schema come from it, where they are not
@@ -208,6 +208,7 @@ def compile(model: Any, *, data: Any = None, context: Optional[Context] = None, 
                      recompile_limit, stance, wide
     speed            mode, precision, matmul_precision, gather_storage, tune_budget_ms, tune_lock,
                      compile_threads
+    memory           memory_bytes, of a run at most
 
     `device` is "cpu", "cuda", "cuda:N" or "auto", of the context that is made for it where none is
     given; graphs are to be made there (`executable.context.graph`).  Raises ModelError with a
@@ -249,6 +250,7 @@ def compile(model: Any, *, data: Any = None, context: Optional[Context] = None, 
     o.matmul_precision, o.rows = encode(matmul_precision), encode(rows)
     o.gather_storage, o.sparse_values = encode(gather_storage), encode(sparse_values)
     o.same_data, o.by_rows, o.rate_changes = same_data, by_rows, rate_changes
+    o.memory_bytes = memory_bytes
     o.draw, o.gradients_of = encode(draw), encode(gradients_of)
     o.precision = encode(precision)
     o.gradients = encode(gradients if gradients is None or isinstance(gradients, str)

@@ -55,6 +55,20 @@ class Training(unittest.TestCase):
         self.assertEqual(len(history.scores), 60)
         self.assertEqual(run.accuracy("val_mask"), history.best_score)
 
+    def test_precision(self):
+        losses = {}
+        for precision in (None, "mixed", "mixed-f16", "float64"):
+            run = gnnc.compile(SAGE, data=self.cora.data(), train=True,
+                               precision=precision).run(self.cora.data(), seed=1)
+            losses[precision] = run.steps(12)[-1]
+            weights = [run.state.weight(name) for name in run.state.names]
+            self.assertEqual({w.dtype for w in weights},
+                             {"float64" if precision == "float64" else "float32"})
+        for precision, loss in losses.items():
+            self.assertAlmostEqual(loss, losses[None], delta=0.02 * losses[None], msg=precision)
+        with self.assertRaisesRegex(gnnc.Error, "no precision 'half'"):
+            gnnc.compile(SAGE, data=self.cora.data(), precision="half")
+
     def test_fit_ends(self):
         run = gnnc.compile(SAGE, data=self.cora.data(), train=True).run(self.cora.data())
         self.assertEqual(len(run.fit(50, validate=lambda r: 0.0, patience=4).losses), 5)

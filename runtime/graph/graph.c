@@ -53,13 +53,14 @@ static bool is_shared(const gn_graph *g, int k)
     return g->symmetric && (int)gn_graph_array_by_dst((gn_graph_array)k) != k;
 }
 
-static int64_t bytes_of(const gn_graph *g, bool shared)
+/* Of those of these arrays that exist. */
+static int64_t bytes_of(const gn_graph *g, gn_graph_arrays arrays, bool shared)
 {
     gn_mutex *lock = &((gn_graph_box *)(uintptr_t)g)->lock;
     int64_t bytes = 0;
     gn_mutex_take(lock);
     for (int k = 0; k < GN_GRAPH_ARRAY_COUNT; k++)
-        if (g->array[k] && !(g->lent >> k & 1) && is_shared(g, k) == shared) {
+        if (arrays >> k & 1 && g->array[k] && !(g->lent >> k & 1) && is_shared(g, k) == shared) {
             gn_graph_array a = (gn_graph_array)k;
             bytes += gn_graph_array_count(g, a) * (int64_t)gn_elem_size(gn_graph_array_elem(g, a));
         }
@@ -70,8 +71,22 @@ static int64_t bytes_of(const gn_graph *g, bool shared)
     return bytes;
 }
 
-int64_t gn_graph_bytes(const gn_graph *g) { return bytes_of(g, false); }
-int64_t gn_graph_shared_bytes(const gn_graph *g) { return bytes_of(g, true); }
+int64_t gn_graph_bytes(const gn_graph *g) { return bytes_of(g, ~(gn_graph_arrays)0, false); }
+int64_t gn_graph_shared_bytes(const gn_graph *g) { return bytes_of(g, ~(gn_graph_arrays)0, true); }
+
+/* Arrays that stay where others, which they own, do. */
+static gn_graph_arrays with_owners(const gn_graph *g, gn_graph_arrays arrays)
+{
+    for (int k = 0; k < GN_GRAPH_ARRAY_COUNT; k++)
+        if (arrays >> k & 1 && is_shared(g, k))
+            arrays |= GN_ARRAY(gn_graph_array_by_dst((gn_graph_array)k));
+    return arrays;
+}
+
+int64_t gn_graph_trimmed_bytes(const gn_graph *g, gn_graph_arrays arrays)
+{
+    return bytes_of(g, with_owners(g, arrays), false);
+}
 
 gn_status *gn_graph_array_new(gn_graph *g, gn_graph_array k)
 {
@@ -189,9 +204,7 @@ gn_status *gn_graph_lent(gn_elem index, int64_t n_src, int64_t n_dst, int64_t n_
 
 void gn_graph_trim(gn_graph *g, gn_graph_arrays arrays)
 {
-    for (int k = 0; k < GN_GRAPH_ARRAY_COUNT; k++)
-        if (arrays >> k & 1 && is_shared(g, k))
-            arrays |= GN_ARRAY(gn_graph_array_by_dst((gn_graph_array)k));
+    arrays = with_owners(g, arrays);
     for (int k = 0; k < GN_GRAPH_ARRAY_COUNT; k++) {
         if (arrays >> k & 1) continue;
         if (!is_shared(g, k) && !(g->lent >> k & 1)) gn_block_free(g->array[k]);

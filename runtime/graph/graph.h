@@ -206,6 +206,7 @@ gn_elem gn_graph_array_elem(const gn_graph *g, gn_graph_array k);
 /* PART_PTR or CSC_PART_PTR, made: how many groups of n parts there are, one after another, the last
  * of fewer; 0 where no row has two groups. */
 int64_t gn_graph_part_groups(const gn_graph *g, gn_graph_array ptr, int64_t n);
+int64_t gn_graph_trimmed_bytes(const gn_graph *g, gn_graph_arrays arrays); /* after gn_graph_trim */
 int64_t gn_graph_bytes(const gn_graph *g); /* of the arrays that exist; shared ones count once */
 /* more that it would have if it were not symmetric */
 int64_t gn_graph_shared_bytes(const gn_graph *g);

@@ -31,11 +31,12 @@ static bool same_origin(const gn_derived *d, const gn_derived *like)
 
 static gn_derived *find_shared(const gn_instance *in, const gn_derived *like, gn_elem index)
 {
-    for (int k = 0; in && k < in->artifact->n_graphs; k++) {
-        gn_derived *d = in->derived[k];
-        bool picks = like->how == GN_SUBSET || like->how == GN_INDEX;
-        if (same_origin(d, like) && (!picks || d->graph->index == index)) return d;
-    }
+    for (; in; in = in->beside)
+        for (int k = 0; k < in->artifact->n_graphs; k++) {
+            gn_derived *d = in->derived[k];
+            bool picks = like->how == GN_SUBSET || like->how == GN_INDEX;
+            if (same_origin(d, like) && (!picks || d->graph->index == index)) return d;
+        }
     return NULL;
 }
 
@@ -405,17 +406,42 @@ static gn_graph_arrays arrays_read(const gn_artifact *a, int k)
     return arrays;
 }
 
+/* The same of a graph that several instances have. */
+static gn_graph_arrays arrays_all_read(int n, gn_instance *const *in, const gn_graph *g)
+{
+    gn_graph_arrays arrays = 0;
+    for (int j = 0; j < n; j++)
+        for (int m = 0; in[j] && m < in[j]->artifact->n_graphs; m++)
+            if (in[j]->graph[m] == g) arrays |= arrays_read(in[j]->artifact, m);
+    return arrays;
+}
+
 void gn_instances_trim_graphs(int n, gn_instance *const *in)
 {
     for (int i = 0; i < n; i++)
+        for (int k = 0; in[i] && k < in[i]->artifact->n_graphs; k++)
+            gn_graph_trim(in[i]->graph[k], arrays_all_read(n, in, in[i]->graph[k]));
+}
+
+/* Has an instance before number i, or i itself before its graph k, this one? */
+static bool met(gn_instance *const *in, int i, int k)
+{
+    for (int j = 0; j <= i; j++)
+        for (int m = 0; in[j] && m < (j < i ? in[j]->artifact->n_graphs : k); m++)
+            if (in[j]->graph[m] == in[i]->graph[k]) return true;
+    return false;
+}
+
+int64_t gn_instances_trim_saves(int n, gn_instance *const *in)
+{
+    int64_t bytes = 0;
+    for (int i = 0; i < n; i++)
         for (int k = 0; in[i] && k < in[i]->artifact->n_graphs; k++) {
-            gn_graph *g = in[i]->graph[k];
-            gn_graph_arrays arrays = 0;
-            for (int j = 0; j < n; j++)
-                for (int m = 0; in[j] && m < in[j]->artifact->n_graphs; m++)
-                    if (in[j]->graph[m] == g) arrays |= arrays_read(in[j]->artifact, m);
-            gn_graph_trim(g, arrays);
+            const gn_graph *g = in[i]->graph[k];
+            if (met(in, i, k)) continue;
+            bytes += gn_graph_bytes(g) - gn_graph_trimmed_bytes(g, arrays_all_read(n, in, g));
         }
+    return bytes;
 }
 
 void gn_bind_release_graphs(gn_instance *in)

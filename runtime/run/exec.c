@@ -218,12 +218,19 @@ static gn_status *make_tables(gn_instance *in)
     return NULL;
 }
 
-static gn_status *bind(gn_instance *in, int n_graphs, const gn_graph_binding *graphs, int n,
-                       const gn_binding *tensors, const gn_instance *like)
+/* Graphs, sizes and where temporaries lie. */
+static gn_status *lay_out(gn_instance *in, int n_graphs, const gn_graph_binding *graphs, int n,
+                          const gn_binding *tensors, const gn_instance *like)
 {
     GN_TRY(make_tables(in));
     GN_TRY(gn_bind_graphs(in, n_graphs, graphs, n, tensors, like));
-    GN_TRY(gn_plan_new(in->artifact, in->sym, gn_pool_threads(in->pool), &in->plan));
+    return gn_plan_new(in->artifact, in->sym, gn_pool_threads(in->pool), &in->plan);
+}
+
+static gn_status *bind(gn_instance *in, int n_graphs, const gn_graph_binding *graphs, int n,
+                       const gn_binding *tensors, const gn_instance *like)
+{
+    GN_TRY(lay_out(in, n_graphs, graphs, n, tensors, like));
     GN_TRY(gn_bind_tensors(in, n, tensors));
     return gn_bind_launches(in);
 }
@@ -263,6 +270,24 @@ gn_status *gn_instance_new(const gn_artifact *a, int n_graphs, const gn_graph_bi
     *out = in;
     return NULL;
 }
+
+gn_status *gn_instance_outline(const gn_artifact *a, int n_graphs, const gn_graph_binding *graphs,
+                               int n, const gn_binding *tensors, gn_pool *pool,
+                               const gn_instance *like, gn_instance **out)
+{
+    gn_instance *in;
+    *out = NULL;
+    GN_TRY(gn_artifact_check(a));
+    GN_TRY(blank(a, pool, &in));
+    gn_status *s = lay_out(in, n_graphs, graphs, n, tensors, like);
+    if (s)
+        gn_instance_free(in);
+    else
+        *out = in;
+    return s;
+}
+
+void gn_instance_put_beside(gn_instance *in, const gn_instance *beside) { in->beside = beside; }
 
 gn_status *gn_instance_next(const gn_instance *in, int n_graphs, const gn_graph_binding *graphs,
                             int n, const gn_binding *tensors, const gn_instance *like,
@@ -489,6 +514,21 @@ bool gn_instance_alive(const gn_instance *in, int slot, int launch)
            launch <= in->plan.last[slot];
 }
 
+int gn_instance_peak(const gn_instance *in)
+{
+    int64_t most = 0;
+    int at = 0;
+    for (int l = 0; l < in->artifact->n_launches; l++) {
+        int64_t bytes = 0;
+        for (int k = 0; k < in->artifact->n_slots; k++)
+            if (gn_instance_alive(in, k, l)) bytes += gn_instance_slot_room(in, k);
+        if (bytes <= most) continue;
+        most = bytes;
+        at = l;
+    }
+    return at;
+}
+
 gn_launch_view gn_instance_launch(const gn_instance *in, int k)
 {
     const gn_ready *r = &in->ready[k];
@@ -504,6 +544,14 @@ int64_t gn_instance_output_bytes(const gn_instance *in)
     int64_t bytes = 0;
     for (int k = 0; k < in->artifact->n_slots; k++)
         if (in->owned[k]) bytes += in->plan.size[k];
+    return bytes;
+}
+
+int64_t gn_instance_outline_output_bytes(const gn_instance *in)
+{
+    int64_t bytes = 0;
+    for (int k = 0; k < in->artifact->n_slots; k++)
+        if (in->artifact->slots[k].kind == GN_SLOT_OUTPUT) bytes += in->plan.size[k];
     return bytes;
 }
 

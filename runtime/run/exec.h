@@ -48,6 +48,16 @@ GN_NODISCARD gn_status *gn_instance_new(const gn_artifact *a, int n_graphs,
                                         const gn_graph_binding *graphs, int n,
                                         const gn_binding *tensors, gn_pool *pool,
                                         const gn_instance *like, gn_instance **out);
+/* What an instance will be, before anything large is allocated: its graphs, symbols and plan, as
+ * they are for these bindings, of which rows alone are looked at.  It cannot run; gn_instance_new
+ * may be `like` it.  GN_ERR_DATA, GN_ERR_NOMEM, GN_ERR_INTERNAL as that. */
+GN_NODISCARD gn_status *gn_instance_outline(const gn_artifact *a, int n_graphs,
+                                            const gn_graph_binding *graphs, int n,
+                                            const gn_binding *tensors, gn_pool *pool,
+                                            const gn_instance *like, gn_instance **out);
+/* Who is bound like `in` from now on is bound like `beside`, too (NULL: no more), which must live
+ * then. */
+void gn_instance_put_beside(gn_instance *in, const gn_instance *beside);
 /* Another instance of the same code on other data, which cannot run before it has followed `in`.
  * That one may run on another thread meanwhile, and must live until this is over.  Here the other
  * data may lie wherever `in` does not write. */
@@ -66,6 +76,7 @@ GN_NODISCARD gn_status *gn_instances_share_arena(int n, gn_instance *const *in);
  * and no result on edges is put in order by.  No instance may be made of these graphs
  * afterwards. */
 void gn_instances_trim_graphs(int n, gn_instance *const *in);
+int64_t gn_instances_trim_saves(int n, gn_instance *const *in); /* bytes that it would free */
 /* On a device (gn_artifact.remote) a run may return before it is over, and an error shows in
  * gn_instance_check. */
 void gn_instance_run(gn_instance *in);
@@ -112,6 +123,7 @@ const gn_graph *gn_instance_graph(const gn_instance *in, int graph);
 int64_t gn_instance_symbol(const gn_instance *in, int sym); /* its value */
 int64_t gn_instance_arena_bytes(const gn_instance *in);
 int64_t gn_instance_output_bytes(const gn_instance *in); /* of outputs that nothing is bound to */
+int64_t gn_instance_outline_output_bytes(const gn_instance *in); /* of all outputs */
 /* Derived graphs that an instance which follows it cannot share: they come of masks, of columns or
  * of draws. */
 int64_t gn_instance_own_graph_bytes(const gn_instance *in);
@@ -133,6 +145,10 @@ int64_t gn_instance_chain(const gn_instance *in, int k, int *head);
 
 /* a temporary that has its memory then? */
 bool gn_instance_alive(const gn_instance *in, int slot, int launch);
+
+int gn_instance_peak(const gn_instance *in); /* the launch that has most temporaries alive; 0 of
+                                              * none
+                                              */
 
 /* What launch k is called with: buffers in the kernel's order, symbols, iterations of its thread
  * loop (1 without one). */

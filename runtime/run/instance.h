@@ -74,6 +74,8 @@ struct gn_instance {
     void **owned;                     /* [n_slots] outputs that nothing is bound to */
     gn_graph **graph;                 /* [n_graphs] */
     gn_derived **derived;             /* [n_graphs] NULL for bound ones */
+    const struct gn_instance *beside; /* while another is bound like it: this one is looked at, too
+                                       */
     const struct gn_instance *before; /* while it is bound: that whose place it takes; NULL: none */
     int64_t *sym;                     /* [n_syms] */
     gn_column_data *column; /* [n_columns] while graphs are made, and where some are drawn */

@@ -56,8 +56,10 @@ gn_status *gn_pair_new(const gn_artifact *code, const gn_artifact *ahead, int n_
         n = gn_pair_bind_kept(ahead, out->ahead, n, tensors);
         out->ahead_ms = gn_now_ms() - t0;
     }
+    if (out->ahead) gn_instance_put_beside(out->ahead, like);
     gn_status *s = gn_instance_new(code, n_graphs, graphs, n, tensors, pool,
                                    out->ahead ? out->ahead : like, &out->instance);
+    if (out->ahead) gn_instance_put_beside(out->ahead, NULL);
     if (s)
         gn_pair_free(out);
     else

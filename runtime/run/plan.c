@@ -302,7 +302,10 @@ gn_status *gn_plan_new(const gn_artifact *a, const int64_t *sym, int threads, gn
         gn_plan_free(out);
         return s;
     }
-    bool larger = out->bytes > plain.bytes + plain.bytes / ROOM_FOR_BLOCKS;
+    int64_t most = plain.bytes + plain.bytes / ROOM_FOR_BLOCKS;
+    if (a->most_bytes > 0 && a->most_bytes < most)
+        most = a->most_bytes > plain.bytes ? a->most_bytes : plain.bytes;
+    bool larger = out->bytes > most;
     gn_plan_free(larger ? out : &plain);
     if (larger) *out = plain;
     return NULL;

@@ -24,8 +24,8 @@ typedef struct gn_plan {
  * overflows, GN_ERR_INTERNAL when an alias is larger than what it aliases.
  *
  * A chain is taken where there are many blocks for each thread, and where the plan is hardly larger
- * with it.  Of what it passes on there is then room for a block a thread, and what any of its
- * launches touches is alive in all of it. */
+ * with it, and keeps to a->most_bytes if it does without.  Of what it passes on there is then room
+ * for a block a thread, and what any of its launches touches is alive in all of it. */
 GN_NODISCARD gn_status *gn_plan_new(const gn_artifact *a, const int64_t *sym, int threads,
                                     gn_plan *out);
 void gn_plan_free(gn_plan *p);

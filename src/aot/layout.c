@@ -14,7 +14,7 @@ SIZE(gn_counted_rows, 24);
 SIZE(gn_data_column, 72);
 SIZE(gn_graph_slot, 128);
 SIZE(gn_size_check, 24);
-SIZE(gn_artifact, 120);
+SIZE(gn_artifact, 128);
 SIZE(gn_aot_space, 16);
 SIZE(gn_aot_relation, 24);
 SIZE(gn_aot_tensor, 32);
@@ -242,6 +242,7 @@ static uint64_t lay_artifact(aot_layout *l, const gn_artifact *a, const int *cod
     to.n_code = a->n_code;
     to.n_columns = a->n_columns;
     to.chain_bytes = a->chain_bytes;
+    to.most_bytes = a->most_bytes;
     uint64_t at = put(l, &to, sizeof to, 8);
     point_to_string(l, at + offsetof(gn_artifact, name), a->name);
     point(l, at + offsetof(gn_artifact, syms), lay_syms(l, a));

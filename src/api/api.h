@@ -69,6 +69,7 @@ struct gnnc_executable {
     int n_gradients; /* that can be asked for */
     const api_gradient *gradient;
     gn_gradients gradients; /* the same, as programs are made by it */
+    int64_t memory;         /* bytes that a run may take; 0: any */
     bool same_data;         /* of every run: what the first step counts of it is compiled in */
     gn_batch_spec results, batches; /* by_rows: of results, and of training steps; in both size is
                                        0 otherwise */
@@ -182,6 +183,7 @@ typedef struct api_timed {
     const char **name; /* [n] */
     struct gn_profile_row *row;
 } api_timed;
+typedef struct api_capped api_capped;
 
 struct gnnc_run {
     gnnc_executable *whole; /* that it was made for */
@@ -200,7 +202,9 @@ struct gnnc_run {
     const gn_variant *program;            /* for graphs of the bound one's sizes, and all rows */
     const gn_variant *variant[API_UNITS]; /* whose code the units have */
     gn_unit unit[API_UNITS];              /* code, with instances of this run's */
-    bool bound[API_UNITS];                /* instances are up to date */
+    api_capped *capped[API_UNITS]; /* units' code, where that is of this run alone (api_cap.c);
+                                      NULL: it is the variant's */
+    bool bound[API_UNITS];         /* instances are up to date */
     api_rows named;
     gn_loss_rows rows; /* that leave out enough, of the mask and the graph that are bound; levels
                           -1: not counted yet */
@@ -325,6 +329,22 @@ int64_t api_pulls_bytes(const gnnc_run *r);
 /* How many tensors a backward pass reads besides, at most; and those. */
 int api_count_passed(const gnnc_run *r);
 int api_list_passed(const gnnc_run *r, gn_binding *b);
+/* api_run.c: what a unit is bound to, with room for what it keeps; api_free_bound ends it. */
+typedef struct api_bound {
+    int n, n_graphs;
+    gn_binding *tensors;
+    gn_graph_binding *graphs;
+} api_bound;
+GN_NODISCARD gn_status *api_list_bound(const gnnc_run *r, const gn_unit *u, const gn_state *state,
+                                       const void *dense, api_bound *out);
+void api_free_bound(api_bound *b);
+/* api_run.c: an instance of another unit, which has the same graphs; NULL. */
+const gn_instance *api_like(const gnnc_run *r, int which);
+/* api_cap.c: a unit that is about to be bound keeps to the executable's bound on memory, with code
+ * of its own where it must, or GN_ERR_NOMEM says what takes it.  outline: instances that it is to
+ * be bound like, the last before the first; the caller ends them.  And the end of that code. */
+GN_NODISCARD gn_status *api_keep_within(gnnc_run *r, int which, gn_instance *outline[2]);
+void api_drop_capped(gnnc_run *r, int which);
 /* api_run.c: runs a unit; instances are made where there are none. */
 GN_NODISCARD gn_status *api_run_unit(gnnc_run *r, int which);
 bool api_changes_state(const gnnc_run *r, int which); /* does the unit? */
@@ -378,11 +398,11 @@ GN_NODISCARD gn_status *api_pad(gnnc_run *r, gn_sizes *sizes);
 GN_NODISCARD gn_status *api_arrange(gnnc_run *r);
 void api_drop_padding(gnnc_run *r);
 
-/* api_ir.c: what options say does not go with programs of tensor IR; the model that one is, and
- * what data it is of. */
+/* api_ir.c: what options say does not go with programs of tensor IR; the model that one is, with
+ * `train` its own training step, and what data it is of. */
 GN_NODISCARD gn_status *api_check_ir_options(const gnnc_compile_options *o);
-GN_NODISCARD gn_status *api_model_of_ir(gn_arena *a, const gir_program *p, gn_data_shape *shape,
-                                        gn_model **out);
+GN_NODISCARD gn_status *api_model_of_ir(gn_arena *a, const gir_program *p, bool train,
+                                        gn_data_shape *shape, gn_model **out);
 /* api_tables.c: spaces, relations and columns become copies of this library's size, in blocks
  * that the caller lets go, whatever happens. */
 GN_NODISCARD gn_status *api_read_tables(gnnc_compile_options *o, void *block[3]);

@@ -196,7 +196,7 @@ static gn_status *make_model(gnnc_executable *e, const gnnc_compile_options *o,
                            .has_edge_weight = o->edge_weights,
                            .has_forward = o->gradients != NULL};
     if (e->module->ir) {
-        GN_TRY(api_model_of_ir(&e->arena, e->module->ir, &shape, &e->model));
+        GN_TRY(api_model_of_ir(&e->arena, e->module->ir, o->train, &shape, &e->model));
         e->shape = shape;
         return NULL;
     }
@@ -230,6 +230,13 @@ static gn_status *compile(gnnc_executable *e, const gnnc_compile_options *o,
     if (!whole) GN_TRY(api_keep_options(e, o));
     GN_TRY(make_model(e, o, whole));
     GN_TRY(read_numbers(e, o, &numbers));
+    if (o->memory_bytes < 0)
+        GN_FAIL(GN_ERR_USAGE, "memory_bytes: %lld bytes", (long long)o->memory_bytes);
+    if (o->memory_bytes && (o->by_rows || api_target(api_context(e))))
+        GN_FAIL(GN_ERR_USAGE,
+                "memory_bytes: goes with runs on this processor, and not with by_rows, whose rows "
+                "are known when they are named");
+    e->memory = o->memory_bytes;
     if (o->rate_changes && !o->train) GN_FAIL(GN_ERR_USAGE, "rate_changes goes with `train`");
     e->model->train.rate_changes = o->rate_changes;
     const gn_batch_spec *batches = &e->model->train.batches;
@@ -258,8 +265,7 @@ static gn_status *compile(gnnc_executable *e, const gnnc_compile_options *o,
     GN_TRY(read_tuning(e, o));
     e->opt.kept = gn_numbers_kept[numbers];
     e->opt.precision = gn_numbers_products[numbers];
-    if (o->matmul_precision)
-        GN_TRY(gn_precision_by_name(o->matmul_precision, &e->opt.precision));
+    if (o->matmul_precision) GN_TRY(gn_precision_by_name(o->matmul_precision, &e->opt.precision));
     GN_TRY(gn_storage_by_name(o->gather_storage, &e->opt.gathers));
     if (o->expect_nodes) {
         low_hint *hint = GN_NEW(&e->arena, low_hint);

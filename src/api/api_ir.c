@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#define GN_LOSS "loss"
+
 /* Parsing -------------------------------------------------------------------------------------- */
 
 /* What the verifier finds in a text is the text's fault. */
@@ -58,18 +60,34 @@ static gn_status *check_leaf(const gir_program *p, const gir_node *n, const char
     return NULL;
 }
 
+static bool is_loss(const gir_output *o)
+{
+    return o->kind == GIR_OUTPUT && !strcmp(o->name, GN_LOSS);
+}
+
+static bool has_loss(const gir_program *p)
+{
+    bool found = false;
+    for (uint32_t k = 0; k < p->outputs.n; k++) found = found || is_loss(&p->outputs.p[k]);
+    return found;
+}
+
 static gn_status *check_outputs(const gir_program *p, const char *module)
 {
     for (uint32_t k = 0; k < p->outputs.n; k++) {
         const gir_output *o = &p->outputs.p[k];
-        if (o->kind == GIR_OUTPUT && !strcmp(o->name, "loss"))
-            GN_FAIL(GN_ERR_MODEL, "%s: an output is called 'loss', which is for training", module);
+        const gir_type *t = gir_type_of(p, o->value);
+        bool number = !t->is_graph && !t->space && !t->rank && t->elem == GN_F32;
+        if (is_loss(o) && !number)
+            GN_FAIL(GN_ERR_MODEL, "%s: output '" GN_LOSS "' is of training, and one number of f32",
+                    module);
         GN_TRY(check_name(module, "output", o->name));
         for (uint32_t j = 0; j < k; j++)
             if (p->outputs.p[j].kind == o->kind && !strcmp(p->outputs.p[j].name, o->name))
                 GN_FAIL(GN_ERR_MODEL, "%s: there are two outputs '%s'", module, o->name);
     }
-    if (!gir_result(p, 0)) GN_FAIL(GN_ERR_MODEL, "%s: the program has no output", module);
+    if (!gir_result(p, 0) && !has_loss(p))
+        GN_FAIL(GN_ERR_MODEL, "%s: the program has no output", module);
     return NULL;
 }
 
@@ -109,7 +127,7 @@ gn_status *api_check_ir_options(const gnnc_compile_options *o)
         {"classes", o->classes != 0},
         {"edge_features", o->edge_features != 0},
         {"edge_weights", o->edge_weights},
-        {"train", o->train},
+        {"rate_changes", o->rate_changes},
         {"fixed", o->fixed},
         {"sparse", o->sparse},
         {"dynamic", o->dynamic && strcmp(o->dynamic, "true") != 0},
@@ -188,26 +206,45 @@ static void add_parameter(const gir_program *p, const gir_node *n, gn_param *to)
             to->trainable = false;
 }
 
-static gir_program *without_updates(gn_arena *a, const gir_program *from)
+/* Results alone: what inference gives. */
+static gir_program *results_alone(gn_arena *a, const gir_program *from)
 {
     gir_program *p = gir_clone(a, from);
     uint32_t n = 0;
     for (uint32_t k = 0; k < p->outputs.n; k++)
-        if (p->outputs.p[k].kind == GIR_OUTPUT) p->outputs.p[n++] = p->outputs.p[k];
+        if (p->outputs.p[k].kind == GIR_OUTPUT && !is_loss(&p->outputs.p[k]))
+            p->outputs.p[n++] = p->outputs.p[k];
     p->outputs.n = n;
     p->name = "eval";
     return p;
 }
 
-gn_status *api_model_of_ir(gn_arena *a, const gir_program *p, gn_data_shape *shape, gn_model **out)
+/* A program that has a loss and replaces states is a training step as it is. */
+static gn_status *make_step(gn_arena *a, const gir_program *p, gir_program **out)
+{
+    bool loss = has_loss(p), updates = false;
+    for (uint32_t k = 0; k < p->outputs.n; k++)
+        updates = updates || p->outputs.p[k].kind == GIR_UPDATE;
+    if (!loss || !updates)
+        GN_FAIL(GN_ERR_USAGE,
+                "train: a program of tensor IR is a training step by its output '" GN_LOSS "' and "
+                "its updates of states; %s has no %s",
+                p->name, loss ? "updates" : "such output");
+    *out = gir_clone(a, p);
+    return NULL;
+}
+
+gn_status *api_model_of_ir(gn_arena *a, const gir_program *p, bool train, gn_data_shape *shape,
+                           gn_model **out)
 {
     gn_model *m = GN_NEW(a, gn_model);
     maker z = {.arena = a, .p = p};
     gn_schema *schema = make_schema(&z);
     m->name = p->name;
     m->schema = schema;
-    m->eval = without_updates(a, p);
+    m->eval = results_alone(a, p);
     m->forward = gir_clone(a, p);
+    if (train) GN_TRY(make_step(a, p, &m->step));
     m->params = GN_NEW_N(a, gn_param, p->nodes.n);
     m->hyperparameters = m->warnings = m->optimizer = "";
     for (gir_id v = 1; v < p->nodes.n; v++) {

@@ -10,12 +10,23 @@
 
 #include <string.h>
 
+/* A unit's code; nothing is bound yet. */
+static gn_unit unit_of(const gn_build *b, int which)
+{
+    const gn_unit *const all[API_UNITS] = {&b->eval, &b->step, &b->forward, &b->backward};
+    return *all[which];
+}
+
 void api_unbind(gnnc_run *r)
 {
     API_DEVICE(api_context(r->exe));
     for (int k = 0; k < API_UNITS; k++) {
         gn_unit_release(&r->unit[k]);
         r->bound[k] = false;
+        if (r->capped[k]) { /* which is for what was bound */
+            r->unit[k] = unit_of(&r->variant[k]->build, k);
+            api_drop_capped(r, k);
+        }
     }
     api_drop_padding(r);
     gn_graph_free(r->no_edges);
@@ -67,13 +78,6 @@ bool api_same_weights(const gnnc_executable *e, const gnnc_state *s)
     gn_status_free(status);
     gn_state_free(&want);
     return same;
-}
-
-/* A unit's code; nothing is bound yet. */
-static gn_unit unit_of(const gn_build *b, int which)
-{
-    const gn_unit *const all[API_UNITS] = {&b->eval, &b->step, &b->forward, &b->backward};
-    return *all[which];
 }
 
 void api_switch(gnnc_run *r, gnnc_executable *e)
@@ -241,13 +245,27 @@ static int list_data(const gnnc_run *r, gn_binding *b)
     return n + api_bind_named(r, b + n);
 }
 
-gn_status *api_bind_unit(const gnnc_run *r, gn_unit *u, const gn_state *state, const void *dense,
-                         gn_pool *pool, const gn_instance *like)
+void api_free_bound(api_bound *b)
+{
+    gn_release(b->graphs);
+    gn_release(b->tensors);
+    *b = (api_bound){0};
+}
+
+gn_status *api_list_bound(const gnnc_run *r, const gn_unit *u, const gn_state *state,
+                          const void *dense, api_bound *out)
 {
     gn_binding *b = gn_allocate_zeroed((size_t)(r->n_data + state->n + gn_unit_kept(u) +
                                                 api_count_passed(r) + api_count_sinks(r) + 5) *
                                        sizeof *b);
-    if (!b) GN_FAIL(GN_ERR_NOMEM, "out of memory: bindings");
+    const gn_schema *schema = r->exe->shape.schema;
+    size_t most = schema ? (size_t)schema->n_relations + 2 : 2;
+    gn_graph_binding *g = gn_allocate_zeroed(most * sizeof *g);
+    *out = (api_bound){.tensors = b, .graphs = g};
+    if (!b || !g) {
+        api_free_bound(out);
+        GN_FAIL(GN_ERR_NOMEM, "out of memory: bindings");
+    }
     gn_graph *pattern = r->padded_pattern ? r->padded_pattern : r->pattern;
     int n = list_data(r, b);
     if (dense)
@@ -261,21 +279,24 @@ gn_status *api_bind_unit(const gnnc_run *r, gn_unit *u, const gn_state *state, c
     n += state->n;
     if (u == &r->unit[API_INFER] || u == &r->unit[API_FORWARD]) n += api_list_sinks(r, b + n);
     if (u == &r->unit[API_BACKWARD]) n += api_list_passed(r, b + n);
-    const gn_schema *schema = r->exe->shape.schema;
-    size_t most = schema ? (size_t)schema->n_relations + 2 : 2;
-    gn_graph_binding *g = gn_allocate_zeroed(most * sizeof *g);
-    int graphs = g ? api_list_relations(r, g) : 0;
-    if (g && r->pattern) g[graphs++] = (gn_graph_binding){GN_NAME_X, pattern};
+    out->n = n;
+    out->n_graphs = api_list_relations(r, g);
+    if (r->pattern) g[out->n_graphs++] = (gn_graph_binding){GN_NAME_X, pattern};
+    return NULL;
+}
+
+gn_status *api_bind_unit(const gnnc_run *r, gn_unit *u, const gn_state *state, const void *dense,
+                         gn_pool *pool, const gn_instance *like)
+{
+    api_bound t;
+    GN_TRY(api_list_bound(r, u, state, dense, &t));
     API_DEVICE(api_context(r->exe));
     gn_status *s;
-    if (!g)
-        s = GN_ERROR(GN_ERR_NOMEM, "out of memory: bindings");
-    else if (r->exe->results.size && u->instance)
-        s = gn_unit_bind_again(u, graphs, g, n, b, NULL);
+    if (r->exe->results.size && u->instance)
+        s = gn_unit_bind_again(u, t.n_graphs, t.graphs, t.n, t.tensors, NULL);
     else
-        s = gn_unit_bind(u, graphs, g, n, b, pool, like);
-    gn_release(g);
-    gn_release(b);
+        s = gn_unit_bind(u, t.n_graphs, t.graphs, t.n, t.tensors, pool, like);
+    api_free_bound(&t);
     return s;
 }
 
@@ -296,8 +317,7 @@ static gn_status *make_ready(gnnc_run *r, int which)
     return api_arrange(r);
 }
 
-/* Another instance on the same graphs; NULL. */
-static const gn_instance *like(const gnnc_run *r, int which)
+const gn_instance *api_like(const gnnc_run *r, int which)
 {
     for (int k = 0; k < API_UNITS && !r->exe->results.size; k++)
         if (k != which && r->unit[k].instance) return r->unit[k].instance;
@@ -317,7 +337,12 @@ gn_status *api_make_instances(gnnc_run *r, int which)
     const gn_tuned *t = tunes ? gn_variant_tuned(r->variant[which], unit) : NULL;
     if (t) u->one_region = gn_pick_folds(&t->pick, r->exe->opt.mode);
     GN_TRY(api_send_state(r->state));
-    gn_status *s = api_bind_unit(r, u, &r->state->state, NULL, r->pool, like(r, which));
+    gn_instance *outline[2];
+    gn_status *s = api_keep_within(r, which, outline);
+    if (!s)
+        s = api_bind_unit(r, u, &r->state->state, NULL, r->pool,
+                          outline[1] ? outline[1] : api_like(r, which));
+    for (int k = 0; k < 2; k++) gn_instance_free(outline[k]);
     r->bindings += !s;
     r->bound[which] = !s;
     return s;

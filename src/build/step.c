@@ -86,6 +86,8 @@ gn_status *gn_step_needs(gn_arena *a, const gn_model *m, const gn_pass_options *
 
 gn_status *gn_training_step(gn_arena *a, gn_model *m, const gn_pass_options *opt, gir_program **out)
 {
+    *out = m->step;
+    if (m->step) return NULL;
     if (!m->loss)
         GN_FAIL(GN_ERR_MODEL,
                 "model %s has no loss to train with: write a train block; without one it can be "

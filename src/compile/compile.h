@@ -7,6 +7,7 @@
 #include "passes/passes.h"
 #include "lower/tuning.h"
 #include "runtime/artifact.h"
+#include "runtime/run/exec.h"
 
 typedef struct gn_compile_options {
     gn_pass_options pass;
@@ -45,6 +46,7 @@ typedef struct gn_compiled {
                                  timed; NULL: nobody asked */
     bool quick;               /* for a GPU: optimised less (quick.h) */
     const char *quick_why;    /* as whole_why */
+    const gn_compile_options *opt; /* that it was compiled with; in the arena */
     int set; /* programs of one set are always compiled together, those of an earlier one without
                 later ones too */
     double pass_ms, lower_ms;
@@ -55,6 +57,29 @@ enum { GN_CODE_SETS = 2 }; /* inference, and what training needs besides */
 /* Everything up to loop IR.  Lives in the arena. */
 GN_NODISCARD gn_status *gn_compile(gn_arena *a, const gir_program *p, const gn_compile_options *opt,
                                    int *pass_count, gn_compiled **out);
+
+/* cap.c: less memory for a program that was compiled, before it has code: launches run again. */
+typedef struct gn_room {
+    int64_t bytes; /* that temporaries may take */
+    /* Graphs, symbols and plan of a program as it will be bound (gn_instance_outline); the caller
+     * ends it. */
+    gn_status *(*outline)(void *ctx, const gn_artifact *a, gn_instance **out);
+    void *ctx;
+} gn_room;
+/* cap.c: what is made in layers that the model says (`checkpoint`) is not kept for gradients:
+ * launches run again.  *low in their order; left as it is where there are no such layers. */
+void gn_checkpoint_launches(gn_arena *a, lowered **low);
+typedef struct gn_capped {
+    bool fits;
+    int64_t bytes; /* that its temporaries take; where it does not fit: the least that was found */
+    int64_t without; /* that they took */
+    int again;       /* launches that are there again */
+    double more;     /* of a run's time, as counted: 0.2 is a fifth */
+} gn_capped;
+/* Where it does not fit it is what takes least, and may not be run.  The same bits.  GN_ERR_NOMEM,
+ * and what `outline` says. */
+GN_NODISCARD gn_status *gn_compile_within(gn_arena *a, const gn_room *room, gn_compiled *c,
+                                          gn_capped *out);
 
 typedef struct gn_code_report {
     int kernels, distinct; /* launched, and compiled: equal kernels share code */
@@ -93,8 +118,14 @@ GN_NODISCARD gn_status *gn_compile_objects(gn_arena *a, int n, gn_compiled *cons
                                            gn_code_report *report);
 void gn_kernel_objects_free(gn_kernel_objects *o); /* idempotent */
 
-/* order.c: other launches first, where that lowers the peak of memory. */
-void gn_order_launches(gn_arena *a, lowered *low);
+/* order.c: other launches first, where that lowers the peak of memory.  bytes: of each buffer;
+ * NULL: as if graphs had usual sizes. */
+void gn_order_launches(gn_arena *a, lowered *low, const int64_t *bytes);
+
+/* compile.c: regions to launches in the order of regions, and what each may write over. */
+GN_NODISCARD gn_status *gn_lower_regions(gn_arena *a, const gn_compiled *c, lowered **out);
+/* compile.c: launches in their order become the program: memory reused, chains, an artifact. */
+GN_NODISCARD gn_status *gn_settle_launches(gn_arena *a, lowered *low, gn_compiled *c);
 
 /* reuse.c: the first buffer of the same memory: states and outputs of one name have one. */
 int gn_buffer_root(const lowered *low, int b);

@@ -196,7 +196,20 @@ static int64_t schedule(orderer *z, int plan, uint32_t *order)
     return peak;
 }
 
-void gn_order_launches(gn_arena *a, lowered *low)
+/* Of temporaries, where graphs are of usual sizes. */
+static void guess_bytes(orderer *z)
+{
+    for (uint32_t b = 0; b < z->low->buffers.n; b++) {
+        const low_buffer *f = &z->low->buffers.p[b];
+        int64_t elems;
+        if (f->kind != LOW_TEMP ||
+            __builtin_mul_overflow(f->size.coef, rows_of(z->low, f->size.sym), &elems))
+            continue;
+        z->bytes[b] = elems * (int64_t)gn_elem_size(f->elem);
+    }
+}
+
+void gn_order_launches(gn_arena *a, lowered *low, const int64_t *bytes)
 {
     uint32_t n = low->launches.n, buffers = low->buffers.n;
     orderer z = {.arena = a, .low = low, .n = n};
@@ -207,15 +220,11 @@ void gn_order_launches(gn_arena *a, lowered *low)
     z.touches = GN_NEW_N(a, int, buffers + 1);
     z.alive = GN_NEW_N(a, bool, buffers + 1);
     z.done = GN_NEW_N(a, bool, n + 1);
-    for (uint32_t b = 0; b < buffers; b++) {
-        const low_buffer *f = &low->buffers.p[b];
-        z.root[b] = gn_buffer_root(low, (int)b);
-        int64_t elems;
-        if (f->kind != LOW_TEMP ||
-            __builtin_mul_overflow(f->size.coef, rows_of(low, f->size.sym), &elems))
-            continue;
-        z.bytes[b] = elems * (int64_t)gn_elem_size(f->elem);
-    }
+    for (uint32_t b = 0; b < buffers; b++) z.root[b] = gn_buffer_root(low, (int)b);
+    if (bytes)
+        memcpy(z.bytes, bytes, sizeof *bytes * buffers);
+    else
+        guess_bytes(&z);
     uint32_t *order[PLANS], best = AS_IT_CAME;
     int64_t peak[PLANS];
     for (int plan = 0; plan < PLANS; plan++) {

@@ -167,6 +167,17 @@ value builtin_copy(elab *E, const builtin_call *c)
     return anew(E, c->arg[0], c->mark);
 }
 
+value builtin_checkpoint(elab *E, const builtin_call *c)
+{
+    if (c->arg[0].kind != VAL_INSTANCE)
+        return el_error(E, c->span[0],
+                        "`checkpoint` takes a layer with its hyperparameters, as in "
+                        "`checkpoint(convs[i])(g, h)`, not %s",
+                        val_text(E, &c->arg[0]));
+    c->arg[0].u.instance->again = true;
+    return c->arg[0];
+}
+
 value builtin_is_string(elab *E, const builtin_call *c)
 {
     (void)E;

@@ -110,6 +110,7 @@ struct instance {
     const ast_decl *decl;
     value *hyper; /* [decl->hyper.n] */
     bool named;
+    bool again;                /* values made in it come again in the backward pass (checkpoint) */
     const char *path;          /* "convs.0", "" for the model itself */
     const char *file_path;     /* the same in weight files */
     const gn_source *made_src; /* where it was made */

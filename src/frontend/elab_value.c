@@ -208,11 +208,14 @@ void el_locate(elab *E, gn_span at)
     if (!E->prog) return;
     uint32_t line, col;
     gn_source_position(E->frame->src, at.at, &line, &col);
+    bool again = false;
+    for (const frame *f = E->frame; f && !again; f = f->up) again = f->self && f->self->again;
     E->prog->loc = (gir_loc){.line = line,
                              .col = (uint16_t)(col > UINT16_MAX ? UINT16_MAX : col),
                              .file = E->frame->file,
                              .layer = layer_of(E),
-                             .own = own_line(E, at)};
+                             .own = own_line(E, at),
+                             .again = again};
 }
 
 bool el_step(elab *E, gn_span at, int64_t n)

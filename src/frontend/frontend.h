@@ -115,6 +115,8 @@ typedef struct gn_model {
      *       loss. */
     gir_program *eval, *loss;
     gir_program *forward;  /* results alone, and updates, of loss; NULL unless has_forward */
+    gir_program *step;     /* the training step as it is, where a program of tensor IR is one; NULL:
+                              it is made of loss */
     gir_program *validate; /* eval, and as output "loss" the loss of it over val_mask; NULL unless
                               gn_watches_loss */
     gn_train_spec train;

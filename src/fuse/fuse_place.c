@@ -181,6 +181,17 @@ static bool spreads(const gir_program *p, gir_id v)
     return to && to->op == GIR_CORRUPT && to->attr.i[0] > 1;
 }
 
+/* Does v have columns of what is stored for its rows?  Whoever reads a row along each edge would go
+ * through memory for every number of it. */
+static bool has_columns(const gir_program *p, gir_id v)
+{
+    gir_id of = v;
+    if (gir_at(p, v)->op != GIR_TO_ROWS) return false;
+    do of = gir_in(p, of, 0);
+    while (fu_is_identity_view(p, of));
+    return gir_at(p, of)->op == GIR_TRANSPOSE;
+}
+
 static void choose(placing *z)
 {
     const gir_program *p = z->p;
@@ -194,6 +205,7 @@ static void choose(placing *z)
         if (spreads(p, v) && gir_ops[gir_at(p, gir_in(p, v, 2))->op].cls == GIR_CLASS_MAP)
             force_stored(z, gir_in(p, v, 2));
         if (z->f->put[v]) force_stored(z, gir_in(p, v, 2));
+        if (has_columns(p, v)) force_stored(z, gir_in(p, v, 0));
         if (op != GIR_MATMUL && op != GIR_FROM_ROWS && !gir_numbers_rows(gir_at(p, v))) continue;
         for (int k = 0; k < gir_at(p, v)->n_in; k++) force_stored(z, gir_in(p, v, k));
     }

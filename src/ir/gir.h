@@ -89,10 +89,11 @@ extern const char *const gir_way_name[GIR_WAYS]; /* "forward", ... */
 typedef struct gir_loc {
     uint32_t line; /* 1-based; 0 unknown */
     uint16_t col, file;
-    uint16_t layer; /* of program->layers: the instance whose body the line stands in */
-    uint16_t way;   /* gir_way */
     uint32_t own;   /* line of the first file, the user's own, that stands there or called what
                        does; 0 unknown */
+    uint16_t layer; /* of program->layers: the instance whose body the line stands in */
+    uint8_t way;    /* gir_way */
+    uint8_t again;  /* it is not kept for gradients, but made again (`checkpoint`) */
 } gir_loc;
 
 typedef struct gir_attr {
@@ -137,6 +138,8 @@ gir_program *gir_program_new(gn_arena *a, const char *name);
 #define GIR_LOSS "(loss)" /* no path of a layer */
 /* The number of that layer, new or not; 0 where there are more than 65,535. */
 uint16_t gir_layer(gir_program *p, const char *path);
+/* Is a location one of a layer's instance that has a path? */
+bool gir_is_in_layer(const gir_program *p, gir_loc at);
 gir_space_id gir_space_add(gir_program *p, const char *name, gir_space_kind kind,
                            int64_t size); /* or name.1 */
 

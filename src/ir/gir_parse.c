@@ -304,7 +304,7 @@ static gn_status *read_place(reader *r, gir_loc *loc)
     return NULL;
 }
 
-/* [@ file:line:col] [from line] [in layer] [backward or optimizer] */
+/* [@ file:line:col] [from line] [in layer] [backward or optimizer] [again] */
 static gn_status *read_loc(reader *r, gir_loc *loc)
 {
     const char *name = NULL;
@@ -322,9 +322,10 @@ static gn_status *read_loc(reader *r, gir_loc *loc)
     }
     for (uint16_t way = GIR_BACKWARD; way < GIR_WAYS; way++)
         if (eat(r, gir_way_name[way])) {
-            loc->way = way;
+            loc->way = (uint8_t)way;
             break;
         }
+    loc->again = eat(r, "again");
     return NULL;
 }
 

@@ -150,6 +150,7 @@ static void print_node(const gir_program *p, gir_id v, gn_buf *b)
         word(b, p->layers.p[n->loc.layer]);
     }
     if (n->loc.way && n->loc.way < GIR_WAYS) gn_buf_printf(b, " %s", gir_way_name[n->loc.way]);
+    if (n->loc.again) gn_buf_add(b, " again");
     gn_buf_add(b, "\n");
 }
 

@@ -55,6 +55,7 @@ static gn_status *back_through(gir_program *p, gir_id v, gir_id *ct, const bool 
     if (!any) return NULL;
     p->loc = node.loc;
     if (p->loc.way == GIR_FORWARD) p->loc.way = GIR_BACKWARD;
+    p->loc.again = false;
     if (!vjps[node.op](&g)) GN_FAIL(GN_ERR_MODEL, "%s has no gradient", where(p, v));
     for (int k = 0; k < node.n_in; k++) {
         gir_id in = gir_in(p, v, k);

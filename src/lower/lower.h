@@ -122,6 +122,7 @@ typedef struct low_launch {
     GN_VEC(low_pair) pairs; /* compile/reuse.c */
     int chain;              /* > 1: so many from here on are a chain (compile/chaining.c) */
     int64_t chain_row;      /* then: bytes a row of what goes from one of them to another */
+    bool again;             /* it ran before, for others (compile/cap.c) */
 } low_launch;
 
 typedef struct lowered {

@@ -175,7 +175,8 @@ static gn_status *compile_all(gn_session *s)
 {
     gn_build_options o;
     GN_TRY(gn_session_build_options(s, &o));
-    return gn_build_model(s->arena, s->model, &o, &s->build);
+    o.no_code = o.no_code || gn_session_is_capped(s); /* what has code is known when it is within */
+    return gn_build_model(gn_session_compiler(s), s->model, &o, &s->build);
 }
 
 /* Binding -------------------------------------------------------------------------------------- */
@@ -187,6 +188,7 @@ static gn_status *make_dense(gn_session *s)
     if (__builtin_mul_overflow(d->n_nodes, d->n_features, &elems) || elems > INT64_MAX / 4)
         GN_FAIL(GN_ERR_NOMEM, "dense features of %lld x %lld do not fit memory",
                 (long long)d->n_nodes, (long long)d->n_features);
+    GN_TRY(gn_session_check_dense(s, elems * 4));
     s->x_dense = malloc((size_t)(elems + 1) * sizeof(float));
     if (!s->x_dense) GN_FAIL(GN_ERR_NOMEM, "dense features take %lld bytes", (long long)elems * 4);
     gn_graph_to_dense(s->x_pattern, s->x_dense);
@@ -214,19 +216,11 @@ gn_status *gn_session_bind(gn_session *s, gn_unit *u, gn_pool *pool, const gn_in
     return gn_session_bind_also(s, u, pool, like, 0, NULL);
 }
 
-gn_status *gn_session_bind_also(gn_session *s, gn_unit *u, gn_pool *pool, const gn_instance *like,
-                                int n_also, const gn_binding *also)
+/* What lies on rows and edges, under the names of inputs; how many. */
+static int bind_data(gn_session *s, bool by_batches, gn_binding *b)
 {
-    enum { DATA = 14 + GN_BATCH_BINDINGS };
     const gn_dataset *d = s->data;
-    if (!u->code) return NULL;
-    GN_TRY(make_features(s, u));
-    GN_TRY(gn_session_missing_inputs(s, u));
-    gn_binding *b = GN_NEW_N(s->arena, gn_binding,
-                             DATA + d->n_more + 3 * d->n_columns + s->state.n + gn_unit_kept(u) +
-                                 n_also);
     int64_t nodes = d->n_nodes, labelled = gn_dataset_labelled(d);
-    bool by_batches = s->batches && u->code->set; /* candidates of a search, too */
     uint8_t *train_mask = d->train_mask;
     if (by_batches && !s->batches->parts && !s->model->train.batches.of)
         train_mask = s->batches->mask.data;
@@ -248,7 +242,21 @@ gn_status *gn_session_bind_also(gn_session *s, gn_unit *u, gn_pool *pool, const 
     if (s->edge_attr)
         b[n++] = (gn_binding){GN_NAME_ATTR, GN_F32, d->n_edges, d->edge_dim, s->edge_attr};
     n += gn_session_bind_inputs(s, b + n);
-    n += gn_session_bind_columns(s, b + n);
+    return n + gn_session_bind_columns(s, b + n);
+}
+
+gn_status *gn_session_bound(gn_session *s, const gn_unit *u, int n_also, const gn_binding *also,
+                            gn_session_data *out)
+{
+    enum { DATA = 14 + GN_BATCH_BINDINGS };
+    const gn_dataset *d = s->data;
+    GN_TRY(make_features(s, u));
+    GN_TRY(gn_session_missing_inputs(s, u));
+    gn_binding *b = GN_NEW_N(s->arena, gn_binding,
+                             DATA + d->n_more + 3 * d->n_columns + s->state.n + gn_unit_kept(u) +
+                                 n_also);
+    bool by_batches = s->batches && u->code->set; /* candidates of a search, too */
+    int n = bind_data(s, by_batches, b);
     for (int k = 0; k < n_also; k++) b[n++] = also[k];
     gn_eval_rows *some = s->batches && u == &s->build.eval ? s->batches->eval : NULL;
     if (by_batches) n += gn_batches_bind(s, b + n);
@@ -259,36 +267,48 @@ gn_status *gn_session_bind_also(gn_session *s, gn_unit *u, gn_pool *pool, const 
     g[graphs++] = (gn_graph_binding){GN_NAME_G, s->graph};
     if (s->x_pattern) g[graphs++] = (gn_graph_binding){GN_NAME_X, s->x_pattern};
     graphs += gn_session_bind_relations(s, g + graphs);
+    *out = (gn_session_data){n + s->state.n, b, graphs, g};
+    return NULL;
+}
+
+gn_status *gn_session_bind_also(gn_session *s, gn_unit *u, gn_pool *pool, const gn_instance *like,
+                                int n_also, const gn_binding *also)
+{
+    gn_session_data t;
+    if (!u->code) return NULL;
+    GN_TRY(gn_session_bound(s, u, n_also, also, &t));
+    gn_eval_rows *some = s->batches && u == &s->build.eval ? s->batches->eval : NULL;
     if (some) {
-        some->n_tensors = n + s->state.n;
-        some->tensors = b;
-        some->n_graphs = graphs;
-        some->graphs = g;
+        some->n_tensors = t.n_tensors;
+        some->tensors = t.tensors;
+        some->n_graphs = t.n_graphs;
+        some->graphs = t.graphs;
     }
-    if (by_batches && u == &s->build.step) {
-        s->batches->n_tensors = n + s->state.n;
-        s->batches->tensors = b;
-        s->batches->n_graphs = graphs;
-        s->batches->graphs = g;
+    if (s->batches && u->code->set && u == &s->build.step) {
+        s->batches->n_tensors = t.n_tensors;
+        s->batches->tensors = t.tensors;
+        s->batches->n_graphs = t.n_graphs;
+        s->batches->graphs = t.graphs;
         gn_stored_scatter(s);
     }
     GN_TRY(gn_stored_check(s, u));
-    GN_TRY(gn_unit_bind(u, graphs, g, n + s->state.n, b, pool, like));
+    GN_TRY(gn_unit_bind(u, t.n_graphs, t.graphs, t.n_tensors, t.tensors, pool, like));
     return gn_stored_check_picked(s, u->code, u->instance);
 }
 
-static gn_status *bind_unit(gn_session *s, gn_unit_id id, gn_unit *u)
+/* Programs before this one have the graphs of `outline`, where there is one. */
+static gn_status *bind_unit(gn_session *s, gn_unit_id id, gn_unit *u, const gn_instance *outline)
 {
     gn_pool *pool = s->pool;
     if (u->threads > 0 && u->threads < gn_pool_threads(s->pool)) {
         GN_TRY(gn_pool_new(u->threads, &s->unit_pool[id]));
         pool = s->unit_pool[id];
     }
-    return gn_session_bind(s, u, pool, s->build.eval.instance);
+    return gn_session_bind(s, u, pool, outline ? outline : s->build.eval.instance);
 }
 
 enum {
-    INSTANCES = 2 * GN_UNITS,
+    INSTANCES = GN_SESSION_PROGRAMS,
     GIVE_BACK_FROM = 1 << 26 /* bytes; below that it is not worth its milliseconds */
 };
 
@@ -331,6 +351,14 @@ static gn_status *share_memory(gn_session *s)
     return NULL;
 }
 
+static gn_status *bind_units(gn_session *s, gn_instance *const *outlines)
+{
+    const gn_instance *last = NULL;
+    for (int k = 0; k < GN_SESSION_PROGRAMS; k++) last = outlines[k] ? outlines[k] : last;
+    if (!s->opt.unscored) GN_TRY(bind_unit(s, GN_UNIT_EVAL, &s->build.eval, last));
+    return bind_unit(s, GN_UNIT_STEP, &s->build.step, last);
+}
+
 static gn_status *bind_all(gn_session *s)
 {
     int threads = s->opt.threads > 0 ? s->opt.threads : gn_cores();
@@ -340,9 +368,14 @@ static gn_status *bind_all(gn_session *s)
     GN_TRY(gn_session_sort_inputs(s));
     GN_TRY(gn_session_arrange_columns(s));
     GN_TRY(gn_model_add_state(s->model, &s->build, &s->state));
-    if (!s->opt.unscored) GN_TRY(bind_unit(s, GN_UNIT_EVAL, &s->build.eval));
-    GN_TRY(bind_unit(s, GN_UNIT_STEP, &s->build.step));
-    return share_memory(s);
+    gn_instance *outlines[GN_SESSION_PROGRAMS] = {0};
+    gn_status *status = gn_session_is_capped(s) ? gn_session_keep_within(s, outlines) : NULL;
+    if (!status && gn_session_compiler(s) != s->arena) gn_session_keep_code(s);
+    if (!status) status = bind_units(s, outlines);
+    for (int k = 0; k < GN_SESSION_PROGRAMS; k++) gn_instance_free(outlines[k]);
+    gn_arena_free(&s->compiler);
+    if (gn_session_is_capped(s)) gn_memory_give_back();
+    return status ? status : share_memory(s);
 }
 
 /* Life ----------------------------------------------------------------------------------------- */
@@ -389,6 +422,8 @@ gn_session *gn_session_open(gn_arena *a, const gn_session_options *opt)
     s->arena = a;
     s->opt = *opt;
     gn_state_init(&s->state);
+    gn_arena_init(&s->compiler);
+    s->compiler.oom = a->oom;
     return s;
 }
 
@@ -438,6 +473,7 @@ void gn_session_free(gn_session *s)
     gn_image_free(s->build.image);
     gn_kernel_objects_free(&s->build.objects);
     gn_state_free(&s->state);
+    gn_arena_free(&s->compiler);
     gn_tensor_file_free(s->weights);
     gn_graph_free(s->graph);
     gn_graph_free(s->x_pattern);
@@ -473,7 +509,7 @@ static int64_t csr_bytes(const gn_csr *m)
     return m && !m->lent ? (m->rows + 1) * 8 + m->nnz * 8 : 0;
 }
 
-static int64_t data_bytes(const gn_session *s)
+int64_t gn_session_data_bytes(const gn_session *s)
 {
     const gn_dataset *d = s->data;
     int64_t bytes = csr_bytes(d->x_csr), edges = d->n_edges;
@@ -497,7 +533,7 @@ static int64_t data_bytes(const gn_session *s)
 
 gn_memory gn_session_memory(const gn_session *s)
 {
-    gn_memory m = {.data = data_bytes(s),
+    gn_memory m = {.data = gn_session_data_bytes(s),
                    .states = gn_state_bytes(&s->state),
                    .graphs = gn_graph_bytes(s->graph),
                    .shared = gn_graph_shared_bytes(s->graph)};

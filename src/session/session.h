@@ -26,6 +26,26 @@ typedef struct gn_tune_news {
 
 typedef struct gn_fit gn_fit; /* how far training is: below */
 
+/* What a session holds while it runs, in bytes. */
+typedef struct gn_memory {
+    int64_t data;     /* features, labels, masks, edge data */
+    int64_t graphs;   /* bound and derived */
+    int64_t shared;   /* more that they would have without being symmetric; not in `total` */
+    int64_t states;   /* weights, moments, counters */
+    int64_t prepared; /* what is computed once */
+    int64_t outputs;
+    int64_t arena; /* temporaries, packed by lifetime */
+    int64_t total;
+} gn_memory;
+/* What became of a bound (gn_session_options.memory). */
+typedef struct gn_memory_plan {
+    bool fits;             /* else it is refused, and this is the least that was found */
+    gn_memory memory;      /* as it will be */
+    int64_t bound, before; /* before: the total without it */
+    int again[GN_UNITS];   /* launches that run again, of each unit */
+    double more[GN_UNITS]; /* of its time, as counted */
+} gn_memory_plan;
+
 enum { GN_MOST_AHEAD = 64 }; /* batches that are prepared ahead */
 
 typedef enum gn_evaluate { GN_EVALUATE_AS_SAID, GN_EVALUATE_FULL, GN_EVALUATE_BATCH } gn_evaluate;
@@ -40,7 +60,14 @@ typedef struct gn_session_options {
     gn_order reorder; /* of nodes, at load; what is asked of the session in the user's order comes
                          in it */
     gn_mode mode;
-    int threads; /* 0: as many as there are processors */
+    int threads;    /* 0: as many as there are processors */
+    int64_t memory; /* bytes that data, graphs, states and programs may take together; 0: any */
+    double memory_share; /* the same as a part of what they would take by themselves; 0: not given
+                          */
+    /* Before programs take memory, where it is bounded: what they will take, and what came of it,
+     * be it refused; NULL: nobody listens. */
+    void (*memory_found)(void *ctx, const gn_memory_plan *plan);
+    void *memory_ctx;
     uint64_t seed;
     const char *weights;      /* training starts from this file; NULL: from fresh weights */
     const char *resume;       /* training goes on from this checkpoint; NULL: it starts anew */
@@ -81,6 +108,8 @@ typedef struct gn_session_options {
     const char *tune_lock;   /* choices of schedules come from this file; NULL: as the mode says */
     double tune_seconds; /* of searching where the mode searches; 0: not, what is kept is taken */
     bool tune_on;        /* search on, in any mode, whatever is kept */
+    bool code_alone;     /* with a bound on memory: of what is compiled its code alone is kept, and
+                            nothing to be looked at */
     bool unscored; /* training alone: the model is not evaluated, of which there is no memory */
     bool plain_features; /* those that lie as codes become float32 in memory */
     bool binds_again;    /* other programs are bound to its data later on */
@@ -120,6 +149,7 @@ typedef struct gn_session {
     gn_pool *unit_pool[GN_UNITS]; /* of fewer threads, where a pick says so; else NULL */
     struct gn_batches *batches;   /* NULL: a step is of all rows */
     gn_build build;
+    gn_arena compiler;         /* of `build` with opt.code_alone, until there is code */
     gn_tuned *tuned[GN_UNITS]; /* NULL: as rules say */
     const char *program; /* digest of the loss, before sizes were compiled in; NULL: nothing is
                             resumed */
@@ -297,17 +327,6 @@ GN_NODISCARD gn_status *gn_session_fit(gn_session *s, uint64_t seed,
  * session. */
 GN_NODISCARD gn_status *gn_checkpoint_seed(const char *path, uint64_t *seed);
 
-/* What a session holds while it runs, in bytes. */
-typedef struct gn_memory {
-    int64_t data;     /* features, labels, masks, edge data */
-    int64_t graphs;   /* bound and derived */
-    int64_t shared;   /* more that they would have without being symmetric; not in `total` */
-    int64_t states;   /* weights, moments, counters */
-    int64_t prepared; /* what is computed once */
-    int64_t outputs;
-    int64_t arena; /* temporaries, packed by lifetime */
-    int64_t total;
-} gn_memory;
 gn_memory gn_session_memory(const gn_session *s);
 
 int64_t gn_session_peak_bytes(const gn_session *s); /* the total */

@@ -58,6 +58,37 @@ GN_NODISCARD gn_status *gn_session_bind_also(gn_session *s, gn_unit *u, gn_pool 
 GN_NODISCARD gn_status *gn_session_bind(gn_session *s, gn_unit *u, gn_pool *pool,
                                         const gn_instance *like);
 
+/* What programs of the session are bound to. */
+typedef struct gn_session_data {
+    int n_tensors; /* there is room for what the unit keeps behind them */
+    gn_binding *tensors;
+    int n_graphs;
+    gn_graph_binding *graphs;
+} gn_session_data;
+GN_NODISCARD gn_status *gn_session_bound(gn_session *s, const gn_unit *u, int n_also,
+                                         const gn_binding *also, gn_session_data *out);
+int64_t gn_session_data_bytes(const gn_session *s); /* features, labels, masks, edge data */
+
+/* memory_cap.c: programs keep to opt.memory, in their code, which is made, or GN_ERR_NOMEM says
+ * what takes it.  Then graphs are as programs need them; outline: of each unit, and of what is
+ * computed ahead of it, the last of them beside all others.  The caller ends them. */
+static inline bool gn_session_is_capped(const gn_session *s)
+{
+    return s->opt.memory > 0 || s->opt.memory_share > 0;
+}
+enum { GN_SESSION_PROGRAMS = 2 * GN_UNITS };
+GN_NODISCARD gn_status *gn_session_keep_within(gn_session *s,
+                                               gn_instance *outline[GN_SESSION_PROGRAMS]);
+/* What is compiled into. */
+static inline gn_arena *gn_session_compiler(gn_session *s)
+{
+    return s->opt.code_alone && gn_session_is_capped(s) ? &s->compiler : s->arena;
+}
+/* Of programs what runs, in the session's arena: the compiler's may go. */
+void gn_session_keep_code(gn_session *s);
+/* May features be made dense, which takes so many bytes? */
+GN_NODISCARD gn_status *gn_session_check_dense(const gn_session *s, int64_t bytes);
+
 /* session_hints.c: are features sparse enough to be kept so? */
 bool gn_session_sparse(const gn_session *s);
 

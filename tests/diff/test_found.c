@@ -217,7 +217,7 @@ END_TEST
 START_TEST(many_rows)
 {
     for (uint64_t seed = 0; seed < (GN_UNDER_ASAN || !suite_long() ? 1 : 3); seed++) {
-        random_gir_options o = {.max_nodes = seed || GN_UNDER_ASAN ? 5000 : 20000};
+        random_gir_options o = {.max_nodes = !suite_long() || seed || GN_UNDER_ASAN ? 5000 : 20000};
         for (unsigned mode = 0; mode < RUN_MODE_COUNT; mode++)
             run_seed(large[_i], seed, &o, 1u << mode, seed ? 0 : 1u << mode);
     }

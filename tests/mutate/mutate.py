@@ -89,6 +89,8 @@ ROOMS = (
       for room in ("src/session/subgraphs", "src/session/clusters")),
     ("runtime/graph/graph_without", (("test_runtime_edges", {}), BATCHES), True),
     ("src/base/draw_weighted", (("test_draw", {}),), False),
+    ("src/base/twister", (("test_twister", {}),), False),
+    ("src/api/api_draw", (("test_api_draw", {}),), False),
     ("src/api/api_rows", (("test_api_named", {}),), True),
     ("runtime/graph/graph_draw", (("test_runtime_edges", {}), BATCHES), True),
     *((room, (some("test_random_forward", 200), SMALL, ("test_conform_typed", {})), True)
@@ -144,6 +146,7 @@ ROOMS = (
     *((room, (("lit", {"LIT_FILTER": "typed-models"}),), True)
       for room in ("src/build/step", "src/frontend/elab_words")),
     ("src/build/one_graph", (("test_api_relations", {}), ("aot_relations", {})), True),
+    ("src/api/api_ir", (("test_api_ir", {}),), True),
     ("src/api/", (("test_api", {}), ("test_api_relations", {}), ("test_api_state", {}),
                   ("test_api_arguments", {}), ("test_api_dynamic", {}), ("test_api_padding", {}),
                   ("test_api_context", {}), ("test_api_tune", {}), ("test_api_named", {}),

@@ -258,6 +258,24 @@ START_TEST(chains)
 }
 END_TEST
 
+/* In some programs launches run again, to take less memory. */
+START_TEST(runs_again)
+{
+    run_tally tally = {0};
+    for (int seed = 0; seed < programs && !tally.again; seed++) {
+        gn_arena a;
+        gn_arena_init(&a);
+        gir_program *p = random_gir(&a, (uint64_t)seed, options);
+        gir_env env = data_of(&a, p, (uint64_t)seed);
+        unsigned modes = modes_of((uint64_t)seed) & ~1u;
+        gn_status *s = run_every_way(p, &env, modes, modes, &tally);
+        ck_assert_msg(!s, "seed %d: %s", seed, gn_status_message(s));
+        gn_arena_free(&a);
+    }
+    ck_assert_int_gt(tally.again, 0);
+}
+END_TEST
+
 int random_diff_cuda(const char *name, const random_gir_options *opt, int n)
 {
     cuda = true;
@@ -276,13 +294,14 @@ int random_diff(const char *name, const random_gir_options *opt, int n)
         batches = (batches + 19) / 20; /* what the compiler does under a sanitizer, not all that it
                                           makes */
     else if (!more && !suite_long())
-        batches = (batches + 2) / 3; /* the set as a whole is looked at all the same */
+        batches = (batches + 3) / 4; /* the set as a whole is looked at all the same */
     Suite *suite = suite_create(name);
     if (only < 0 && !cuda && programs >= n) { /* fewer do not hold every pair */
         TCase *all = tcase_create("set");
         if (!opt->relations) tcase_add_test(all, pairs);
         tcase_add_test(all, bounds);
         tcase_add_test(all, chains);
+        tcase_add_test(all, runs_again);
         tcase_set_timeout(all, 600);
         suite_add_tcase(suite, all);
     }

@@ -31,13 +31,14 @@ typedef struct run_mode {
     bool sparse; /* every input over rows with one trailing axis in f32 is bound as a pattern, too
                   */
     bool split;
-    bool some;              /* some optimisations are left out, others for other programs */
-    bool small;             /* caches of next to nothing: blocks and chunks of a few rows */
-    bool drawn;             /* schedules are drawn at random, for every region others */
-    const char *cpu;        /* NULL: the host */
-    bool cuda;              /* code is CUDA */
+    bool some;       /* some optimisations are left out, others for other programs */
+    bool small;      /* caches of next to nothing: blocks and chunks of a few rows */
+    bool less;       /* launches run again, for the least memory that is found (compile/cap.c) */
+    bool drawn;      /* schedules are drawn at random, for every region others */
+    const char *cpu; /* NULL: the host */
+    bool cuda;       /* code is CUDA */
     gn_precision precision; /* of products, within bounds that allow for it */
-    gn_storage kept; /* between loops, rows of any length; within bounds that allow for it */
+    gn_storage kept;        /* between loops, rows of any length; within bounds that allow for it */
     bool pairs; /* of a CPU: lanes multiply two terms at once, whether this machine's do or not */
     bool cpu_loops; /* of CUDA: made for a CPU's limits, so that it meets whatever a CPU's schedules
                        make */
@@ -59,6 +60,7 @@ extern const run_mode run_modes[RUN_ALL_MODES];
 typedef struct run_tally {
     int64_t programs, kernels, compiled, elements, skipped;
     int64_t chained; /* instances that ran in blocks of rows */
+    int64_t again;   /* launches that run again, in modes of the least memory */
 } run_tally;
 
 typedef struct run_case run_case;

@@ -1,8 +1,10 @@
+/* labels: long */
 /* links: tune codegen lower passes frontend ir runtime cache base */
 /* timeout: 120 */
 /* Batches that are prepared on a thread of their own: in order, no more than there is room for,
  * with the bits that training without has, whatever ends it. */
 #include "base/alloc.h"
+#include "cache/cache.h"
 #include "session/lookahead.h"
 #include "session/minibatches.h"
 #include "session/session_impl.h"
@@ -200,9 +202,18 @@ typedef struct outcome {
     unsigned char state[MOST_BYTES];
 } outcome;
 
+/* Sessions of a case run the same kernels, which the first compiles. */
+static gn_cache *compiled(void)
+{
+    static gn_cache *kept;
+    if (!kept) fine(gn_cache_new(&(gn_cache_options){0}, &kept));
+    return kept;
+}
+
 static gn_session_options options(gn_arena *a, int k, int ahead, int threads)
 {
     return (gn_session_options){
+        .cache = compiled(),
         .text = gn_arena_printf(a, cases[k].model, cases[k].setting),
         .threads = threads,
         .seed = 3,

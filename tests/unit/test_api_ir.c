@@ -226,6 +226,84 @@ START_TEST(states_stay)
 }
 END_TEST
 
+/* A training step as it is: least squares by hand, with a momentum, over a matrix that is bound as
+ * a relation of its columns to its rows. */
+static const char descent[] = "program @descent {\n"
+                              "  space row node ?\n  space column node 3\n"
+                              "  space edge edge ? of %1\n"
+                              "  %1 = graph \"x\" : graph<column -> row, edge>\n"
+                              "  %2 = input \"rate\" : f32[]\n  %3 = input \"y\" : row f32[1]\n"
+                              "  %4 = state \"w\" : f32[3, 1]\n  %5 = state \"m\" : f32[3, 1]\n"
+                              "  %6 = to_rows %4 : column f32[1]\n"
+                              "  %7 = gather %1, %6 {end = 0}\n"
+                              "  %8 = scatter %1, %7 {end = 1, red = 0}\n"
+                              "  %9 = sub %8, %3\n  %10 = mul %9, %9\n"
+                              "  %11 = space_reduce %10 {red = 0}\n  %12 = reshape %11 : f32[]\n"
+                              "  %13 = gather %1, %9 {end = 1}\n"
+                              "  %14 = scatter %1, %13 {end = 0, red = 0}\n"
+                              "  %15 = from_rows %14\n  %16 = add %15, %5\n"
+                              "  %17 = broadcast %2 : f32[3, 1]\n  %18 = mul %16, %17\n"
+                              "  %19 = sub %4, %18\n"
+                              "  output \"loss\" %12\n"
+                              "  update \"w\" %19\n  update \"m\" %16\n}\n";
+
+enum { COLUMNS = 3, ENTRIES = 7 };
+
+static const int64_t entry_column[ENTRIES] = {0, 1, 2, 0, 2, 1, 1},
+                     entry_row[ENTRIES] = {0, 0, 1, 2, 2, 3, 0}; /* one stands twice */
+
+static double step_by_hand(const float *y, float rate, float *w, float *m)
+{
+    float off[B];
+    double loss = 0;
+    for (int v = 0; v < B; v++) off[v] = -y[v];
+    for (int k = 0; k < ENTRIES; k++) off[entry_row[k]] += w[entry_column[k]];
+    for (int v = 0; v < B; v++) loss += off[v] * off[v];
+    for (int k = 0; k < ENTRIES; k++) m[entry_column[k]] += off[entry_row[k]];
+    for (int c = 0; c < COLUMNS; c++) w[c] -= rate * m[c];
+    return loss;
+}
+
+/* States in memory of the caller's, the first with strides that code has not. */
+START_TEST(training_step)
+{
+    bench b = open_ir(descent, (gnnc_compile_options){.train = true});
+    int64_t rows[] = {B, 1}, shape[] = {COLUMNS, 1}, apart[] = {2, 1}, together[] = {1, 1};
+    float y[B] = {1, -2, 3, .5f}, rate = .05f, w[2 * COLUMNS] = {.5f, 9, -1, 9, 2, 9},
+          m[COLUMNS] = {0}, want[] = {.5f, -1, 2}, want_m[COLUMNS] = {0};
+    DLTensor ty = tensor(y, 2, rows, kDLFloat, 32), tr = tensor(&rate, 0, NULL, kDLFloat, 32),
+             tw = tensor(w, 2, shape, kDLFloat, 32), tm = tensor(m, 2, shape, kDLFloat, 32), out;
+    tw.strides = apart;
+    tm.strides = together;
+    gnnc_graph *x;
+    double loss;
+    ok(gnnc_relation_from_coo(usual_context(), COLUMNS, B, ENTRIES, GNNC_INT64, entry_column,
+                              entry_row, &x));
+    ok(gnnc_run_bind_relation(b.run, "x", x));
+    ok(gnnc_run_bind(b.run, "y", &ty));
+    ok(gnnc_run_bind(b.run, "rate", &tr));
+    ok(gnnc_run_bind_weight(b.run, "w", &tw));
+    ok(gnnc_run_bind_weight(b.run, "m", &tm));
+    for (int k = 0; k < 5; k++) {
+        rate = .05f / (float)(k + 1); /* read anew by every step */
+        double is = step_by_hand(y, rate, want, want_m);
+        ok(gnnc_run_step(b.run, &loss));
+        ck_assert_double_eq_tol(loss, is, 1e-4);
+        for (int c = 0; c < COLUMNS; c++) {
+            ck_assert_float_eq_tol(w[2 * c], want[c], 1e-5f);
+            ck_assert_float_eq_tol(m[c], want_m[c], 1e-4f);
+        }
+    }
+    ck_assert(w[1] == 9 && w[3] == 9); /* what lies between is not written */
+    memcpy(want, m, sizeof want);
+    ok(gnnc_run_infer(b.run)); /* which has no results, and updates nothing */
+    ck_assert_mem_eq(want, m, sizeof want);
+    refused(gnnc_run_output(b.run, "loss", &out), GNNC_ERROR_USAGE, "loss");
+    gnnc_graph_free(x);
+    tear_down(&b);
+}
+END_TEST
+
 static void no_module(const char *text, const char *words)
 {
     gnnc_module *m;
@@ -238,7 +316,7 @@ static void no_module(const char *text, const char *words)
 START_TEST(refuses)
 {
     static const gnnc_compile_options others[] = {{.model = "M"},      {.features = 3},
-                                                  {.train = true},     {.by_rows = true},
+                                                  {.by_rows = true},   {.rate_changes = true},
                                                   {.dynamic = "auto"}, {.sparse = true}};
     gnnc_module *m;
     gnnc_executable *e;
@@ -252,7 +330,7 @@ START_TEST(refuses)
     no_module("", "p.gir:1:1: ");
     no_module("program @p {\n  %1 = inputt \"x\" : f32[2]\n}\n", "p.gir:2:");
     no_module(NODE "}\n", "p.gir: the program has no output");
-    no_module(NODE "  output \"loss\" %1\n}\n", "an output is called 'loss'");
+    no_module(NODE "  output \"loss\" %1\n}\n", "output 'loss' is of training, and one number");
     no_module(NODE "  output \"a\" %1\n  output \"a\" %1\n}\n", "output");
     no_module(NODE "  output \"kept.1\" %1\n}\n", "names with 'kept.' are of gradients");
     no_module("program @p {\n  %1 = input \"cotangent.0\" : f32[2]\n  output \"a\" %1\n}\n",
@@ -270,6 +348,8 @@ START_TEST(refuses)
         o.size = sizeof o;
         refused(gnnc_compile(m, &o, &e), GNNC_ERROR_USAGE, "is for models of the language");
     }
+    gnnc_compile_options trains = {.size = sizeof trains, .train = true};
+    refused(gnnc_compile(m, &trains, &e), GNNC_ERROR_USAGE, "conv has no such output");
     if (GNNC_HAVE_LLVM) {
         gnnc_compile_options o = {.size = sizeof o};
         ok(gnnc_compile(m, &o, &e));
@@ -319,13 +399,43 @@ static gnnc_status *live(void *ctx)
     return s;
 }
 
+/* A step, of a state with strides of the caller's, which the run has a copy of. */
+static gnnc_status *live_by_step(void *ctx)
+{
+    poor *z = ctx;
+    life l = {0};
+    int64_t rows[] = {B, 1}, shape[] = {COLUMNS, 1}, apart[] = {2, 1};
+    float y[B] = {0}, rate = .1f, w[2 * COLUMNS] = {0};
+    double loss;
+    DLTensor ty = tensor(y, 2, rows, kDLFloat, 32), tr = tensor(&rate, 0, NULL, kDLFloat, 32),
+             tw = tensor(w, 2, shape, kDLFloat, 32);
+    tw.strides = apart;
+    gnnc_compile_options o = {.size = sizeof o, .train = true, .compile_threads = 1};
+    gnnc_status *s = gnnc_context_new(&z->context, &l.context);
+    if (!s) s = gnnc_module_parse_ir(l.context, descent, strlen(descent), NULL, &l.module);
+    if (!s) s = gnnc_compile(l.module, &o, &l.exe);
+    if (!s) s = gnnc_state_new(l.exe, 1, &l.state);
+    if (!s) s = gnnc_run_new(l.exe, l.state, NULL, &l.run);
+    if (!s)
+        s = gnnc_relation_from_coo(l.context, COLUMNS, B, ENTRIES, GNNC_INT64, entry_column,
+                                   entry_row, &l.graph);
+    if (!s) s = gnnc_run_bind_relation(l.run, "x", l.graph);
+    if (!s) s = gnnc_run_bind(l.run, "y", &ty);
+    if (!s) s = gnnc_run_bind(l.run, "rate", &tr);
+    if (!s) s = gnnc_run_bind_weight(l.run, "w", &tw);
+    if (!s) s = gnnc_run_step(l.run, &loss);
+    life_end(&l);
+    return s;
+}
+
 START_TEST(memory)
 {
+    gnnc_status *(*const lives[])(void *) = {live, live_by_step};
     poor z = {0};
     z.context = poor_context(&z.p);
-    ok(live(&z));
+    ok(lives[_i](&z));
     ck_assert_int_eq(z.p.blocks, 0);
-    ck_assert_int_gt(fail_allocations(&z.p, live, &z, 60, false), 20);
+    ck_assert_int_gt(fail_allocations(&z.p, lives[_i], &z, 60, false), 20);
 }
 END_TEST
 
@@ -337,7 +447,8 @@ int main(void)
         tcase_add_loop_test(t, relations, 0, 2);
         tcase_add_loop_test(t, views_that_are_results, 0, 3);
         tcase_add_test(t, states_stay);
-        tcase_add_test(t, memory);
+        tcase_add_test(t, training_step);
+        tcase_add_loop_test(t, memory, 0, 2);
     }
     tcase_add_test(t, refuses);
     tcase_set_timeout(t, 120);

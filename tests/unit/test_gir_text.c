@@ -24,7 +24,7 @@ static const char
               "  %6 = const {value = -inf} : f64[] in \"(loss)\"\n"
               "  %7 = const {value = nan} : batch bf16[1]\n"
               "  %8 = self_loops %1 : graph<node -> node, edge.1>\n"
-              "  %9 = size {space = edge.1} : i64[] optimizer\n"
+              "  %9 = size {space = edge.1} : i64[] optimizer again\n"
               "  %10 = pattern %2 : graph<feature -> node, edge.2>\n"
               "  %11 = transpose %3 {perm = 1} : f32[2, 16]\n"
               "  %12 = concat %3, %3, %3 {axis = 1} : f32[16, 6]\n"

@@ -51,7 +51,7 @@ START_TEST(what_gives_back_comes_first)
                               "  %8 = reduce %5 {red = 0, axes = 1} : node f32[]\n"
                               "  output \"a\" %6\n  output \"b\" %7\n  output \"c\" %8\n}\n");
     ck_assert_str_eq(order_of(low), " 3 4 5 6 7 8");
-    gn_order_launches(&arena, low);
+    gn_order_launches(&arena, low, NULL);
     ck_assert_str_eq(order_of(low), " 3 6 4 7 5 8");
     gn_arena_free(&arena);
 }
@@ -65,10 +65,10 @@ START_TEST(readers_come_first)
                               "  %5 = reduce %4 {red = 0, axes = 1} : node f32[]\n"
                               "  %6 = reduce %3 {red = 0, axes = 1} : node f32[]\n"
                               "  output \"a\" %5\n  output \"b\" %6\n}\n");
-    gn_order_launches(&arena, low);
+    gn_order_launches(&arena, low, NULL);
     ck_assert_str_eq(order_of(low), " 3 4 5 6");
     gn_find_reuse(&arena, low);
-    gn_order_launches(&arena, low);
+    gn_order_launches(&arena, low, NULL);
     ck_assert_str_eq(order_of(low), " 3 6 4 5");
     gn_arena_free(&arena);
 }
@@ -80,12 +80,12 @@ START_TEST(dependences_stay)
     gn_arena_init(&arena);
     lowered *low = lower(HEAD "  %3 = exp %2 : node f32[64]\n  %4 = exp %3 : node f32[64]\n"
                               "  %5 = tanh %4 : node f32[64]\n  output \"a\" %5\n}\n");
-    gn_order_launches(&arena, low);
+    gn_order_launches(&arena, low, NULL);
     ck_assert_str_eq(order_of(low), " 3 4 5");
     low = lower("program @p {\n  %1 = state \"w\" : f32[4096]\n  %2 = tanh %1 : f32[4096]\n"
                 "  %3 = exp %2 : f32[4096]\n  %4 = exp %1 : f32[4096]\n"
                 "  output \"a\" %3\n  update \"w\" %4\n}\n");
-    gn_order_launches(&arena, low);
+    gn_order_launches(&arena, low, NULL);
     int read = -1, written = -1;
     for (uint32_t k = 0; k < low->launches.n; k++) {
         const low_launch *l = &low->launches.p[k];

@@ -18,4 +18,6 @@ from __future__ import annotations
 
 from ._backend import Explanation, Mismatch, backend, explain, stats
 
-__all__ = ["backend", "explain", "stats", "Explanation", "Mismatch"]
+from ._step import compile_step
+
+__all__ = ["backend", "compile_step", "explain", "stats", "Explanation", "Mismatch"]

@@ -13,10 +13,12 @@ from torch._dynamo.backends.common import aot_autograd
 from torch._functorch.aot_autograd import make_boxed_func
 
 from .._errors import Error
-from ._cut import Cut, Cutter, Left, name_of
+from ._cut import Cutter
 from ._graphs import split
+from ._matrices import kind_of
 from ._program import Stats, context
 from ._spaces import Unsupported
+from ._write import Cut, Left, name_of
 
 # Without these every self-loop ends a graph: how many there are depends on data.
 torch._dynamo.config.capture_dynamic_output_shape_ops = True
@@ -85,6 +87,14 @@ class _Session:
         self.mode = options.get("mode") or mode
         self.known: Dict[Any, Any] = {}
         self.user_outputs: Optional[int] = None
+        self.kinds: Dict[str, str] = {}  # of inputs of few non-zeros, by their names in graphs
+
+    def look(self, inputs: Sequence[Any]) -> None:
+        """At what the first call has: programs are made for that, and others when others come."""
+        for k, t in enumerate(inputs):
+            kind = kind_of(t)
+            if kind is not None:
+                self.kinds[f"primals_{k + 1}"] = self.kinds[f"arg{k}_1"] = kind
 
     def partition(self, joint: fx.GraphModule, inputs: Any, *, num_fwd_outputs: int,
                   **kwargs: Any) -> Tuple[fx.GraphModule, fx.GraphModule]:
@@ -96,7 +106,7 @@ class _Session:
         plain = _copy(gm) if self.check else None
         mode = None if self.mode == "default" else self.mode
         try:
-            run, cut = Cutter(gm, self.known, mode, self.threads, outputs).cut()
+            run, cut = Cutter(gm, self.known, mode, self.threads, outputs, self.kinds).cut()
         except (Unsupported, Error) as e:
             _warn("", f"gnnc: torch runs a whole graph ({what}): {e}")
             cut = Cut()
@@ -158,28 +168,37 @@ def _largest(b: torch.Tensor) -> float:
 
 
 def _taken_apart() -> Any:
-    """Norms, as what they are made of."""
+    """Norms and losses, as what they are made of."""
     from torch._decomp import get_decompositions
     aten = torch.ops.aten
     return get_decompositions([
         aten._native_batch_norm_legit_functional, aten.native_batch_norm,
         aten.native_batch_norm_backward, aten._native_batch_norm_legit_no_training,
         aten._native_batch_norm_legit,
-        aten.native_layer_norm, aten.native_layer_norm_backward])
+        aten.native_layer_norm, aten.native_layer_norm_backward,
+        aten.mse_loss, aten.mse_loss_backward, aten.smooth_l1_loss, aten.smooth_l1_loss_backward,
+        aten.huber_loss, aten.huber_loss_backward, aten.binary_cross_entropy,
+        aten.binary_cross_entropy_backward, aten.binary_cross_entropy_with_logits,
+        aten.log_sigmoid_forward, aten.log_sigmoid_backward])
 
 
-def backend(gm: fx.GraphModule, inputs: Sequence[Any], *, mode: Optional[str] = None,
-            options: Optional[Dict[str, Any]] = None) -> Callable[..., Any]:
-    """What torch.compile(model, backend="gnnc") calls."""
-    options = dict(options or {})
+def checked(options: Dict[str, Any], mode: Optional[str] = None) -> Dict[str, Any]:
     for name in options:
         if name not in _OPTIONS:
             raise ValueError(f"gnnc has no option '{name}': there are {', '.join(_OPTIONS)}")
     mode = options.get("mode") or mode
     if mode is not None and mode not in _MODES:
         raise ValueError(f"gnnc has no mode '{mode}': there are {', '.join(sorted(_MODES))}")
+    return options
+
+
+def backend(gm: fx.GraphModule, inputs: Sequence[Any], *, mode: Optional[str] = None,
+            options: Optional[Dict[str, Any]] = None) -> Callable[..., Any]:
+    """What torch.compile(model, backend="gnnc") calls."""
+    options = checked(dict(options or {}), mode)
     context()
     s = _Session(options, mode)
+    s.look(inputs)
     compiled = aot_autograd(fw_compiler=lambda g, _: s.compile(g, "forward"),
                             bw_compiler=lambda g, _: s.compile(g, "backward"),
                             inference_compiler=lambda g, _: s.compile(g, "inference"),

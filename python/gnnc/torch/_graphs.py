@@ -5,21 +5,30 @@ once; and the split of a joint graph into forward and backward, with what is kep
 from __future__ import annotations
 
 import operator
-from typing import Any, Dict, List, Set, Tuple
+from typing import Any, Callable, Dict, List, Optional, Set, Tuple
 
 import torch
 from torch import fx
 
+from ._draws import draw_mask
 from ._rules import RULES, argument, aten, constant, index_of
 from ._spaces import size_of, value_of
 
 
-def draw_mask(keep: float, *shape: int) -> torch.Tensor:
-    """A mask of dropout: torch's draws, as native_dropout makes them."""
-    return torch.empty(shape, dtype=torch.bool).bernoulli_(keep)
+def rows_where(mask: torch.Tensor) -> torch.Tensor:
+    """The rows that a mask names, in order."""
+    return mask.nonzero().squeeze(1)
 
 
-draw_mask.gnnc_random = True  # type: ignore[attr-defined]
+def is_target(y: torch.Tensor, classes: int, ignored: int) -> torch.Tensor:
+    """Of each row and class: is it the row's?  Rows of the ignored class have none."""
+    bad = ((y < 0) | (y >= classes)) & (y != ignored)
+    if bool(bad.any()):
+        raise IndexError(f"Target {int(y[bad][0])} is out of bounds.")
+    return y.unsqueeze(1) == torch.arange(classes)
+
+
+rows_where.gnnc_pure = is_target.gnnc_pure = True  # type: ignore[attr-defined]
 
 
 def is_size(node: fx.Node) -> bool:
@@ -37,7 +46,7 @@ def is_random(node: fx.Node) -> bool:
 def is_pure(node: fx.Node) -> bool:
     """An operator of ATen that neither draws nor writes."""
     target = node.target
-    if target is operator.getitem:
+    if target is operator.getitem or getattr(target, "gnnc_pure", False):
         return True
     if not isinstance(target, torch._ops.OpOverload):
         return getattr(target, "__module__", "") in ("_operator", "torch", "math", "torch.fx")
@@ -87,6 +96,8 @@ def size_alone(node: fx.Node, alone: Set[fx.Node]) -> bool:
 
 def is_index_input(node: fx.Node) -> bool:
     val = value_of(node)
+    if node.meta.get("gnnc_mask"):
+        return node.op == "placeholder"
     return node.op == "placeholder" and isinstance(val, torch.Tensor) and \
         val.dtype in (torch.int64, torch.int32) and val.device.type == "cpu" and val.dim() > 0
 
@@ -102,7 +113,13 @@ def prepare(gm: fx.GraphModule, known: Dict[Any, Any]) -> None:
         if node.target is aten.native_dropout.default:
             _split_dropout(gm.graph, node)
     for node in list(gm.graph.nodes):
-        if node.target is operator.getitem:
+        if node.target is operator.getitem and node.args[0].target is aten.nll_loss_forward.default:
+            _open_loss(gm.graph, node)
+        elif node.target is aten.nll_loss_backward.default:
+            _open_loss_backward(gm.graph, node)
+        elif node.target in _BY_MASK:
+            _list_rows(gm.graph, node)
+        elif node.target is operator.getitem:
             _pick(gm.graph, node)
         elif node.target is aten.std.correction:
             _spread(gm.graph, node, node, "deviation")
@@ -204,6 +221,85 @@ def _spread(graph: fx.Graph, node: fx.Node, of: fx.Node, what: str) -> None:
             new = add(aten.mean.dim, add(aten.mul.Tensor, d, d), dims, keep)
             if what == "deviation":
                 new = add(aten.sqrt.default, new)
+    node.replace_all_uses_with(new)
+    graph.erase_node(node)
+
+
+_BY_MASK = {aten.index.Tensor, aten.index_put.default, aten._unsafe_index_put.default}
+
+
+def _list_rows(graph: fx.Graph, node: fx.Node) -> None:
+    """Rows by a mask that is an input as rows by their numbers."""
+    at = node.args[1]
+    mask = at[0] if len(at) == 1 else None
+    if not isinstance(mask, fx.Node) or mask.op != "placeholder" or \
+            value_of(mask).dtype != torch.bool or value_of(mask).dim() != 1 or \
+            value_of(mask).device.type != "cpu":
+        return
+    rows = value_of(node if node.target is aten.index.Tensor else node.args[2])
+    if rows.dim() == 0:
+        return
+    with graph.inserting_before(node):
+        new = graph.call_function(rows_where, (mask,))
+    new.meta["val"] = value_of(mask).new_empty((rows.shape[0],), dtype=torch.int64)
+    mask.meta["gnnc_mask"] = True
+    node.args = (node.args[0], [new], *node.args[2:])
+
+
+def _hot(graph: fx.Graph, node: fx.Node, x: fx.Node, y: fx.Node,
+         ignored: int) -> Optional[fx.Node]:
+    """Which class is whose, where a loss is one that programs have; the rest is torch's."""
+    val = value_of(x)
+    if val.dim() != 2 or not isinstance(val.shape[1], int) or val.dtype != torch.float32 or \
+            val.device.type != "cpu":
+        return None
+    hot = graph.call_function(is_target, (y, val.shape[1], ignored))
+    hot.meta["val"] = val.new_empty(val.shape, dtype=torch.bool)
+    return hot
+
+
+def _adder(graph: fx.Graph, like: fx.Node) -> Callable[..., fx.Node]:
+    def add(target: Any, *args: Any, **kwargs: Any) -> fx.Node:
+        new = graph.call_function(target, args, kwargs)
+        return _like(new, like, target(*fx.node.map_arg(args, value_of), **kwargs))
+    return add
+
+
+def _open_loss(graph: fx.Graph, node: fx.Node) -> None:
+    """A result of nll_loss as sums over what its classes pick."""
+    of, at = node.args
+    x, y, weight, reduction, ignored = of.args
+    if weight is not None or reduction not in (1, 2):
+        return
+    with graph.inserting_before(node):
+        hot, add = _hot(graph, node, x, y, ignored), _adder(graph, node)
+        if hot is None:
+            return
+        count = add(aten._to_copy.default, add(aten.sum.default, hot), dtype=torch.float32)
+        if at == 1:
+            new = count
+        else:
+            left = add(aten.masked_fill.Scalar, x, add(aten.logical_not.default, hot), 0.)
+            new = add(aten.neg.default, add(aten.sum.default, left))
+            if reduction == 1:
+                new = add(aten.div.Tensor, new, count)
+    node.replace_all_uses_with(new)
+    graph.erase_node(node)
+
+
+def _open_loss_backward(graph: fx.Graph, node: fx.Node) -> None:
+    grad, x, y, weight, reduction, ignored, count = node.args
+    if weight is not None or reduction not in (1, 2):
+        return
+    with graph.inserting_before(node):
+        hot, add = _hot(graph, node, x, y, ignored), _adder(graph, node)
+        if hot is None:
+            return
+        each = add(aten.neg.default, grad)
+        if reduction == 1:
+            each = add(aten.div.Tensor, each, count)
+        wide = add(aten.expand.default, each, list(_sizes(graph, x, value_of(x))))
+        new = add(aten.masked_fill.Scalar, wide, add(aten.logical_not.default, hot), 0.)
     node.replace_all_uses_with(new)
     graph.erase_node(node)
 

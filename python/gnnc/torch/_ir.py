@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, List, NamedTuple, Optional, Sequence, Tuple
+import re
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Set, Tuple
 
 ELEMS = {"torch.float32": "f32", "torch.bool": "bool"}
+
+_NUMBER = re.compile(r"%(\d+)")
 
 
 class Value(NamedTuple):
@@ -43,6 +46,24 @@ class Text:
         self.nodes.append(self.now)
         return Value(len(self.nodes) - 1, elem, space, tuple(dims))
 
+    def read(self) -> Set[int]:
+        """Numbers of the values that results are made of."""
+        of: Dict[int, List[int]] = {}
+        found: Set[int] = set()
+        stack: List[int] = []
+        for line in self.lines:
+            first, *rest = [int(n) for n in _NUMBER.findall(line)]
+            if line.startswith("  %"):
+                of[first] = rest
+            else:
+                stack.append(first)
+        while stack:
+            v = stack.pop()
+            if v not in found:
+                found.add(v)
+                stack += of[v]
+        return found
+
     def graph(self, name: str, src: str, dst: str, edges: str) -> int:
         """A relation."""
         self.lines.append(f'  %{len(self.nodes)} = graph "{name}" : graph<{src} -> {dst}, {edges}>')
@@ -70,6 +91,10 @@ class Text:
 
     def cast(self, v: Value, elem: str) -> Value:
         return v if v.elem == elem else self.add("cast", (v,), elem, v.space, v.dims)
+
+    def flipped(self, v: Value) -> Value:
+        """The transpose of a matrix that has no rows."""
+        return self.add("transpose", (v,), v.elem, None, v.dims[::-1], "perm = 1")
 
     def reduce(self, v: Value, red: int, axes: Sequence[int]) -> Value:
         """Over trailing axes, which vanish.  red: 0 sum, 1 max, 2 min."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import ctypes as C
 import threading
 from collections import OrderedDict
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 import torch
 
 from .. import _capi as capi
 from .._capi import check, lib
+from ._matrices import Looks, Nonzeros
 
 _TYPES = {"f32": (capi.kDLFloat, 32, torch.float32), "bool": (capi.kDLBool, 8, torch.bool)}
 
@@ -66,7 +67,8 @@ class _Watched:
         return self._add(t.detach(), key)
 
     def _add(self, t: torch.Tensor, key: Tuple[Any, ...]) -> torch.Tensor:
-        copy = t.clone(memory_format=torch.contiguous_format)
+        with torch.inference_mode(False):  # so that it goes into calls of either kind
+            copy = t.clone(memory_format=torch.contiguous_format)
         with _lock:
             Stats.graphs += 1
             self.own[copy.data_ptr()] = copy
@@ -116,7 +118,7 @@ _RELATIONS = 32
 
 def relation(root: torch.Tensor, n_src: int, n_dst: int, lone: bool) -> Relation:
     """The relation of an index tensor that nobody else writes to."""
-    key = (root.data_ptr(), root._version, root.shape, n_src, n_dst, lone)
+    key = (root.data_ptr(), root._version, root.shape, root.stride(), n_src, n_dst, lone)
     r = _relations.get(key)
     if r is None:
         r = Relation(root, n_src, n_dst, lone)
@@ -140,7 +142,7 @@ class Alone:
         if found is not None and all([a is b or not isinstance(a, torch.Tensor)
                                       for a, b in zip(args, found[0])]):
             return found[1]
-        with torch.no_grad():
+        with torch.inference_mode(False), torch.no_grad():
             results = self.compute(*args)
         with _lock:
             Stats.computed += 1
@@ -176,17 +178,26 @@ class Ends(NamedTuple):
     lone: bool
 
 
+class Pattern(NamedTuple):
+    """A matrix that is bound by its non-zeros."""
+
+    name: str    # of the relation
+    values: str  # of the input with their values; "": all are 1
+    kind: str    # as Nonzeros has it
+    width: int
+
+
 _executables: Dict[Tuple[Any, ...], "Executable"] = {}
 
 
 class Executable:
     """A program of tensor IR that was compiled; equal texts share one."""
 
-    def __init__(self, text: str, mode: Optional[str]) -> None:
+    def __init__(self, text: str, mode: Optional[str], train: bool) -> None:
         module, self.handle, self.state = C.c_void_p(), C.c_void_p(), C.c_void_p()
         data = text.encode()
         check(lib.gnnc_module_parse_ir(context(), data, len(data), b"torch", C.byref(module)))
-        options = capi.gnnc_compile_options(mode=mode.encode() if mode else None)
+        options = capi.gnnc_compile_options(mode=mode.encode() if mode else None, train=train)
         try:
             check(lib.gnnc_compile(module, C.byref(options), C.byref(self.handle)))
             check(lib.gnnc_state_new(self.handle, 0, C.byref(self.state)))
@@ -195,11 +206,11 @@ class Executable:
         Stats.compiled += 1
 
     @staticmethod
-    def of(text: str, mode: Optional[str]) -> "Executable":
-        key = (text, mode)
+    def of(text: str, mode: Optional[str], train: bool) -> "Executable":
+        key = (text, mode, train)
         with _lock:
             if key not in _executables:
-                _executables[key] = Executable(text, mode)
+                _executables[key] = Executable(text, mode, train)
             return _executables[key]
 
     def emit(self, stage: str) -> str:
@@ -232,10 +243,13 @@ class _Slot:
 class _Run:
     def __init__(self, program: "Program") -> None:
         self.handle = C.c_void_p()
+        self.hold: List[torch.Tensor] = []  # copies that are bound
         options = capi.gnnc_run_options(threads=program.threads)
         exe = program.executable
         check(lib.gnnc_run_new(exe.handle, exe.state, C.byref(options), C.byref(self.handle)))
         self.relations: List[Any] = [None] * len(program.ends)
+        self.patterns: List[Any] = [None] * len(program.patterns)
+        self.values = [_Slot(p.values, "f32", (), True) for p in program.patterns]
         self.inputs = [_Slot(i.name, i.elem, i.dims, i.space is not None) for i in program.inputs]
         self.outputs = [_Slot(o.name, o.elem, o.dims, o.space is not None)
                         for o in program.outputs]
@@ -248,19 +262,24 @@ class _Run:
 class Program:
     """A part of a graph that gnnc runs.  Threads that call it at once have runs of their own."""
 
-    def __init__(self, text: str, ends: List[Ends], inputs: List[Input], outputs: List[Output],
-                 mode: Optional[str], threads: int) -> None:
+    trains = False
+
+    def __init__(self, text: str, ends: List[Ends], patterns: List[Pattern], inputs: List[Input],
+                 outputs: List[Output], mode: Optional[str], threads: int) -> None:
         self.text, self.ends, self.inputs, self.outputs = text, ends, inputs, outputs
+        self.patterns = patterns
         self.threads = threads
-        self.executable = Executable.of(text, mode)
+        self.executable = Executable.of(text, mode, self.trains)
         self._free: List[_Run] = []
         # What gnnc copies when it is bound: it is bound anew by each call, unless it is fixed.
         self.copied = [i.on_edges or i.elem != "f32" for i in inputs]
         self.types = [_TYPES[o.elem][2] for o in outputs]
 
     def __call__(self, sizes: Sequence[int], roots: Sequence[torch.Tensor],
-                 data: Sequence[torch.Tensor]) -> List[torch.Tensor]:
-        """Results, for sizes of all spaces, index tensors, and inputs."""
+                 data: Sequence[torch.Tensor],
+                 matrices: Sequence[Nonzeros] = ()) -> List[torch.Tensor]:
+        """Results, for sizes of all spaces, index tensors, inputs, and matrices by their
+        non-zeros."""
         sizes = list(sizes)
         found = []
         for root, ends in zip(roots, self.ends):
@@ -272,12 +291,31 @@ class Program:
         except IndexError:
             run = _Run(self)
         # A run that failed is not used again: what it has bound is not known.
+        for k, m in enumerate(matrices):
+            if run.patterns[k] is not m:
+                self._bind_matrix(run, k, m)
         results = self._compute(run, sizes, found, data)
         self._free.append(run)
         return results
 
+    def _bind_matrix(self, run: _Run, k: int, m: Nonzeros) -> None:
+        check(lib.gnnc_run_bind_relation(run.handle, self.patterns[k].name.encode(), m.handle))
+        if m.values is not None:
+            slot = run.values[k]
+            slot.shape[0], slot.tensor.data = m.values.shape[0], m.values.data_ptr()
+            check(lib.gnnc_run_bind(run.handle, slot.name, slot.ref))
+        run.patterns[k] = m
+
     def _compute(self, run: _Run, sizes: List[int], found: List[Relation],
                  data: Sequence[torch.Tensor]) -> List[torch.Tensor]:
+        self._bind(run, found, data)
+        results = self._bind_outputs(run, sizes)
+        status = lib.gnnc_run_infer(run.handle)
+        if status:
+            capi.raise_status(status)
+        return results
+
+    def _bind(self, run: _Run, found: List[Relation], data: Sequence[torch.Tensor]) -> None:
         handle = run.handle
         for k, r in enumerate(found):
             if run.relations[k] is not r:
@@ -303,7 +341,10 @@ class Program:
             slot.pointer, slot.rows = pointer, rows
             if copied:
                 slot.kept = t if i.fixed else None
-                slot.version = t._version
+                slot.version = t._version if i.fixed else -1
+        run.hold = hold
+
+    def _bind_outputs(self, run: _Run, sizes: List[int]) -> List[torch.Tensor]:
         results = []
         for slot, o, dtype in zip(run.outputs, self.outputs, self.types):
             if o.space is None:
@@ -319,11 +360,50 @@ class Program:
             if slot.has_rows:
                 slot.shape[0] = rows
             slot.tensor.data = pointer
-            status = lib.gnnc_run_bind_output(handle, slot.name, slot.ref)
+            status = lib.gnnc_run_bind_output(run.handle, slot.name, slot.ref)
             if status:
                 capi.raise_status(status)
             slot.pointer, slot.rows = pointer, rows
-        status = lib.gnnc_run_infer(handle)
-        if status:
-            capi.raise_status(status)
         return results
+
+
+class Variant(NamedTuple):
+    """A program, and where what it takes is among what a Choice is given."""
+
+    program: Program
+    sizes: List[int]  # -1: known by the program itself
+    roots: List[int]
+    data: List[int]
+    matrices: List[int]
+
+
+class Choice:
+    """A part with a program for each way that the matrices it multiplies can be had.
+
+    `factors`: which of its inputs those are.  `make(kinds)` is the program where they are of these
+    kinds (None: dense), `kinds` those that are expected.
+    """
+
+    def __init__(self, factors: Sequence[int], kinds: Sequence[Optional[str]],
+                 make: Callable[[Tuple[Optional[str], ...]], Variant]) -> None:
+        self.factors, self.make = list(factors), make
+        self.looks = [Looks() for _ in factors]
+        self.variants = {tuple(kinds): make(tuple(kinds))}
+
+    @property
+    def programs(self) -> List[Program]:
+        return [v.program for v in self.variants.values()]
+
+    def __call__(self, sizes: Sequence[int], roots: Sequence[torch.Tensor],
+                 data: Sequence[torch.Tensor]) -> List[torch.Tensor]:
+        found = [look(data[k]) for look, k in zip(self.looks, self.factors)]
+        kinds = tuple([None if m is None else m.kind for m in found])
+        v = self.variants.get(kinds)
+        if v is None:
+            with _lock:
+                if kinds not in self.variants:
+                    self.variants[kinds] = self.make(kinds)
+            v = self.variants[kinds]
+        return v.program([0 if k < 0 else sizes[k] for k in v.sizes], [roots[k] for k in v.roots],
+                         [data[k] for k in v.data],
+                         [found[k] for k in v.matrices])  # type: ignore[misc]

@@ -1,0 +1,267 @@
+/* memory_cap: a session's programs keep to a bound of memory, or it is said what takes more. */
+#include "session/session.h"
+#include "session/session_impl.h"
+
+#include <math.h>
+
+typedef struct capped_session {
+    gn_session *s;
+    gn_session_data data[GN_UNITS];
+    gn_instance **outline; /* [GN_SESSION_PROGRAMS] */
+    gn_compiled *code[GN_SESSION_PROGRAMS];
+    int program; /* that is outlined now */
+} capped_session;
+
+static const char *amount(gn_arena *a, int64_t bytes)
+{
+    double m = (double)bytes / (1 << 20);
+    return m < 1 ? gn_arena_printf(a, "%.1f KiB", m * 1024) : gn_arena_printf(a, "%.1f MiB", m);
+}
+
+/* Outlines ------------------------------------------------------------------------------------- */
+
+/* What is computed ahead is bound to what comes after it; it is looked at for its rows alone. */
+static int add_kept(const capped_session *z, int unit)
+{
+    const gn_compiled *ahead = z->code[2 * unit + 1];
+    const gn_session_data *d = &z->data[unit];
+    if (!ahead) return d->n_tensors;
+    return gn_pair_bind_kept(ahead->artifact, z->outline[2 * unit + 1], d->n_tensors, d->tensors);
+}
+
+/* All outlines, one beside another: graphs of any of them serve; NULL: there is none. */
+static const gn_instance *all_outlines(const capped_session *z)
+{
+    gn_instance *first = NULL;
+    for (int k = 0; k < GN_SESSION_PROGRAMS; k++) {
+        if (!z->outline[k]) continue;
+        gn_instance_put_beside(z->outline[k], first);
+        first = z->outline[k];
+    }
+    return first;
+}
+
+static gn_status *outline(void *ctx, const gn_artifact *a, gn_instance **out)
+{
+    capped_session *z = ctx;
+    int unit = z->program / 2;
+    const gn_session_data *d = &z->data[unit];
+    int n = z->program % 2 ? d->n_tensors : add_kept(z, unit);
+    return gn_instance_outline(a, d->n_graphs, d->graphs, n, d->tensors, z->s->pool,
+                               all_outlines(z), out);
+}
+
+static gn_status *outline_again(capped_session *z, int program)
+{
+    gn_instance *in;
+    z->program = program;
+    GN_TRY(outline(z, z->code[program]->artifact, &in));
+    gn_instance_free(z->outline[program]);
+    z->outline[program] = in;
+    return NULL;
+}
+
+/* Of units that are there: what is computed ahead, then the rest. */
+static gn_status *outline_all(capped_session *z)
+{
+    gn_unit *unit[] = {&z->s->build.eval, &z->s->build.step};
+    for (int u = 0; u < GN_UNITS; u++) {
+        if (!unit[u]->code || (u == GN_UNIT_EVAL && z->s->opt.unscored)) continue;
+        z->code[2 * u] = unit[u]->code;
+        z->code[2 * u + 1] = unit[u]->prepare_code;
+        GN_TRY(gn_session_bound(z->s, unit[u], 0, NULL, &z->data[u]));
+        if (z->code[2 * u + 1]) GN_TRY(outline_again(z, 2 * u + 1));
+        GN_TRY(outline_again(z, 2 * u));
+    }
+    return NULL;
+}
+
+/* Sums ----------------------------------------------------------------------------------------- */
+
+/* Temporaries of programs that run one after another, in one arena; `ahead`: of those that are run
+ * once, each in its own. */
+static int64_t arena_bytes(const capped_session *z, bool ahead)
+{
+    bool shared = !ahead && gn_is_on(z->s->opt.without.decisions, GN_DO_SHARE_ARENA);
+    int64_t most = 0, all = 0;
+    for (int k = ahead; k < GN_SESSION_PROGRAMS; k += 1 + ahead) {
+        int64_t bytes = z->outline[k] ? gn_instance_arena_bytes(z->outline[k]) : 0;
+        if (bytes > most) most = bytes;
+        all += bytes;
+    }
+    return shared ? most : all;
+}
+
+static void sum(gn_memory *m)
+{
+    m->total = m->data + m->graphs + m->states + m->prepared + m->outputs + m->arena;
+}
+
+/* Are graphs trimmed to what kernels read, once programs are bound? */
+static bool is_trimmed(const gn_session *s)
+{
+    bool again = s->opt.binds_again || gn_session_ranks(s) || gn_session_judges(s);
+    return !again && gn_is_on(s->opt.without.decisions, GN_DO_SHARE_ARENA);
+}
+
+/* What runs take, or what is run ahead of them, where that is more. */
+static gn_memory find_memory(const capped_session *z)
+{
+    const gn_session *s = z->s;
+    const gn_instance *const *in = (const gn_instance *const *)z->outline;
+    gn_memory m = {.data = gn_session_data_bytes(s),
+                   .states = gn_state_bytes(&s->state),
+                   .graphs = gn_graph_bytes(s->graph)};
+    if (s->x_pattern) m.graphs += gn_graph_bytes(s->x_pattern);
+    for (int k = 0; s->relation && k < s->data->n_relations; k++)
+        m.graphs += gn_graph_bytes(s->relation[k]);
+    m.graphs += gn_instances_derived_bytes(GN_SESSION_PROGRAMS, in);
+    for (int k = 0; k < GN_SESSION_PROGRAMS; k++)
+        if (in[k]) *(k % 2 ? &m.prepared : &m.outputs) += gn_instance_outline_output_bytes(in[k]);
+    gn_memory first = m;
+    first.arena = arena_bytes(z, true);
+    m.arena = arena_bytes(z, false);
+    if (is_trimmed(s)) m.graphs -= gn_instances_trim_saves(GN_SESSION_PROGRAMS, z->outline);
+    sum(&first);
+    sum(&m);
+    return first.total > m.total ? first : m;
+}
+
+/* Refusing ------------------------------------------------------------------------------------- */
+
+/* Where in the model most is alive, of the program whose temporaries are most: "model.gnn:7:3". */
+static const char *peak_place(const capped_session *z)
+{
+    int most = -1;
+    for (int k = 0; k < GN_SESSION_PROGRAMS; k++)
+        if (z->outline[k] && (most < 0 || gn_instance_arena_bytes(z->outline[k]) >
+                                              gn_instance_arena_bytes(z->outline[most])))
+            most = k;
+    if (most < 0 || !z->code[most]->low->launches.n) return "";
+    const gn_compiled *c = z->code[most];
+    const low_launch *l = &c->low->launches.p[gn_instance_peak(z->outline[most])];
+    if (!l->kernel) return "";
+    const region *r = &c->f->regions.p[l->region];
+    gir_loc at = gir_at(c->gir, r->members.p[0])->loc;
+    if (!at.line || at.file >= c->gir->files.n) return "";
+    const char *layer = gir_is_in_layer(c->gir, at) ? c->gir->layers.p[at.layer] : NULL;
+    return gn_arena_printf(z->s->arena, ", most of them at %s:%u:%u%s%s", c->gir->files.p[at.file],
+                           (unsigned)at.line, (unsigned)at.col, layer ? " in layer " : "",
+                           layer ? layer : "");
+}
+
+static gn_status *refuse(const capped_session *z, const gn_memory_plan *p)
+{
+    gn_arena *a = z->s->arena;
+    const gn_memory *m = &p->memory;
+    GN_FAIL(GN_ERR_NOMEM,
+            "%s %s takes %s at the least that was found (%s by itself), which is above %s: data "
+            "%s, graphs %s, weights and moments %s, prepared %s, outputs %s, temporaries %s%s",
+            z->s->opt.train ? "training" : "running", z->s->model->name, amount(a, m->total),
+            amount(a, p->before), amount(a, p->bound), amount(a, m->data), amount(a, m->graphs),
+            amount(a, m->states), amount(a, m->prepared), amount(a, m->outputs),
+            amount(a, m->arena), peak_place(z));
+}
+
+gn_status *gn_session_check_dense(const gn_session *s, int64_t bytes)
+{
+    int64_t rest = gn_session_data_bytes(s) + gn_graph_bytes(s->graph);
+    if (s->opt.memory <= 0 || bytes <= s->opt.memory - rest) return NULL;
+    GN_FAIL(GN_ERR_NOMEM,
+            "%s reads its features as a dense matrix, which takes %s beside %s of data and graph, "
+            "together above %s",
+            s->model->name, amount(s->arena, bytes), amount(s->arena, rest),
+            amount(s->arena, s->opt.memory));
+}
+
+/* Keeping within ------------------------------------------------------------------------------- */
+
+static gn_status *check_kind(const gn_session *s)
+{
+    if (s->batches)
+        GN_FAIL(GN_ERR_USAGE, "a bound on memory is for training on all rows: a batch's rows are "
+                              "known when it is drawn; fewer rows a batch take less");
+    if (s->opt.target)
+        GN_FAIL(GN_ERR_USAGE, "a bound on memory is for runs on this processor, not on a device");
+    return NULL;
+}
+
+/* Edges as they were read are in graphs by now. */
+static void drop_edges(gn_session *s)
+{
+    if (is_trimmed(s)) gn_dataset_drop_edges(s->data, s->x_dense != NULL || s->x_pattern != NULL);
+}
+
+/* Programs that take more than is left for temporaries run launches again. */
+static gn_status *cap_programs(capped_session *z, gn_memory_plan *p)
+{
+    gn_unit *unit[] = {&z->s->build.eval, &z->s->build.step};
+    int64_t rest = p->memory.total - p->memory.arena, room = p->bound - rest;
+    for (int k = 0; k < GN_SESSION_PROGRAMS; k++) {
+        gn_capped capped;
+        gn_room r = {.bytes = room > 0 ? room : 1, .outline = outline, .ctx = z};
+        if (!z->outline[k] || gn_instance_arena_bytes(z->outline[k]) <= room) continue;
+        z->program = k;
+        GN_TRY(gn_compile_within(gn_session_compiler(z->s), &r, z->code[k], &capped));
+        GN_TRY(outline_again(z, k));
+        if (k % 2) continue;
+        unit[k / 2]->code->artifact->most_bytes = r.bytes;
+        p->again[k / 2] = capped.again;
+        p->more[k / 2] = capped.more;
+    }
+    return NULL;
+}
+
+static int64_t bound_of(const gn_session *s, int64_t before)
+{
+    if (s->opt.memory_share <= 0) return s->opt.memory;
+    return (int64_t)floor(s->opt.memory_share * (double)before);
+}
+
+gn_status *gn_session_keep_within(gn_session *s, gn_instance *outlines[GN_SESSION_PROGRAMS])
+{
+    capped_session z = {.s = s, .outline = outlines};
+    gn_memory_plan p = {0};
+    gn_build_options o;
+    GN_TRY(check_kind(s));
+    GN_TRY(gn_session_build_options(s, &o));
+    GN_TRY(outline_all(&z));
+    drop_edges(s);
+    p.memory = find_memory(&z);
+    p.before = p.memory.total;
+    p.bound = bound_of(s, p.before);
+    if (p.before > p.bound) {
+        GN_TRY(cap_programs(&z, &p));
+        p.memory = find_memory(&z);
+    }
+    p.fits = p.memory.total <= p.bound;
+    if (s->opt.memory_found) s->opt.memory_found(s->opt.memory_ctx, &p);
+    if (!p.fits) return refuse(&z, &p);
+    (void)all_outlines(&z);
+    return gn_build_code(gn_session_compiler(s), &o, &s->build);
+}
+
+/* Code ----------------------------------------------------------------------------------------- */
+
+static gn_compiled *code_of(gn_arena *a, const gn_compiled *c)
+{
+    if (!c) return NULL;
+    gn_compiled *to = GN_NEW(a, gn_compiled);
+    gn_taken *taken = GN_NEW_N(a, gn_taken, c->taken.n + 1);
+    for (int k = 0; k < c->taken.n; k++)
+        taken[k] = (gn_taken){gn_arena_strdup(a, c->taken.of[k].input), c->taken.of[k].graph};
+    *to = (gn_compiled){
+        .artifact = gn_artifact_copy(a, c->artifact), .taken = {c->taken.n, taken}, .set = c->set};
+    return to;
+}
+
+void gn_session_keep_code(gn_session *s)
+{
+    gn_unit *unit[] = {&s->build.eval, &s->build.step};
+    for (int u = 0; u < GN_UNITS; u++) {
+        unit[u]->code = code_of(s->arena, unit[u]->code);
+        unit[u]->prepare_code = code_of(s->arena, unit[u]->prepare_code);
+    }
+    s->build.step_gir = s->build.rows_gir = NULL;
+    s->build.notes.n = 0;
+}
