@@ -1,5 +1,6 @@
 #include "cli/cmd_explain.h"
 
+#include "compile/kernel_name.h"
 #include "tune/tune.h"
 
 #include <math.h>
@@ -314,6 +315,7 @@ static void print_kernel(gn_arena *a, const gn_unit_report *u, int k, const gn_c
                        : printf("%s", g->space ? f->p->spaces.p[g->space].name : "none");
     print_walks(f->p, g);
     printf("\n");
+    gn_cli_print_words("named", gn_kernel_words(a, u->code, k));
     print_region(a, u, r);
     print_chain(a, u, k);
     print_gathers(a, r, gpu);

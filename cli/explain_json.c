@@ -1,5 +1,7 @@
 #include "cli/cmd_explain.h"
 
+#include "compile/kernel_name.h"
+
 #include <math.h>
 
 static void machine(gn_json *j, const gn_ceilings *c)
@@ -156,6 +158,7 @@ static void kernel(gn_json *j, gn_arena *a, const gn_unit_report *u, const gn_cl
     gn_json_object(j, NULL);
     gn_json_int(j, "kernel", k);
     gn_json_string(j, "name", r->name);
+    gn_json_string(j, "words", gn_kernel_words(a, u->code, k));
     gn_json_double(j, "us", r->us);
     gn_json_double(j, "bound_us", gpu ? NAN : r->bound_us);
     gn_json_double(j, "ratio", r->bound_us > 0 ? r->us / r->bound_us : NAN);

@@ -68,7 +68,8 @@ static uint16_t *find_layers(gn_arena *a, const gir_program *p)
     uint16_t *layer = GN_NEW_N(a, uint16_t, p->nodes.n + 1);
     for (gir_id v = 1; v < p->nodes.n; v++) {
         gir_id last = 0;
-        layer[v] = gir_at(p, v)->loc.layer;
+        gir_loc at = gir_at(p, v)->loc;
+        layer[v] = gir_is_in_layer(p, at) ? at.layer : 0;
         for (int k = 0; !layer[v] && k < gir_at(p, v)->n_in; k++)
             if (layer[gir_in(p, v, k)] && gir_in(p, v, k) > last) last = gir_in(p, v, k);
         if (last) layer[v] = layer[last];
@@ -104,7 +105,7 @@ static int find_shares(gn_arena *a, const gn_unit *u, int launch, share *all)
         const char *name;
         if (!gn_instance_alive(u->instance, k, launch)) continue;
         gir_id v = gn_cli_held(u->code, k, launch, &name);
-        const char *of = layer[v] ? outer(a, p->layers.p[layer[v] - 1]) : "outside of layers";
+        const char *of = layer[v] ? outer(a, p->layers.p[layer[v]]) : "outside of layers";
         add_share(all, &n, of, gn_instance_slot_room(u->instance, k));
     }
     sort_shares(all, n);

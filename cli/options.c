@@ -11,9 +11,9 @@ enum {
     ALL = (1 << GN_COMMAND_COUNT) - 1,
     /* take a model and data */
     MODEL = GN_COMMAND_compile | GN_COMMAND_train | GN_COMMAND_run | GN_COMMAND_explain |
-            GN_COMMAND_tune,
+            GN_COMMAND_profile | GN_COMMAND_tune,
     TRAIN = GN_COMMAND_train | GN_COMMAND_run,
-    DATA = TRAIN | GN_COMMAND_explain, /* run it */
+    DATA = TRAIN | GN_COMMAND_explain | GN_COMMAND_profile, /* run it */
     STORE = GN_COMMAND_data,
     BENCH = GN_COMMAND_bench, /* runs many of them: what names one of an axis elsewhere names
                                  several there */
@@ -68,6 +68,7 @@ static const char *const numbers[] = {
 #undef X
         NULL};
 static const char *const units[] = {"step", "eval", NULL};
+static const char *const profile_rows[] = {"layer", "line", "kernel", NULL};
 static const char *const cpus[] = {"native", "x86-64-v2", "x86-64-v3", "x86-64-v4", NULL};
 static const char *const features[] = {
 #define X(id, name) name,
@@ -192,6 +193,10 @@ static const gn_option options[] = {
      "goes on in it"},
     {"plot", 0, GN_OPTION_STRING, AT(plot), GN_COMMAND_train, "FILE",
      "draw losses and scores over epochs (.svg or .html)"},
+    {"html", 0, GN_OPTION_STRING, AT(html), GN_COMMAND_profile, "FILE",
+     "write a page: flame, timeline and memory of a step, and tables"},
+    {"trace", 0, GN_OPTION_STRING, AT(trace), GN_COMMAND_profile, "FILE",
+     "write a step as a trace, thread by thread, that Perfetto and\nchrome://tracing open (JSON)"},
     {"emit", 0, GN_OPTION_CHOICES, AT(emit), GN_COMMAND_compile, "WHAT",
      "print stages, separated by commas, and stop: ast, gir (tensor\nIR), kir (loop IR), llvm, "
      "asm, obj; cuda, ptx, "
@@ -289,9 +294,15 @@ static const gn_option options[] = {
      "keep within so much memory, as 900M, 2G or 50% (of what it takes\nby itself): values are "
      "computed again instead of kept, to the\nsame bits; or say what takes more"},
     GROUP("what is run"),
-    {"what", 0, GN_OPTION_CHOICE, AT(what), GN_COMMAND_explain | GN_COMMAND_tune | BENCH, "PROGRAM",
+    {"what", 0, GN_OPTION_CHOICE, AT(what),
+     GN_COMMAND_explain | GN_COMMAND_profile | GN_COMMAND_tune | BENCH, "PROGRAM",
      "step (a training step; the default where there are labels)\nor eval (the forward pass alone)",
      units},
+    {"by", 0, GN_OPTION_CHOICE, AT(by), GN_COMMAND_profile, "ROWS",
+     "what has a row of its own: layer (the default), line (of the\nmodel) or kernel",
+     profile_rows},
+    {"steps", 0, GN_OPTION_INT, AT(steps), GN_COMMAND_profile, "N",
+     "time N steps (default: as many as take a second or two)", NULL, 1, 100000},
     {"repeat", 0, GN_OPTION_INT, AT(repeat), BENCH, "N", "time N runs of inference (default: 30)",
      NULL, 1, 1000000},
     {"repeat", 0, GN_OPTION_INT, AT(repeat), GN_COMMAND_run, "N", "time N runs", NULL, 1, 10000000},
@@ -371,5 +382,6 @@ void gn_cli_options_init(gn_cli_options *o)
                           .tune_budget = -1,
                           .rate = -1,
                           .warmup = -1,
+                          .steps = -1,
                           .timeout = -1};
 }

@@ -11,6 +11,7 @@
     X(run)                                                                                         \
     X(bench)                                                                                       \
     X(explain)                                                                                     \
+    X(profile)                                                                                     \
     X(tune)                                                                                        \
     X(opt)                                                                                         \
     X(reduce)                                                                                      \
@@ -45,6 +46,9 @@ typedef struct gn_cli_options {
     const char *prefix;            /* compile: of C names; NULL: not given */
     const char *cpu;               /* compile: native, x86-64-v3, ...; NULL: not given */
     const char *what;              /* explain: step or eval; NULL: not given */
+    const char *by;                /* profile: layer, line or kernel; NULL: not given */
+    const char *trace;             /* profile: where the trace goes */
+    const char *html;              /* profile: where the page goes */
     const char *passes;            /* opt: comma-separated; NULL: the pipeline of the mode */
     const char *data;              /* NULL: the embedded sample */
     const char *save;              /* train: where the weights go */
@@ -97,6 +101,7 @@ typedef struct gn_cli_options {
     int64_t recompile_limit;
     int64_t pass_limit;
     int64_t warmup;
+    int64_t steps;
     int64_t timeout;
     int verbose;
     bool quiet, json, list, show, help, inference;

@@ -17,7 +17,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGES = ["README.md"] + [f"docs/{name}.md" for name in (
-    "performance", "cuda", "language", "data", "dynamic", "tuning", "bench", "tutorial",
+    "performance", "profile", "cuda", "language", "data", "dynamic", "tuning", "bench", "tutorial",
     "examples", "python")]
 MEDIAN, MOST, LONG = 18, 40, 30
 

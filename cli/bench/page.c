@@ -4,92 +4,16 @@
 #include "cli/bench/recommend.h"
 #include "cli/bench/rows.h"
 #include "cli/bench/tables.h"
+#include "cli/html.h"
 #include "cli/text.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static const char style
-    [] = ":root{color-scheme:light dark;--paper:#fff;--ink:#1c2024;--soft:#5a5f68;"
-         "--line:#dfe3e8;--panel:#f6f7f9;--bad:#c22f2f;\n"
-         "--m0:#7b818a;--m1:#2f6fde;--m2:#0f8a72;--m3:#d9730d;--m4:#8d4fd3}\n"
-         "@media(prefers-color-scheme:dark){:root{--paper:#14171a;--ink:#e8eaed;"
-         "--soft:#a8aeb8;--line:#343b42;--panel:#1d2126;\n"
-         "--bad:#ff7b72;--m0:#9aa1ab;--m1:#6ea4ff;--m2:#3fc7a9;--m3:#f39b45;--m4:#bb8cf2}}\n"
-         "@media print{:root{--paper:#fff;--ink:#000}}\n"
-         "*{box-sizing:border-box}\n"
-         "body{margin:0 auto;max-width:1240px;padding:24px 20px 60px;background:var(--paper);"
-         "color:var(--ink);\n"
-         "font:15px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif;"
-         "overflow-wrap:anywhere}\n"
-         "h1{font-size:26px;line-height:1.25;margin:0 0 4px}h2{font-size:19px;line-height:1.3;"
-         "margin:44px 0 4px}\n"
-         "h3{font-size:16px;margin:20px 0 4px}p{margin:4px 0 12px;max-width:900px}\n"
-         ".verdict{font-size:19px;line-height:1.4;font-weight:600;white-space:pre-line;"
-         "margin-top:18px}\n"
-         ".answer{font-weight:600}.soft,figcaption,.axis{color:var(--soft)}.warn{"
-         "color:var(--bad);font-weight:600}\n"
-         "code,pre{font:13px/1.5 ui-monospace,SFMono-Regular,Menlo,'DejaVu Sans Mono',"
-         "monospace}\n"
-         "pre{background:var(--panel);border:1px solid var(--line);border-radius:8px;"
-         "padding:14px 16px;margin:8px 0;\n"
-         "white-space:pre-wrap;overflow-wrap:anywhere}\n"
-         ".wide{overflow-x:auto;max-width:100%}svg{display:block;overflow:visible}figure svg{"
-         "width:100%;height:auto}\n"
-         "details{margin:4px 0 10px}summary{cursor:pointer;color:var(--soft);padding:6px 0}\n"
-         "table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:13.5px;"
-         "overflow-wrap:normal}\n"
-         "th,td{padding:5px 10px;border-bottom:1px solid var(--line);text-align:left;"
-         "vertical-align:top}\n"
-         "td{white-space:nowrap}td.long{white-space:normal;min-width:220px;"
-         "overflow-wrap:anywhere}\n"
-         "th{color:var(--soft);font-weight:600;vertical-align:bottom;min-width:64px}\n"
-         "th.n,td.n{text-align:right}th.n{max-width:120px}th small{font-weight:400}\n"
-         "tr.bad td{color:var(--bad)}tr.base td{color:var(--soft)}\n"
-         ".legend{display:flex;flex-wrap:wrap;gap:6px 18px;margin:10px 0;color:var(--soft);"
-         "font-size:13.5px}\n"
-         "i{display:inline-block;width:11px;height:11px;border-radius:3px;margin-right:7px}\n"
-         ".pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(440px,100%),"
-         "1fr));gap:20px 44px;padding-right:8px}\n"
-         ".pairs>*{margin-bottom:30px}.pair "
-         "h3{margin-top:8px}.chart{max-width:700px;min-width:0}.axis{font-size:13px;"
-         "margin-bottom:2px}\n"
-         ".group{font-weight:600;font-size:14px;margin:12px 0 2px}\n"
-         ".label{display:flex;align-items:flex-end;justify-content:space-between;gap:0 14px;"
-         "font-size:13px;line-height:1.35;margin-top:6px}\n"
-         ".label .figure{font-weight:600;margin-left:auto;white-space:nowrap;"
-         "font-variant-numeric:tabular-nums}\n"
-         ".label .none{color:var(--soft);font-weight:400}.label .bad{color:var(--bad)}\n"
-         ".plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(380px,100%),"
-         "1fr));gap:18px 28px}\n"
-         "figure{margin:0;max-width:620px;min-width:0}figcaption{font-weight:600}\n"
-         "text{font-size:13px;fill:var(--ink)}.tick{fill:var(--soft);font-size:12px}\n"
-         ".end{text-anchor:end}.middle{text-anchor:middle}\n"
-         ".grid{stroke:var(--line)}.whisker{stroke:var(--ink);stroke-width:1.5}.mark{"
-         "stroke:var(--ink);stroke-width:2.5}\n"
-         ".median{stroke:var(--ink);stroke-width:2}.box{fill-opacity:.28}.dot{fill-opacity:.8}\n"
-         ".curve{fill:none;stroke-width:2}.d1{stroke-dasharray:10 "
-         "3;opacity:.75}.d2{stroke-dasharray:2 3;opacity:.6}"
-         ".dashed{stroke-dasharray:5 4}.even{"
-         "stroke:var(--paper);stroke-width:1.5}\n"
-         "rect.m0,circle.m0{fill:var(--m0)}polyline.m0{stroke:var(--m0)}i.m0{"
-         "background:var(--m0)}\n"
-         "rect.m1,circle.m1{fill:var(--m1)}polyline.m1{stroke:var(--m1)}i.m1{"
-         "background:var(--m1)}\n"
-         "rect.m2,circle.m2{fill:var(--m2)}polyline.m2{stroke:var(--m2)}i.m2{"
-         "background:var(--m2)}\n"
-         "rect.m3,circle.m3{fill:var(--m3)}polyline.m3{stroke:var(--m3)}i.m3{"
-         "background:var(--m3)}\n"
-         "rect.m4,circle.m4{fill:var(--m4)}polyline.m4{stroke:var(--m4)}i.m4{"
-         "background:var(--m4)}\n";
-
 static void head(gn_bench *b, FILE *to)
 {
-    fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>",
-          to);
-    gn_text_html(to, b->model);
-    fprintf(to, " - gnnc bench</title>\n<style>\n%s</style>\n</head>\n<body>\n<h1>", style);
+    gn_html_begin(to, gn_arena_printf(b->arena, "%s - gnnc bench", b->model), NULL);
+    fputs("<h1>", to);
     gn_text_html(to, b->model);
     fputs("</h1>\n<p class=\"soft\">", to);
     gn_text_html(to, gn_arena_printf(b->arena, "gnnc %s, %s, %s, %s; %s", GNNC_VERSION, b->cpu,
@@ -336,5 +260,5 @@ void gn_write_page(gn_bench *b, FILE *to)
     charts(b, to);
     for (int k = 0; k < gn_question_count; k++)
         if (gn_question_shown(b, &gn_questions[k])) question(b, to, &gn_questions[k]);
-    fputs("</body>\n</html>\n", to);
+    gn_html_end(to);
 }

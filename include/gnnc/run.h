@@ -184,6 +184,37 @@ GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_output_at(gnnc_run *r, int k, cons
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_bind_output(gnnc_run *r, const char *name,
                                                           const DLTensor *to);
 
+/* Profiles: where the time of calls goes.  From now on the calls of gnnc_run_infer, gnnc_run_step,
+ * gnnc_run_forward and gnnc_run_backward are timed, kernel by kernel and thread by thread, or no
+ * longer; what was timed before is forgotten.  That costs a look or two at the clock a kernel and
+ * thread.  Results are the same bits.  GNNC_ERROR_USAGE: the context has a GPU. */
+GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_profile(gnnc_run *r, bool on);
+
+/* What a layer, a line of the model or a kernel has of the calls that were timed: means over those
+ * since something was last bound anew (gnnc_run_info.bindings).  A kernel that does the work of
+ * several layers or lines is split by what each has of its bound (docs/profile.md). */
+typedef struct gnnc_profile_row {
+    size_t size;
+    const char *name;     /* "convs.0", or "(model)", "(loss)", "(optimizer)"; "gat.gnn:10"; or a
+                             kernel's, as "convs.0 backward weights" */
+    const char *part;     /* "forward", "backward" or "optimizer" */
+    const char *bound_by; /* "memory", "gather", "flops", "functions" or "-" */
+    double us, wait_us;   /* of a call; of that, threads had nothing to do */
+    double bound_us;      /* the least that this machine needs for it */
+    double bytes, flops;
+    int kernels;    /* that it has a part of */
+    bool estimated; /* some of them do the work of several layers or parts */
+    int64_t calls;  /* that were timed */
+} gnnc_profile_row;
+/* Row `k` of what `program` ("infer", "step", "forward", "backward") took, the slowest first.  by:
+ * "layer", "line" or "kernel".  Strings live until the next call on this run that computes, asks
+ * for rows by something else, or gnnc_run_profile.  The first call measures what the machine can,
+ * for some tenths of a second.  GNNC_ERROR_USAGE: another word, nothing was timed, or there is no
+ * such row. */
+GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_profile_row(gnnc_run *r, const char *program,
+                                                          const char *by, int k,
+                                                          gnnc_profile_row *row);
+
 /* Bytes that the run holds besides what it borrows. */
 GNNC_API int64_t gnnc_run_bytes(const gnnc_run *r);
 

@@ -196,6 +196,13 @@ class gnnc_run_info(Sized):
                 ("padded_nodes", c_int64), ("padded_edges", c_int64)]
 
 
+class gnnc_profile_row(Sized):
+    _fields_ = [("size", c_size_t), ("name", c_char_p), ("part", c_char_p),
+                ("bound_by", c_char_p), ("us", c_double), ("wait_us", c_double),
+                ("bound_us", c_double), ("bytes", c_double), ("flops", c_double),
+                ("kernels", c_int), ("estimated", c_bool), ("calls", c_int64)]
+
+
 # Functions ----------------------------------------------------------------------------------------
 
 _h, _out, _text = c_void_p, POINTER(c_void_p), POINTER(c_void_p)
@@ -254,6 +261,8 @@ _STATUS: Dict[str, Tuple[Any, ...]] = {
     "gnnc_run_output": (_h, c_char_p, _t),
     "gnnc_run_output_at": (_h, c_int, _name, _t),
     "gnnc_run_bind_output": (_h, c_char_p, _t),
+    "gnnc_run_profile": (_h, c_bool),
+    "gnnc_run_profile_row": (_h, c_char_p, c_char_p, c_int, POINTER(gnnc_profile_row)),
 }
 
 # The others: what they give, and their arguments.

@@ -74,6 +74,8 @@ static void run_here(gn_instance *in, bool alone)
     gn_ready *r = in->ready, *end = r + in->artifact->n_launches;
     if (in->profiling)
         run_timed(in, alone);
+    else if (in->trace)
+        gn_run_traced(in, alone);
     else if (alone)
         for (; r < end; r++) run_launch_alone(r);
     else if (in->region)
@@ -124,6 +126,8 @@ bool gn_instance_paced(const gn_instance *in, bool *alone, int64_t *all_ns, int6
     return in->pace.on && in->pace.ns[0] > 0;
 }
 
+int gn_instance_threads(const gn_instance *in) { return gn_pool_threads(in->pool); }
+
 gn_status *gn_instance_one_region(gn_instance *in)
 {
     gn_region *r;
@@ -155,6 +159,14 @@ void gn_instance_profile(gn_instance *in, bool on)
     if (!on) return;
     in->runs = 0;
     memset(in->ns, 0, (size_t)in->artifact->n_launches * sizeof *in->ns);
+}
+
+void gn_instance_trace(gn_instance *in, gn_trace *t)
+{
+    if (in->remote) return;
+    in->trace = t;
+    for (int k = 0; k < in->artifact->n_launches; k++)
+        if (in->ready[k].chain) gn_chain_time(in->ready[k].chain, t || in->profiling);
 }
 
 void gn_instance_times(const gn_instance *in, int64_t *ns, int64_t *runs)
@@ -310,6 +322,7 @@ gn_status *gn_instance_follow(gn_instance **in, gn_instance **to)
         memcpy(next->ns, was->ns, (size_t)was->artifact->n_launches * sizeof *next->ns);
         next->runs = was->runs;
     }
+    if (!s) gn_instance_trace(next, was->trace);
     next->pace = was->pace; /* what is bound anew is much as it was */
     gn_instance_free(was);
     if (s) return s;

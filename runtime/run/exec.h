@@ -9,6 +9,7 @@
 
 #include "runtime/artifact.h"
 #include "runtime/run/threads.h"
+#include "runtime/run/trace.h"
 
 typedef struct gn_binding {
     const char *name;
@@ -102,7 +103,8 @@ void gn_instance_pace(gn_instance *in, bool on);
 /* What was found: does it run alone; nanoseconds of a run either way.  false: nothing yet, or it is
  * not looked for. */
 bool gn_instance_paced(const gn_instance *in, bool *alone, int64_t *all_ns, int64_t *alone_ns);
-void gn_instance_free(gn_instance *in); /* NULL is fine */
+int gn_instance_threads(const gn_instance *in); /* of its pool */
+void gn_instance_free(gn_instance *in);         /* NULL is fine */
 
 /* Replaces the data of a bound tensor (same shape).  GN_ERR_USAGE: no tensor of that name, a mask
  * that picks rows (another one needs another instance), an instance on a device; GN_ERR_DATA: the
@@ -160,6 +162,10 @@ gn_launch_view gn_instance_launch(const gn_instance *in, int k);
 /* Time per launch in nanoseconds, summed over runs since profiling was switched on; ns:
  * [n_launches]. */
 void gn_instance_profile(gn_instance *in, bool on);
+/* From now on runs are traced; NULL: no longer.  The trace is borrowed, and has the pool's threads
+ * and the artifact's launches; an instance that follows this one goes on with it.  Not while
+ * launches are timed, and nothing changes on a device. */
+void gn_instance_trace(gn_instance *in, gn_trace *t);
 /* Runs n times: microseconds of one, by this machine's clock, or the device's between the first
  * one's beginning and the last one's end.  0 after an error of the device (gn_instance_check). */
 double gn_instance_clock(gn_instance *in, int n);

@@ -93,6 +93,7 @@ struct gn_instance {
     int64_t *ns;      /* [n_launches] profile; in tables */
     int64_t runs;
     bool profiling;
+    struct gn_trace *trace; /* of its runs; NULL: they are not traced */
 };
 
 /* bind.c.  Each fills a part of an instance whose tables exist. */
@@ -118,6 +119,9 @@ GN_NODISCARD gn_status *gn_bind_column(gn_instance *in, int k, int n, const gn_b
 GN_NODISCARD gn_status *gn_bind_row_count(const gn_instance *in, const gn_counted_rows *r, int n,
                                           const gn_binding *tensors, int64_t *out);
 void gn_bind_release_columns(gn_instance *in);
+
+/* traced_run.c: a run that in->trace hears of; all of it by the caller, or as it is otherwise. */
+void gn_run_traced(gn_instance *in, bool alone);
 
 /* redraw.c: the key as it is now; graphs for a run by it; whether a tensor is of it; from where
  * that is read. */

@@ -184,19 +184,45 @@ typedef struct member { /* one thread of a run */
     gn_pool *pool;
     gn_region *r;
     int me;
-    int over;      /* steps before this one that are shared are over */
-    uint64_t late; /* threads that were waited for in vain */
+    int over;              /* steps before this one that are shared are over */
+    uint64_t late;         /* threads that were waited for in vain */
+    gn_trace *trace;       /* NULL: nobody asks */
+    const gn_ready *ready; /* the instance's first */
 } member;
+
+/* The caller's part of a step, or a range of it. */
+static void run_part(const member *m, const step *s, int64_t lo, int64_t hi)
+{
+    if (!m->trace) {
+        gn_ready_call(s->launch, lo, hi);
+        return;
+    }
+    int64_t before = gn_trace_now(m->trace);
+    gn_ready_call(s->launch, lo, hi);
+    gn_trace_note(m->trace, m->me, (int)(s->launch - m->ready), false, before,
+                  gn_trace_now(m->trace));
+}
+
+/* gn_team_wait for the step. */
+static bool await(const member *m, const step *s, int64_t n, int64_t ns)
+{
+    if (!m->trace || atomic_load_explicit(&s->done->n, memory_order_acquire) >= n)
+        return gn_team_wait(m->pool, s->done, n, ns);
+    int64_t before = gn_trace_now(m->trace);
+    bool over = gn_team_wait(m->pool, s->done, n, ns);
+    gn_trace_note(m->trace, m->me, (int)(s->launch - m->ready), true, before,
+                  gn_trace_now(m->trace));
+    return over;
+}
 
 /* Runs the range, unless somebody has taken it. What its launch waits for is over. */
 static void run_range(const member *m, const step *s, int t)
 {
-    const gn_ready *l = s->launch;
     int64_t run = m->r->run;
     if (atomic_load_explicit(&s->claim[t].n, memory_order_acquire) == run ||
         atomic_exchange(&s->claim[t].n, run) == run)
         return;
-    if (s->bound[t] < s->bound[t + 1]) gn_ready_call(l, s->bound[t], s->bound[t + 1]);
+    if (s->bound[t] < s->bound[t + 1]) run_part(m, s, s->bound[t], s->bound[t + 1]);
     gn_team_count(m->pool, s->done);
 }
 
@@ -219,15 +245,14 @@ static void take_from_late(const member *m, const step *s)
 static void end_step(member *m, const step *s)
 {
     int64_t want = m->r->run * m->r->threads;
-    if (gn_team_wait(m->pool, s->done, want, 0)) return;
+    if (await(m, s, want, 0)) return;
     take_from_late(m, s);
-    if (gn_team_wait(m->pool, s->done, want, gn_pool_spin(m->pool) > patience_ns ? patience_ns : 0))
-        return;
+    if (await(m, s, want, gn_pool_spin(m->pool) > patience_ns ? patience_ns : 0)) return;
     for (int t = 0; t < m->r->threads && t < 64; t++)
         if (atomic_load_explicit(&s->claim[t].n, memory_order_relaxed) != m->r->run)
             m->late |= UINT64_C(1) << t;
     for (int t = 0; t < m->r->threads; t++) run_range(m, s, t);
-    (void)gn_team_wait(m->pool, s->done, want, -1);
+    (void)await(m, s, want, -1);
 }
 
 static void end_steps(member *m, int64_t all)
@@ -239,14 +264,14 @@ static void end_steps(member *m, int64_t all)
 static void wait_before(member *m, const step *s)
 {
     end_steps(m, s->all);
-    if (s->first && m->me)
-        (void)gn_team_wait(m->pool, m->r->step[s->first - 1].done, m->r->run, -1);
+    if (s->first && m->me) (void)await(m, &m->r->step[s->first - 1], m->r->run, -1);
 }
 
 static void part_of(void *ctx, int me)
 {
     const gn_instance *in = ctx;
-    member m = {.pool = in->pool, .r = in->region, .me = me};
+    member m = {
+        .pool = in->pool, .r = in->region, .me = me, .trace = in->trace, .ready = in->ready};
     atomic_store_explicit(&m.r->here[me].n, m.r->run, memory_order_relaxed);
     for (int k = 0; k < m.r->n; k++) {
         const step *s = &m.r->step[k];
@@ -256,7 +281,7 @@ static void part_of(void *ctx, int me)
             run_range(&m, s, me);
         } else if (!me) {
             wait_before(&m, s);
-            gn_ready_call(s->launch, 0, s->launch->trip);
+            run_part(&m, s, 0, s->launch->trip);
             if (s->reach) gn_team_count(m.pool, s->done);
         }
     }

@@ -364,6 +364,14 @@ int64_t gn_pool_spin(const gn_pool *p)
 void gn_pool_set_spin(gn_pool *p, int64_t ns) { atomic_store(&p->spin_ns, ns); }
 int gn_pool_threads(const gn_pool *p) { return p->threads; }
 
+int gn_pool_thread(const gn_pool *p)
+{
+    pthread_t self = pthread_self();
+    for (int t = 1; t <= p->started; t++)
+        if (pthread_equal(p->part[t].thread, self)) return t;
+    return 0;
+}
+
 /* Life ----------------------------------------------------------------------------------------- */
 
 static gn_status *start(gn_pool *p)

@@ -25,6 +25,8 @@ typedef void gn_loop_fn(void *ctx, int64_t lo, int64_t hi);
 GN_NODISCARD gn_status *gn_pool_new(int threads, gn_pool **out);
 void gn_pool_free(gn_pool *p); /* NULL is fine */
 int gn_pool_threads(const gn_pool *p);
+/* Which of the pool's threads the calling one is, from a loop or a team; 0: the caller. */
+int gn_pool_thread(const gn_pool *p);
 int gn_cores(void); /* that this process may run on; at least 1 */
 
 /* Calls fn(ctx, lo, hi) for ranges that cover [0, n) exactly once, each at most `grain` long (a

@@ -169,6 +169,20 @@ typedef struct api_rows {
     int64_t version;           /* of the state, when results were bound */
 } api_rows;
 
+/* Times of a unit's calls, since profiling was switched on or its code was another. */
+typedef struct api_timed {
+    const gn_compiled *code; /* NULL: of none */
+    gn_trace *trace;
+    gn_trace_time *one, *sum; /* [launches] of the last call; of all, microseconds of its time */
+    int64_t calls, bindings;  /* of the run, when it began */
+    gn_arena arena;           /* rows that were asked for, and what they point to */
+    bool has_arena;
+    const char *by; /* what they are rows by */
+    int64_t of;     /* calls that they are of */
+    int n;
+    const char **name; /* [n] */
+    struct gn_profile_row *row;
+} api_timed;
 typedef struct api_capped api_capped;
 
 struct gnnc_run {
@@ -204,6 +218,8 @@ struct gnnc_run {
     gn_graph *padded_pattern;
     uint8_t *valid; /* [padded nodes] which of them are the user's */
     int64_t calls[API_UNITS], bindings;
+    bool profiles;
+    api_timed timed[API_UNITS];
     int n_results;       /* that there is room for: as many as were asked for */
     api_result *results; /* by the order of the model's outputs */
 };
@@ -249,6 +265,11 @@ GN_NODISCARD gn_status *api_read_options(const void *from, size_t least, void *t
 /* And as much of ours as the caller's has room for; what only a newer header has is 0.  Nothing
  * where info is NULL. */
 void api_describe(void *info, const void *full, size_t known);
+
+/* api_profile.c: before and after a unit runs, where calls are profiled; the end of it. */
+GN_NODISCARD gn_status *api_begin_timed(gnnc_run *r, int which);
+void api_end_timed(gnnc_run *r, int which);
+void api_forget_timed(gnnc_run *r);
 
 static inline gnnc_status *api_out(gn_status *s) { return (gnnc_status *)s; }
 

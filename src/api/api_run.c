@@ -42,6 +42,7 @@ void gnnc_run_free(gnnc_run *r)
     {
         API_MEMORY(api_context(e));
         api_unbind(r);
+        api_forget_timed(r);
         for (int k = 0; k < r->n_data; k++) {
             gn_release(r->data[k].name);
             gn_release(r->data[k].own);
@@ -387,7 +388,9 @@ gn_status *api_run_unit(gnnc_run *r, int which)
         r->state->newer_there = true;
         r->state->version++;
     }
+    if (r->profiles) GN_TRY(api_begin_timed(r, which));
     gn_instance_run(r->unit[which].instance);
+    if (r->profiles) api_end_timed(r, which);
     GN_TRY(gn_instance_check(r->unit[which].instance));
     r->calls[which]++;
     return api_write_weights(r, which);

@@ -23,6 +23,7 @@ typedef struct gn_codegen_options {
                       and buffer */
     bool watch;    /* code tells ThreadSanitizer what it touches (runtime/load/loader.h:
                       gn_kernel_touch) */
+    bool lines;    /* code says which instruction each byte is of (code_lines.h) */
     gn_switches off; /* decisions that are switched off */
     int threads;     /* compile on up to this many threads (one LLVM context each); 0 or 1: one */
     bool each;       /* for a device: an object a kernel, where programs to come have most of these
@@ -73,6 +74,8 @@ gn_status *gn_image_take(gn_code_object object, gn_image **out, gn_codegen_stats
 gn_kernel_fn gn_image_kernel(const gn_image *c, int k);
 /* For gn_object_load; lives as long as c.  NULL for an image that was joined. */
 void gn_image_object(const gn_image *c, const void **bytes, size_t *n);
+/* Calls gone(ctx) before the code is freed; one that was asked for before is forgotten. */
+void gn_image_when_gone(gn_image *c, void (*gone)(void *ctx), void *ctx);
 void gn_image_free(gn_image *c); /* NULL is fine */
 
 /* Text (LLVM IR, assembly) or object bytes of the kernels, appended to `out`. */

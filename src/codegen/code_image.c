@@ -7,6 +7,8 @@
 struct gn_image {
     gn_object *object;
     gn_code_object kept;
+    void (*gone)(void *ctx); /* before its code is freed; NULL: nobody is told */
+    void *ctx;
 };
 
 static gn_status *finish(gn_image *image, gn_status *s, double t0, gn_image **out,
@@ -53,9 +55,16 @@ void gn_image_object(const gn_image *c, const void **bytes, size_t *n)
     *n = c->kept.n;
 }
 
+void gn_image_when_gone(gn_image *c, void (*gone)(void *ctx), void *ctx)
+{
+    c->gone = gone;
+    c->ctx = ctx;
+}
+
 void gn_image_free(gn_image *c)
 {
     if (!c) return;
+    if (c->gone) c->gone(c->ctx);
     gn_object_free(c->object);
     free(c->kept.bytes);
     free(c);

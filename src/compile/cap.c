@@ -342,7 +342,7 @@ static int first_back(const lowered *low)
         bool back = f->kernel && f->region >= 0;
         const region *r = back ? &low->f->regions.p[f->region] : NULL;
         for (uint32_t m = 0; back && m < r->members.n; m++)
-            back = gir_at(low->p, r->members.p[m])->loc.back;
+            back = gir_at(low->p, r->members.p[m])->loc.way == GIR_BACKWARD;
         if (back) return (int)l;
     }
     return (int)low->launches.n;

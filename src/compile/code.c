@@ -3,6 +3,7 @@
 #include "cache/cache.h"
 #include "compile/code_id.h"
 #include "compile/compile.h"
+#include "compile/jit_events.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +49,7 @@ const char *gn_canonical_kernel(gn_arena *a, const kir_kernel *k, bool sizes)
 static gn_status *make_keys(job *j)
 {
     gn_buf common = {.arena = j->arena};
-    int checks = j->opt->sanitize | j->opt->watch << 1;
+    int checks = j->opt->sanitize | j->opt->watch << 1 | j->opt->lines << 2;
     gn_buf_printf(&common, "gnnc %s code %.16s\ntarget ", GNNC_VERSION, gn_code_id);
     GN_TRY(gn_cpu_describe(j->opt->cpu, &common));
     gn_switches off = j->opt->off & GN_CODE_DECISIONS;
@@ -236,20 +237,29 @@ gn_status *gn_compile_code(gn_arena *a, int n, gn_compiled *const *programs,
 {
     double t0 = gn_now_ms();
     int *which, at = 0;
-    job j = new_job(a, n, programs, opt, report, &which);
-    gn_status *s = NULL;
+    unsigned events;
     *image = NULL;
-    if (j.n && opt->cache)
+    GN_TRY(gn_jit_events_wanted(&events));
+    gn_codegen_options own = *opt;
+    own.lines = events != 0;
+    job j = new_job(a, n, programs, &own, report, &which);
+    gn_status *s = NULL;
+    if (j.n && (opt->cache || events))
         s = get_objects(&j, image);
     else if (j.n)
         s = gn_cpu_compile(j.kernels, j.n, opt, image, &report->stats);
-    free_objects(&j);
-    if (s) return s;
-    for (int p = 0; p < n; p++)
+    for (int p = 0; p < n && !s; p++)
         for (int k = 0; k < programs[p]->n_kernels; k++)
             programs[p]->artifact->code[k] = gn_image_kernel(*image, which[at++]);
+    if (!s && events)
+        s = gn_jit_events(&(gn_jit_loaded){events, n, programs, which, j.n, j.objects, *image});
+    free_objects(&j);
+    if (s) {
+        gn_image_free(*image);
+        *image = NULL;
+    }
     report->ms = gn_now_ms() - t0;
-    return NULL;
+    return s;
 }
 
 gn_status *gn_compile_objects(gn_arena *a, int n, gn_compiled *const *programs,

@@ -22,6 +22,7 @@ typedef struct walker {
     int64_t trips, steps, budget;
     double rounds; /* of serial sums, in this iteration of the thread loop */
     double longest[GN_COST_WARPS];
+    double *times; /* by instruction: how often it was walked */
     gn_cost *out;
 } walker;
 
@@ -126,18 +127,10 @@ static bool fold(const walker *w, const kir_inst *n, int64_t *out)
     }
 }
 
-static void count(walker *w, const kir_inst *n, double times)
+/* Arithmetic of an instruction that is done so many times. */
+static void count_work(const kir_inst *n, double times, gn_value_cost *c)
 {
-    gn_cost *c = w->out;
     switch ((kir_op)n->op) {
-    case KIR_LOAD: {
-        double bytes = times * (double)gn_elem_size(w->k->buffers.p[n->imm].elem);
-        *(w->through[n->a] ? &c->buffer[n->imm].gathered : &c->buffer[n->imm].read) += bytes;
-        break;
-    }
-    case KIR_STORE:
-        c->buffer[n->imm].written += times * (double)gn_elem_size(w->k->buffers.p[n->imm].elem);
-        break;
     case KIR_FADD:
     case KIR_FSUB:
     case KIR_FMUL:
@@ -166,6 +159,30 @@ static void count(walker *w, const kir_inst *n, double times)
         if (kir_is_function((kir_op)n->op)) c->functions += times;
         break;
     }
+}
+
+static double bytes_of(const walker *w, const kir_inst *n, double times)
+{
+    return times * (double)gn_elem_size(w->k->buffers.p[n->imm].elem);
+}
+
+static void count(walker *w, kir_id i, double times)
+{
+    const kir_inst *n = kir_at(w->k, i);
+    gn_cost *c = w->out;
+    gn_value_cost work = {0};
+    w->times[i] += times;
+    if (n->op == KIR_LOAD) {
+        gn_buffer_cost *b = &c->buffer[n->imm];
+        *(w->through[n->a] ? &b->gathered : &b->read) += bytes_of(w, n, times);
+    } else if (n->op == KIR_STORE) {
+        c->buffer[n->imm].written += bytes_of(w, n, times);
+    }
+    count_work(n, times, &work);
+    c->flops += work.flops;
+    c->pairs += work.pairs;
+    c->functions += work.functions;
+    c->draws += work.draws;
 }
 
 static void walk(walker *w, kir_id i, double times);
@@ -256,7 +273,7 @@ static void walk(walker *w, kir_id i, double times)
             w->known[i] = kir_ops[n->op].cls == KIR_CLASS_VALUE && fold(w, n, &w->value[i]);
             break;
         }
-        count(w, n, times);
+        count(w, i, times);
     }
 }
 
@@ -267,6 +284,7 @@ static void total(const kir_kernel *k, gn_cost *c)
 {
     double whole = c->sampled > 0 ? 1 / c->sampled : 1;
     c->flops *= whole;
+    c->pairs *= whole;
     c->functions *= whole;
     c->draws *= whole;
     c->taken *= whole;
@@ -279,6 +297,45 @@ static void total(const kir_kernel *k, gn_cost *c)
         c->work_set += least(x->read, x->size) + least(x->written, x->size);
         c->gathered += x->gathered;
         if (x->gathered > 0) c->table += least(x->size, x->gathered);
+    }
+}
+
+/* Of what value's accesses to a buffer are, what is left when none is counted twice. */
+static double once(double accessed, double all, double size)
+{
+    return all > size ? accessed * size / all : accessed;
+}
+
+/* By value, after total().  whole: from the sample to all. */
+static void by_value(gn_arena *a, const walker *w, double whole)
+{
+    const kir_kernel *k = w->k;
+    gn_cost *c = w->out;
+    uint32_t most = 0;
+    for (kir_id i = 1; i < k->insts.n; i++)
+        if (kir_at(k, i)->of > most) most = kir_at(k, i)->of;
+    gn_value_cost *by = GN_NEW_N(a, gn_value_cost, most + 1);
+    bool *met = GN_NEW_N(a, bool, most + 1);
+    for (kir_id i = 1; i < k->insts.n; i++) {
+        const kir_inst *n = kir_at(k, i);
+        double times = w->times[i] * whole;
+        gn_value_cost *v = &by[n->of];
+        if (!(times > 0)) continue;
+        count_work(n, times, v);
+        met[n->of] = true;
+        if (n->op == KIR_LOAD && w->through[n->a]) {
+            v->gathered += bytes_of(w, n, times);
+        } else if (n->op == KIR_LOAD || n->op == KIR_STORE) {
+            const gn_buffer_cost *b = &c->buffer[n->imm];
+            v->streamed += once(bytes_of(w, n, times), n->op == KIR_LOAD ? b->read : b->written,
+                                b->size);
+        }
+    }
+    c->value = by;
+    for (uint32_t v = 0; v <= most; v++) {
+        if (!met[v]) continue;
+        by[v].value = v;
+        by[c->n_values++] = by[v];
     }
 }
 
@@ -300,12 +357,14 @@ gn_cost gn_cost_of(gn_arena *a, const kir_kernel *k, const int64_t *bytes, void 
     w.through = GN_NEW_N(a, bool, n);
     w.uniform = GN_NEW_N(a, bool, n);
     w.owner = GN_NEW_N(a, kir_id, n);
+    w.times = GN_NEW_N(a, double, n);
     for (uint32_t b = 0; b < k->buffers.n; b++) c.buffer[b].size = (double)bytes[b];
     find_owners(&w, k->top, 0);
     for (kir_id i = 1; i < n; i++)
         if (kir_at(k, i)->op == KIR_FOR) w.uniform[i] = body_is_same(&w, kir_at(k, i)->body, i);
     walk(&w, k->top, 1);
     total(k, &c);
+    by_value(a, &w, c.sampled > 0 ? 1 / c.sampled : 1);
     return c;
 }
 

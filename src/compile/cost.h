@@ -15,6 +15,14 @@ typedef struct gn_buffer_cost { /* bytes, repeats counted */
     double size; /* of the buffer */
 } gn_buffer_cost;
 
+/* What one value of the tensor IR is to a kernel (kir_inst.of), counted as gn_cost has it. */
+typedef struct gn_value_cost {
+    uint32_t value; /* 0: of none that is known */
+    double flops, pairs, functions, draws;
+    double streamed; /* bytes of work_set */
+    double gathered;
+} gn_value_cost;
+
 enum { GN_COST_WARPS = 6 }; /* 1, 2, ..., 32 iterations that share a warp */
 
 typedef struct gn_cost {
@@ -36,6 +44,8 @@ typedef struct gn_cost {
      * walked). */
     double longest, taken, held[GN_COST_WARPS];
     gn_buffer_cost *buffer; /* [k->buffers.n] */
+    int n_values;
+    gn_value_cost *value; /* [n_values] which add up to the kernel's, in ascending order */
 } gn_cost;
 
 /* `k` verifies.  bytes: of each buffer; buf: its data, integers and bools of which are read, or

@@ -122,6 +122,8 @@ struct instance {
     gn_map weight_index; /* parameters, as its last application has them: name -> index */
     GN_VEC(value) weights;
     int applications;
+    const gir_program *layer_in; /* of which this is its gir_layer; NULL: of none yet */
+    uint16_t layer;
 };
 
 typedef struct frame {

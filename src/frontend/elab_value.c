@@ -181,18 +181,40 @@ value el_error(elab *E, gn_span at, const char *fmt, ...)
     return POISON;
 }
 
+/* The layer that runs; code of a train block is of none. */
+static uint16_t layer_of(elab *E)
+{
+    instance *it = E->frame->self;
+    if (!it || !it->path) return gir_layer(E->prog, it ? "" : GIR_LOSS);
+    if (it->layer_in != E->prog) {
+        it->layer_in = E->prog;
+        it->layer = gir_layer(E->prog, it->path);
+    }
+    return it->layer;
+}
+
+/* The line of what is compiled that stands there, or called what does. */
+static uint32_t own_line(const elab *E, gn_span at)
+{
+    const frame *f = E->frame;
+    uint32_t line, col;
+    for (; f->file && f->up; f = f->up) at = f->call;
+    gn_source_position(f->src, at.at, &line, &col);
+    return f->file ? 0 : line;
+}
+
 void el_locate(elab *E, gn_span at)
 {
     if (!E->prog) return;
     uint32_t line, col;
     gn_source_position(E->frame->src, at.at, &line, &col);
-    const instance *self = E->frame->self;
     bool again = false;
     for (const frame *f = E->frame; f && !again; f = f->up) again = f->self && f->self->again;
     E->prog->loc = (gir_loc){.line = line,
                              .col = (uint16_t)(col > UINT16_MAX ? UINT16_MAX : col),
                              .file = E->frame->file,
-                             .layer = gir_layer(E->prog, self && self->path ? self->path : ""),
+                             .layer = layer_of(E),
+                             .own = own_line(E, at),
                              .again = again};
 }
 

@@ -261,16 +261,6 @@ bool gir_is_zero(const gir_program *p, gir_id v)
 
 /* copying -------------------------------------------------------------------------------------- */
 
-uint16_t gir_layer(gir_program *p, const char *name)
-{
-    if (!*name) return 0;
-    for (uint32_t k = p->layers.n; k-- > 0;) /* the last are asked for most */
-        if (p->layers.p[k] == name || !strcmp(p->layers.p[k], name)) return (uint16_t)(k + 1);
-    if (p->layers.n >= UINT16_MAX - 1) return 0;
-    GN_PUSH(p->arena, p->layers, name);
-    return (uint16_t)p->layers.n;
-}
-
 void gir_clone_frame(gir_program *to, const gir_program *from)
 {
     to->spaces.n = 0;

@@ -80,12 +80,19 @@ typedef struct gir_space {
                      pick; else 0 */
 } gir_space;
 
+/* Which part of a training step it is of. */
+typedef enum gir_way { GIR_FORWARD, GIR_BACKWARD, GIR_OPTIMIZER, GIR_WAYS } gir_way;
+extern const char *const gir_way_name[GIR_WAYS]; /* "forward", ... */
+
+/* Where a value comes from.  What a pass makes of a value has that one's, of equal values one keeps
+ * the first's; a gradient has its operator's, but for the way. */
 typedef struct gir_loc {
     uint32_t line; /* 1-based; 0 unknown */
     uint16_t col, file;
-    uint16_t layer; /* that it is made in: its number in program->layers from 1; 0: in none, or not
-                       known, as in programs that were read as text */
-    uint8_t back;   /* a gradient made it */
+    uint32_t own;   /* line of the first file, the user's own, that stands there or called what
+                       does; 0 unknown */
+    uint16_t layer; /* of program->layers: the instance whose body the line stands in */
+    uint8_t way;    /* gir_way */
     uint8_t again;  /* it is not kept for gradients, but made again (`checkpoint`) */
 } gir_loc;
 
@@ -119,13 +126,20 @@ typedef struct gir_program {
     GN_VEC(gir_id) operands;
     GN_VEC(gir_space) spaces; /* spaces.p[0] is none */
     GN_VEC(gir_output) outputs;
-    GN_VEC(const char *) files;  /* of locations */
-    GN_VEC(const char *) layers; /* of locations: "convs.0.lin" */
-    gir_loc loc;                 /* given to nodes as they are made */
+    GN_VEC(const char *) files; /* of locations */
+    /* Of locations: paths as weights have them, "convs.0"; GIR_LOSS: what a train block computes.
+     * layers.p[0] is "": the model's own body, or not known. */
+    GN_VEC(const char *) layers;
+    gir_loc loc; /* given to nodes as they are made */
 } gir_program;
 
 /* build.c -------------------------------------------------------------------------------------- */
 gir_program *gir_program_new(gn_arena *a, const char *name);
+#define GIR_LOSS "(loss)" /* no path of a layer */
+/* The number of that layer, new or not; 0 where there are more than 65,535. */
+uint16_t gir_layer(gir_program *p, const char *path);
+/* Is a location one of a layer's instance that has a path? */
+bool gir_is_in_layer(const gir_program *p, gir_loc at);
 gir_space_id gir_space_add(gir_program *p, const char *name, gir_space_kind kind,
                            int64_t size); /* or name.1 */
 
@@ -195,9 +209,6 @@ gir_id gir_without(gir_program *p, gir_id g, gir_id h, bool either);
 gir_id gir_draw(gir_program *p, gir_id g, gir_id key, gir_id r, const gir_drawing *how);
 gir_id gir_corrupt(gir_program *p, gir_id g, gir_id key, int64_t times, int end, uint32_t site);
 gir_id gir_leaf(gir_program *p, gir_op op, const char *name, const gir_type *t); /* INPUT, STATE */
-/* The number of a layer of locations, which is added where there is none of that name; 0: "", or
- * there are too many. */
-uint16_t gir_layer(gir_program *p, const char *name);
 /* adds the edge space */
 gir_id gir_graph(gir_program *p, const char *name, gir_space_id src, gir_space_id dst);
 gir_id gir_leaf_by_name(const gir_program *p, gir_op op, const char *name); /* 0 when absent */
@@ -305,7 +316,7 @@ bool gir_is_zero(const gir_program *p, gir_id v);              /* the const 0 */
 /* Copies value `v` of `from` into `to` with operands replaced by map[] (indexed by ids of `from`);
  * spaces of `from` must have been copied with gir_clone_spaces.  The basis of every pass that
  * rebuilds a program. */
-/* spaces and files; `to` is fresh */
+/* spaces, files and layers; `to` is fresh */
 void gir_clone_frame(gir_program *to, const gir_program *from);
 gir_id gir_clone_node(gir_program *to, const gir_program *from, gir_id v, const gir_id *map);
 /* all, of the values that map says */
@@ -324,7 +335,7 @@ gir_program *gir_clone(gn_arena *a, const gir_program *from);
  *     %1 = graph "g" : graph<node -> node, edge>
  *     %2 = input "x" : node f32[1433]        @ model.gnn:12:7
  *     %3 = state "conv.lin.weight" : f32[1433, 16]
- *     %4 = matmul %2, %3 {ta = 0, tb = 0} : node f32[16]
+ *     %4 = matmul %2, %3 {ta = 0, tb = 0} : node f32[16] @ conv.gnn:9:5 from 12 in convs.0 backward
  *     output "logits" %4
  *     update "conv.lin.weight" %9
  *   } */

@@ -285,11 +285,10 @@ static gn_status *read_attrs(reader *r, gir_op op, gir_attr *attr)
     return expect(r, "}");
 }
 
-static gn_status *read_loc(reader *r, gir_loc *loc)
+static gn_status *read_place(reader *r, gir_loc *loc)
 {
     const char *name = NULL;
     int64_t line, col;
-    *loc = (gir_loc){0};
     if (!eat(r, "@")) return NULL;
     GN_TRY(read_name(r, &name));
     uint32_t file = 0;
@@ -301,6 +300,32 @@ static gn_status *read_loc(reader *r, gir_loc *loc)
     GN_TRY(expect(r, ":"));
     GN_TRY(read_int(r, 0, UINT16_MAX, &col));
     *loc = (gir_loc){.line = (uint32_t)line, .col = (uint16_t)col, .file = (uint16_t)file};
+    if (!file) loc->own = loc->line;
+    return NULL;
+}
+
+/* [@ file:line:col] [from line] [in layer] [backward or optimizer] [again] */
+static gn_status *read_loc(reader *r, gir_loc *loc)
+{
+    const char *name = NULL;
+    *loc = (gir_loc){0};
+    GN_TRY(read_place(r, loc));
+    if (eat(r, "from")) {
+        int64_t own;
+        GN_TRY(read_int(r, 1, UINT32_MAX, &own));
+        loc->own = (uint32_t)own;
+    }
+    if (eat(r, "in")) {
+        GN_TRY(read_name(r, &name));
+        loc->layer = gir_layer(r->p, name);
+        if (!loc->layer && *name) WRONG("too many layers");
+    }
+    for (uint16_t way = GIR_BACKWARD; way < GIR_WAYS; way++)
+        if (eat(r, gir_way_name[way])) {
+            loc->way = (uint8_t)way;
+            break;
+        }
+    loc->again = eat(r, "again");
     return NULL;
 }
 

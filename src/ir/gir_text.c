@@ -143,6 +143,14 @@ static void print_node(const gir_program *p, gir_id v, gn_buf *b)
             gn_buf_add(b, "\"\"");
         gn_buf_printf(b, ":%u:%u", n->loc.line, n->loc.col);
     }
+    if (n->loc.own && (n->loc.file || n->loc.own != n->loc.line))
+        gn_buf_printf(b, " from %u", n->loc.own);
+    if (n->loc.layer && n->loc.layer < p->layers.n) {
+        gn_buf_add(b, " in ");
+        word(b, p->layers.p[n->loc.layer]);
+    }
+    if (n->loc.way && n->loc.way < GIR_WAYS) gn_buf_printf(b, " %s", gir_way_name[n->loc.way]);
+    if (n->loc.again) gn_buf_add(b, " again");
     gn_buf_add(b, "\n");
 }
 

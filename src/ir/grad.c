@@ -54,7 +54,7 @@ static gn_status *back_through(gir_program *p, gir_id v, gir_id *ct, const bool 
     for (int k = 0; k < node.n_in; k++) any |= needs[gir_in(p, v, k)];
     if (!any) return NULL;
     p->loc = node.loc;
-    p->loc.back = true;
+    if (p->loc.way == GIR_FORWARD) p->loc.way = GIR_BACKWARD;
     p->loc.again = false;
     if (!vjps[node.op](&g)) GN_FAIL(GN_ERR_MODEL, "%s has no gradient", where(p, v));
     for (int k = 0; k < node.n_in; k++) {
@@ -87,6 +87,7 @@ gn_status *gir_pull(gir_program *p, int n_of, const gir_id *of, const gir_id *ct
     gir_loc loc = p->loc;
     bool *needs = find_needs(p, n_of, of, last, n, wrt);
     gir_id *ct = GN_NEW_N(p->arena, gir_id, p->nodes.n);
+    p->loc.way = GIR_BACKWARD;
     for (int k = 0; k < n_of; k++)
         ct[of[k]] = ct[of[k]] ? gir_op2(p, GIR_ADD, ct[of[k]], ct_of[k]) : ct_of[k];
     gn_status *s = NULL;

@@ -132,6 +132,8 @@ typedef struct kir_inst {
     kir_id next;        /* next in the same block */
     int64_t imm;
     double fimm;
+    uint32_t of; /* the value of the tensor IR that it is a part of, for reports; 0: of none.  No
+                    part of the text, nor of what makes kernels equal */
 } kir_inst;
 
 /* Number of elements, as a polynomial of one term: coef * sym (sym < 0: a constant). */
@@ -162,6 +164,7 @@ typedef struct kir_kernel {
      * group, and threads of a block of groups, 0 .. KIR_MAX_THREADS; 0: its own rules say.  What it
      * cannot do it brings to what it can. */
     int lanes, threads;
+    uint32_t of; /* given to instructions as they are made, where they say none */
 } kir_kernel;
 
 enum { KIR_MAX_THREADS = 1024 };
@@ -207,6 +210,11 @@ kir_id kir_emit(kir_kernel *k, kir_cursor *c, const kir_inst *inst);
  * linked.  Needs a kernel that verifies.  map (may be NULL) gives the new id of each old one, 0
  * where it has gone. */
 kir_kernel *kir_clone(gn_arena *a, const kir_kernel *k, kir_id *map);
+
+/* kir_places.c: of each instruction its place in the kernel's text, from 1, the same for all
+ * kernels of that text; 0: a constant, a symbol, or what is not linked.  [insts], in the arena; of
+ * a kernel that verifies. */
+uint32_t *kir_places(gn_arena *a, const kir_kernel *k);
 
 /* text: kir_print.c, kir_parse.c.  parse(print(k)) is the identity up to the numbering of
  * instructions and the places of constants and symbols: those are written where they are used, and

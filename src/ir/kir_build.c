@@ -55,6 +55,7 @@ kir_id kir_emit(kir_kernel *k, kir_cursor *c, const kir_inst *inst)
 {
     kir_inst i = *inst;
     if (i.op < KIR_OP_COUNT) i.elem = (uint8_t)result_elem(k, &i);
+    if (!i.of) i.of = k->of;
     kir_id id = k->insts.n;
     kir_id *link = c->last    ? &kir_at(k, c->last)->next
                    : c->owner ? &kir_at(k, c->owner)->body

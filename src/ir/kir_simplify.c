@@ -352,6 +352,7 @@ static void instruction(simplifier *s, kir_id old)
     i.ref = s->map[i.ref];
     i.left = s->map[i.left];
     i.right = s->map[i.right];
+    s->k->of = i.of;
     switch (i.op) {
     case KIR_FOR: loop(s, old, &i, body); return;
     case KIR_IF: branch(s, old, &i, body); return;

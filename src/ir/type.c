@@ -26,7 +26,24 @@ gir_program *gir_program_new(gn_arena *a, const char *name)
     p->name = gn_arena_strdup(a, name);
     GN_PUSH(a, p->nodes, (gir_node){0});
     GN_PUSH(a, p->spaces, ((gir_space){.name = "none", .kind = GIR_NONE, .size = 1}));
+    GN_PUSH(a, p->layers, "");
     return p;
+}
+
+const char *const gir_way_name[GIR_WAYS] = {"forward", "backward", "optimizer"};
+
+uint16_t gir_layer(gir_program *p, const char *path)
+{
+    for (uint32_t k = p->layers.n; k-- > 0;) /* the last are asked for most */
+        if (!strcmp(p->layers.p[k], path)) return (uint16_t)k;
+    if (p->layers.n > UINT16_MAX) return 0;
+    GN_PUSH(p->arena, p->layers, path);
+    return (uint16_t)(p->layers.n - 1);
+}
+
+bool gir_is_in_layer(const gir_program *p, gir_loc at)
+{
+    return at.layer && strcmp(p->layers.p[at.layer], GIR_LOSS) != 0;
 }
 
 /* Of a name like "node.3", where "node" is given, the number; 0 of "node" itself; -1 of others. */

@@ -98,6 +98,8 @@ static gn_status *verify_value(gir_program *p, gir_id v)
     if (!n->type.is_graph) GN_TRY(verify_rows(p, v, n->type.space));
     if (n->op == GIR_SIZE) GN_TRY(verify_rows(p, v, (gir_space_id)n->attr.i[0]));
     if (n->loc.line && n->loc.file >= p->files.n) BROKEN("%%%u: its location is in no file", v);
+    if (n->loc.layer >= p->layers.n || n->loc.way >= GIR_WAYS)
+        BROKEN("%%%u: it comes of no layer or no way that there is", v);
     return NULL;
 }
 

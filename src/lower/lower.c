@@ -167,6 +167,7 @@ void low_begin(lower *L, const char *name)
         L->arena, gn_arena_printf(L->arena, "%s_%s_%u", L->p->name, name, L->out->launches.n));
     memset(&L->launch, 0, sizeof L->launch);
     L->launch.kernel = L->k;
+    if (L->region >= 0) low_of(L, L->r->members.p[0]);
     if (L->opt->limits.shared_bytes) {
         L->k->lanes = (int)L->sched.lanes;
         L->k->threads = (int)L->sched.threads;

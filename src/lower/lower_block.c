@@ -224,12 +224,14 @@ void low_gemm_block(lower *L, gir_id product, int products, const factors *f, in
     declare_tiles(L, &j);
     clear(L, &j);
     for (int k = 0; k < products; k++) {
+        low_of(L, f[k].value);
         j.a = f[k].a;
         j.b = f[k].b;
         j.hi = low_iconst(L, f[k].depth);
         j.whole_depth = f[k].depth % L->sched.block_depth == 0;
         add_product(L, &j);
     }
+    low_of(L, product);
     each_element(L, &j, finish_element);
     if (n > cols) low_close(L);
     low_close(L);

@@ -136,6 +136,7 @@ void low_finish_partials(lower *L, gir_id v, int part, int red, gir_space_id spa
 {
     int64_t n = fu_elems(L->p, v), width = 128;
     low_begin(L, "finish");
+    low_of(L, v);
     kir_id chunks = low_sym_value(L, space, chunk);
     if (L->opt->limits.shared_bytes) {
         finish_elements(L, v, part, red, chunks);

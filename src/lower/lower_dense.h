@@ -12,6 +12,7 @@ typedef struct matrix { /* element (i, j) at i * si + j * sj of a buffer, or of 
 } matrix;
 
 typedef struct factors { /* of a product of rows with a matrix */
+    gir_id value;
     matrix a, b;
     int64_t depth;
     kir_id packed; /* tile: all of B, panel after panel; 0: not packed before */

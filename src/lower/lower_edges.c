@@ -59,6 +59,7 @@ static void scatter_constant(lower *L, gir_id v, kir_id count)
     const gir_node *n = gir_at(L->p, v);
     gn_elem e = low_member_elem(L, v);
     double c = gir_at(L->p, gir_in(L->p, v, 1))->attr.f;
+    low_of(L, v);
     kir_id tile = kir_tile(L->k, low_at(L), e, fu_elems(L->p, v)), value;
     if (n->attr.i[1] == GIR_SUM)
         value = kir_bin(L->k, low_at(L), gn_elem_is_float(e) ? KIR_FMUL : KIR_IMUL,
@@ -78,6 +79,7 @@ static void accumulate(lower *L, gir_id v, kir_id tile, kir_id j)
     int red = (int)gir_at(L->p, v)->attr.i[1];
     const gir_node *n = gir_at(L->p, e);
     low_ix x = low_index(&n->type, j), y = x;
+    low_of(L, v);
     if (L->drawn) {
         kir_tacc(L->k, low_at(L), KIR_SUM, tile, j, low_drawn_value(L, L->edge.row, j));
         return;
@@ -119,6 +121,7 @@ static void begin_accumulators(lower *L, edge_pass *z)
     for (uint32_t m = 0; m < r->members.n; m++) {
         gir_id v = r->members.p[m];
         if (!is_summed(L, z, m)) continue;
+        low_of(L, v);
         for (int w = 0; w < z->ways; w++) {
             z->tile[w][m] = kir_tile(L->k, low_at(L), low_member_elem(L, v), fu_elems(L->p, v));
             low_fill_tile(L, z->tile[w][m], fu_elems(L->p, v),
@@ -184,6 +187,7 @@ static void join_ways(lower *L, const edge_pass *z, uint32_t m)
 {
     gir_id v = L->r->members.p[m];
     int red = (int)gir_at(L->p, v)->attr.i[1];
+    low_of(L, v);
     kir_id j = low_open_n(L, fu_elems(L->p, v), KIR_VECTOR, KIR_NONE), part[MAX_WAYS];
     for (int w = 0; w < z->ways; w++) part[w] = kir_tload(L->k, low_at(L), z->tile[w][m], j);
     for (int d = 1; d < z->ways; d *= 2)
@@ -209,6 +213,7 @@ static void finish_accumulators(lower *L, const edge_pass *z)
         gir_id v = r->members.p[m];
         kir_id tile = z->tile[0][m];
         if (!tile) continue;
+        low_of(L, v);
         if (z->ways > 1) join_ways(L, z, m);
         if (low_total_of(L, m)) {
             low_add_to_total(L, m, tile);
@@ -304,6 +309,7 @@ static void take_sums(lower *L, const edge_pass *z, uint32_t m, kir_id i, int n)
     enum { MOST = 4 };
     gir_id v = L->r->members.p[m];
     int64_t elems = fu_elems(L->p, v);
+    low_of(L, v);
     int b = low_kernel_buffer(L, L->parts[m], KIR_READ);
     kir_id at[MOST], x[MOST];
     for (int k = 0; k < n; k++) {
@@ -337,6 +343,7 @@ static void store_sum(lower *L, const edge_pass *z, kir_id at)
 {
     for (uint32_t m = 0; m < L->r->members.n; m++) {
         if (!z->tile[0][m]) continue;
+        low_of(L, L->r->members.p[m]);
         int64_t elems = fu_elems(L->p, L->r->members.p[m]);
         if (z->ways > 1) join_ways(L, z, m);
         int b = low_kernel_buffer(L, L->parts[m], KIR_WRITE);
@@ -367,7 +374,10 @@ static void pass_over_edges(lower *L, edge_pass *z)
         if (z->pass[m] == z->number && low_edge_constant(L, r->members.p[m]))
             scatter_constant(L, r->members.p[m], z->count);
     bool *summed = GN_NEW_N(L->arena, bool, r->members.n);
-    for (uint32_t m = 0; m < r->members.n; m++) summed[m] = is_summed(L, z, m);
+    for (uint32_t m = r->members.n; m-- > 0;) {
+        summed[m] = is_summed(L, z, m);
+        if (z->pass[m] == z->number) low_of(L, r->members.p[m]); /* of which the loop is a part */
+    }
     bool may_skip = low_begin_totals(L, summed);
     if (may_skip) {
         kir_id none = low_iconst(L, 0);

@@ -151,13 +151,16 @@ static void gemm_tile(lower *L, const gemm *g, tile_job *t, kir_id j0)
     }
     dense_zero(L, &t[0]);
     for (int p = 1; p < g->products; p++) t[p].tile = t[0].tile;
-    for (int p = 0; p < g->products; p++)
+    for (int p = 0; p < g->products; p++) {
+        low_of(L, g->f[p].value);
         if (L->sched.pairs)
             low_multiply_pairs(L, &t[p], g->f[p].depth, g->begin);
         else if (L->sched.terms > 1)
             low_multiply_terms(L, &t[p], g->f[p].depth);
         else
             dense_multiply(L, &t[p]);
+    }
+    low_of(L, g->product);
     store_tile(L, g, L->sched.terms > 1 ? low_sum_terms(L, &t[0]) : t[0].tile, j0, t[0].cols);
 }
 
@@ -200,7 +203,10 @@ static void gemm_panel(lower *L, kir_id j0, int64_t cols, void *ctx)
     int64_t rows = L->sched.tile_rows;
     kir_id each = low_iconst(L, rows);
     tile_job t[FU_MOST_PRODUCTS] = {0};
-    for (int p = 0; p < g->products; p++) t[p] = panel_job(L, g, &g->f[p], j0, cols);
+    for (int p = 0; p < g->products; p++) {
+        low_of(L, g->f[p].value);
+        t[p] = panel_job(L, g, &g->f[p], j0, cols);
+    }
     kir_id whole = low_int(L, KIR_IDIV, low_int(L, KIR_ISUB, g->end, g->begin), each);
     kir_id rest = low_scaled_add(L, whole, rows, g->begin);
     g->rows = rows;
@@ -222,7 +228,7 @@ static factors factors_of(lower *L, gir_id v)
     const gir_type *ta = gir_type_of(L->p, a), *tb = gir_type_of(L->p, b);
     bool at = n->attr.i[0] != 0, bt = n->attr.i[1] != 0;
     int64_t acols = ta->dim[ta->rank - 1], bcols = tb->dim[tb->rank - 1];
-    factors f = {.depth = at ? ta->dim[0] : acols};
+    factors f = {.value = v, .depth = at ? ta->dim[0] : acols};
     f.a = (matrix){low_buffer_read(L, a), at ? 1 : acols, at ? acols : 1, 0, 0};
     f.b = (matrix){low_buffer_read(L, b), bt ? 1 : bcols, bt ? bcols : 1, 0, 0};
     return f;

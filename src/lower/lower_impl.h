@@ -160,6 +160,13 @@ int low_buffer_of_graph(lower *L, gir_id g, gn_graph_array array);
 int low_kernel_buffer(lower *L, int buffer, kir_access access); /* the kernel's number for it */
 int low_temp(lower *L, const char *name, gn_elem e, low_size size);
 void low_begin(lower *L, const char *name);
+/* Instructions made from here on are a part of v (kir_inst.of); returns what they were of. */
+static inline gir_id low_of(lower *L, gir_id v)
+{
+    gir_id was = L->k->of;
+    L->k->of = v;
+    return was;
+}
 void low_note_precision(lower *L); /* of a product, in its launch */
 void low_end(lower *L);
 void low_fail(lower *L, gir_id v, const char *fmt, ...) __attribute__((format(printf, 3, 4)));

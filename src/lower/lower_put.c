@@ -97,6 +97,7 @@ void low_put_left(lower *L, gir_id put)
     gir_space_id s = gir_type_of(L->p, r)->dst;
     L->region = -1;
     low_begin(L, "put");
+    low_of(L, put);
     L->launch.trip = (low_size){.coef = 1, .sym = low_sym_of(L, s, 1)};
     kir_id k = low_open(L, low_iconst(L, 0), low_sym_value(L, s, 1), 1, KIR_THREAD, KIR_NONE);
     kir_id row = low_load(L, low_buffer_of_graph(L, r, GN_GRAPH_COL), k);

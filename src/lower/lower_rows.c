@@ -121,6 +121,7 @@ static void add_to_sink(lower *L, const rows_plan *z, uint32_t s, kir_id j)
 {
     gir_id v = z->sink.p[s], o = gir_in(L->p, v, 0);
     low_ix x = low_index(gir_type_of(L->p, o), j);
+    low_of(L, v);
     kir_id value = low_value(L, o, &L->row, &x);
     kir_tacc(L->k, low_at(L), (kir_red)gir_at(L->p, v)->attr.i[0], z->acc.p[s], j, value);
 }
@@ -269,6 +270,7 @@ static void begin_sinks(lower *L, rows_plan *z)
     for (uint32_t s = 0; s < z->sink.n; s++) {
         gir_id v = z->sink.p[s];
         int64_t n = fu_elems(L->p, v);
+        low_of(L, v);
         kir_id tile = kir_tile(L->k, low_at(L), low_member_elem(L, v), n);
         GN_PUSH(L->arena, z->acc, tile);
         low_fill_tile(L, tile, n,
@@ -280,6 +282,7 @@ static void store_partials(lower *L, const rows_plan *z, kir_id chunk)
 {
     for (uint32_t s = 0; s < z->sink.n; s++) {
         int64_t n = fu_elems(L->p, z->sink.p[s]);
+        low_of(L, z->sink.p[s]);
         int b = low_kernel_buffer(L, z->part.p[s], KIR_WRITE);
         kir_id base = low_times(L, chunk, n);
         kir_id j = low_open_n(L, n, KIR_VECTOR, KIR_NONE);

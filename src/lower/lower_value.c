@@ -79,9 +79,11 @@ void low_store_value(lower *L, gir_id v, const where *w, kir_id lin, kir_id valu
         low_store_put(L, v, w, lin, value);
         return;
     }
+    gir_id of = low_of(L, v);
     int b = low_kernel_buffer(L, low_buffer_of_value(L, v), KIR_WRITE);
     kir_id at = row_offset(L, v, w, lin);
     kir_store(L->k, low_at(L), b, at, value);
+    low_of(L, of);
 }
 
 /* The row's number in the user's order: what random draws and iota count by. */
@@ -215,6 +217,7 @@ static void reduce_into(lower *L, gir_id v, const where *w, kir_id tile, kir_id 
     int64_t outs = fu_elems(L->p, v), ins = fu_elems(L->p, o) / outs;
     bool along = (n->attr.i[1] >> (t->rank - 1) & 1) && (ins > 4 || outs == 1);
     gn_elem e = low_elem((gn_elem)n->type.elem);
+    low_of(L, v);
     kir_id j = low_open_n(L, outs, KIR_VECTOR, KIR_NONE);
     kir_tstore(L->k, low_at(L), tile, low_in_tile(L, off, j), low_start(L, e, (int)n->attr.i[0]));
     low_close(L);
@@ -285,6 +288,7 @@ void low_tile_of(lower *L, gir_id v, const where *w)
 {
     if (find_tile(L, v, w)) return;
     const gir_node *n = gir_at(L->p, v);
+    gir_id of = L->k->of;
     level saved[MAX_LEVELS];
     bool block = L->block.on && w->in_block && w->row == L->row.row;
     int depth = L->depth, at = block ? L->block.level : w->level;
@@ -305,6 +309,7 @@ void low_tile_of(lower *L, gir_id v, const where *w)
     memcpy(&L->levels[at + 1], &saved[at + 1], sizeof(level) * (size_t)(MAX_LEVELS - at - 1));
     L->levels[at].after = saved[at].after;
     L->depth = depth;
+    low_of(L, of);
 }
 
 /* Values --------------------------------------------------------------------------------------- */
@@ -468,7 +473,10 @@ static kir_id value_now(lower *L, gir_id v, const where *w, low_ix *x)
         if (gir_type_of(L->p, o)->space) low_tile_of(L, o, &at);
     }
     if (slice_wants_tile(L, v)) low_tile_of(L, gir_in(L->p, v, 0), w);
-    return compute(L, v, w, x);
+    gir_id of = low_of(L, v);
+    kir_id r = compute(L, v, w, x);
+    low_of(L, of);
+    return r;
 }
 
 kir_id low_value(lower *L, gir_id v, const where *w, low_ix *x)

@@ -507,6 +507,7 @@ gn_status *gn_pass_train(gn_arena *a, const gir_program *loss, int n_params,
     trained *x = GN_NEW_N(a, trained, n_params);
     if (spec->scales_loss) t.scaled = scale_of_loss(&t);
     GN_TRY(gradients(&t, value, n_params, params, x, &n));
+    t.p->loc = (gir_loc){.way = GIR_OPTIMIZER};
     accumulate(&t, x, n);
     gir_id all = t.last;
     unscale(&t, x, n);
@@ -516,12 +517,14 @@ gn_status *gn_pass_train(gn_arena *a, const gir_program *loss, int n_params,
     if (spec->clip_value > 0) clip_value(&t, x, n);
     for (int k = 0; k < n; k++) {
         t.p->loc = gir_at(t.p, x[k].w)->loc;
+        t.p->loc.way = GIR_OPTIMIZER;
         gir_id w = updated(&t, &x[k]);
         update_of(&t, &x[k], x[k].param->name, w);
     }
-    t.p->loc = (gir_loc){0};
+    t.p->loc = (gir_loc){.way = GIR_OPTIMIZER};
     update_scale(&t, all);
     end_step(&t);
+    t.p->loc = (gir_loc){0};
     *step = t.p;
     return NULL;
 }

@@ -66,6 +66,19 @@ static void count(gn_arena *a, const gn_instance *in, const gn_compiled *code, i
                         : copy_cost(a, (double)gn_instance_slot_bytes(in, l->buffers.p[0]));
 }
 
+void gn_explain_kernel(gn_arena *a, const gn_unit *u, const gn_ceilings *c, int k,
+                       gn_kernel_report *out)
+{
+    const low_launch *l = &u->code->low->launches.p[k];
+    *out = (gn_kernel_report){.name = u->code->artifact->launches[k].name,
+                              .region = l->kernel ? l->region : -1,
+                              .us = NAN,
+                              .gbytes = NAN,
+                              .by = GN_BY_NOTHING};
+    count(a, u->instance, u->code, k, out);
+    if (c) bound(out, c);
+}
+
 gn_status *gn_explain_unit(gn_arena *a, const char *name, const gn_unit *u, const gn_ceilings *c,
                            double ms, gn_unit_report *out)
 {
@@ -75,13 +88,10 @@ gn_status *gn_explain_unit(gn_arena *a, const char *name, const gn_unit *u, cons
     if (ms > 0) GN_TRY(time_launches(u->instance, ms, a, out));
     for (int k = 0; k < out->n; k++) {
         gn_kernel_report *r = &out->kernels[k];
-        if (ms <= 0) r->us = NAN;
-        r->name = u->code->artifact->launches[k].name;
-        r->region = u->code->low->launches.p[k].kernel ? u->code->low->launches.p[k].region : -1;
-        count(a, u->instance, u->code, k, r);
-        r->gbytes = r->us > 0 ? (r->cost.gathered + r->cost.work_set) / r->us * 1e-3 : NAN;
-        r->by = GN_BY_NOTHING;
-        if (c) bound(r, c);
+        double us = ms > 0 ? r->us : NAN;
+        gn_explain_kernel(a, u, c, k, r);
+        r->us = us;
+        if (us > 0) r->gbytes = (r->cost.gathered + r->cost.work_set) / us * 1e-3;
         out->us += r->us;
         out->bound_us += r->bound_us;
     }

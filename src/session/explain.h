@@ -44,6 +44,11 @@ typedef struct gn_unit_report {
 GN_NODISCARD gn_status *gn_explain_unit(gn_arena *a, const char *name, const gn_unit *u,
                                         const gn_ceilings *c, double ms, gn_unit_report *out);
 
+/* What launch k does and the least that ceilings allow for it (c NULL: not known), without its
+ * time: us is NaN. */
+void gn_explain_kernel(gn_arena *a, const gn_unit *u, const gn_ceilings *c, int k,
+                       gn_kernel_report *out);
+
 /* nanoseconds that looking at guards takes: a median */
 double gn_guards_ns(const gn_guards *g, const gn_sizes *s);
 

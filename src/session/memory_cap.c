@@ -144,7 +144,7 @@ static const char *peak_place(const capped_session *z)
     const region *r = &c->f->regions.p[l->region];
     gir_loc at = gir_at(c->gir, r->members.p[0])->loc;
     if (!at.line || at.file >= c->gir->files.n) return "";
-    const char *layer = at.layer ? c->gir->layers.p[at.layer - 1] : NULL;
+    const char *layer = gir_is_in_layer(c->gir, at) ? c->gir->layers.p[at.layer] : NULL;
     return gn_arena_printf(z->s->arena, ", most of them at %s:%u:%u%s%s", c->gir->files.p[at.file],
                            (unsigned)at.line, (unsigned)at.col, layer ? " in layer " : "",
                            layer ? layer : "");

@@ -63,6 +63,9 @@ LOGGED = ("lit", {"LIT_FILTER": "run/train-log"})
 BATCHES = ("lit", {"LIT_FILTER": "run/batches"})
 TIMES = ("lit", {"LIT_FILTER": "run/times"})
 KEPT = (GOLDEN, ("test_kept", {}), ("test_api_storage", {}), ("lit", {"LIT_FILTER": "run/precision"}))
+PROFILES = (("test_cost", {}), ("test_runtime_trace", {}), ("test_codegen_lines", {}),
+            ("lit", {"LIT_FILTER": "emit/provenance"}), ("lit", {"LIT_FILTER": "run/profile"}),
+            ("lit", {"LIT_FILTER": "run/jit-events"}), ("test_api_profile", {}))
 RESUMED = (("lit", {"LIT_FILTER": "run/resume"}),)
 AHEAD = (("test_aot", {}), ("test_aot_image", {}), ("aot_relations", {}), ("aot_typed", {}),
          ("aot", {}))
@@ -71,6 +74,11 @@ ROOMS = (
     ("cli/bench/", (("test_bench_stats", {}), ("test_bench_compare", {}), ("test_bench_text", {}),
                     ("test_bench_grid", {}), ("test_bench_plan", {}), ("test_bench_writers", {}),
                     ("test_bench_child", {})), False),
+    *((room, PROFILES, True)
+      for room in ("src/session/profile", "src/compile/cost", "src/compile/jit_events",
+                   "src/compile/kernel_name", "src/codegen/code_lines", "runtime/run/trace",
+                   "src/api/api_profile",
+                   "cli/profile")),
     *((room, (BATCHES,), True)
       for room in ("src/session/minibatches", "src/session/eval_rows", "src/passes/restrict_batch",
                    "src/passes/restrict_drawn", "src/passes/restrict_edges",

@@ -38,7 +38,7 @@ typedef struct run_mode {
     const char *cpu; /* NULL: the host */
     bool cuda;       /* code is CUDA */
     gn_precision precision; /* of products, within bounds that allow for it */
-    gn_storage kept; /* between loops, rows of any length; within bounds that allow for it */
+    gn_storage kept;        /* between loops, rows of any length; within bounds that allow for it */
     bool pairs; /* of a CPU: lanes multiply two terms at once, whether this machine's do or not */
     bool cpu_loops; /* of CUDA: made for a CPU's limits, so that it meets whatever a CPU's schedules
                        make */

@@ -2,9 +2,11 @@
 /* What explain counts: bytes and operations of a kernel, and why values stayed apart. */
 #include "compile/cost.h"
 #include "fuse/fuse.h"
+#include "session/profile.h"
 #include "support/suite.h"
 
 #include <check.h>
+#include <math.h>
 #include <string.h>
 
 static gn_arena arena;
@@ -63,6 +65,57 @@ START_TEST(edges_are_counted)
     ck_assert_double_eq(c.taken, 6);
     static const double held[GN_COST_WARPS] = {6, 2 * (3 + 2), 4 * 3, 8 * 3, 16 * 3, 32 * 3};
     for (int k = 0; k < GN_COST_WARPS; k++) ck_assert_double_eq(c.held[k], held[k]);
+}
+END_TEST
+
+/* What values have of a kernel adds up to the kernel's. */
+START_TEST(values_have_their_parts)
+{
+    enum { MESSAGE = 7, SUM = 3 };
+    static int32_t rowptr[] = {0, 3, 3, 4, 6}, col[] = {0, 1, 2, 3, 0, 1};
+    float h[64] = {0}, out[64];
+    void *buf[] = {rowptr, col, h, out};
+    int64_t bytes[] = {sizeof rowptr, sizeof col, sizeof h, sizeof out}, sym[] = {4, 6};
+    kir_kernel *k = kernel(spmm);
+    for (kir_id i = 1; i < k->insts.n; i++) {
+        const kir_inst *n = kir_at(k, i);
+        bool message = n->op == KIR_EXP || (n->op == KIR_LOAD && n->imm == 2);
+        kir_at(k, i)->of = message ? MESSAGE : SUM;
+    }
+    gn_cost c = gn_cost_of(&arena, k, bytes, buf, sym, 4, 0);
+    ck_assert_int_eq(c.n_values, 2);
+    const gn_value_cost *sum = &c.value[0], *message = &c.value[1];
+    ck_assert_uint_eq(sum->value, SUM);
+    ck_assert_uint_eq(message->value, MESSAGE);
+    ck_assert_double_eq(message->functions, c.functions);
+    ck_assert_double_eq(message->flops, 0);
+    ck_assert_double_eq(message->gathered, c.gathered);
+    ck_assert_double_eq(message->streamed, 0);
+    ck_assert_double_eq(sum->flops, c.flops);
+    ck_assert_double_eq(sum->gathered, 0);
+    ck_assert_double_eq(sum->streamed, c.work_set);
+}
+END_TEST
+
+/* A kernel's time goes by the side of the bound that binds. */
+START_TEST(time_is_split_by_the_bound)
+{
+    gn_value_cost value[] = {{.value = 1, .flops = 300, .streamed = 100},
+                             {.value = 2, .flops = 100, .streamed = 100, .gathered = 200}};
+    gn_cost cost = {.work_set = 200, .gathered = 200, .table = 200, .n_values = 2, .value = value};
+    gn_ceilings c = {.gflops = 10};
+    for (int k = 0; k < GN_LEVELS; k++) {
+        c.level_bytes[k] = k + 1 < GN_LEVELS ? 1 << 20 : INFINITY;
+        c.gbytes[k] = 5;
+    }
+    const double *by_flops = gn_profile_shares(&arena, &cost, &c, GN_BY_FLOPS);
+    ck_assert_double_eq_tol(by_flops[0], 0.75, 1e-9);
+    ck_assert_double_eq_tol(by_flops[1], 0.25, 1e-9);
+    const double *by_traffic = gn_profile_shares(&arena, &cost, &c, GN_BY_GATHER);
+    ck_assert_double_eq_tol(by_traffic[0], 0.25, 1e-9);
+    ck_assert_double_eq_tol(by_traffic[1], 0.75, 1e-9);
+    const double *by_nothing = gn_profile_shares(&arena, &cost, &c, GN_BY_NOTHING);
+    ck_assert_double_eq_tol(by_nothing[0], 0.5, 1e-9);
 }
 END_TEST
 
@@ -167,6 +220,8 @@ int main(void)
     TCase *t = tcase_create("all");
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_test(t, edges_are_counted);
+    tcase_add_test(t, values_have_their_parts);
+    tcase_add_test(t, time_is_split_by_the_bound);
     tcase_add_test(t, what_is_guessed_is_said);
     tcase_add_test(t, one_of_two_versions);
     tcase_add_test(t, long_loops_are_sampled);

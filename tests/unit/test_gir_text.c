@@ -18,12 +18,13 @@ static const char
               "  %1 = graph \"g\" : graph<node -> node, edge>\n"
               "  %2 = input \"x\" : node f32[16] @ model.gnn:12:7\n"
               "  %3 = state \"conv.weight\" : f32[16, 2] @ \"a dir/other.gnn\":4294967295:65535\n"
-              "  %4 = matmul %2, %3 {ta = 0, tb = 0} : node f32[2]\n"
+              "  %4 = matmul %2, %3 {ta = 0, tb = 0} : node f32[2]"
+              " @ \"a dir/other.gnn\":9:5 from 12 in convs.0 backward\n"
               "  %5 = const {value = 0.10000000000000001} : \"odd name\" f32[2]\n"
-              "  %6 = const {value = -inf} : f64[]\n"
+              "  %6 = const {value = -inf} : f64[] in \"(loss)\"\n"
               "  %7 = const {value = nan} : batch bf16[1]\n"
               "  %8 = self_loops %1 : graph<node -> node, edge.1>\n"
-              "  %9 = size {space = edge.1} : i64[]\n"
+              "  %9 = size {space = edge.1} : i64[] optimizer again\n"
               "  %10 = pattern %2 : graph<feature -> node, edge.2>\n"
               "  %11 = transpose %3 {perm = 1} : f32[2, 16]\n"
               "  %12 = concat %3, %3, %3 {axis = 1} : f32[16, 6]\n"
@@ -40,6 +41,11 @@ START_TEST(identity)
     ck_assert_uint_eq(p->nodes.n, 14);
     ck_assert_uint_eq(gir_at(p, 3)->loc.line, UINT32_MAX);
     ck_assert_uint_eq(gir_at(p, 3)->loc.file, 1);
+    ck_assert_uint_eq(gir_at(p, 2)->loc.own, 12); /* it stands there itself */
+    ck_assert_uint_eq(gir_at(p, 4)->loc.own, 12);
+    ck_assert_str_eq(p->layers.p[gir_at(p, 4)->loc.layer], "convs.0");
+    ck_assert_uint_eq(gir_at(p, 4)->loc.way, GIR_BACKWARD);
+    ck_assert_uint_eq(gir_at(p, 5)->loc.layer, 0);
     ck_assert_int_eq(p->spaces.p[5].kind, GIR_FEATURE);
     ck_assert_int_eq(p->spaces.p[5].size, 16);
     ck_assert_str_eq(gir_at(p, 13)->attr.name, "quote \" slash \\ bell \x07 \xc3\xa9");

@@ -95,6 +95,8 @@ typedef struct cg {
     const kir_kernel *k;
     const cg_target *target;
     bool sanitize, watch;
+    const uint32_t *place; /* of instructions (kir_places); NULL: nobody asks */
+    LLVMMetadataRef lines; /* what those are lines of */
     gn_switches off;
     LLVMContextRef ctx;
     LLVMModuleRef mod;
@@ -138,6 +140,9 @@ const char *cg_kernel(gn_arena *a, LLVMModuleRef mod, const cg_target *t, const 
 const char *cg_analyse(cg *c);
 
 /* loops.c -------------------------------------------------------------------------------------- */
+/* kernel_lines.c: what is built from here on is of instruction i; of kernels with lines. */
+void cg_locate(cg *c, kir_id i);
+void cg_begin_lines(cg *c); /* the function is there */
 void cg_block(cg *c, kir_id first);
 void cg_for(cg *c, kir_id loop);
 void cg_if(cg *c, kir_id inst);

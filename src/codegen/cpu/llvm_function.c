@@ -117,6 +117,7 @@ static void write_function(cg *c, const char *symbol)
         longjmp(*owner, 1);
     }
     begin_function(c, symbol);
+    if (c->place) cg_begin_lines(c);
     LLVMBasicBlockRef first = LLVMGetInsertBlock(c->b);
     cg_block(c, c->k->top);
     LLVMBuildRetVoid(c->b);
@@ -135,6 +136,7 @@ const char *cg_kernel(gn_arena *a, LLVMModuleRef mod, const cg_target *t, const 
     c->target = t;
     c->sanitize = opt->sanitize;
     c->watch = opt->watch;
+    if (opt->lines) c->place = kir_places(a, k);
     c->off = opt->off & GN_CODE_DECISIONS;
     c->mod = mod;
     c->ctx = LLVMGetModuleContext(mod);

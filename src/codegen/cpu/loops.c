@@ -36,7 +36,10 @@ LLVMValueRef cg_alloca(cg *c, LLVMTypeRef type, unsigned align)
 
 void cg_block(cg *c, kir_id first)
 {
-    for (kir_id i = first; i && !c->fail; i = kir_at(c->k, i)->next) cg_inst(c, i);
+    for (kir_id i = first; i && !c->fail; i = kir_at(c->k, i)->next) {
+        if (c->place) cg_locate(c, i);
+        cg_inst(c, i);
+    }
 }
 
 LLVMValueRef cg_any(cg *c, LLVMValueRef mask)
