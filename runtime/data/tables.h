@@ -36,8 +36,8 @@ typedef struct gn_relation {
 
 /* Features in fewer bits than float32, in a file that is mapped or in memory. */
 typedef struct gn_codes {
-    gn_elem elem;              /* BF16, in memory F16, or U8: q stands for least + step * q of its column */
-    const void *data;          /* [rows, cols]; NULL: there are none */
+    gn_elem elem;     /* BF16, in memory F16, or U8: q stands for least + step * q of its column */
+    const void *data; /* [rows, cols]; NULL: there are none */
     const float *step, *least; /* [cols] of U8 */
 } gn_codes;
 

@@ -77,8 +77,8 @@ static gn_status *check(const gn_param *p, const DLTensor *t)
     gn_elem have;
     GN_TRY(api_check_tensor(p->file_name, t, p->file_rank));
     if (!api_elem(t, &have) || have != (gn_elem)p->type.elem)
-        GN_FAIL(GN_ERR_DATA, "%s: the tensor is %s, expected %s", p->file_name,
-                gn_elem_name(have), gn_elem_name((gn_elem)p->type.elem));
+        GN_FAIL(GN_ERR_DATA, "%s: the tensor is %s, expected %s", p->file_name, gn_elem_name(have),
+                gn_elem_name((gn_elem)p->type.elem));
     for (int d = 0; d < t->ndim; d++)
         if (t->shape[d] != p->file_dim[d])
             GN_FAIL(GN_ERR_DATA, "%s: dimension %d of the tensor is %lld, expected %lld",

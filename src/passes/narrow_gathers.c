@@ -83,7 +83,8 @@ gn_status *gn_run_narrow_gathers(gn_arena *a, const gir_program *in, const gn_pa
             continue;
         }
         gir_id x = gir_in(in, v, 1), g = map[gir_in(in, v, 0)];
-        if (!narrow[x]) narrow[x] = gir_cast(*out, map[x], gn_elem_kept(opt->gathers, unbounded[x]));
+        if (!narrow[x])
+            narrow[x] = gir_cast(*out, map[x], gn_elem_kept(opt->gathers, unbounded[x]));
         map[v] = gir_cast(*out, gir_gather(*out, g, narrow[x], (int)gir_at(in, v)->attr.i[0]),
                           GN_F32);
     }

@@ -110,7 +110,7 @@ typedef struct gn_pass_options {
     X(dense, 2, "makes transposed operands of matrix products plain")                              \
     X(free_products, 0,                                                                            \
       "sums rows of a product by way of its operand, so that it need not be kept")                 \
-    X(narrow_gathers, 2, "keeps what edges read of nodes in 16 bits, where that is asked for")        \
+    X(narrow_gathers, 2, "keeps what edges read of nodes in 16 bits, where that is asked for")     \
     X(narrow, 2, "keeps what lies between loops in 16 bits, where that is asked for")              \
     X(clean, 1, "simplify again")                                                                  \
     X(remat, 0,                                                                                    \
