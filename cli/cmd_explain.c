@@ -115,10 +115,7 @@ static int64_t alive_bytes(const gn_instance *in, int n_slots, int launch)
 
 gir_id gn_cli_held(const gn_compiled *c, int slot, int at, const char **name)
 {
-    const low_buffer *b = &c->low->buffers.p[slot];
-    *name = b->name;
-    for (uint32_t k = 0; k < b->held.n; k++)
-        if (b->held.p[k].since <= (uint32_t)at) *name = b->held.p[k].name;
+    *name = gn_held_name(&c->low->buffers.p[slot], at);
     gir_id v = *name && (*name)[0] == 'v' ? (gir_id)atoi(*name + 1) : 0;
     return v < c->gir->nodes.n ? v : 0;
 }

@@ -9,11 +9,17 @@ const char *gn_layer_name(const gir_program *p, gir_loc at)
     return at.way == GIR_OPTIMIZER && !at.line ? "(optimizer)" : "(model)";
 }
 
-gir_id gn_held_value(const gn_compiled *c, const low_buffer *b, int at)
+const char *gn_held_name(const low_buffer *b, int at)
 {
     const char *name = b->name;
     for (uint32_t k = 0; k < b->held.n; k++)
         if (b->held.p[k].since <= (uint32_t)at) name = b->held.p[k].name;
+    return name;
+}
+
+gir_id gn_held_value(const gn_compiled *c, const low_buffer *b, int at)
+{
+    const char *name = gn_held_name(b, at);
     if (!name) return 0;
     size_t skip = name[0] == 'v' ? 1 : !strncmp(name, "partial_", 8) ? 8 : 0;
     char *end;

@@ -13,7 +13,9 @@ const char *gn_layer_name(const gir_program *p, gir_loc at);
 const char *gn_kernel_words(gn_arena *a, const gn_compiled *c, int launch);
 /* Where the launch comes from: of its first value, or of what it copies; all 0: not known. */
 gir_loc gn_kernel_loc(const gn_compiled *c, int launch);
-/* What a temporary holds once launch `at` has run, as a value of the program; 0: it is none. */
+/* The name of what a buffer holds once launch `at` has run. */
+const char *gn_held_name(const low_buffer *b, int at);
+/* What a temporary holds then, as a value of the program; 0: it is none. */
 gir_id gn_held_value(const gn_compiled *c, const low_buffer *b, int at);
 
 #endif

@@ -62,7 +62,8 @@ RESULTS = (("lit", {"LIT_FILTER": "run/results"}), ("lit", {"LIT_FILTER": "run/o
 LOGGED = ("lit", {"LIT_FILTER": "run/train-log"})
 BATCHES = ("lit", {"LIT_FILTER": "run/batches"})
 TIMES = ("lit", {"LIT_FILTER": "run/times"})
-KEPT = (GOLDEN, ("test_kept", {}), ("test_api_storage", {}), ("lit", {"LIT_FILTER": "run/precision"}))
+KEPT = (GOLDEN, ("test_kept", {}), ("test_api_storage", {}),
+        ("lit", {"LIT_FILTER": "run/precision"}))
 PROFILES = (("test_cost", {}), ("test_runtime_trace", {}), ("test_codegen_lines", {}),
             ("lit", {"LIT_FILTER": "emit/provenance"}), ("lit", {"LIT_FILTER": "run/profile"}),
             ("lit", {"LIT_FILTER": "run/jit-events"}), ("test_api_profile", {}))
@@ -230,10 +231,12 @@ ROOMS = (
       ("lit", {"LIT_FILTER": "restrict_rows|typed-models|run/batches"}), *QUICK), True),
     *((room, (*KEPT, *QUICK), True) for room in ("src/passes/narrow", "src/passes/hoist",
                                                  "src/passes/widen", "src/fuse/view")),
-    ("src/passes/sparsify", (*QUICK, GOLDEN, ("lit", {"LIT_FILTER": "run/precision"}), *LONG), True),
+    ("src/passes/sparsify",
+     (*QUICK, GOLDEN, ("lit", {"LIT_FILTER": "run/precision"}), *LONG), True),
     ("runtime/data/lent", (("test_data_store_changes", {}),), False),
     ("src/passes/train",
-     (("test_gir_train", {}), ("test_loss_scale", {}), ("test_gir_touch", {}), *QUICK, BATCHES, *LONG), True),
+     (("test_gir_train", {}), ("test_loss_scale", {}), ("test_gir_touch", {}), *QUICK, BATCHES,
+      *LONG), True),
     ("src/passes/touch_rows", (("test_gir_touch", {}),), False),
     ("src/passes/simplify", (("test_gir_simplify", {}), *QUICK, *LONG), False),
     ("src/passes/rewrite", (("test_gir_simplify", {}), *QUICK, *LONG), False),

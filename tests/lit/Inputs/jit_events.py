@@ -1,5 +1,5 @@
-"""GNNC_JIT_EVENTS: perf's map and jitdump have every kernel once, by the name that people know, with
-code and lines of the model; the map is of the same; what is asked for wrongly is said."""
+"""GNNC_JIT_EVENTS: perf's map and jitdump have every kernel once, by the name that people know,
+with code and lines of the model; the map is of the same; what is asked for wrongly is said."""
 import glob
 import os
 import re
