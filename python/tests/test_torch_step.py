@@ -148,6 +148,7 @@ class Step(unittest.TestCase):
         for k, (loss, target) in enumerate((
                 (lambda o, t: F.cross_entropy(o, t), (y,)),
                 (lambda o, t: F.cross_entropy(o, t), (ignored,)),
+                (lambda o, t: F.cross_entropy(o, t, ignore_index=1), (y,)),
                 (lambda o, t: F.cross_entropy(o, t, reduction="sum"), (y,)),
                 (lambda o, t: F.nll_loss(o.log_softmax(-1), t), (y,)),
                 (lambda o, t: F.mse_loss(o, t), (value,)),
@@ -219,6 +220,31 @@ class Step(unittest.TestCase):
             of.load_state_dict(kept)
         for name, a in after[0].items():
             self.assertTrue(torch.equal(a, after[1][name]), name)
+
+    def test_numbers_that_are_loaded(self):
+        model, (x, e, y, mask) = MODELS["GCN"](), world()
+        of = torch.optim.SGD(model.parameters(), lr=.1)
+        step = compile_step(model, masked, of)
+        step(x, e, target=(y, mask))
+        kept = copy.deepcopy(of.state_dict())
+        kept["param_groups"][0]["lr"] = 0.0
+        of.load_state_dict(kept)
+        before = copy.deepcopy(model.state_dict())
+        step(x, e, target=(y, mask))
+        for name, a in model.state_dict().items():
+            self.assertTrue(torch.equal(a, before[name]), name)
+        of.param_groups[0]["lr"] = .1
+        step(x, e, target=(y, mask))
+        self.assertFalse(all(torch.equal(a, before[n]) for n, a in model.state_dict().items()))
+
+    def test_where_torch_does_not_compile(self):
+        model, (x, e, y, mask) = MODELS["GCN"](), world()
+        step = compile_step(model, masked, torch.optim.SGD(model.parameters(), lr=.1))
+        before = copy.deepcopy(model.state_dict())
+        with torch.compiler.set_stance("force_eager"), self.assertWarns(UserWarning):
+            step(x, e, target=(y, mask))
+        self.assertFalse(step.whole)
+        self.assertFalse(all(torch.equal(a, before[n]) for n, a in model.state_dict().items()))
 
     def test_steps_among_torchs_own(self):
         model, (x, e, y, mask) = MODELS["GCN"](), world()

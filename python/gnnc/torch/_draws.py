@@ -6,6 +6,7 @@ processor and on how it was built.
 
 from __future__ import annotations
 
+import threading
 from typing import Optional
 
 import torch
@@ -13,6 +14,7 @@ import torch
 from .._capi import check, lib
 
 _same: Optional[bool] = None
+_drawing = threading.Lock()
 
 
 def _draw(state: torch.Tensor, keep: float, mask: torch.Tensor) -> None:
@@ -52,9 +54,10 @@ def draw_mask(keep: float, *shape: int) -> torch.Tensor:
     if not same():
         return mask.bernoulli_(keep)
     generator = torch.default_generator
-    state = generator.get_state()
-    _draw(state, keep, mask)
-    generator.set_state(state)
+    with _drawing:
+        state = generator.get_state()
+        _draw(state, keep, mask)
+        generator.set_state(state)
     return mask
 
 

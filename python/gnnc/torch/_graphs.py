@@ -25,7 +25,7 @@ def is_target(y: torch.Tensor, classes: int, ignored: int) -> torch.Tensor:
     bad = ((y < 0) | (y >= classes)) & (y != ignored)
     if bool(bad.any()):
         raise IndexError(f"Target {int(y[bad][0])} is out of bounds.")
-    return y.unsqueeze(1) == torch.arange(classes)
+    return (y.unsqueeze(1) == torch.arange(classes)) & (y != ignored).unsqueeze(1)
 
 
 rows_where.gnnc_pure = is_target.gnnc_pure = True  # type: ignore[attr-defined]

@@ -122,8 +122,13 @@ class Optimizer:
         every = [p for group in self.of.param_groups for p in group["params"]]
         return {id(p): k for k, p in enumerate(every)}
 
-    def group_of(self, p: torch.Tensor) -> Group:
-        return next(g for g in self.of.param_groups if any(q is p for q in g["params"]))
+    def groups_of(self, params: List[torch.Tensor]) -> List[Group]:
+        """Of now: load_state_dict puts others in their place."""
+        group = {id(p): g for g in self.of.param_groups for p in g["params"]}
+        if any(id(p) not in group for p in params):
+            raise ValueError("gnnc.torch.compile_step: the optimizer has other parameters than "
+                             "when the step was compiled; compile it again")
+        return [group[id(p)] for p in params]
 
 
 class Taking:
@@ -134,8 +139,7 @@ class Taking:
 
     def __init__(self, optimizer: Optimizer, params: List[torch.Tensor]) -> None:
         self.optimizer, self.rule, self.params = optimizer, optimizer.rule, params
-        self.groups = [optimizer.group_of(p) for p in params]
-        self.kept = [self.rule.kept(g) for g in self.groups]
+        self.kept = [self.rule.kept(g) for g in optimizer.groups_of(params)]
         self.numbers = torch.zeros((len(params), self.rule.numbers))
         self.row = (C.c_float * self.numbers.numel()).from_address(self.numbers.data_ptr())
         self.known = [len(g["params"]) for g in optimizer.of.param_groups]
@@ -150,7 +154,7 @@ class Taking:
         if [len(g["params"]) for g in self.optimizer.of.param_groups] != self.known:
             raise ValueError("gnnc.torch.compile_step: the optimizer has other parameters than "
                              "when the step was compiled; compile it again")
-        for p, group, kept in zip(self.params, self.groups, self.kept):
+        for p, group, kept in zip(self.params, self.optimizer.groups_of(self.params), self.kept):
             if self.rule.kept(group) != kept:
                 raise ValueError("gnnc.torch.compile_step: the optimizer keeps other states than "
                                  "when the step was compiled; compile it again")

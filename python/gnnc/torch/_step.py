@@ -234,6 +234,8 @@ class _StepCutter(Cutter):
 class _Whole:
     """What torch's compiled function calls for a graph whose step is one program."""
 
+    taken = 0  # steps
+
     def __init__(self, gm: fx.GraphModule, inputs: Sequence[Any], optimizer: Optimizer,
                  session: Any) -> None:
         joint, layout = _joint(gm, inputs)
@@ -265,6 +267,7 @@ class _Whole:
             taking.undo()
             raise
         taking.done()
+        self.taken += 1
         torch.autograd.graph.increment_version(self.replaced)
         for k, new in zip(self.counters, counted):
             args[k].copy_(new)
@@ -295,6 +298,7 @@ class CompiledStep:
         self.options = _backend.checked(options)
         self.whole: Optional[bool] = None
         self.why = ""
+        self._made: List[_Whole] = []
         self._one = torch.compile(_alone(forward), backend=self._compile, fullgraph=True)
         self._parts = torch.compile(_alone(forward), backend=_backend.backend, options=options)
 
@@ -304,14 +308,22 @@ class CompiledStep:
         made = _Whole(gm, inputs, self.optimizer, session)
         for x in _backend._listening:
             x.graphs.append(("step", made.cut))
+        self._made.append(made)
         return made
+
+    def _taken(self) -> int:
+        return sum(made.taken for made in self._made)
 
     def __call__(self, *args: Any, target: Any = (), **kwargs: Any) -> torch.Tensor:
         target = (target,) if isinstance(target, torch.Tensor) else tuple(target)
         with torch.enable_grad():
             if not self.why:
                 try:
+                    before = self._taken()
                     loss = self._one(args, kwargs, target)
+                    if self._taken() == before:  # torch runs it as it is written
+                        self._say("torch was told not to compile")
+                        return self._step_of(loss)
                     self.whole = True
                     return loss
                 except BackendCompilerFailed as e:
@@ -328,9 +340,11 @@ class CompiledStep:
                       f"takes it: {why}", stacklevel=4)
 
     def _by_parts(self, args: Any, kwargs: Any, target: Any) -> torch.Tensor:
+        return self._step_of(self._parts(args, kwargs, target))
+
+    def _step_of(self, loss: torch.Tensor) -> torch.Tensor:
         of = self.optimizer.of
         of.zero_grad()
-        loss = self._parts(args, kwargs, target)
         loss.backward()
         of.step()
         return loss.detach()
