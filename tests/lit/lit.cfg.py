@@ -35,6 +35,9 @@ for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "GNNC_LONG", "GLIB
     if name in os.environ:
         config.environment[name] = os.environ[name]
 config.environment["NO_COLOR"] = "1"
+# Repetitions that only change the numbers say UNSUPPORTED: sanitized.
+if "ASAN_OPTIONS" in os.environ:
+    config.available_features.add("sanitized")
 # Tests share a cache of kernels, empty at first: most compile what others did.  A test of the cache
 # says --cache-dir, and one of compiling GNNC_CACHE=0.
 cache = os.path.join(config.test_exec_root, "cache")
