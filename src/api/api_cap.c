@@ -53,19 +53,25 @@ static gn_status *outline(void *ctx, const gn_artifact *a, gn_instance **out)
                                z->r->pool, beside(z), out);
 }
 
+/* In the place of what was there. */
+static gn_status *outline_again(outlines *z, const gn_artifact *a, gn_instance **at)
+{
+    gn_instance *in;
+    GN_TRY(outline(z, a, &in));
+    gn_instance_free(*at);
+    *at = in;
+    return NULL;
+}
+
 static gn_status *outline_unit(outlines *z)
 {
     const gn_compiled *ahead = z->unit->prepare_code;
     z->n = z->bound.n;
     if (ahead) {
-        GN_TRY(outline(z, ahead->artifact, &z->ahead));
+        GN_TRY(outline_again(z, ahead->artifact, &z->ahead));
         z->n = gn_pair_bind_kept(ahead->artifact, z->ahead, z->n, z->bound.tensors);
     }
-    gn_instance *code;
-    GN_TRY(outline(z, z->unit->code->artifact, &code));
-    gn_instance_free(z->code);
-    z->code = code;
-    return NULL;
+    return outline_again(z, z->unit->code->artifact, &z->code);
 }
 
 /* What the run has itself, but for graphs that are bound to its programs. */
