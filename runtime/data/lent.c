@@ -1,5 +1,6 @@
 #include "runtime/data/lent.h"
 
+#include "base/data_name.h"
 #include "base/half.h"
 #include "runtime/data/blockfile.h"
 #include "runtime/data/csr.h"
@@ -194,18 +195,26 @@ static void *coded(gn_elem elem, float *x, int64_t n)
     return less ? less : x;
 }
 
+/* "paper.x" */
+static bool is_features(const gn_table_column *c)
+{
+    const char *word = strrchr(c->name, '.');
+    return !c->on_edges && c->elem == GN_F32 && c->rank == 1 && c->data && word &&
+           !strcmp(word + 1, GN_NAME_X);
+}
+
 void gn_dataset_code_features(gn_dataset *d, gn_elem elem)
 {
-    void *x = d->x && !gn_dataset_lends(d, d->x) ? coded(elem, d->x, d->n_nodes * d->n_features)
-                                                 : NULL;
+    enum { LEAST = 16 }; /* numbers a row */
+    bool dense = d->x && d->n_features >= LEAST && !gn_dataset_lends(d, d->x);
+    void *x = dense ? coded(elem, d->x, d->n_nodes * d->n_features) : NULL;
     if (x) {
         d->x_codes = (gn_codes){.elem = elem, .data = x};
         d->x = NULL;
     }
     for (int k = 0; k < d->n_columns; k++) {
         gn_table_column *c = &d->columns[k];
-        bool dense = !c->on_edges && c->elem == GN_F32 && c->rank == 1 && c->data;
-        if (!dense || gn_dataset_lends(d, c->data)) continue;
+        if (!is_features(c) || c->dim[0] < LEAST || gn_dataset_lends(d, c->data)) continue;
         x = coded(elem, c->data, gn_dataset_rows(d, c->over) * c->dim[0]);
         if (!x) continue;
         c->codes = (gn_codes){.elem = elem, .data = x};

@@ -48,6 +48,22 @@ static void mark_exact(narrower *z)
     for (gir_id v = 1; v < p->nodes.n; v++) z->exact[v] = z->exact[v] || state[v];
 }
 
+/* Does an operator tell numbers apart that are near to each other? */
+static bool compares(const gir_program *p, gir_id v)
+{
+    const gir_node *n = gir_at(p, v);
+    switch ((gir_op)n->op) {
+    case GIR_EQ:
+    case GIR_NE:
+    case GIR_DISTINCT:
+    case GIR_RANK:
+    case GIR_NEAREST:
+    case GIR_FLOOR: return true;
+    case GIR_CAST: return !gn_elem_is_float((gn_elem)n->type.elem);
+    default: return false;
+    }
+}
+
 /* What a comparison for equality comes of, as far as its elements are the same numbers: the
  * gradient of a maximum finds it among what it is of, which a loop may have at hand unrounded. */
 static void mark_compared(narrower *z)
@@ -61,18 +77,48 @@ static void mark_compared(narrower *z)
                     n->op == GIR_TAKE || n->op == GIR_CARRY ||
                     (n->op == GIR_SCATTER && n->attr.i[1] != GIR_SUM) ||
                     ((n->op == GIR_REDUCE || n->op == GIR_SPACE_REDUCE) && n->attr.i[0] != GIR_SUM);
-        if (n->op != GIR_EQ && n->op != GIR_NE && !(compared[v] && same)) continue;
+        if (!compares(p, v) && !(compared[v] && same)) continue;
         for (int k = 0; k < n->n_in; k++) compared[gir_in(p, v, k)] = true;
     }
     for (gir_id v = 1; v < p->nodes.n; v++) z->exact[v] = z->exact[v] || compared[v];
 }
 
-/* One number a row, which a sum over the row's edges is multiplied with or divided by: its degree,
- * or a root of that. */
-static bool divides(const gir_program *p, gir_id v)
+/* Does v grow with how many edges or rows there are: a degree, the divisor of a softmax, a size, or
+ * (`inverse`) one divided by such a number?  What a model learns does not. */
+static bool counts(const gir_program *p, gir_id v, bool inverse, int depth)
+{
+    enum { DEPTH = 12 };
+    const gir_node *n = gir_at(p, v);
+    gir_class cls = gir_ops[n->op].cls;
+    if (depth > DEPTH) return false;
+    switch ((gir_op)n->op) {
+    case GIR_SIZE: return !inverse;
+    case GIR_SCATTER: return !inverse && n->attr.i[1] == GIR_SUM && gir_row_elems(&n->type) == 1;
+    case GIR_RECIP:
+    case GIR_RSQRT: return inverse && counts(p, gir_in(p, v, 0), false, depth + 1);
+    case GIR_DIV: return inverse && counts(p, gir_in(p, v, 1), false, depth + 1);
+    case GIR_POW: return counts(p, gir_in(p, v, 0), false, depth + 1);
+    case GIR_SQRT:
+    case GIR_CAST:
+    case GIR_ADD:
+    case GIR_MAX:
+    case GIR_MUL:
+    case GIR_SELECT: break;
+    default:
+        if (cls != GIR_CLASS_VIEW && n->op != GIR_GATHER && n->op != GIR_TAKE) return false;
+    }
+    for (int k = 0; k < n->n_in; k++)
+        if (!gir_type_of(p, gir_in(p, v, k))->is_graph &&
+            counts(p, gir_in(p, v, k), inverse, depth + 1))
+            return true;
+    return false;
+}
+
+/* One number a row or for all, by which a sum is divided (`inverse`: multiplied). */
+static bool divides(const gir_program *p, gir_id v, bool inverse)
 {
     gir_id scale = gn_scale_of(p, v);
-    return scale && gir_at(p, scale)->op != GIR_CONST;
+    return scale && counts(p, scale, inverse, 0);
 }
 
 static bool is_unbounded(const gir_program *p, gir_id v, const bool *unbounded)
@@ -83,8 +129,11 @@ static bool is_unbounded(const gir_program *p, gir_id v, const bool *unbounded)
         any = any || (!gir_type_of(p, gir_in(p, v, k))->is_graph && unbounded[gir_in(p, v, k)]);
     switch ((gir_op)n->op) {
     case GIR_SCATTER: return any || n->attr.i[1] == GIR_SUM;
-    case GIR_MUL: return any && !divides(p, gir_in(p, v, 0)) && !divides(p, gir_in(p, v, 1));
-    case GIR_DIV: return any && !divides(p, gir_in(p, v, 1));
+    case GIR_SPACE_REDUCE: return any || n->attr.i[0] == GIR_SUM;
+    case GIR_SUM_AT: return true;
+    case GIR_MUL:
+        return any && !divides(p, gir_in(p, v, 0), true) && !divides(p, gir_in(p, v, 1), true);
+    case GIR_DIV: return any && !divides(p, gir_in(p, v, 1), false);
     case GIR_TANH:
     case GIR_SIGMOID:
     case GIR_ERF:

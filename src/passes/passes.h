@@ -155,7 +155,7 @@ bool *gn_find_fixed(gn_arena *a, const gir_program *in, int n_inputs, const char
  * value. */
 bool *gn_find_from_sparse(gn_arena *a, const gir_program *in, const gn_pass_options *opt);
 
-/* Which values grow with the number of edges of a row: sums over those that nothing of the row
+/* Which values grow with the number of edges of a row, or of rows: sums over those that no count
  * divides, and what comes of them.  [n] by value. */
 const bool *gn_find_unbounded(gn_arena *a, const gir_program *p);
 /* What float32 is kept as where it is not kept as it is. */

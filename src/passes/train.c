@@ -176,6 +176,7 @@ static void accumulate(trainer *t, trained *x, int n)
  * large leaves infinities or NaNs among the gradients: then no state changes but that number. */
 
 enum { SCALE_AT_FIRST = 65536, GOOD_STEPS = 2000 };
+static const double SCALE_AT_MOST = 0x1p100; /* its inverse is a number, and so is its double */
 
 static gir_id scale_of_loss(trainer *t)
 {
@@ -226,7 +227,9 @@ static void update_scale(trainer *t, gir_id all)
     gir_id more = op2(t, GIR_ADD, good, like(t, good, 1));
     gir_id full = op2(t, GIR_GE, more, like(t, more, GOOD_STEPS));
     gir_id twice = scale(t, t->scaled, 2), half = scale(t, t->scaled, 0.5);
-    gir_id grown = gir_op3(t->p, GIR_SELECT, full, twice, t->scaled);
+    gir_id grows = op2(t, GIR_LT, t->scaled, like(t, t->scaled, SCALE_AT_MOST));
+    grows = op2(t, GIR_AND, full, grows);
+    gir_id grown = gir_op3(t->p, GIR_SELECT, grows, twice, t->scaled);
     gir_id next = gir_op3(t->p, GIR_SELECT, t->finite, grown, half);
     gir_id counts = op2(t, GIR_AND, t->finite, gir_op1(t->p, GIR_NOT, full));
     gir_id count = gir_op3(t->p, GIR_SELECT, counts, more, like(t, more, 0));

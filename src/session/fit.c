@@ -116,8 +116,10 @@ static gn_status *select_best(gn_session *s, gn_epoch *e, gn_best *b, bool *stop
 }
 
 /* The first epoch's loss is computed before a weight has changed: no learning rate helps. */
-static gn_status *not_finite(double loss, int64_t epoch)
+static gn_status *not_finite(const gn_session *s, double loss, int64_t epoch)
 {
+    bool half = s->opt.numbers == GN_NUMBERS_MIXED_F16;
+    const char *or = half ? ", or --precision mixed: float16 ends at 65,504" : "";
     const char *what = isnan(loss) ? "nan" : loss < 0 ? "-inf" : "inf";
     if (epoch == 1)
         GN_FAIL(GN_ERR_MODEL,
@@ -125,11 +127,11 @@ static gn_status *not_finite(double loss, int64_t epoch)
                 "that were read, "
                 "that are not finite, and for what the model makes of them (`log` or `sqrt` of "
                 "what is below 0, a "
-                "division by 0)",
-                what);
+                "division by 0)%s",
+                what, or);
     GN_FAIL(GN_ERR_MODEL,
-            "the loss is %s after epoch %lld: try a smaller learning rate or gradient clipping",
-            what, (long long)epoch);
+            "the loss is %s after epoch %lld: try a smaller learning rate or gradient clipping%s",
+            what, (long long)epoch, or);
 }
 
 /* Checkpoints ---------------------------------------------------------------------------------- */
@@ -216,7 +218,7 @@ static gn_status *end_epoch(gn_session *s, void (*each)(void *, const gn_epoch *
 {
     const gn_train_spec *t = &s->model->train;
     bool choose = chooses(t), plateau = t->schedule == GN_LR_PLATEAU, asked = choose || plateau;
-    if (!isfinite(e->loss)) return not_finite(e->loss, e->epoch);
+    if (!isfinite(e->loss)) return not_finite(s, e->loss, e->epoch);
     if (asked || each) GN_TRY(measure(s, each != NULL, e));
     if (asked && gn_watches_loss(t)) GN_TRY(fetch_loss(&s->build.eval, &e->val_loss));
     if (choose) GN_TRY(select_best(s, e, b, stop));

@@ -183,6 +183,8 @@ int64_t gn_session_tables_bytes(const gn_session *s)
         const gn_table_column *c = &d->columns[k];
         int64_t all = rows_of(d, c) * row_elems(c) * (int64_t)gn_elem_size(c->elem);
         bytes += c->data && !gn_dataset_lends(d, c->data) ? all : 0;
+        if (c->codes.data && !gn_dataset_lends(d, c->codes.data))
+            bytes += rows_of(d, c) * row_elems(c) * (int64_t)gn_elem_size(c->codes.elem);
         if (s->column && s->column[k]) bytes += all;
     }
     return bytes;

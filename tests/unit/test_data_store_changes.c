@@ -132,14 +132,14 @@ START_TEST(dense_features_take_half_the_memory)
     for (size_t k = 0; k < 2 * sizeof of / sizeof *of; k++) {
         gn_elem elem = elems[k % 2];
         bool held = k % 2 ? of[k / 2].bf16 : of[k / 2].f16;
-        gn_dataset *d = undrawn("synthetic:nodes=300,edges=2000,features=7,classes=3");
-        for (int64_t i = 0; i < 300 * 7; i++) d->x[i] = d->x[i] < 0 ? -0.25f : 0.5f;
+        gn_dataset *d = undrawn("synthetic:nodes=300,edges=2000,features=17,classes=3");
+        for (int64_t i = 0; i < 300 * 17; i++) d->x[i] = d->x[i] < 0 ? -0.25f : 0.5f;
         d->x[1234] = of[k / 2].x;
         gn_dataset_code_features(d, elem);
         ck_assert_int_eq(d->x == NULL, held);
         ck_assert_int_eq(d->x_codes.data != NULL, held);
         must(gn_dataset_own_features(d));
-        for (int64_t i = 0; i < 300 * 7; i++) {
+        for (int64_t i = 0; i < 300 * 17; i++) {
             float want = i == 1234 ? of[k / 2].x : d->x[i] < 0 ? -0.25f : 0.5f;
             ck_assert(fabsf(d->x[i] - want) <= (held ? fabsf(want) / 256 : 0));
         }

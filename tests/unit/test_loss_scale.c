@@ -178,6 +178,10 @@ START_TEST(growth)
     run(p, &e);
     is(&e, SCALE, 8);
     is(&e, GOOD, 0);
+    set_one(&e, SCALE, 0x1p100); /* nothing is kept as float16: it would become infinite */
+    set_one(&e, GOOD, 1999);
+    run(p, &e);
+    is(&e, SCALE, 0x1p100);
 }
 END_TEST
 
