@@ -294,6 +294,9 @@ gn_status *gn_cli_run_batches(gn_cli *cli, const gn_session_options *options)
     if (cli->opt.tune_lock)
         GN_FAIL(GN_ERR_USAGE, "--batches does not go with --tune-lock: choices are of one graph, "
                               "its graphs are drawn");
+    if (cli->opt.memory)
+        GN_FAIL(GN_ERR_USAGE, "--batches goes without --memory: a batch's rows are known when it "
+                              "is drawn; fewer rows a batch take less");
     if (cli->opt.importance)
         GN_FAIL(GN_ERR_USAGE, "--batches goes without --importance: its graphs are drawn");
     if (cli->opt.predictions || cli->opt.repeat > 0)

@@ -178,6 +178,15 @@ static void print_passes(gn_arena *a, const gn_session *s, const gn_unit_report 
     }
 }
 
+/* Values that the model wants again and that stay. */
+static void print_kept(gn_arena *a, const gn_unit_report *u)
+{
+    const lowered *low = u->unit->code->low;
+    if (low->n_kept)
+        printf("\ncheckpoint: %d of its values cannot come again and stay, the first at %s\n",
+               low->n_kept, gn_cli_place(a, u->unit->code->gir, low->kept));
+}
+
 static void print_table(gn_arena *a, const gn_unit_report *u)
 {
     printf("\n %3s %-13s %-17s %9s %9s %6s  %-9s %9s %9s %9s %9s\n", "", "kernel", "begins at",
@@ -341,6 +350,7 @@ static void print_text(const gn_cli *cli, const gn_session *s, const gn_unit_rep
     print_peak(cli->arena, u);
     print_prepared(cli->arena, u);
     print_passes(cli->arena, s, u);
+    print_kept(cli->arena, u);
     if (gpu)
         gn_cli_explain_gpu_table(cli->arena, u, gpu);
     else

@@ -115,7 +115,7 @@ static int find_shares(gn_arena *a, const gn_unit *u, int launch, share *all)
 static const char *place_of(gn_arena *a, const gn_unit *u, int launch)
 {
     const low_launch *l = &u->code->low->launches.p[launch];
-    if (!l->kernel) return "";
+    if (!l->kernel || l->region < 0) return "";
     return gn_cli_place(a, u->code->gir, u->code->f->regions.p[l->region].members.p[0]);
 }
 

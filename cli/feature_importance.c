@@ -24,6 +24,9 @@ gn_status *gn_cli_check_importance(const gn_cli *cli)
 {
     const char *path = cli->opt.importance,
                *other = cli->opt.importance_method ? "--importance-method" : "--importance-of";
+    if (path && cli->opt.memory)
+        GN_FAIL(GN_ERR_USAGE, "--importance goes without --memory: it runs a program of its own, "
+                              "which no bound holds for");
     if (!path && (cli->opt.importance_method || cli->opt.importance_of))
         GN_FAIL(GN_ERR_USAGE, "%s goes with --importance FILE", other);
     if (path && !gn_text_ends(path, ".npz") && !gn_text_ends(path, ".csv"))

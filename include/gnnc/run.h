@@ -187,7 +187,8 @@ GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_bind_output(gnnc_run *r, const cha
 /* Profiles: where the time of calls goes.  From now on the calls of gnnc_run_infer, gnnc_run_step,
  * gnnc_run_forward and gnnc_run_backward are timed, kernel by kernel and thread by thread, or no
  * longer; what was timed before is forgotten.  That costs a look or two at the clock a kernel and
- * thread.  Results are the same bits.  GNNC_ERROR_USAGE: the context has a GPU. */
+ * thread, and a walk through what was seen after the call.  Results are the same bits.
+ * GNNC_ERROR_USAGE: the context has a GPU. */
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_profile(gnnc_run *r, bool on);
 
 /* What a layer, a line of the model or a kernel has of the calls that were timed: means over those

@@ -401,6 +401,7 @@ gn_status *gn_instances_share_arena(int n, gn_instance *const *in)
     }
     gn_scratch *z = block;
     z->p = p;
+    z->bytes = bytes;
     atomic_init(&z->users, 1); /* held here until all have theirs */
     for (int k = 0; k < n; k++)
         if (in[k]) move_arena(in[k], z);
@@ -409,6 +410,13 @@ gn_status *gn_instances_share_arena(int n, gn_instance *const *in)
         gn_block_free(z);
     }
     return NULL;
+}
+
+bool gn_instance_borrow_arena(gn_instance *in, const gn_instance *of)
+{
+    if (!of->scratch || in->remote || in->plan.bytes > of->scratch->bytes) return false;
+    move_arena(in, of->scratch);
+    return true;
 }
 
 /* Is it an input or a state of that name, or an output? */

@@ -72,6 +72,9 @@ GN_NODISCARD gn_status *gn_instance_follow(gn_instance **in, gn_instance **next)
  * as large as the largest takes.  NULL ones are passed over.  It lives until all of them are freed;
  * nothing is kept in it between runs. GN_ERR_NOMEM: every instance keeps the arena that it has. */
 GN_NODISCARD gn_status *gn_instances_share_arena(int n, gn_instance *const *in);
+/* `in` gives back its arena for the one that `of` shares, where that is large enough; else false.
+ * They must never run at the same time. */
+bool gn_instance_borrow_arena(gn_instance *in, const gn_instance *of);
 /* Frees the arrays of the instances' graphs, bound and derived, that none of their launches reads
  * and no result on edges is put in order by.  No instance may be made of these graphs
  * afterwards. */

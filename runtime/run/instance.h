@@ -63,6 +63,7 @@ static inline bool gn_is_shared(const gn_ready *r)
 typedef struct gn_scratch {
     atomic_int users;
     void *p;
+    int64_t bytes;
 } gn_scratch;
 
 struct gn_instance {

@@ -38,6 +38,10 @@ static gn_status *make_room(gn_trace *t)
     t->part = block;
     GN_TRY(gn_block_zeroed(t->launches + 1, sizeof *t->busy, "a trace", &block));
     t->busy = block;
+    GN_TRY(gn_block_zeroed(t->launches + 1, sizeof *t->until, "a trace", &block));
+    t->until = block;
+    GN_TRY(gn_block_zeroed(t->threads, sizeof *t->cursor, "a trace", &block));
+    t->cursor = block;
     return NULL;
 }
 
@@ -68,6 +72,8 @@ void gn_trace_free(gn_trace *t)
     gn_block_free(t->span);
     gn_block_free(t->part);
     gn_block_free(t->busy);
+    gn_block_free(t->until);
+    gn_block_free(t->cursor);
     gn_block_free(t);
 }
 
@@ -148,56 +154,74 @@ static int64_t overlap(const gn_trace_event *a, const gn_trace_event *b)
     return to > from ? to - from : 0;
 }
 
-/* Charges thread h's wait to what others ran meanwhile. */
+static void begin_walk(const gn_trace *t)
+{
+    memset(t->cursor, 0, (size_t)t->threads * sizeof *t->cursor);
+}
+
+/* Charges thread h's wait to what others ran meanwhile. Waits come in the order of time: cursors
+ * stand at what is not over before them. */
 static void charge_wait(const gn_trace *t, int h, const gn_trace_event *wait, gn_trace_time *out)
 {
     double all = 0, length = (double)(wait->end - wait->begin);
     for (int pass = 0; pass < 2; pass++)
-        for (int o = 0; o < t->threads; o++)
-            for (int64_t i = 0; o != h && i < t->thread[o].n; i++) {
-                const gn_trace_event *e = &t->thread[o].event[i];
+        for (int o = 0; o < t->threads; o++) {
+            const gn_trace_thread *other = &t->thread[o];
+            if (o == h) continue;
+            int64_t i = t->cursor[o];
+            while (i < other->n && other->event[i].end <= wait->begin) i++;
+            t->cursor[o] = i;
+            for (; i < other->n && other->event[i].begin < wait->end; i++) {
+                const gn_trace_event *e = &other->event[i];
                 double part = e->wait ? 0 : (double)overlap(wait, e);
                 if (part > 0 && pass)
                     spread(t, e->launch, 0, all > length ? part * length / all : part, out);
                 else
                     all += pass ? 0 : part;
             }
+        }
 }
 
-/* Nanoseconds in which somebody was in the launch: the events of it by one thread each, which may
- * overlap. */
-static double covered(const gn_trace *t, int launch)
+/* The event that begins next, of all threads; NULL: there is none. */
+static const gn_trace_event *next_event(const gn_trace *t)
 {
-    int64_t sum = 0, from = INT64_MIN;
-    for (;;) { /* the one that begins next among those that end after `from` */
-        const gn_trace_event *next = NULL;
-        for (int h = 0; h < t->threads; h++)
-            for (int64_t i = 0; i < t->thread[h].n; i++) {
-                const gn_trace_event *e = &t->thread[h].event[i];
-                if (e->launch != launch || e->wait || e->end <= from) continue;
-                if (!next || e->begin < next->begin) next = e;
-            }
-        if (!next) return (double)sum;
-        sum += next->end - (next->begin > from ? next->begin : from);
-        from = next->end;
+    const gn_trace_event *next = NULL;
+    int of = 0;
+    for (int h = 0; h < t->threads; h++) {
+        if (t->cursor[h] == t->thread[h].n) continue;
+        const gn_trace_event *e = &t->thread[h].event[t->cursor[h]];
+        if (next && e->begin >= next->begin) continue;
+        next = e;
+        of = h;
     }
+    if (next) t->cursor[of]++;
+    return next;
 }
 
-/* Launch by launch: what other threads had nothing to do while somebody was in it. */
-static void charge_idle(const gn_trace *t, const double *busy, gn_trace_time *out)
+/* Launch by launch: what other threads had nothing to do while somebody was in it.  The events of
+ * it by one thread each may overlap; `until`: to where they were counted. */
+static void charge_idle(const gn_trace *t, gn_trace_time *out)
 {
-    for (int k = 0; k < t->launches; k++) {
-        if (t->span[k].end <= t->span[k].begin) continue;
-        double wait = covered(t, k) * gn_trace_threads(t) - busy[k];
-        if (wait > 0) spread(t, k, 0, wait, out);
+    const gn_trace_event *e;
+    begin_walk(t);
+    for (int k = 0; k < t->launches; k++) t->until[k] = INT64_MIN;
+    for (int k = 0; k < t->launches; k++) t->busy[k] = -t->busy[k];
+    while ((e = next_event(t))) {
+        int64_t *until = &t->until[e->launch], from = e->begin > *until ? e->begin : *until;
+        if (e->wait || e->end <= from) continue;
+        t->busy[e->launch] += (double)(e->end - from) * gn_trace_threads(t);
+        *until = e->end;
     }
+    for (int k = 0; k < t->launches; k++)
+        if (t->span[k].end > t->span[k].begin && t->busy[k] > 0) spread(t, k, 0, t->busy[k], out);
 }
 
 void gn_trace_times(const gn_trace *t, gn_trace_time *out)
 {
     for (int k = 0; k < t->launches; k++) out[k] = (gn_trace_time){0};
     for (int k = 0; k < t->launches; k++) t->busy[k] = 0;
-    for (int h = 0; h < t->threads; h++)
+    for (int h = 0; h < t->threads; h++) {
+        begin_walk(t);
         for (int64_t i = 0; i < t->thread[h].n; i++) {
             const gn_trace_event *e = &t->thread[h].event[i];
             if (e->wait) {
@@ -207,5 +231,6 @@ void gn_trace_times(const gn_trace *t, gn_trace_time *out)
             t->busy[e->launch] += (double)e->busy;
             spread(t, e->launch, (double)e->busy, 0, out);
         }
-    if (!t->region && !t->alone) charge_idle(t, t->busy, out);
+    }
+    if (!t->region && !t->alone) charge_idle(t, out);
 }

@@ -46,7 +46,10 @@ typedef struct gn_trace {
     gn_trace_span *span; /* [launches] from its beginning to where all had left it */
     double *part; /* [launches] of a launch in a chain: what it had of the chain's time; 0: it is in
                      none */
-    double *busy; /* [launches] room for gn_trace_times */
+    /* room for gn_trace_times */
+    double *busy;    /* [launches] and then what is not */
+    int64_t *until;  /* [launches] */
+    int64_t *cursor; /* [threads] */
 } gn_trace;
 
 /* GN_ERR_NOMEM.  gn_trace_free ends it; NULL is fine. */
@@ -72,7 +75,7 @@ void gn_trace_note(gn_trace *t, int thread, int launch, bool wait, int64_t begin
 /* Nanoseconds of a launch's in the last run, summed over threads.  What one thread waits while
  * others are in a launch is a wait of that launch's; while nobody is in any, of none.  So busy and
  * waits of all launches, by the number of threads, come to the time of the run but for that in
- * which nobody was in a launch. */
+ * which nobody was in a launch.  Takes a step or two an event and thread. */
 typedef struct gn_trace_time {
     double busy, wait;
 } gn_trace_time;

@@ -338,6 +338,11 @@ typedef struct api_bound {
 GN_NODISCARD gn_status *api_list_bound(const gnnc_run *r, const gn_unit *u, const gn_state *state,
                                        const void *dense, api_bound *out);
 void api_free_bound(api_bound *b);
+/* api_run.c: all instances of programs, NULL for what there is not; out: [2 * API_UNITS], so many.
+ */
+int api_instances(const gnnc_run *r, const gn_instance **out);
+/* api_run.c: gnnc_run_bytes without graphs that programs derived. */
+int64_t api_plain_bytes(const gnnc_run *r);
 /* api_run.c: an instance of another unit, which has the same graphs; NULL. */
 const gn_instance *api_like(const gnnc_run *r, int which);
 /* api_cap.c: a unit that is about to be bound keeps to the executable's bound on memory, with code

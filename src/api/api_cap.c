@@ -53,45 +53,63 @@ static gn_status *outline(void *ctx, const gn_artifact *a, gn_instance **out)
                                z->r->pool, beside(z), out);
 }
 
+/* In the place of what was there. */
+static gn_status *outline_again(outlines *z, const gn_artifact *a, gn_instance **at)
+{
+    gn_instance *in;
+    GN_TRY(outline(z, a, &in));
+    gn_instance_free(*at);
+    *at = in;
+    return NULL;
+}
+
 static gn_status *outline_unit(outlines *z)
 {
     const gn_compiled *ahead = z->unit->prepare_code;
     z->n = z->bound.n;
     if (ahead) {
-        GN_TRY(outline(z, ahead->artifact, &z->ahead));
+        GN_TRY(outline_again(z, ahead->artifact, &z->ahead));
         z->n = gn_pair_bind_kept(ahead->artifact, z->ahead, z->n, z->bound.tensors);
     }
-    gn_instance *code;
-    GN_TRY(outline(z, z->unit->code->artifact, &code));
-    gn_instance_free(z->code);
-    z->code = code;
-    return NULL;
+    return outline_again(z, z->unit->code->artifact, &z->code);
 }
 
-/* What the run has itself, but for graphs that are bound to its programs. */
-static int64_t own_bytes(const gnnc_run *r)
+static bool is_bound(const api_bound *b, const gn_graph *g)
 {
+    for (int k = 0; k < b->n_graphs; k++)
+        if (b->graphs[k].graph == g) return true;
+    return false;
+}
+
+/* What the run has itself, but for graphs: those that are bound, and those of its programs. */
+static int64_t own_bytes(const outlines *z)
+{
+    const gnnc_run *r = z->r;
     const gn_graph *bound[] = {r->pattern, r->padded, r->padded_pattern,
                                r->graph && r->graph->of ? r->graph->graph : NULL};
-    int64_t bytes = gnnc_run_bytes(r);
+    int64_t bytes = api_plain_bytes(r);
     for (size_t k = 0; k < sizeof bound / sizeof *bound; k++)
-        if (bound[k]) bytes -= gn_graph_bytes(bound[k]);
+        if (bound[k] && is_bound(&z->bound, bound[k])) bytes -= gn_graph_bytes(bound[k]);
     return bytes;
 }
 
-/* Data and graphs that are bound count, and what other programs of the run have. */
+/* Data and graphs that are bound count, and what other programs of the run have; a graph that
+ * several derive, once. */
 static sum sum_of(const outlines *z)
 {
     const gnnc_run *r = z->r;
-    const gn_instance *in[] = {z->ahead, z->code};
-    sum m = {.states = gn_state_bytes(&r->state->state), .others = own_bytes(r)};
+    const gn_instance *in[2 * API_UNITS + 2];
+    int n = api_instances(r, in);
+    sum m = {.states = gn_state_bytes(&r->state->state), .others = own_bytes(z)};
+    in[n++] = z->ahead;
+    in[n++] = z->code;
     for (int k = 0; k < r->n_data; k++) {
         const api_data *d = &r->data[k];
         if (d->data && !d->own) m.data += d->rows * d->row_elems * (int64_t)gn_elem_size(d->elem);
     }
     for (int k = 0; k < z->bound.n_graphs; k++)
         if (z->bound.graphs[k].graph) m.graphs += gn_graph_bytes(z->bound.graphs[k].graph);
-    m.graphs += gn_instances_derived_bytes(2, in);
+    m.graphs += gn_instances_derived_bytes(n, in);
     m.outputs = gn_instance_outline_output_bytes(z->code);
     m.temporaries = gn_instance_arena_bytes(z->code);
     if (z->ahead) m.prepared = gn_instance_outline_output_bytes(z->ahead);

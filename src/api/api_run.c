@@ -437,9 +437,19 @@ static int64_t data_bytes(const gnnc_run *r, const api_data *d)
            (d->padded ? r->padded->n_dst * row : 0);
 }
 
-int64_t gnnc_run_bytes(const gnnc_run *r)
+int api_instances(const gnnc_run *r, const gn_instance **out)
 {
-    if (!r) return 0;
+    for (int k = 0; k < API_UNITS; k++) {
+        out[2 * k] = r->unit[k].instance;
+        out[2 * k + 1] = r->unit[k].prepare;
+    }
+    return 2 * API_UNITS;
+}
+
+int64_t api_plain_bytes(const gnnc_run *r)
+{
+    const gn_instance *in[2 * API_UNITS];
+    int n = api_instances(r, in);
     int64_t bytes = (r->pattern ? gn_graph_bytes(r->pattern) : 0) + api_result_bytes(r) +
                     api_pulls_bytes(r) + api_weights_bytes(r) +
                     r->named.room * (int64_t)sizeof *r->named.row + r->named.nodes;
@@ -447,11 +457,16 @@ int64_t gnnc_run_bytes(const gnnc_run *r)
     if (r->graph && r->graph->of) bytes += gn_graph_bytes(r->graph->graph);
     if (r->padded) bytes += gn_graph_bytes(r->padded) + r->padded->n_dst; /* and `valid` */
     if (r->padded_pattern) bytes += gn_graph_bytes(r->padded_pattern);
-    for (int k = 0; k < API_UNITS; k++) {
-        if (r->unit[k].instance) bytes += gn_instance_owned_bytes(r->unit[k].instance);
-        if (r->unit[k].prepare) bytes += gn_instance_owned_bytes(r->unit[k].prepare);
-    }
+    for (int k = 0; k < n; k++)
+        if (in[k]) bytes += gn_instance_arena_bytes(in[k]) + gn_instance_output_bytes(in[k]);
     return bytes;
+}
+
+int64_t gnnc_run_bytes(const gnnc_run *r)
+{
+    const gn_instance *in[2 * API_UNITS];
+    if (!r) return 0;
+    return api_plain_bytes(r) + gn_instances_derived_bytes(api_instances(r, in), in);
 }
 
 static void describe(const gnnc_run *r, gnnc_run_info *info)

@@ -13,6 +13,7 @@
 #include "compile/rerun.h"
 #include "runtime/memory.h"
 
+#include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +28,10 @@ typedef struct capper {
     gn_arena *arena, *scratch; /* scratch: what no program keeps */
     const gn_room *room;
     const gn_compiled *from;
-    lowered *low; /* launches, before memory is reused */
+    gn_compiled *to;
+    gn_capped *report;
+    gn_instance *in; /* an outline that is looked at */
+    lowered *low;    /* launches, before memory is reused */
     int64_t *bytes;
     double cost; /* of a run that repeats nothing */
     gn_rerun_problem problem;
@@ -166,17 +170,17 @@ static gn_status *find_bytes(capper *z)
 static gn_status *make_problem(capper *z)
 {
     gn_artifact *a;
-    gn_instance *in;
     uint32_t n = z->low->launches.n;
     gn_rerun_step *steps = GN_NEW_N(z->scratch, gn_rerun_step, n + 1);
     bool *stays = find_staying(z);
-    GN_TRY(outline(z, z->low, &a, &in));
+    GN_TRY(outline(z, z->low, &a, &z->in));
     for (uint32_t l = 0; l < n; l++) {
         steps[l] = step_of(z, l, stays);
-        steps[l].cost = cost_of(z, l, in, a);
+        steps[l].cost = cost_of(z, l, z->in, a);
         z->cost += steps[l].cost;
     }
-    gn_instance_free(in);
+    gn_instance_free(z->in);
+    z->in = NULL;
     z->problem = (gn_rerun_problem){(int)z->low->buffers.n, (int)n, z->bytes, stays, steps};
     return NULL;
 }
@@ -286,9 +290,11 @@ static gn_status *search(const capper *z, found *best)
     return look_at(z, &o, best);
 }
 
-static gn_status *cap(capper *z, gn_compiled *c, gn_capped *out)
+static gn_status *cap(capper *z)
 {
     found best = {0};
+    gn_compiled *c = z->to;
+    gn_capped *out = z->report;
     gn_compiled made;
     GN_TRY(gn_lower_regions(z->arena, c, &z->low));
     GN_TRY(find_bytes(z));
@@ -305,22 +311,36 @@ static gn_status *cap(capper *z, gn_compiled *c, gn_capped *out)
     return NULL;
 }
 
+/* f has a scratch, which ends with it, and so does an outline, where memory runs out too. */
+static gn_status *in_scratch(capper *z, gn_status *(*f)(capper *))
+{
+    gn_arena scratch;
+    jmp_buf oom, *was = z->arena->oom;
+    gn_status *s;
+    gn_arena_init(&scratch);
+    z->scratch = &scratch;
+    z->arena->oom = scratch.oom = &oom;
+    if (setjmp(oom))
+        s = GN_ERROR(GN_ERR_NOMEM, "out of memory: which kernels run again");
+    else
+        s = f(z);
+    z->arena->oom = was;
+    gn_instance_free(z->in);
+    gn_arena_free(&scratch);
+    return s;
+}
+
 gn_status *gn_compile_within(gn_arena *a, const gn_room *room, gn_compiled *c, gn_capped *out)
 {
     gn_instance *in;
-    gn_arena scratch;
     *out = (gn_capped){0};
     GN_TRY(room->outline(room->ctx, c->artifact, &in));
     out->without = out->bytes = gn_instance_arena_bytes(in);
     gn_instance_free(in);
     out->fits = out->bytes <= room->bytes;
     if (out->fits) return NULL;
-    gn_arena_init(&scratch);
-    scratch.oom = a->oom;
-    capper z = {.arena = a, .scratch = &scratch, .room = room, .from = c};
-    gn_status *s = cap(&z, c, out);
-    gn_arena_free(&scratch);
-    return s;
+    capper z = {.arena = a, .room = room, .from = c, .to = c, .report = out};
+    return in_scratch(&z, cap);
 }
 
 /* Layers that the model says ------------------------------------------------------------------- */
@@ -348,30 +368,49 @@ static int first_back(const lowered *low)
     return (int)low->launches.n;
 }
 
-void gn_checkpoint_launches(gn_arena *a, lowered **low)
+/* Does the model say that what lies in temporary b comes again? */
+static bool is_said(const lowered *low, int b)
 {
-    uint32_t n = (*low)->buffers.n;
-    gn_arena scratch;
-    bool any = false;
-    gn_arena_init(&scratch);
-    scratch.oom = a->oom;
-    capper z = {.arena = a, .scratch = &scratch, .low = *low};
-    bool *goes = GN_NEW_N(&scratch, bool, n + 1);
-    z.bytes = GN_NEW_N(&scratch, int64_t, n + 1);
+    gir_id v = value_of(low, b);
+    return v && gir_at(low->p, v)->loc.again;
+}
+
+static void note_kept(lowered *low, uint32_t n, const bool *kept)
+{
     for (uint32_t b = 0; b < n; b++) {
-        gir_id v = value_of(*low, (int)b);
-        goes[b] = v && gir_at((*low)->p, v)->loc.again;
-        any = any || goes[b];
-        z.bytes[b] = is_temporary(*low, (int)b);
+        if (!kept[b]) continue;
+        if (!low->n_kept++) low->kept = value_of(low, (int)b);
     }
-    if (any) {
-        gn_rerun_order o;
-        gn_rerun_step *steps = GN_NEW_N(&scratch, gn_rerun_step, (*low)->launches.n + 1);
-        bool *stays = find_staying(&z);
-        for (uint32_t l = 0; l < (*low)->launches.n; l++) steps[l] = step_of(&z, l, stays);
-        z.problem = (gn_rerun_problem){(int)n, (int)(*low)->launches.n, z.bytes, stays, steps};
-        if (gn_rerun_from(&scratch, &z.problem, goes, first_back(*low), &o))
-            *low = apply(&z, a, &o);
+}
+
+static gn_status *checkpoint(capper *z)
+{
+    const lowered *low = z->low;
+    uint32_t n = low->buffers.n, launches = low->launches.n;
+    gn_rerun_order o;
+    gn_rerun_step *steps = GN_NEW_N(z->scratch, gn_rerun_step, launches + 1);
+    bool *goes = GN_NEW_N(z->scratch, bool, n + 1), *kept = GN_NEW_N(z->scratch, bool, n + 1),
+         *stays = find_staying(z);
+    z->bytes = GN_NEW_N(z->scratch, int64_t, n + 1);
+    for (uint32_t b = 0; b < n; b++) {
+        goes[b] = is_said(low, (int)b);
+        z->bytes[b] = is_temporary(low, (int)b);
     }
-    gn_arena_free(&scratch);
+    for (uint32_t l = 0; l < launches; l++) steps[l] = step_of(z, l, stays);
+    z->problem = (gn_rerun_problem){(int)n, (int)launches, z->bytes, stays, steps};
+    if (gn_rerun_from(z->scratch, &z->problem, goes, first_back(low), kept, &o))
+        z->low = apply(z, z->arena, &o);
+    note_kept(z->low, n, kept);
+    return NULL;
+}
+
+gn_status *gn_checkpoint_launches(gn_arena *a, lowered **low)
+{
+    capper z = {.arena = a, .low = *low};
+    bool any = false;
+    for (uint32_t b = 0; b < (*low)->buffers.n && !any; b++) any = is_said(*low, (int)b);
+    if (!any) return NULL;
+    GN_TRY(in_scratch(&z, checkpoint));
+    *low = z.low;
+    return NULL;
 }

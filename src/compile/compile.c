@@ -88,7 +88,7 @@ gn_status *gn_compile(gn_arena *a, const gir_program *p, const gn_compile_option
     c->f = gn_fuse(a, g, &fo);
     GN_TRY(gn_lower_regions(a, c, &low));
     if (gn_is_on(lo.off, GN_DO_ORDER)) gn_order_launches(a, low, NULL);
-    gn_checkpoint_launches(a, &low);
+    GN_TRY(gn_checkpoint_launches(a, &low));
     GN_TRY(gn_settle_launches(a, low, c));
     c->lower_ms = gn_now_ms() - t1;
     *out = c;

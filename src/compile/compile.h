@@ -67,8 +67,9 @@ typedef struct gn_room {
     void *ctx;
 } gn_room;
 /* cap.c: what is made in layers that the model says (`checkpoint`) is not kept for gradients:
- * launches run again.  *low in their order; left as it is where there are no such layers. */
-void gn_checkpoint_launches(gn_arena *a, lowered **low);
+ * launches run again.  *low in their order; left as it is where there are no such layers.  Values
+ * that cannot come again are in its n_kept.  GN_ERR_NOMEM. */
+GN_NODISCARD gn_status *gn_checkpoint_launches(gn_arena *a, lowered **low);
 typedef struct gn_capped {
     bool fits;
     int64_t bytes; /* that its temporaries take; where it does not fit: the least that was found */

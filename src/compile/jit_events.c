@@ -105,12 +105,26 @@ static struct dump {
     uint64_t kernels;
 } dump;
 
+/* NULL: errno says why.  It is closed with the file. */
+static FILE *open_file(const char *path, int flags, mode_t mode, const char *how)
+{
+    int fd = open(path, O_CREAT | O_CLOEXEC | flags, mode);
+    FILE *f = fd < 0 ? NULL : fdopen(fd, how);
+    if (fd >= 0 && !f) close(fd);
+    return f;
+}
+
+/* The name is anybody's to guess in a folder of all: no link is followed, and what an earlier
+ * process of the number left goes. */
 static gn_status *write_map(int n, const gn_jit_kernel *kernels)
 {
+    static pid_t begun; /* by this process; a child has a file of its own */
     char path[64];
     snprintf(path, sizeof path, "/tmp/perf-%ld.map", (long)getpid());
-    FILE *f = fopen(path, "a");
+    int flags = O_WRONLY | O_NOFOLLOW | (begun == getpid() ? O_APPEND : O_TRUNC);
+    FILE *f = open_file(path, flags, 0600, "a");
     if (!f) GN_FAIL(GN_ERR_DATA, "GNNC_JIT_EVENTS: cannot open %s: %s", path, strerror(errno));
+    begun = getpid();
     for (int k = 0; k < n; k++)
         fprintf(f, "%llx %llx %s\n", (unsigned long long)(uintptr_t)kernels[k].code,
                 (unsigned long long)kernels[k].size, kernels[k].name);
@@ -122,23 +136,9 @@ static void put32(FILE *f, uint32_t v) { fwrite(&v, sizeof v, 1, f); }
 static void put64(FILE *f, uint64_t v) { fwrite(&v, sizeof v, 1, f); }
 static void put_text(FILE *f, const char *s) { fwrite(s, strlen(s) + 1, 1, f); }
 
-/* The header; and a page of the file is mapped as code, which is how perf comes to know of it. */
-static gn_status *open_dump(void)
+static void put_header(FILE *f)
 {
     enum { MAGIC = 0x4A695444, VERSION = 1, HEADER = 40 };
-    char path[4096];
-    const char *folder = getenv("JITDUMPDIR");
-    if (dump.f && dump.process == getpid()) return NULL;
-    if (snprintf(path, sizeof path, "%s/jit-%ld.dump", folder && *folder ? folder : ".",
-                 (long)getpid()) >= (int)sizeof path)
-        GN_FAIL(GN_ERR_USAGE, "JITDUMPDIR: the path is too long");
-    int fd = open(path, O_CREAT | O_TRUNC | O_RDWR | O_CLOEXEC, 0666);
-    FILE *f = fd < 0 ? NULL : fdopen(fd, "w+");
-    if (!f) {
-        if (fd >= 0) close(fd);
-        GN_FAIL(GN_ERR_DATA, "GNNC_JIT_EVENTS: cannot open %s: %s", path, strerror(errno));
-    }
-    dump = (struct dump){.f = f, .process = getpid()};
     put32(f, MAGIC);
     put32(f, VERSION);
     put32(f, HEADER);
@@ -148,11 +148,39 @@ static gn_status *open_dump(void)
     put64(f, (uint64_t)gn_now_ns());
     put64(f, 0);
     fflush(f);
-    void *page = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ | PROT_EXEC, MAP_PRIVATE, fd,
-                      0);
-    if (page == MAP_FAILED)
+}
+
+/* What a fork's child has of its parent's file: nothing is left to be written, for a dump is
+ * flushed before the lock opens. */
+static void close_dump(void)
+{
+    if (dump.f) fclose(dump.f);
+    dump = (struct dump){0};
+}
+
+/* The header; and a page of the file is mapped as code, which is how perf comes to know of it. */
+static gn_status *open_dump(void)
+{
+    char path[4096];
+    const char *folder = getenv("JITDUMPDIR");
+    if (dump.f && dump.process == getpid()) return NULL;
+    close_dump();
+    if (snprintf(path, sizeof path, "%s/jit-%ld.dump", folder && *folder ? folder : ".",
+                 (long)getpid()) >= (int)sizeof path)
+        GN_FAIL(GN_ERR_USAGE, "JITDUMPDIR: the path is too long");
+    FILE *f = open_file(path, O_TRUNC | O_RDWR, 0666, "w+");
+    if (!f) GN_FAIL(GN_ERR_DATA, "GNNC_JIT_EVENTS: cannot open %s: %s", path, strerror(errno));
+    put_header(f);
+    void *page = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ | PROT_EXEC, MAP_PRIVATE,
+                      fileno(f), 0);
+    if (page == MAP_FAILED) {
+        int why = errno;
+        fclose(f);
+        unlink(path);
         GN_FAIL(GN_ERR_DATA, "GNNC_JIT_EVENTS: %s cannot be mapped as code: %s", path,
-                strerror(errno));
+                strerror(why));
+    }
+    dump = (struct dump){.f = f, .process = getpid()};
     return NULL; /* it stays mapped until the process ends */
 }
 

@@ -50,6 +50,7 @@ typedef struct scheduler {
     bool *held;         /* of runs under way, of what each reads */
     int n_held;
     int *order, n, room;
+    int missing; /* the value that a run could not get, where there was one; -1 */
 } scheduler;
 
 /* What is needed when -------------------------------------------------------------------------- */
@@ -255,7 +256,10 @@ static bool fetch(scheduler *z, const gn_rerun_step *t, int s, bool *mine)
             int k = z->how.last_first ? t->n_reads - 1 - i : i, v = t->reads[k], m = z->maker[v];
             if (mine[k] || (pass == 0 && z->there[v])) continue;
             bool may = m >= 0 && m != s && !z->p->steps[m].once && z->p->steps[m].until >= z->at;
-            if (!z->there[v] && (!may || !run(z, m, z->at))) return false;
+            if (!z->there[v] && (!may || !run(z, m, z->at))) {
+                if (z->missing < 0) z->missing = v;
+                return false;
+            }
             mine[k] = true;
             z->pins[v]++;
         }
@@ -288,6 +292,7 @@ static void begin(scheduler *z)
     const gn_rerun_problem *p = z->p;
     z->used = 0;
     z->n = z->n_held = 0;
+    z->missing = -1;
     for (int v = 0; v < p->n_values; v++) {
         z->at_read[v] = z->first_read[v];
         z->there[v] = z->maker[v] < 0;
@@ -519,25 +524,50 @@ bool gn_rerun_within(gn_arena *a, const gn_rerun_problem *p, int64_t budget, gn_
     return n > 0;
 }
 
-bool gn_rerun_from(gn_arena *a, const gn_rerun_problem *p, const bool *goes, int from,
+/* What goes and is not needed before step `from` is given back; `stuck`: what goes, is needed
+ * behind it and cannot come again. */
+static void give_back_until(scheduler *z, const bool *goes, int from, bool *stuck)
+{
+    for (int v = 0; v < z->p->n_values; v++) {
+        int next = next_read(z, v, z->at + 1);
+        double cost = 0;
+        if (!goes[v] || !z->there[v] || next < from) continue;
+        z->round++;
+        if (can_come_again(z, v, next == NEVER ? from : next, &cost))
+            z->there[v] = false;
+        else
+            stuck[v] = z->maker[v] >= 0 && next != NEVER;
+    }
+}
+
+static bool play_from(scheduler *z, const bool *goes, int from, bool *stuck)
+{
+    begin(z);
+    memset(stuck, 0, sizeof *stuck * (size_t)z->p->n_values);
+    for (z->at = 0; z->at < z->p->n_steps; z->at++) {
+        if (!run(z, z->at, z->at + 1)) return false;
+        if (z->at < from) give_back_until(z, goes, from, stuck);
+    }
+    return true;
+}
+
+bool gn_rerun_from(gn_arena *a, const gn_rerun_problem *p, const bool *goes, int from, bool *kept,
                    gn_rerun_order *out)
 {
     scheduler *z = new_scheduler(a, p);
-    begin(z);
+    bool *may = GN_NEW_N(a, bool, p->n_values + 1), *stuck = GN_NEW_N(a, bool, p->n_values + 1);
+    memcpy(may, goes, sizeof *may * (size_t)p->n_values);
+    memset(kept, 0, sizeof *kept * (size_t)p->n_values);
     z->budget = INT64_MAX;
     z->how = (taste){.dead = AT_ONCE};
-    for (z->at = 0; z->at < p->n_steps; z->at++) {
-        if (!run(z, z->at, z->at + 1)) return false;
-        for (int v = 0; z->at < from && v < p->n_values; v++) {
-            int next = next_read(z, v, z->at + 1);
-            double cost = 0;
-            if (!goes[v] || !z->there[v] || next < from) continue;
-            z->round++;
-            if (can_come_again(z, v, next == NEVER ? from : next, &cost)) z->there[v] = false;
-        }
+    while (!play_from(z, may, from, stuck)) {
+        if (z->missing < 0 || !may[z->missing]) return false;
+        may[z->missing] = false; /* what it is made of had gone: it stays, the others go */
+        kept[z->missing] = true;
     }
+    for (int v = 0; v < p->n_values; v++) kept[v] = kept[v] || stuck[v];
     *out = taken(a, z);
-    return true;
+    return out->n > p->n_steps;
 }
 
 gn_rerun_order gn_rerun_least(gn_arena *a, const gn_rerun_problem *p)

@@ -54,8 +54,9 @@ gn_rerun_order gn_rerun_plain(gn_arena *a, const gn_rerun_problem *p);
 /* An order of a peak of `budget` bytes at most, the cheapest that was found; false: none was. */
 bool gn_rerun_within(gn_arena *a, const gn_rerun_problem *p, int64_t budget, gn_rerun_order *out);
 /* An order where values that `goes` [n_values] are given back after their last reader before step
- * `from`, and come again for those behind it; false: some cannot. */
-bool gn_rerun_from(gn_arena *a, const gn_rerun_problem *p, const bool *goes, int from,
+ * `from`, and come again for those behind it.  kept [n_values]: those of them that cannot come
+ * again, and so stay; false: none comes again. */
+bool gn_rerun_from(gn_arena *a, const gn_rerun_problem *p, const bool *goes, int from, bool *kept,
                    gn_rerun_order *out);
 /* The order of the least peak that was found. */
 gn_rerun_order gn_rerun_least(gn_arena *a, const gn_rerun_problem *p);

@@ -131,6 +131,8 @@ typedef struct lowered {
     GN_VEC(low_buffer) buffers;
     GN_VEC(low_sym) syms;
     GN_VEC(low_launch) launches;
+    int n_kept;  /* values that `checkpoint` asks for again and that cannot come: they stay */
+    gir_id kept; /* the first of them */
 } lowered;
 
 /* How large a graph, or the pattern of an input, will be; where that is not known, schedules

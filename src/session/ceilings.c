@@ -1,8 +1,11 @@
 #include "session/ceilings.h"
 
+#include "base/mutex.h"
 #include "runtime/memory.h"
 
 #include <math.h>
+#include <pthread.h>
+#include <setjmp.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -189,11 +192,20 @@ static gn_status *measure(gn_arena *a, bench *b, gn_ceilings *c)
     return NULL;
 }
 
-gn_status *gn_ceilings_measure(gn_arena *a, gn_pool *pool, gn_ceilings *out)
+/* Of the process: one thread measures at a time, so that none slows another's. */
+static struct {
+    pthread_once_t once;
+    gn_mutex lock;
+    gn_status *failed; /* to make the lock; it stays */
+    gn_ceilings ceilings;
+} known = {.once = PTHREAD_ONCE_INIT};
+
+static void make_lock(void) { known.failed = gn_mutex_init(&known.lock, GN_MUTEX_LONG); }
+
+static gn_status *find(gn_arena *a, gn_pool *pool, gn_ceilings *out)
 {
-    static gn_ceilings known;
-    if (known.threads == gn_pool_threads(pool)) {
-        *out = known;
+    if (known.ceilings.threads == gn_pool_threads(pool)) {
+        *out = known.ceilings;
         return NULL;
     }
     double t0 = gn_now_ms();
@@ -205,8 +217,28 @@ gn_status *gn_ceilings_measure(gn_arena *a, gn_pool *pool, gn_ceilings *out)
     gn_image_free(b.image);
     if (s) return s;
     c.ms = gn_now_ms() - t0;
-    *out = known = c;
+    gn_brief_begin(); /* a fork's child finds all of them or none */
+    known.ceilings = c;
+    gn_brief_end();
+    *out = c;
     return NULL;
+}
+
+gn_status *gn_ceilings_measure(gn_arena *a, gn_pool *pool, gn_ceilings *out)
+{
+    jmp_buf oom, *was = a->oom;
+    gn_status *s;
+    pthread_once(&known.once, make_lock);
+    if (known.failed) GN_FAIL(GN_ERR_NOMEM, "out of memory: a lock");
+    gn_mutex_take(&known.lock);
+    a->oom = &oom; /* the lock opens in any case */
+    if (setjmp(oom))
+        s = GN_ERROR(GN_ERR_NOMEM, "out of memory: what the machine can");
+    else
+        s = find(a, pool, out);
+    a->oom = was;
+    gn_mutex_leave(&known.lock);
+    return s;
 }
 
 double gn_ceilings_rate(const gn_ceilings *c, double bytes)

@@ -20,7 +20,7 @@ typedef struct gn_ceilings {
 extern const char *const gn_level_name[GN_LEVELS];
 
 /* With the pool's threads; measured once a process and number of threads.  Takes some tenths of a
- * second. GN_ERR_BACKEND without a back end, GN_ERR_NOMEM. */
+ * second.  Thread-safe.  GN_ERR_BACKEND without a back end, GN_ERR_NOMEM. */
 GN_NODISCARD gn_status *gn_ceilings_measure(gn_arena *a, gn_pool *pool, gn_ceilings *out);
 
 /* GB/s at which `bytes` that are read again and again come, spread over a table of that size: what

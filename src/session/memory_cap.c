@@ -140,7 +140,7 @@ static const char *peak_place(const capped_session *z)
     if (most < 0 || !z->code[most]->low->launches.n) return "";
     const gn_compiled *c = z->code[most];
     const low_launch *l = &c->low->launches.p[gn_instance_peak(z->outline[most])];
-    if (!l->kernel) return "";
+    if (!l->kernel || l->region < 0) return "";
     const region *r = &c->f->regions.p[l->region];
     gir_loc at = gir_at(c->gir, r->members.p[0])->loc;
     if (!at.line || at.file >= c->gir->files.n) return "";

@@ -69,11 +69,20 @@ static gn_status *gather_rows(const gn_graph *g, const gn_table_column *c, const
     return NULL;
 }
 
+/* The session's own programs do not run meanwhile. */
+static void borrow_arena(const gn_session *s, gn_instance *in)
+{
+    const gn_instance *own = s->build.eval.instance;
+    if (!own) own = s->build.step.instance;
+    if (own) (void)gn_instance_borrow_arena(in, own);
+}
+
 static gn_status *run(const gn_session *s, gn_session *view, const gn_graph *g, float *score)
 {
     gn_unit u = s->build.eval;
     u.instance = u.prepare = NULL;
     GN_TRY(gn_session_bind(view, &u, s->pool, NULL));
+    borrow_arena(s, u.instance);
     gn_instance_run(u.instance);
     gn_status *status = gn_instance_wait(u.instance);
     const char *relation;

@@ -7,6 +7,8 @@
 
 enum { FEW_NODES = 8192 }; /* rows that are gathered stay in the caches, whatever their order */
 
+/* Nothing bounds its memory: what is timed is looked at, and that it is made is not the user's
+ * matter. */
 gn_status *tune_default_session(const gn_session *of, gn_order order, gn_session **out)
 {
     gn_session_options o = of->opt;
@@ -14,6 +16,10 @@ gn_status *tune_default_session(const gn_session *of, gn_order order, gn_session
     o.tune_lock = NULL;
     o.tune_on = false;
     o.weights = NULL;
+    o.memory = 0;
+    o.memory_share = 0;
+    o.memory_found = NULL;
+    o.code_alone = false;
     o.reorder = order;
     o.without.decisions |= (gn_switches)1 << GN_DO_SHARE_ARENA;
     return gn_session_new(of->arena, &o, out);

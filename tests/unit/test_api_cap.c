@@ -81,11 +81,49 @@ START_TEST(refuses)
 }
 END_TEST
 
+/* What the run does not hold, and a bound counts: the graph, in both directions, and the state. */
+static int64_t beside_run(void)
+{
+    static const char words[] = "weights and moments ";
+    gnnc_status *s = train(1000, 1).failed;
+    ck_assert_ptr_nonnull(s);
+    const char *at = strstr(gnnc_status_message(s), words);
+    ck_assert_ptr_nonnull(at);
+    int64_t states = strtoll(at + strlen(words), NULL, 10);
+    gnnc_status_free(s);
+    return states + 3 * 4 * (int64_t)E + 2 * 4 * (int64_t)(N + 1);
+}
+
+/* Data that stay: what is computed once is outlined beside the program, and outlined again where
+ * that is compiled again.  What two programs derive of a graph counts once: what both were seen to
+ * take is enough for both; and less for a step alone, whose launches run again. */
+START_TEST(both_programs)
+{
+    int64_t bytes = INT64_C(1) << 30;
+    for (int k = 0; k < 3; k++) {
+        gnnc_compile_options o = {.train = true, .fixed = true, .memory_bytes = bytes};
+        bench b = set_up(deep, o, 1);
+        for (int turn = 0; turn < 2; turn++) {
+            world w = make_world(5, N - 500 * turn, E);
+            bind_world(b.run, &w, true);
+            gnnc_status *s = gnnc_run_step(b.run, NULL);
+            if (!s && k < 2) s = gnnc_run_infer(b.run);
+            ck_assert_msg(!s, "bound %lld: %s", (long long)bytes, gnnc_status_message(s));
+            if (!k && !turn) bytes = gnnc_run_bytes(b.run) + beside_run();
+            end_world(&w);
+        }
+        if (k == 1) bytes = bytes * 6 / 10;
+        tear_down(&b);
+    }
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("all");
     tcase_set_timeout(t, 120);
     tcase_add_test(t, the_same_bits_in_less);
     tcase_add_test(t, refuses);
+    tcase_add_test(t, both_programs);
     return RUN_CASES("api_cap", t);
 }

@@ -248,17 +248,44 @@ START_TEST(values_come_again_where_it_is_said)
     gn_arena_init(&a);
     program *g = layers(&a, 9);
     gn_rerun_order o;
-    bool goes[130] = {false};
+    bool goes[130] = {false}, kept[130];
     for (int v = 1; v < 8; v += 2) goes[v] = true;
-    ck_assert(gn_rerun_from(&a, &g->p, goes, 9, &o));
+    ck_assert(gn_rerun_from(&a, &g->p, goes, 9, kept, &o));
     check_order(&g->p, &o);
     ck_assert_int_eq(o.n, g->p.n_steps + 4);
+    for (int v = 0; v < g->p.n_values; v++) ck_assert(!kept[v]);
     ck_assert_int_le(o.peak, 800);
     ck_assert_int_eq(gn_rerun_plain(&a, &g->p).peak, 1000);
     g->step[3].once = true;
-    ck_assert(gn_rerun_from(&a, &g->p, goes, 9, &o));
+    ck_assert(gn_rerun_from(&a, &g->p, goes, 9, kept, &o));
     check_order(&g->p, &o);
     ck_assert_int_eq(o.n, g->p.n_steps + 3);
+    for (int v = 0; v < g->p.n_values; v++) ck_assert(kept[v] == (v == g->writes[3][0]));
+    gn_arena_free(&a);
+}
+END_TEST
+
+/* Two values are made of a third, which goes last and cannot come again when they are to: it stays,
+ * and they go. */
+START_TEST(what_cannot_come_again_stays_alone)
+{
+    enum { STEPS = 7, FROM = 4 };
+    static const int from[STEPS] = {-1, 0, 0, 2, -1, 1, 2}; /* whose value a step reads */
+    gn_arena a;
+    gn_arena_init(&a);
+    program *g = new_program(&a);
+    bool goes[STEPS] = {true, true, true}, kept[STEPS];
+    gn_rerun_order o;
+    for (int s = 0; s < STEPS; s++) {
+        add_step(g, 1);
+        if (from[s] >= 0) reads(g, from[s]);
+        writes(g, 100);
+    }
+    g->step[0].until = FROM;
+    ck_assert(gn_rerun_from(&a, &g->p, goes, FROM, kept, &o));
+    check_order(&g->p, &o);
+    ck_assert_int_eq(o.n, STEPS + 2);
+    for (int v = 0; v < STEPS; v++) ck_assert(kept[v] == (v == 0));
     gn_arena_free(&a);
 }
 END_TEST
@@ -271,5 +298,6 @@ int main(void)
     tcase_add_test(t, the_least_is_near_the_exhaustive_one);
     tcase_add_test(t, layers_come_again_in_segments);
     tcase_add_test(t, values_come_again_where_it_is_said);
+    tcase_add_test(t, what_cannot_come_again_stays_alone);
     return RUN_CASES("rerun", t);
 }

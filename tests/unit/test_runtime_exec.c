@@ -353,6 +353,33 @@ START_TEST(an_arena_is_shared)
 }
 END_TEST
 
+/* One that runs in another's turn has its arena, once that is shared, also after the other went. */
+START_TEST(an_arena_is_borrowed)
+{
+    setup();
+    gn_pool *pool = pool_of(1);
+    gn_instance *owner = instance(pool), *guest = instance(pool);
+    float *want = slow_out(gn_instance_graph(owner, 1));
+    ck_assert(!gn_instance_borrow_arena(guest, owner));
+    ok(gn_instances_share_arena(1, &owner));
+    ck_assert(gn_instance_borrow_arena(guest, owner));
+    for (int turn = 0; turn < 2; turn++) {
+        float w0[WIDTH];
+        memcpy(w0, w, sizeof w0);
+        gn_instance_poison(guest);
+        gn_instance_run(guest);
+        ck_assert_mem_eq(gn_instance_output(guest, "out", NULL), want, NODES * WIDTH * 4);
+        memcpy(w, w0, sizeof w0);
+        gn_instance_free(owner);
+        owner = NULL;
+    }
+    gn_instance_free(guest);
+    free(want);
+    gn_pool_free(pool);
+    data_free();
+}
+END_TEST
+
 /* Symbols that no graph gives: quotients, and the rows of a tensor. */
 START_TEST(other_symbols)
 {
@@ -579,6 +606,6 @@ START_TEST(out_of_memory)
 END_TEST
 
 RUN_SUITE("runtime exec", same_bits_for_any_number_of_threads, tiny_graphs, a_star_is_balanced,
-          memory_is_known, an_arena_is_shared, other_symbols, bound_outputs_and_rebinding,
-          derived_graphs_are_shared, profiles, bindings_that_do_not_fit, graphs_that_do_not_fit,
-          out_of_memory)
+          memory_is_known, an_arena_is_shared, an_arena_is_borrowed, other_symbols,
+          bound_outputs_and_rebinding, derived_graphs_are_shared, profiles,
+          bindings_that_do_not_fit, graphs_that_do_not_fit, out_of_memory)

@@ -96,6 +96,43 @@ START_TEST(waits_are_of_what_runs_meanwhile)
 }
 END_TEST
 
+/* Many waits of one thread, each beside an event of the other and a part of the next. */
+START_TEST(every_wait_finds_what_runs_beside_it)
+{
+    enum { WAITS = 8 };
+    gn_trace_time time[LAUNCHES];
+    t->region = true;
+    for (int k = 0; k < WAITS; k++) {
+        int64_t at = 1000 + 100 * k;
+        gn_trace_note(t, 0, 0, false, at, at + 40);
+        gn_trace_note(t, 0, 1, false, at + 40, at + 90);
+        gn_trace_note(t, 1, 2, false, at, at + 30);
+        gn_trace_note(t, 1, 2, true, at + 30, at + 60);
+    }
+    end_at(100 * WAITS, 1);
+    gn_trace_times(t, time);
+    ck_assert_double_eq(time[0].wait, 10 * WAITS);
+    ck_assert_double_eq(time[1].wait, 20 * WAITS);
+    ck_assert_double_eq(time[2].wait, 0);
+}
+END_TEST
+
+/* Launch by launch two threads are in one by turns and at once; each nanosecond counts once. */
+START_TEST(overlapping_ranges_are_covered_once)
+{
+    gn_trace_time time[LAUNCHES];
+    for (int k = 0; k < LAUNCHES; k++) {
+        int64_t at = 1000 + 100 * k;
+        t->span[k] = (gn_trace_span){at, at + 90};
+        gn_trace_note(t, 0, k, false, at, at + 60);
+        gn_trace_note(t, 1, k, false, at + 10 * k, at + 80);
+    }
+    end_at(300, 1);
+    gn_trace_times(t, time);
+    for (int k = 0; k < LAUNCHES; k++) ck_assert_double_eq(time[k].busy + time[k].wait, 2 * 80);
+}
+END_TEST
+
 /* The caller alone waits for nobody. */
 START_TEST(alone_there_are_no_waits)
 {
@@ -136,6 +173,8 @@ int main(void)
     tcase_add_test(c, events_without_room_are_counted);
     tcase_add_test(c, idle_threads_wait_for_the_launch);
     tcase_add_test(c, waits_are_of_what_runs_meanwhile);
+    tcase_add_test(c, every_wait_finds_what_runs_beside_it);
+    tcase_add_test(c, overlapping_ranges_are_covered_once);
     tcase_add_test(c, alone_there_are_no_waits);
     tcase_add_test(c, chains_are_spread);
     return RUN_CASES("trace", c);

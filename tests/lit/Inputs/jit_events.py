@@ -74,22 +74,38 @@ def check_dump(data, lines_in_model):
     return kernels
 
 
-def run(words, folder=r.folder):
+def map_of(pid):
+    return f"/tmp/perf-{pid}.map"
+
+
+def leave_stale():
+    """What an earlier process of the same number left."""
+    with open(map_of(os.getpid()), "w") as f:
+        f.write("1000 10 stale\n")
+
+
+def leave_link():
+    os.symlink(r.path("victim"), map_of(os.getpid()))
+
+
+def run(words, folder=r.folder, before=None):
     env = dict(os.environ, GNNC_JIT_EVENTS=words, JITDUMPDIR=folder)
     p = subprocess.Popen([r.gnnc, "train", GAT, "--epochs", "2", "-q", "--threads", "1"], env=env,
-                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                         preexec_fn=before)
     out, err = p.communicate()
     r.count += 1
     return p.pid, p.returncode, out, err
 
 
-pid, status, out, err = run("map,dump,gdb")
+pid, status, out, err = run("map,dump,gdb", before=leave_stale)
 check(f"ends with {status}: {err}", status == 0)
-map_path = f"/tmp/perf-{pid}.map"
+map_path = map_of(pid)
 with open(map_path) as f:
     mapped = [re.fullmatch(r"([0-9a-f]+) ([0-9a-f]+) (.+)", line) for line in f.read().splitlines()]
 os.remove(map_path)
 check("map: lines", mapped and all(mapped))
+check("map: stale lines", not any(m and m[3] == "stale" for m in mapped))
 dumps = glob.glob(os.path.join(r.folder, f"jit-{pid}.dump"))
 check(f"dump: {dumps}", len(dumps) == 1)
 with open(GAT) as f:
@@ -112,6 +128,11 @@ _, status, _, err = run("map,perf")
 check(f"{status}: {err}", status == 2 and "GNNC_JIT_EVENTS: 'perf': expected" in err)
 _, status, _, err = run("dump", r.path("no/where"))
 check(f"{status}: {err}", status == 3 and "cannot open" in err)
+
+pid, status, _, err = run("map", before=leave_link)
+os.remove(map_of(pid))
+check(f"a link: {status}: {err}", status == 3 and "cannot open /tmp/perf-" in err and
+      not os.path.exists(r.path("victim")))
 
 if shutil.which("gdb") and not runs.SANITIZED:
     with open(r.path("commands"), "w") as f:
