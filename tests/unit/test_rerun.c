@@ -1,11 +1,13 @@
 /* Orders of steps that run again: they are valid, keep to their budget, and the least that is found
  * is near the least that there is, which an exhaustive search finds on small programs. */
+#include "base/sanitized.h"
 #include "compile/rerun.h"
 #include "support/suite.h"
 
 #include <check.h>
 #include <string.h>
 
+enum { PROGRAMS = GN_UNDER_ASAN ? 100 : 400, SMALL = GN_UNDER_ASAN ? 30 : 120 };
 enum { MOST_VALUES = 12, MOST_STEPS = 10, STATES = (MOST_STEPS + 1) << MOST_VALUES };
 
 typedef struct program { /* a problem and its arrays */
@@ -182,7 +184,7 @@ static int64_t exhaustive(gn_arena *a, const gn_rerun_problem *p)
 
 START_TEST(orders_are_valid_and_keep_to_budgets)
 {
-    for (uint64_t k = 0; k < 400; k++) {
+    for (uint64_t k = 0; k < PROGRAMS; k++) {
         gn_arena a;
         gn_arena_init(&a);
         program *g = random_program(&a, k);
@@ -200,11 +202,11 @@ START_TEST(orders_are_valid_and_keep_to_budgets)
 }
 END_TEST
 
-/* Of 120 small programs: never below what there is, and within a tenth of it. */
+/* Of small programs: never below what there is, and within a tenth of it. */
 START_TEST(the_least_is_near_the_exhaustive_one)
 {
     int near = 0, all = 0;
-    for (uint64_t k = 0; k < 120; k++) {
+    for (uint64_t k = 0; k < SMALL; k++) {
         gn_arena a;
         gn_arena_init(&a);
         program *g = random_program(&a, k + 1000);
