@@ -23,9 +23,10 @@ GN_NODISCARD gn_status *gn_dataset_own_edges(gn_dataset *d);
 /* Features of nodes become float32 in memory, and columns of them that lie as codes. */
 GN_NODISCARD gn_status *gn_dataset_own_features(gn_dataset *d);
 
-/* The other way, for those that lie dense in memory: x, and columns called that, of 16 numbers a row
- * and more.  `elem` is BF16, or F16, for which numbers have to be 0 or between 2^-14 and 65,504.
- * Others stay float32, as does what a file lends: targets, places, times.  Needs no more memory. */
+/* The other way, for those that lie dense in memory: x, and columns called that, of 16 numbers a
+ * row and more.  `elem` is BF16, or F16, for which numbers have to be 0 or between 2^-14 and
+ * 65,504. Others stay float32, as does what a file lends: targets, places, times.  Needs no more
+ * memory. */
 void gn_dataset_code_features(gn_dataset *d, gn_elem elem);
 
 /* Ascending row pointers, ends and places in range.  GN_ERR_DATA. */
