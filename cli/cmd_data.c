@@ -117,6 +117,13 @@ static const char *shape_of(gn_arena *a, const gn_block_array *b)
     return t.p;
 }
 
+static bool renumbered(const gn_dataset *d)
+{
+    bool any = false;
+    for (int k = 0; k <= d->n_tables; k++) any |= gn_dataset_row_of(d, k) != NULL;
+    return any;
+}
+
 static void info_json(const gn_cli *cli, const gn_dataset *d)
 {
     const gn_block_file *f = d->file;
@@ -135,7 +142,7 @@ static void info_json(const gn_cli *cli, const gn_dataset *d)
     gn_json_int(&j, "edges", d->n_edges);
     gn_json_int(&j, "features", d->n_features);
     gn_json_int(&j, "classes", d->n_classes);
-    gn_json_bool(&j, "renumbered", d->row_of != NULL);
+    gn_json_bool(&j, "renumbered", renumbered(d));
     gn_json_array(&j, "arrays");
     for (int k = 0; k < f->n_arrays; k++) {
         const gn_block_array *a = &f->arrays[k];
@@ -165,7 +172,7 @@ static void info_text(const gn_cli *cli, const gn_dataset *d)
                (long long)d->n_edges, (long long)d->n_features);
     printf(", %lld classes\n", (long long)d->n_classes);
     gn_dataset_summary(d, stdout);
-    if (source) printf("made of %s%s\n", source, d->row_of ? ", nodes in another order" : "");
+    if (source) printf("made of %s%s\n", source, renumbered(d) ? ", nodes in another order" : "");
     printf("%s in %lld blocks of %d bytes\n", gn_text_bytes(cli->arena, (double)f->n),
            (long long)f->n_blocks, GN_BLOCK_SIZE);
     for (int k = 0; k < f->n_arrays; k++) {

@@ -70,7 +70,7 @@ gn_status *gn_state_add(gn_state *s, const char *name, gn_elem elem, int64_t row
         gn_block_free(copy);
         return e;
     }
-    s->tensors[s->n++] = (gn_state_tensor){copy, elem, rows, row_elems, data};
+    s->tensors[s->n++] = (gn_state_tensor){copy, elem, rows, row_elems, data, NULL};
     return NULL;
 }
 
@@ -118,11 +118,41 @@ gn_status *gn_state_get_int(const gn_state *s, const char *name, int64_t *value)
     return NULL;
 }
 
+/* Rows in another order ------------------------------------------------------------------------ */
+
+void gn_state_number(gn_state *s, const char *name, const int64_t *row_of)
+{
+    gn_state_tensor *t = find(s, name);
+    if (t) t->row_of = row_of;
+}
+
+void gn_state_rows_out(const gn_state_tensor *t, void *to)
+{
+    size_t row = (size_t)t->row_elems * gn_elem_size(t->elem);
+    if (!t->row_of) memcpy(to, t->data, bytes_of(t));
+    for (int64_t v = 0; t->row_of && v < t->rows; v++)
+        memcpy((char *)to + (size_t)v * row, (const char *)t->data + (size_t)t->row_of[v] * row,
+               row);
+}
+
+void gn_state_rows_in(const gn_state_tensor *t, const void *from)
+{
+    size_t row = (size_t)t->row_elems * gn_elem_size(t->elem);
+    if (!t->row_of) memcpy(t->data, from, bytes_of(t));
+    for (int64_t v = 0; t->row_of && v < t->rows; v++)
+        memcpy((char *)t->data + (size_t)t->row_of[v] * row, (const char *)from + (size_t)v * row,
+               row);
+}
+
 gn_status *gn_state_fill(gn_state *s, const char *name, gn_fill fill, uint64_t seed)
 {
     gn_state_tensor *t;
+    void *rows = NULL;
     GN_TRY(want(s, name, &t));
-    gn_status *e = gn_fill_tensor(fill, seed, name, t->elem, count(t), t->data);
+    if (t->row_of) GN_TRY(gn_block_new(count(t), gn_elem_size(t->elem), name, &rows));
+    gn_status *e = gn_fill_tensor(fill, seed, name, t->elem, count(t), rows ? rows : t->data);
+    if (rows && !e) gn_state_rows_in(t, rows);
+    gn_block_free(rows);
     return gn_status_annotate(e, "state '%s'", name);
 }
 
@@ -138,6 +168,7 @@ gn_status *gn_state_snapshot(const gn_state *s, gn_state *out)
             return e;
         }
         memcpy(out->tensors[k].data, t->data, bytes_of(t));
+        out->tensors[k].row_of = t->row_of;
     }
     return NULL;
 }

@@ -15,7 +15,9 @@ typedef struct gn_state_tensor {
     char *name;
     gn_elem elem;
     int64_t rows, row_elems;
-    void *data; /* 64-byte aligned */
+    void *data;            /* 64-byte aligned */
+    const int64_t *row_of; /* [rows] where row v lies, as fills and files number it; NULL: there.
+                              The caller's */
 } gn_state_tensor;
 
 typedef struct gn_state {
@@ -32,6 +34,13 @@ GN_NODISCARD gn_status *gn_state_add(gn_state *s, const char *name, gn_elem elem
 /* NULL when absent; valid until the next add */
 const gn_state_tensor *gn_state_find(const gn_state *s, const char *name);
 int64_t gn_state_bytes(const gn_state *s);
+
+/* Rows `rows` of a tensor are in another order than fills and files have them; of snapshots, too.
+ */
+void gn_state_number(gn_state *s, const char *name, const int64_t *row_of);
+/* A tensor's elements as fills and files number its rows: out of the state, and into it. */
+void gn_state_rows_out(const gn_state_tensor *t, void *to);
+void gn_state_rows_in(const gn_state_tensor *t, const void *from);
 
 /* Fills a tensor.  Random numbers depend on seed, name and place in the tensor alone: not on other
  * tensors, and up to rounding not on the element type.  GN_ERR_USAGE: no tensor of that name, or

@@ -12,7 +12,8 @@
  *                       x/col i32 and x/val f32 [non-zeros] in its place
  *   y                   i32, and bool train_mask, val_mask, test_mask, f32 train_times, val_times,
  *                       test_times: of labelled rows
- *   row_of              i64 [nodes]: which row a node of the source is, where they were renumbered
+ *   row_of              i64 [nodes]: which row a node of the source is, where they were renumbered;
+ *                       row_of/NAME of a type of rows
  *   column/NAME         f32, i32 or bool [rows, ...], or as x, with /step, /ptr and so on
  *   more/K              f32: array number K of those that no format knows
  *
@@ -33,6 +34,8 @@ typedef enum gn_edges_array {
 } gn_edges_array;
 /* "edges/NAME/col", of a relation. */
 void gn_edges_array_name(const char *relation, gn_edges_array k, char name[GN_ARRAY_NAME]);
+/* "row_of", or of a type "row_of/NAME". */
+void gn_row_of_array_name(const gn_dataset *d, int space, char name[GN_ARRAY_NAME]);
 
 typedef struct gn_datafile_options {
     int features; /* a gn_feature_code; -1: as they lie.  Sparse ones, and those of edges, stay

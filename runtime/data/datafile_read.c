@@ -172,21 +172,31 @@ static gn_status *read_labels(gn_dataset *d)
 }
 
 /* Rows of the source: a permutation. */
-static gn_status *read_numbers(gn_dataset *d)
+static gn_status *read_numbers_of(const gn_dataset *d, int space, int64_t **row_of)
 {
+    int64_t n = gn_dataset_rows(d, space);
     uint8_t *seen;
-    GN_TRY(find(d->file, &(wanted){"row_of", GN_I64, 1, {d->n_nodes}, false}, &d->row_of));
-    if (!d->row_of) return NULL;
-    GN_MEM(seen, d->n_nodes);
+    char name[GN_ARRAY_NAME];
+    gn_row_of_array_name(d, space, name);
+    GN_TRY(find(d->file, &(wanted){name, GN_I64, 1, {n}, false}, row_of));
+    if (!*row_of) return NULL;
+    GN_MEM(seen, n);
     bool fine = true;
-    for (int64_t v = 0; fine && v < d->n_nodes; v++) {
-        int64_t row = d->row_of[v];
-        fine = row >= 0 && row < d->n_nodes && !seen[row];
+    for (int64_t v = 0; fine && v < n; v++) {
+        int64_t row = (*row_of)[v];
+        fine = row >= 0 && row < n && !seen[row];
         if (fine) seen[row] = 1;
     }
     free(seen);
     if (fine) return NULL;
-    GN_FAIL(GN_ERR_DATA, "%s: row_of: expected each row once", d->file->origin);
+    GN_FAIL(GN_ERR_DATA, "%s: %s: expected each row once", d->file->origin, name);
+}
+
+static gn_status *read_numbers(gn_dataset *d)
+{
+    GN_TRY(read_numbers_of(d, 0, &d->row_of));
+    for (int k = 0; k < d->n_tables; k++) GN_TRY(read_numbers_of(d, k + 1, &d->tables[k].row_of));
+    return NULL;
 }
 
 /* Tables --------------------------------------------------------------------------------------- */

@@ -147,6 +147,14 @@ void gn_edges_array_name(const char *relation, gn_edges_array k, char name[GN_AR
     snprintf(name, GN_ARRAY_NAME, "edges/%s/%s", relation, of[k]);
 }
 
+void gn_row_of_array_name(const gn_dataset *d, int space, char name[GN_ARRAY_NAME])
+{
+    if (space)
+        snprintf(name, GN_ARRAY_NAME, "row_of/%s", gn_dataset_space(d, space));
+    else
+        snprintf(name, GN_ARRAY_NAME, "row_of");
+}
+
 /* The narrowest width that all graphs of the data have room in. */
 static gn_elem index_of(const gn_dataset *d)
 {
@@ -232,12 +240,23 @@ static gn_status *put_labels(gn_block_writer *w, const gn_dataset *d)
     return NULL;
 }
 
+static gn_status *put_numbers(gn_block_writer *w, const gn_dataset *d)
+{
+    char name[GN_ARRAY_NAME];
+    for (int k = 0; k <= d->n_tables; k++) {
+        const int64_t rows = gn_dataset_rows(d, k), *row_of = gn_dataset_row_of(d, k);
+        gn_row_of_array_name(d, k, name);
+        if (row_of) GN_TRY(gn_block_writer_whole(w, name, GN_I64, 1, &rows, row_of));
+    }
+    return NULL;
+}
+
 gn_status *gn_datafile_put_rest(gn_block_writer *w, const gn_dataset *d, int features)
 {
     const int64_t edges[] = {d->n_edges, d->edge_dim};
     char name[GN_ARRAY_NAME];
     GN_TRY(put_labels(w, d));
-    if (d->row_of) GN_TRY(gn_block_writer_whole(w, "row_of", GN_I64, 1, &d->n_nodes, d->row_of));
+    GN_TRY(put_numbers(w, d));
     if (d->edge_weight)
         GN_TRY(gn_block_writer_whole(w, "weight", GN_F32, 1, edges, d->edge_weight));
     if (d->edge_attr) GN_TRY(gn_block_writer_whole(w, "attr", GN_F32, 2, edges, d->edge_attr));

@@ -149,14 +149,19 @@ typedef struct gn_data_options {
 GN_NODISCARD gn_status *gn_dataset_read(const gn_data_options *opt, gn_dataset **out);
 void gn_dataset_free(gn_dataset *d); /* NULL is fine */
 
-/* Node v becomes node to[v] ([n_nodes], a permutation), in edges, features, labels and masks.  The
- * order of edges stays. GN_ERR_NOMEM: the dataset is as it was or renumbered in part, and of no
- * use. */
-GN_NODISCARD gn_status *gn_dataset_renumber(gn_dataset *d, const int64_t *to);
+/* Row v of space k becomes row to[k][v] (a permutation; NULL: rows of k stay), for each of the
+ * n_tables + 1 spaces: in edges, features, labels, masks and columns, and row_of says so.  The
+ * order of edges stays.  Arrays that the format does not know move where they are known to be on
+ * nodes.  GN_ERR_NOMEM: the dataset is as it was or renumbered in part, and of no use. */
+GN_NODISCARD gn_status *gn_dataset_renumber(gn_dataset *d, int64_t *const *to);
 
-/* The same in an order of the graph's, for a file: row_of says where each node lies then.  Arrays
- * that the format does not know stay, since nobody says what they lie on.  GN_ERR_USAGE: there are
- * several types of rows or relations. */
+/* Numbers in an order of the graph's; of several types of rows in that of one graph of them all,
+ * with the edges of all relations.  `own`: the graph g as the runtime has it, or NULL.  Ended by
+ * gn_numbers_free. */
+GN_NODISCARD gn_status *gn_dataset_new_numbers(gn_dataset *d, gn_graph *own, gn_order how,
+                                               int64_t ***to);
+void gn_numbers_free(const gn_dataset *d, int64_t **to); /* NULL is fine */
+/* Both. */
 GN_NODISCARD gn_status *gn_dataset_order(gn_dataset *d, gn_order how);
 /* Of those one that a model declares on nodes (on_nodes), where these have other numbers. */
 GN_NODISCARD gn_status *gn_data_array_move(gn_dataset *d, gn_data_array *a);

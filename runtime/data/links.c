@@ -17,6 +17,16 @@ void gn_links_free(gn_links *l)
     }
 }
 
+void gn_links_renumber(gn_links *l, const int64_t *to)
+{
+    gn_judged *all[] = {&l->val, &l->test};
+    for (int k = 0; to && k < 2; k++)
+        for (int64_t e = 0; e < all[k]->n; e++) {
+            all[k]->src[e] = to[all[k]->src[e]];
+            all[k]->dst[e] = to[all[k]->dst[e]];
+        }
+}
+
 /* Links: pairs of different nodes that edges lead between, each once, in the order of their first
  * edge; where edges have a direction, either way is one. */
 typedef struct pairs {

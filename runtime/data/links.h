@@ -29,6 +29,8 @@ typedef struct gn_links {
  * it, and what lies on edges goes with them; loops stay, and no false edge is one.  GN_ERR_DATA:
  * fewer than 20 pairs, or no false ones; GN_ERR_NOMEM. */
 GN_NODISCARD gn_status *gn_links_hold_out(gn_dataset *d, uint64_t seed, gn_links *out);
+/* Node v has become to[v]; NULL: all have their numbers. */
+void gn_links_renumber(gn_links *l, const int64_t *to);
 void gn_links_free(gn_links *l);
 
 #endif

@@ -135,12 +135,11 @@ static gn_status *order(stream *z, int64_t *degree)
         GN_TRY(gn_dataset_draw_split(d, z->f->seed));
     }
     GN_MEM(to, n);
-    d->row_of = to;
-    GN_TRY(gn_order_by_degree(degree, n, to));
-    d->row_of = NULL; /* there was no order before */
-    gn_status *s = gn_dataset_renumber(d, to);
-    d->row_of = to;
+    gn_status *s = gn_order_by_degree(degree, n, to);
+    if (!s) s = gn_dataset_renumber(d, &to);
+    free(to);
     GN_TRY(s);
+    to = d->row_of;
     GN_MEM(was, n);
     for (int64_t v = 0; v < n; v++) was[v] = (int32_t)degree[v]; /* there are no repeats */
     for (int64_t v = 0; v < n; v++) degree[to[v]] = was[v];

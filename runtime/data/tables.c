@@ -26,6 +26,11 @@ const char *gn_dataset_space(const gn_dataset *d, int space)
     return space == 0 ? GN_SPACE_NODE : d->tables[space - 1].name;
 }
 
+const int64_t *gn_dataset_row_of(const gn_dataset *d, int space)
+{
+    return space == 0 ? d->row_of : d->tables[space - 1].row_of;
+}
+
 const char *gn_dataset_relation(const gn_dataset *d, int relation)
 {
     return relation == 0 ? GN_NAME_G : d->relations[relation - 1].name;
@@ -174,7 +179,10 @@ const gn_table_column *gn_dataset_column(const gn_dataset *d, const char *name)
 
 void gn_tables_free(gn_dataset *d)
 {
-    for (int k = 0; k < d->n_tables; k++) free(d->tables[k].name);
+    for (int k = 0; k < d->n_tables; k++) {
+        free(d->tables[k].name);
+        gn_dataset_release(d, d->tables[k].row_of);
+    }
     for (int k = 0; k < d->n_relations; k++) {
         free(d->relations[k].name);
         free(d->relations[k].from);
@@ -284,7 +292,8 @@ gn_schema gn_dataset_schema(gn_arena *a, const gn_dataset *d)
     gn_schema_relation *rel = GN_NEW_N(a, gn_schema_relation, d->n_relations + 1);
     maker m = {.arena = a};
     for (int k = 0; k <= d->n_tables; k++)
-        space[k] = (gn_schema_space){gn_dataset_space(d, k), gn_dataset_rows(d, k)};
+        space[k] = (gn_schema_space){gn_dataset_space(d, k), gn_dataset_rows(d, k),
+                                     gn_dataset_row_of(d, k)};
     rel[0] = (gn_schema_relation){GN_NAME_G, 0, 0, d->n_edges};
     for (int k = 0; k < d->n_relations; k++) {
         const gn_relation *r = &d->relations[k];

@@ -17,6 +17,7 @@ typedef struct gn_csr gn_csr;
 typedef struct gn_table {
     char *name; /* "paper", "graph" */
     int64_t rows;
+    int64_t *row_of; /* [rows] where the source's row v lies; NULL: where it was */
 } gn_table;
 
 /* Edges as graphs of the runtime have them (runtime/graph/graph.h), in a file that is mapped. */
@@ -75,6 +76,8 @@ const gn_table_column *gn_dataset_column(const gn_dataset *d, const char *name);
 int64_t gn_dataset_rows(const gn_dataset *d, int space);
 int64_t gn_dataset_edges(const gn_dataset *d, int relation);
 const char *gn_dataset_space(const gn_dataset *d, int space);
+/* [rows] where the source's rows lie, which had other numbers; NULL: where they were. */
+const int64_t *gn_dataset_row_of(const gn_dataset *d, int space);
 /* The type of nodes of this name, from 1 on; 0: there is none. */
 int gn_dataset_find_space(const gn_dataset *d, const char *name);
 const char *gn_dataset_relation(const gn_dataset *d, int relation);

@@ -103,6 +103,15 @@ static void add_outputs(gn_arena *a, const gn_model *m, tensors *to)
     }
 }
 
+/* A weight's numbers as files have its rows. */
+static const void *rows_of(gn_arena *a, const gn_state_tensor *t)
+{
+    if (!t->row_of) return t->data;
+    void *rows = gn_arena_alloc(a, (size_t)(t->rows * t->row_elems), gn_elem_size(t->elem));
+    gn_state_rows_out(t, rows);
+    return rows;
+}
+
 static gn_status *describe_weights(gn_arena *a, const gn_model *m, const gn_state *s, bool embed,
                                    gn_aot_image *g)
 {
@@ -121,7 +130,7 @@ static gn_status *describe_weights(gn_arena *a, const gn_model *m, const gn_stat
                                .elems = p->rows * gir_row_elems(&p->type),
                                .turned = p->transposed ? p->type.dim[0] : 0,
                                .init = gn_param_fill(p),
-                               .data = embed ? t->data : NULL};
+                               .data = embed ? rows_of(a, t) : NULL};
         if (embed) w[k].init.list = NULL;
         for (int d = 0; d < p->file_rank; d++) w[k].dim[d] = p->file_dim[d];
     }

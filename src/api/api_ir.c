@@ -164,7 +164,7 @@ static gn_schema *make_schema(maker *m)
     const gir_program *p = m->p;
     gn_schema *s = GN_NEW(m->arena, gn_schema);
     m->place = GN_NEW_N(m->arena, int, p->spaces.n + 1);
-    GN_PUSH(m->arena, m->spaces, ((gn_schema_space){GN_SPACE_NODE, -1}));
+    GN_PUSH(m->arena, m->spaces, ((gn_schema_space){.name = GN_SPACE_NODE, .rows = -1}));
     for (uint32_t k = 0; k < p->spaces.n; k++) {
         const gir_space *from = &p->spaces.p[k];
         bool rows = k && (from->kind == GIR_NODE || from->kind == GIR_GRAPHS) && !from->graph;
@@ -172,7 +172,8 @@ static gn_schema *make_schema(maker *m)
         m->place[k] = !rows ? -1 : node ? 0 : (int)m->spaces.n;
         if (node) m->spaces.p[0].rows = from->size;
         if (rows && !node)
-            GN_PUSH(m->arena, m->spaces, ((gn_schema_space){from->name, from->size}));
+            GN_PUSH(m->arena, m->spaces,
+                    ((gn_schema_space){.name = from->name, .rows = from->size}));
     }
     GN_PUSH(m->arena, m->relations, ((gn_schema_relation){GN_NAME_G, 0, 0, -1}));
     for (gir_id v = 1; v < p->nodes.n; v++) {

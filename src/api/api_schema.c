@@ -47,7 +47,7 @@ static int find_relation(const maker *m, const char *name)
 /* The first space is "node", whether or not it has rows. */
 static gn_status *add_spaces(maker *m)
 {
-    GN_PUSH(m->arena, m->spaces, ((gn_schema_space){GN_SPACE_NODE, -1}));
+    GN_PUSH(m->arena, m->spaces, ((gn_schema_space){.name = GN_SPACE_NODE, .rows = -1}));
     for (size_t k = 0; k < m->o->n_spaces; k++) {
         const gnnc_space *s = &m->o->spaces[k];
         GN_TRY(check_name("spaces", k, s->name));
@@ -61,8 +61,9 @@ static gn_status *add_spaces(maker *m)
         if (node)
             m->spaces.p[0].rows = s->rows;
         else
-            GN_PUSH(m->arena, m->spaces,
-                    ((gn_schema_space){gn_arena_strdup(m->arena, s->name), s->rows}));
+            GN_PUSH(
+                m->arena, m->spaces,
+                ((gn_schema_space){.name = gn_arena_strdup(m->arena, s->name), .rows = s->rows}));
     }
     return NULL;
 }

@@ -29,3 +29,9 @@ int64_t gn_schema_rows(const gn_schema *s, const char *name)
     if (k >= 0) return s->space[k].rows;
     return c >= 0 && s->column[c].classes > 0 ? s->column[c].classes : -1;
 }
+
+const int64_t *gn_schema_row_of(const gn_schema *s, const char *name)
+{
+    int k = gn_schema_find_space(s, name);
+    return k >= 0 ? s->space[k].row_of : NULL;
+}

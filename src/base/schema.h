@@ -21,6 +21,8 @@ enum { GN_COLUMN_RANK = 7 };
 typedef struct gn_schema_space {
     const char *name; /* "paper"; a model says `node.paper`, and `node` or `graph` for those two */
     int64_t rows;     /* -1: not known before data are bound */
+    const int64_t *row_of; /* [rows] where a row of the data's lies, which are in another order
+                              here; NULL: where it was */
 } gn_schema_space;
 
 typedef struct gn_schema_relation {
@@ -52,6 +54,8 @@ typedef struct gn_schema {
 int gn_schema_find_space(const gn_schema *s, const char *name);
 int gn_schema_find_relation(const gn_schema *s, const char *name);
 int gn_schema_find_column(const gn_schema *s, const char *name);
+/* Where rows of this space lie; NULL: where they were, or there is no such space. */
+const int64_t *gn_schema_row_of(const gn_schema *s, const char *name);
 /* Rows of the space of this name, or numbers that the column of this name may have; -1: not
  * known. */
 int64_t gn_schema_rows(const gn_schema *s, const char *name);

@@ -42,7 +42,7 @@ gn_status *gn_state_put(const gn_model *m, const gn_state *s, gn_tensor_file *f)
         void *data;
         if (is_parameter(m, t->name)) continue;
         GN_TRY(gn_tensor_file_add(f, t->name, t->elem, 1, &elems, &data));
-        memcpy(data, t->data, (size_t)elems * gn_elem_size(t->elem));
+        gn_state_rows_out(t, data);
     }
     return NULL;
 }
@@ -112,8 +112,7 @@ gn_status *gn_state_take(const gn_model *m, gn_state *s, const char *path, const
     for (int k = 0; k < s->n; k++) {
         const gn_state_tensor *t = &s->tensors[k];
         if (is_parameter(m, t->name)) continue;
-        memcpy(t->data, gn_tensor_file_find(f, t->name)->data,
-               (size_t)(t->rows * t->row_elems) * gn_elem_size(t->elem));
+        gn_state_rows_in(t, gn_tensor_file_find(f, t->name)->data);
     }
     return NULL;
 }

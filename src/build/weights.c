@@ -12,15 +12,13 @@
 #include <string.h>
 
 /* A parameter [d0, rest] lies in files as [rest, d0] where it says so; otherwise as it is. */
-static void copy_layout(const gn_param *p, bool to_file, const void *from, void *to)
+static void turn(const gn_param *p, bool to_file, const void *from, void *to)
 {
-    int64_t n = p->rows * gir_row_elems(&p->type), d0 = p->transposed ? p->type.dim[0] : 1,
-            rest = n / (d0 ? d0 : 1);
+    int64_t n = p->rows * gir_row_elems(&p->type), d0 = p->type.dim[0], rest = n / (d0 ? d0 : 1);
     size_t size = gn_elem_size((gn_elem)p->type.elem);
     for (int64_t i = 0; i < d0; i++)
         for (int64_t j = 0; j < rest; j++) {
-            size_t here = (size_t)(i * rest + j),
-                   there = p->transposed ? (size_t)(j * d0 + i) : here;
+            size_t here = (size_t)(i * rest + j), there = (size_t)(j * d0 + i);
             size_t at = (to_file ? there : here) * size, of = (to_file ? here : there) * size;
             memcpy((char *)to + at, (const char *)from + of, size);
         }
@@ -45,7 +43,11 @@ gn_status *gn_weights_put(const gn_model *m, const gn_state *s, const char *pref
         void *data;
         GN_TRY(gn_tensor_file_add(f, file_name(p, prefix, buffer, sizeof buffer),
                                   (gn_elem)p->type.elem, p->file_rank, p->file_dim, &data));
-        copy_layout(p, true, gn_state_find(s, p->name)->data, data);
+        const gn_state_tensor *t = gn_state_find(s, p->name);
+        if (p->transposed)
+            turn(p, true, t->data, data);
+        else
+            gn_state_rows_out(t, data);
     }
     return NULL;
 }
@@ -177,12 +179,22 @@ gn_status *gn_weights_take(const gn_model *m, const gn_tensor_file *f, const cha
     for (int k = 0; k < m->n_params; k++) {
         const gn_param *p = &m->params[k];
         const char *name = file_name(p, prefix, buffer, sizeof buffer);
-        copy_layout(p, false, gn_tensor_file_find(f, name)->data, gn_state_find(s, p->name)->data);
+        const gn_state_tensor *t = gn_state_find(s, p->name);
+        const void *from = gn_tensor_file_find(f, name)->data;
+        if (p->transposed)
+            turn(p, false, from, t->data);
+        else
+            gn_state_rows_in(t, from);
     }
     return NULL;
 }
 
 /* States --------------------------------------------------------------------------------------- */
+
+static void number(const gn_model *m, gn_state *s, const char *name, const char *over)
+{
+    gn_state_number(s, name, gn_schema_row_of(m->schema, over));
+}
 
 static gn_status *add_program(const gn_model *m, const gir_program *p, gn_state *s)
 {
@@ -197,6 +209,7 @@ static gn_status *add_program(const gn_model *m, const gir_program *p, gn_state 
             if (rows < 0) GN_FAIL(GN_ERR_INTERNAL, "state '%s' is over unknown rows", n->attr.name);
         }
         GN_TRY(gn_state_add(s, n->attr.name, (gn_elem)n->type.elem, rows, gir_row_elems(&n->type)));
+        if (n->type.space) number(m, s, n->attr.name, p->spaces.p[n->type.space].name);
     }
     return NULL;
 }
@@ -206,6 +219,7 @@ gn_status *gn_model_add_state(const gn_model *m, const gn_build *b, gn_state *s)
     for (int k = 0; k < m->n_params; k++) {
         const gn_param *p = &m->params[k];
         GN_TRY(gn_state_add(s, p->name, (gn_elem)p->type.elem, p->rows, gir_row_elems(&p->type)));
+        if (p->over) number(m, s, p->name, p->over);
     }
     GN_TRY(add_program(m, m->eval, s));
     GN_TRY(add_program(m, b->rows_gir, s)); /* which draws edges */

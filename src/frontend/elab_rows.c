@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* One graph of one type of node. */
-static const gn_schema_space one_space = {GN_SPACE_NODE, -1};
+static const gn_schema_space one_space = {.name = GN_SPACE_NODE, .rows = -1};
 static const gn_schema_relation one_relation = {GN_NAME_G, 0, 0, -1};
 static const gn_schema one_graph = {
     .n_spaces = 1, .n_relations = 1, .space = &one_space, .relation = &one_relation};

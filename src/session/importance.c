@@ -12,7 +12,8 @@ typedef struct asking {
     gn_session *s;
     const gn_importance_options *opt;
     gn_importance *out;
-    gn_result r; /* what is asked about */
+    gn_result r;           /* what is asked about */
+    const int64_t *row_of; /* where its rows lie; NULL: as the user has them */
     float part;
     float *of; /* as the result lies in memory */
     gn_attribution a;
@@ -34,12 +35,20 @@ static bool has_one(const gn_session *s, const char *classes, int k)
     return rows && (classes ? !strcmp(o->name, classes) : gir_row_elems(t) == 1);
 }
 
+static gn_status *take_result(asking *q, int k)
+{
+    const gir_program *p = q->s->model->eval;
+    const gir_type *t = gir_type_of(p, gir_result(p, k)->value);
+    q->row_of = gn_schema_row_of(&q->s->schema, p->spaces.p[t->space].name);
+    return gn_session_result(q->s, k, &q->r);
+}
+
 static gn_status *find_result(asking *q)
 {
     const gn_session *s = q->s;
     const char *classes = gn_session_classes_name(s);
     for (int k = 0; k < gn_session_results(s); k++)
-        if (has_one(s, classes, k)) return gn_session_result(s, k, &q->r);
+        if (has_one(s, classes, k)) return take_result(q, k);
     GN_FAIL(GN_ERR_USAGE,
             "--importance: model %s gives no classes of rows, nor one number for each row: there "
             "is no score that features add to",
@@ -55,8 +64,7 @@ static bool choose(asking *q, int64_t row)
     q->out->rows++;
     q->out->unknown += which < 0;
     if (which < 0) return false;
-    bool nodes = q->s->row_of && q->r.over == GIR_NODE;
-    int64_t here = nodes ? gn_session_row(q->s, row) : row;
+    int64_t here = q->row_of ? q->row_of[row] : row;
     if (q->of[here * width + which] == 0) q->out->score += (double)at[which];
     q->of[here * width + which] = 1;
     return true;
@@ -168,14 +176,14 @@ static gn_status *run_all(asking *q)
 
 /* Answers -------------------------------------------------------------------------------------- */
 
-static gn_status *take_dense(asking *q, int k, gn_importance_table *t)
+static gn_status *take_dense(asking *q, int k, const int64_t *row_of, gn_importance_table *t)
 {
     int64_t n = t->n_nodes * t->n_features;
     if (q->elems[k] != n) GN_FAIL(GN_ERR_INTERNAL, "%lld attributions", (long long)q->elems[k]);
     t->part = GN_NEW_N(q->s->arena, float, n + 1);
     for (int64_t v = 0; v < t->n_nodes; v++)
         for (int64_t f = 0; f < t->n_features; f++) {
-            double x = q->sum[k][gn_session_row(q->s, v) * t->n_features + f];
+            double x = q->sum[k][(row_of ? row_of[v] : v) * t->n_features + f];
             t->part[v * t->n_features + f] = (float)x;
             t->of_feature[f] += fabs(x) / (double)t->n_nodes;
         }
@@ -195,7 +203,7 @@ static gn_status *take_sparse(asking *q, gn_importance_table *t)
     t->row = GN_NEW_N(a, int64_t, t->n_nodes + 1);
     t->column = GN_NEW_N(a, int64_t, x->nnz + 1);
     for (int64_t v = 0; v < t->n_nodes; v++) {
-        int64_t here = gn_session_row(q->s, v);
+        int64_t here = q->s->data->row_of ? q->s->data->row_of[v] : v;
         for (int64_t k = x->ptr[here]; k < x->ptr[here + 1]; k++, at++) {
             t->column[at] = x->col[k];
             t->value[at] = (float)sum[k];
@@ -215,7 +223,8 @@ static gn_status *take(asking *q, int k, gn_importance_table *t)
                                .n_nodes = c ? gn_dataset_rows(d, c->over) : d->n_nodes,
                                .n_features = c ? c->dim[0] : d->n_features};
     t->of_feature = GN_NEW_N(q->s->arena, double, t->n_features + 1);
-    return q->a.at_nonzeros ? take_sparse(q, t) : take_dense(q, k, t);
+    const int64_t *row_of = gn_dataset_row_of(d, c ? c->over : 0);
+    return q->a.at_nonzeros ? take_sparse(q, t) : take_dense(q, k, row_of, t);
 }
 
 static gn_status *ask(asking *q)

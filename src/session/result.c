@@ -40,16 +40,20 @@ int64_t gn_session_classes(const gn_session *s)
 
 /* Orders --------------------------------------------------------------------------------------- */
 
-static gn_status *rows_of_nodes(const gn_session *s, size_t row, gn_result *r)
+static gn_status *rows_of_space(const int64_t *row_of, size_t row, gn_result *r)
 {
     char *to = malloc((size_t)r->n_rows * row + 1);
-    if (!to) GN_FAIL(GN_ERR_NOMEM, "out of memory: results of %lld nodes", (long long)r->n_rows);
+    if (!to) GN_FAIL(GN_ERR_NOMEM, "out of memory: results of %lld rows", (long long)r->n_rows);
     for (int64_t v = 0; v < r->n_rows; v++)
-        memcpy(to + (size_t)v * row, (const char *)r->data + (size_t)gn_session_row(s, v) * row,
-               row);
+        memcpy(to + (size_t)v * row, (const char *)r->data + (size_t)row_of[v] * row, row);
     r->data = r->owned = to;
     return NULL;
 }
+
+/* What the user calls the rows at the ends of edges; NULL: as they are here. */
+typedef struct ends_of {
+    int64_t *src, *dst;
+} ends_of;
 
 /* How many times the list of a graph's edges has a loop of every node at its end: those that
  * were added. */
@@ -67,51 +71,68 @@ static int64_t added_loops(const gn_artifact *a, int graph)
 
 /* Where an edge stands in the user's list: added loops were listed by the nodes' numbers in
  * here. */
-static int64_t place(const gn_session *s, const int64_t *user_of, const gn_graph *g, int64_t loops,
-                     int64_t e)
+static int64_t place(const ends_of *user, const gn_graph *g, int64_t loops, int64_t e)
 {
     int64_t at = gn_index_get(g->array[GN_GRAPH_POS], g->index, e),
-            first = g->n_edge - loops * s->data->n_nodes;
-    if (!user_of || at < first) return at;
-    int64_t v = (at - first) % s->data->n_nodes;
-    return at - v + user_of[v];
+            first = g->n_edge - loops * g->n_dst;
+    if (!user->dst || at < first) return at;
+    int64_t v = (at - first) % g->n_dst;
+    return at - v + user->dst[v];
 }
 
-static void sort_edges(const gn_session *s, const int64_t *user_of, const gn_graph *g,
-                       int64_t loops, size_t row, const char *from, char *to, int64_t *ends)
+static void sort_edges(const ends_of *user, const gn_graph *g, int64_t loops, size_t row,
+                       const char *from, char *to, int64_t *ends)
 {
     for (int64_t v = 0; v < g->n_dst; v++) {
         int64_t end = gn_index_get(g->array[GN_GRAPH_ROW_PTR], g->index, v + 1);
         for (int64_t e = gn_index_get(g->array[GN_GRAPH_ROW_PTR], g->index, v); e < end; e++) {
-            int64_t at = place(s, user_of, g, loops, e),
+            int64_t at = place(user, g, loops, e),
                     u = gn_index_get(g->array[GN_GRAPH_COL], g->index, e);
             memcpy(to + (size_t)at * row, from + (size_t)e * row, row);
-            ends[at] = user_of ? user_of[u] : u;
-            ends[g->n_edge + at] = user_of ? user_of[v] : v;
+            ends[at] = user->src ? user->src[u] : u;
+            ends[g->n_edge + at] = user->dst ? user->dst[v] : v;
         }
     }
 }
 
-static gn_status *rows_of_edges(const gn_session *s, int graph, size_t row, gn_result *r)
+static gn_status *numbers_of(const gn_session *s, gir_space_id space, int64_t **user_of)
 {
-    const gn_instance *in = s->build.eval.instance;
-    const gn_graph *g = gn_instance_graph(in, graph);
-    int64_t n = s->data->n_nodes,
-            *user_of = s->row_of ? malloc((size_t)(n + 1) * sizeof *user_of) : NULL;
+    const char *name = s->model->eval->spaces.p[space].name;
+    const int64_t *row_of = gn_schema_row_of(&s->schema, name);
+    int64_t n = gn_schema_rows(&s->schema, name);
+    *user_of = NULL;
+    if (!row_of) return NULL;
+    *user_of = malloc((size_t)(n + 1) * sizeof **user_of);
+    if (!*user_of) GN_FAIL(GN_ERR_NOMEM, "out of memory: numbers of %lld rows", (long long)n);
+    for (int64_t v = 0; v < n; v++) (*user_of)[row_of[v]] = v;
+    return NULL;
+}
+
+static gn_status *sorted_edges(const gn_session *s, int graph, const ends_of *user, size_t row,
+                               gn_result *r)
+{
+    const gn_graph *g = gn_instance_graph(s->build.eval.instance, graph);
     char *to = malloc((size_t)r->n_rows * row + 1);
     int64_t *ends = malloc((size_t)(2 * r->n_rows + 1) * sizeof *ends);
     r->owned = to;
     r->ends = ends;
-    if (!to || !ends || (s->row_of && !user_of)) {
-        free(user_of);
+    if (!to || !ends)
         GN_FAIL(GN_ERR_NOMEM, "out of memory: results of %lld edges", (long long)r->n_rows);
-    }
-    for (int64_t v = 0; user_of && v < n; v++) user_of[s->row_of[v]] = v;
-    sort_edges(s, user_of, g, added_loops(s->build.eval.code->artifact, graph), row, r->data, to,
-               ends);
-    free(user_of);
+    sort_edges(user, g, added_loops(s->build.eval.code->artifact, graph), row, r->data, to, ends);
     r->data = to;
     return NULL;
+}
+
+static gn_status *rows_of_edges(const gn_session *s, const gir_type *of, int graph, size_t row,
+                                gn_result *r)
+{
+    ends_of user = {0};
+    gn_status *status = numbers_of(s, of->src, &user.src);
+    if (!status) status = numbers_of(s, of->dst, &user.dst);
+    if (!status) status = sorted_edges(s, graph, &user, row, r);
+    free(user.src);
+    free(user.dst);
+    return status;
 }
 
 gn_status *gn_session_result(const gn_session *s, int k, gn_result *r)
@@ -137,8 +158,10 @@ gn_status *gn_session_result(const gn_session *s, int k, gn_result *r)
     size_t bytes = (size_t)row * gn_elem_size(r->elem);
     int graph = gn_instance_output_graph(in, o->name);
     gn_status *status = NULL;
-    if (graph >= 0) status = rows_of_edges(s, graph, bytes, r);
-    if (r->over == GIR_NODE && s->row_of) status = rows_of_nodes(s, bytes, r);
+    const gir_space *over = &p->spaces.p[t->space];
+    const int64_t *row_of = r->over == GIR_NODE ? gn_schema_row_of(&s->schema, over->name) : NULL;
+    if (graph >= 0) status = rows_of_edges(s, gir_type_of(p, over->graph), graph, bytes, r);
+    if (row_of) status = rows_of_space(row_of, bytes, r);
     if (status) gn_result_free(r);
     return status;
 }

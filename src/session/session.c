@@ -380,38 +380,30 @@ static gn_status *bind_all(gn_session *s)
 
 /* Life ----------------------------------------------------------------------------------------- */
 
-static gn_status *make_row_of(gn_session *s)
+/* Graphs of the data, made anew once these have other numbers. */
+static gn_status *make_graphs(gn_session *s)
 {
-    s->row_of = malloc((size_t)(s->data->n_nodes + 1) * sizeof *s->row_of);
-    if (!s->row_of)
-        GN_FAIL(GN_ERR_NOMEM, "out of memory: %lld nodes to reorder", (long long)s->data->n_nodes);
-    return NULL;
+    for (int k = 0; k < s->data->n_relations; k++) gn_graph_free(s->relation[k]);
+    gn_graph_free(s->graph);
+    s->graph = NULL;
+    s->relation = NULL;
+    GN_TRY(make_graph(s));
+    return gn_session_make_relations(s);
 }
 
-/* Nodes of a file may have other numbers than those of its source, whose results are shown. */
-static gn_status *take_numbers(gn_session *s)
-{
-    if (!s->data->row_of) return NULL;
-    GN_TRY(make_row_of(s));
-    memcpy(s->row_of, s->data->row_of, (size_t)s->data->n_nodes * sizeof *s->row_of);
-    return NULL;
-}
-
-/* Nodes get numbers that lie close where they are read together; and the graph is made again. */
+/* Rows get numbers that lie close where they are read together; programs stay as they are. */
 static gn_status *reorder(gn_session *s)
 {
     double t0 = gn_now_ms();
+    int64_t **to;
     if (s->opt.reorder == GN_ORDER_NONE) return NULL;
-    if (s->data->n_tables || s->data->n_relations)
-        GN_FAIL(GN_ERR_USAGE, "--reorder: the data have several types of rows or relations");
-    if (!s->row_of) GN_TRY(make_row_of(s));
-    GN_TRY(gn_graph_order(s->graph, s->opt.reorder, s->row_of));
-    GN_TRY(gn_dataset_renumber(s->data, s->row_of));
-    if (s->data->row_of) /* they had other numbers before */
-        memcpy(s->row_of, s->data->row_of, (size_t)s->data->n_nodes * sizeof *s->row_of);
-    gn_graph_free(s->graph);
-    s->graph = NULL;
-    GN_TRY(make_graph(s));
+    GN_TRY(gn_dataset_new_numbers(s->data, s->graph, s->opt.reorder, &to));
+    gn_status *status = gn_dataset_renumber(s->data, to);
+    if (!status) gn_links_renumber(&s->links, to[0]);
+    gn_numbers_free(s->data, to);
+    GN_TRY(status);
+    GN_TRY(make_graphs(s));
+    s->schema = gn_dataset_schema(s->arena, s->data); /* which the model points to */
     s->reorder_ms = gn_now_ms() - t0;
     return NULL;
 }
@@ -437,7 +429,6 @@ gn_status *gn_session_read(gn_session *s)
     if (plain) GN_TRY(gn_dataset_own_features(s->data));
     gn_storage kept = gn_numbers_kept[s->opt.numbers];
     if (!plain && kept) gn_dataset_code_features(s->data, gn_elem_kept(kept, false));
-    GN_TRY(take_numbers(s));
     GN_TRY(make_graph(s));
     s->read_ms = gn_now_ms() - t0;
     GN_TRY(front_end(s));
@@ -477,7 +468,6 @@ void gn_session_free(gn_session *s)
     gn_tensor_file_free(s->weights);
     gn_graph_free(s->graph);
     gn_graph_free(s->x_pattern);
-    free(s->row_of);
     free(s->x_dense);
     free(s->edge_weight);
     free(s->edge_attr);
@@ -527,7 +517,8 @@ int64_t gn_session_data_bytes(const gn_session *s)
     if (d->y && !gn_dataset_lends(d, d->y)) bytes += labelled * 4;
     if (d->train_mask && !gn_dataset_lends(d, d->train_mask)) bytes += 3 * labelled;
     bytes += labelled * 4 * (!!d->train_times + !!d->val_times + !!d->test_times);
-    if (s->row_of) bytes += d->n_nodes * 8;
+    for (int k = 0; k <= d->n_tables; k++)
+        if (gn_dataset_row_of(d, k)) bytes += gn_dataset_rows(d, k) * 8;
     return bytes;
 }
 

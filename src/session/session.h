@@ -153,7 +153,6 @@ typedef struct gn_session {
     gn_tuned *tuned[GN_UNITS]; /* NULL: as rules say */
     const char *program; /* digest of the loss, before sizes were compiled in; NULL: nothing is
                             resumed */
-    int64_t *row_of;     /* [n_nodes] where the user's node lies; NULL: where it came */
     bool unbalanced;     /* gn_session_unbalanced; since gn_session_read */
     double read_ms, reorder_ms, frontend_ms;
     double tune_ms; /* searching, or looking up what was found */
@@ -221,12 +220,13 @@ GN_NODISCARD gn_status *gn_session_judge(const gn_session *s, bool test, gn_metr
  * column, "g.test_mask".  Runs the model on other edges, by blocks. */
 bool gn_session_ranks(const gn_session *s);
 GN_NODISCARD gn_status *gn_session_rank(const gn_session *s, const char *mask, gn_rank_means *out);
-/* Of the last eval, [nodes, classes]; the user's node v lies in row gn_session_row(s, v).  NULL: no
- * classes. */
+/* Of the last eval, [rows, classes]; row v of those that have labels, as the user numbers them,
+ * lies in row gn_session_row(s, v).  NULL: no classes. */
 const float *gn_session_logits(const gn_session *s, int64_t *classes);
 static inline int64_t gn_session_row(const gn_session *s, int64_t v)
 {
-    return s->row_of ? s->row_of[v] : v;
+    const int64_t *row_of = gn_dataset_row_of(s->data, s->data->labelled);
+    return row_of ? row_of[v] : v;
 }
 /* Of the last eval, over the mask's nodes that have a label; NaN without classes, labels or
  * mask. */

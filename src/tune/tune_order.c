@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-enum { FEW_NODES = 8192 }; /* rows that are gathered stay in the caches, whatever their order */
+enum { FEW_ROWS = 8192 }; /* rows that are gathered stay in the caches, whatever their order */
 
 /* Nothing bounds its memory: what is timed is looked at, and that it is made is not the user's
  * matter. */
@@ -91,14 +91,20 @@ static gn_status *measure(const tuner *t, gn_session **s, gn_session *other, gn_
     return NULL;
 }
 
+static int64_t rows_of_all(const gn_dataset *d)
+{
+    int64_t rows = 0;
+    for (int k = 0; k <= d->n_tables; k++) rows += gn_dataset_rows(d, k);
+    return rows;
+}
+
 gn_status *tune_orders(gn_session *of, gn_session **s, gn_tuned *rec, double deadline,
                        double *times)
 {
     static const gn_order orders[] = {GN_ORDER_COMMUNITIES, GN_ORDER_RCM};
     gn_tune_wish wish = tune_wish_of(of);
     double once = (*s)->read_ms + (*s)->build.ms;
-    if ((*s)->data->n_tables || (*s)->data->n_relations) return NULL; /* of one graph alone */
-    if ((*s)->data->n_nodes < FEW_NODES || (*s)->graph->n_src != (*s)->graph->n_dst) return NULL;
+    if (rows_of_all((*s)->data) < FEW_ROWS) return NULL;
     for (int k = 0; k < 2; k++) {
         gn_session *other;
         if (wish.over && *wish.over) return NULL;

@@ -62,7 +62,7 @@ START_TEST(nodes_of_a_store_get_other_numbers)
     gn_dataset *d = undrawn(path), *e = undrawn(path);
     int64_t *to = calloc(300, sizeof *to);
     for (int64_t v = 0; v < 300; v++) to[v] = 299 - v;
-    must(gn_dataset_renumber(d, to));
+    must(gn_dataset_renumber(d, &to));
     free(to);
     must(gn_dataset_check(d));
     must(gn_dataset_list_edges(e));
@@ -119,6 +119,29 @@ START_TEST(an_order_is_kept_with_the_data)
 }
 END_TEST
 
+START_TEST(types_keep_their_orders)
+{
+    gn_dataset *d = undrawn("synthetic:typed,scale=0.0005");
+    must(gn_dataset_order(d, GN_ORDER_DEGREE));
+    write_as(d, -1);
+    gn_dataset *e = read_store();
+    for (int k = 1; k <= d->n_tables; k++) {
+        ck_assert_ptr_nonnull(gn_dataset_row_of(e, k));
+        ck_assert(gn_dataset_lends(e, gn_dataset_row_of(e, k)));
+        same(gn_dataset_row_of(d, k), gn_dataset_row_of(e, k), gn_dataset_rows(d, k),
+             sizeof(int64_t), gn_dataset_space(d, k));
+    }
+    gn_dataset_free(e);
+    gn_dataset_free(d);
+    d = undrawn("synthetic:typed,scale=0.0005");
+    must(gn_dataset_order(d, GN_ORDER_DEGREE));
+    d->tables[1].row_of[0] = d->tables[1].row_of[1];
+    write_as(d, -1);
+    MUST_FAIL(gn_datafile_read(path, &e), GN_ERR_DATA, "row_of/author: expected each row once");
+    gn_dataset_free(d);
+}
+END_TEST
+
 /* In memory, too: as bfloat16 whatever that holds, as float16 what loses no digits but the last. */
 START_TEST(dense_features_take_half_the_memory)
 {
@@ -155,6 +178,7 @@ int main(void)
     tcase_add_test(t, what_changes_data_takes_copies);
     tcase_add_test(t, nodes_of_a_store_get_other_numbers);
     tcase_add_test(t, an_order_is_kept_with_the_data);
+    tcase_add_test(t, types_keep_their_orders);
     tcase_add_test(t, dense_features_take_half_the_memory);
     tcase_add_test(t, normalised_features_are_known_as_such);
     return RUN_CASES("store_changes", t);

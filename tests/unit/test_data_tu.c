@@ -193,7 +193,8 @@ END_TEST
 /* Nodes under other numbers keep their graphs; labels are of graphs and stay. */
 START_TEST(renumbers_members)
 {
-    static const int64_t to[] = {5, 4, 3, 2, 1, 0}, from[] = {5, 4, 3, 2, 1, 0};
+    static const int64_t from[] = {5, 4, 3, 2, 1, 0};
+    int64_t turned[] = {5, 4, 3, 2, 1, 0}, *to[] = {turned, NULL};
     gn_dataset *d = parse(good, &plain);
     must(gn_dataset_renumber(d, to));
     ck_assert_mem_eq(d->relations[0].from, from, sizeof from);

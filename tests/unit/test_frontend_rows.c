@@ -4,7 +4,8 @@
 
 static gn_arena arena;
 
-static const gn_schema_space spaces[] = {{"node", -1}, {"paper", 40}, {"author", 30}, {"venue", 5}};
+static const gn_schema_space spaces[] = {
+    {"node", -1, NULL}, {"paper", 40, NULL}, {"author", 30, NULL}, {"venue", 5, NULL}};
 static const gn_schema_relation relations[] = {
     {"g", 0, 0, -1}, {"cites", 1, 1, 90}, {"writes", 2, 1, 80}, {"held", 1, 3, 40}};
 static const gn_schema_column columns[] = {

@@ -123,7 +123,7 @@ static void check_renumbered(const char *path)
     gn_dataset *d = make(path), *as_it_was = make(path);
     int64_t n = d->n_nodes, f = d->n_features, *to = calloc((size_t)n + 1, sizeof *to);
     for (int64_t v = 0; v < n; v++) to[v] = (v * 7 + 3) % n;
-    ck_assert_ptr_null(gn_dataset_renumber(d, to));
+    ck_assert_ptr_null(gn_dataset_renumber(d, &to));
     ck_assert_ptr_null(gn_dataset_check(d));
     for (int64_t e = 0; e < d->n_edges; e++) {
         ck_assert_int_eq(d->src[e], to[as_it_was->src[e]]);
@@ -153,6 +153,73 @@ START_TEST(datasets_follow)
 }
 END_TEST
 
+static int64_t moved(const int64_t *to, int64_t v) { return to ? to[v] : v; }
+
+/* Of several types each has its own numbers: relations, columns, labels and masks go with them, and
+ * the data say where rows lie, of an order upon an order, too. */
+START_TEST(types_follow)
+{
+    static const char path[] = "synthetic:typed,scale=0.0005";
+    gn_dataset *d = make(path), *was = make(path);
+    ck_assert_ptr_null(gn_dataset_order(d, GN_ORDER_DEGREE));
+    ck_assert_ptr_null(gn_dataset_order(d, GN_ORDER_COMMUNITIES));
+    ck_assert_ptr_null(gn_dataset_check(d));
+    for (int k = 0; k < d->n_relations; k++) {
+        const gn_relation *r = &d->relations[k], *o = &was->relations[k];
+        for (int64_t e = 0; e < r->n_edges; e++) {
+            ck_assert_int_eq(r->from[e], moved(gn_dataset_row_of(d, r->src), o->from[e]));
+            ck_assert_int_eq(r->to[e], moved(gn_dataset_row_of(d, r->dst), o->to[e]));
+        }
+    }
+    const int64_t *row_of = gn_dataset_row_of(d, d->labelled);
+    bool same = true;
+    for (int64_t v = 0; v < gn_dataset_labelled(d); v++) {
+        ck_assert_int_eq(d->y[row_of[v]], was->y[v]);
+        ck_assert_int_eq(d->val_mask[row_of[v]], was->val_mask[v]);
+        same &= row_of[v] == v;
+    }
+    ck_assert(!same);
+    const gn_table_column *x = gn_dataset_column(d, "paper.x"),
+                          *y = gn_dataset_column(was, x->name);
+    size_t row = (size_t)x->dim[0] * sizeof(float);
+    row_of = gn_dataset_row_of(d, x->over);
+    for (int64_t v = 0; v < gn_dataset_rows(d, x->over); v++)
+        ck_assert_mem_eq((char *)x->data + (size_t)row_of[v] * row,
+                         (char *)y->data + (size_t)v * row, row);
+    gn_dataset_free(d);
+    gn_dataset_free(was);
+}
+END_TEST
+
+/* Most edges first, of all relations; types without rows or edges have orders, too. */
+START_TEST(all_relations_make_the_order)
+{
+    gn_dataset *d = calloc(1, sizeof *d);
+    int a, b, none;
+    ck_assert_ptr_null(gn_dataset_add_table(d, "a", 3, &a));
+    ck_assert_ptr_null(gn_dataset_add_table(d, "b", 2, &b));
+    ck_assert_ptr_null(gn_dataset_add_table(d, "none", 0, &none));
+    static const int64_t ends[][2] = {{0, 1}, {2, 1}, {2, 1}, {2, 0}};
+    int64_t *from = calloc(4, 8), *to = calloc(4, 8), *x = calloc(2, 8), *y = calloc(2, 8);
+    for (int e = 0; e < 4; e++) {
+        from[e] = ends[e][0];
+        to[e] = ends[e][1];
+    }
+    x[0] = x[1] = 1;
+    y[0] = y[1] = 0;
+    d->typed = true;
+    ck_assert_ptr_null(gn_dataset_add_relation(d, "r", a, b, 4, from, to, NULL));
+    ck_assert_ptr_null(gn_dataset_add_relation(d, "s", a, a, 2, x, y, NULL));
+    ck_assert_ptr_null(gn_dataset_order(d, GN_ORDER_DEGREE));
+    static const int64_t of_a[] = {1, 2, 0}, of_b[] = {1, 0}; /* 3, 2 and 3 edges; 1 and 3 */
+    ck_assert_mem_eq(gn_dataset_row_of(d, a), of_a, sizeof of_a);
+    ck_assert_mem_eq(gn_dataset_row_of(d, b), of_b, sizeof of_b);
+    ck_assert(d->relations[0].from[1] == 0 && d->relations[0].to[3] == 1);
+    ck_assert_ptr_null(gn_dataset_order(d, GN_ORDER_RCM));
+    gn_dataset_free(d);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("all");
@@ -161,5 +228,7 @@ int main(void)
     tcase_add_test(t, communities_come_together);
     tcase_add_test(t, a_path_gets_a_narrow_band);
     tcase_add_test(t, datasets_follow);
+    tcase_add_test(t, types_follow);
+    tcase_add_test(t, all_relations_make_the_order);
     return RUN_CASES("reorder", t);
 }

@@ -142,8 +142,6 @@ r.fails(2, "'data' has no 'chek'; did you mean 'check'?", "data", "chek", plain)
 r.fails(2, "'data convert' takes what to read and a file to write", "data", "convert", plain)
 r.fails(2, "which would be lost", "data", "convert", plain, plain)
 r.fails(2, "unknown value 'int4'", "data", "convert", plain, r.path("n"), "--features", "int4")
-r.fails(2, "--order: the data have several types", "data", "convert",
-        "synthetic:typed,scale=0.0005", r.path("n"), "--order", "rcm")
 r.fails(3, "cannot open", "data", "convert", "nowhere", r.path("n"))
 r.fails(3, "cannot", "data", "convert", NPZ, r.path("no/folder"))
 assert not os.path.exists(r.path("n"))
