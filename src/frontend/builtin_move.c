@@ -423,6 +423,12 @@ value builtin_graph_of(elab *E, const builtin_call *c)
     return edge_value(E, c) ? graph(el_graph_of_space(E, val_type(E, &c->arg[0])->space)) : POISON;
 }
 
+/* A batch's edges are some of a relation. */
+value builtin_whole(elab *E, const builtin_call *c)
+{
+    return builtin_graph(E, c, 0) ? graph(el_whole_of(E, c->arg[0].graph)) : POISON;
+}
+
 value builtin_degree(elab *E, const builtin_call *c)
 {
     if (!builtin_graph(E, c, 0)) return POISON;

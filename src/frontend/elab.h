@@ -303,6 +303,8 @@ const el_graph *el_derive_with(elab *E, gn_span at, gir_op op, const el_graph *g
                                const gir_attr *attr);
 value el_look_up(elab *E, gn_span at, value x, value rows); /* x[i], i integers */
 const el_graph *el_graph_of_space(elab *E, gir_space_id s);
+/* The relation that g has some edges of, each as often as that has; else g. */
+const el_graph *el_whole_of(const elab *E, const el_graph *g);
 gir_id el_carry(elab *E, gn_span at, const el_graph *to, value e, value fill);
 gir_id el_edge_ones(elab *E, const el_graph *g);
 value el_degree(elab *E, const el_graph *g, int end, bool weighted);

@@ -99,8 +99,7 @@ static value rows_at(elab *E, const el_graph *g, int end)
     return (value){.kind = VAL_ROWS, .id = end == GIR_SRC ? t->src : t->dst};
 }
 
-/* The relation that g has some edges of, each as often as that has; else g. */
-static const el_graph *whole_of(const elab *E, const el_graph *g)
+const el_graph *el_whole_of(const elab *E, const el_graph *g)
 {
     gir_id id = g->id;
     while (gir_at(E->prog, id)->op == GIR_FILTER || gir_at(E->prog, id)->op == GIR_SAMPLE)
@@ -123,7 +122,7 @@ static value field_of_edges(elab *E, const el_graph *g, const char *name, gn_spa
 value el_graph_field(elab *E, const ast_expr *e, value v)
 {
     static const char *const fields[] = {"weight", "weighted", "attr", "src", "dst", "name"};
-    const el_graph *g = v.graph, *whole = whole_of(E, g);
+    const el_graph *g = v.graph, *whole = el_whole_of(E, g);
     el_locate(E, e->mark);
     if (strcmp(e->name, "weighted") == 0) return val_bool(g->weight != 0);
     if (strcmp(e->name, "weight") == 0)

@@ -75,7 +75,7 @@ typedef struct gn_time_column {
 
 /* What a step of a batch is of, or results. */
 typedef struct gn_batch_spec {
-    bool results;       /* of nodes, for some of them; all that they are made of is exact */
+    bool results;       /* of nodes, or of edges of the relation `of`, for some of them */
     gn_sampler sampler; /* then there is no `size` of its own, and all edges between rows count */
     int64_t sampled[2];
     int64_t steps; /* of an epoch of SAINT; 0: as many as have so many rows as there are */

@@ -115,14 +115,31 @@ const char *gn_place_of(gn_arena *a, const gir_program *p, const gir_node *n)
     return gn_arena_printf(a, "%s:%u: ", p->files.p[n->loc.file], (unsigned)n->loc.line);
 }
 
+/* Does a graph come of edges that are drawn of a whole relation's?  Those are as many in any
+ * batch. */
+static bool is_drawn(const gir_program *p, gir_id g)
+{
+    for (;;) {
+        const gir_node *n = gir_at(p, g);
+        if (gir_draws_edges(n) || !n->n_in || !gir_type_of(p, gir_in(p, g, 0))->is_graph)
+            return gir_draws_edges(n);
+        g = gir_in(p, g, 0);
+    }
+}
+
 /* What weights go into is computed of a batch's rows alone. */
 gn_status *gn_check_batch(gn_arena *a, const restricter *z)
 {
     const gir_program *p = z->from;
+    gir_id all = gn_reads_all_edges(z);
+    if (all)
+        GN_FAIL(GN_ERR_MODEL, "%swhat is computed here takes all edges, and results are of some",
+                gn_place_of(a, p, gir_at(p, all)));
     for (gir_id v = 1; v < p->nodes.n; v++) {
         const gir_node *n = gir_at(p, v);
         gir_id g = over_edges(z, v);
-        bool rows = over_nodes(z, v) || (g && !in_batch(z, g)), whole = z->need[v] >> z->levels & 1;
+        bool rows = over_nodes(z, v) || (g && !in_batch(z, g) && !is_drawn(p, g));
+        bool whole = z->need[v] >> z->levels & 1;
         if (!rows || !whole || !z->trained[v] || n->op == GIR_STATE) continue;
         GN_FAIL(GN_ERR_MODEL, "%s%swhat is computed here takes all rows, and %s",
                 gn_place_of(a, p, n), z->batches->results ? "" : "`batch`: ",

@@ -475,7 +475,7 @@ static restricter begin(gn_arena *a, const gir_program *in, int levels,
         gn_find_part(a, &z);
     else
         gn_find_batch(a, &z);
-    if (z.of_batch) z.sum_of = gn_sums_of_batch(a, &z);
+    if (z.of_batch && !batches->results) z.sum_of = gn_sums_of_batch(a, &z);
     gn_find_made_of(a, &z);
     return z;
 }

@@ -111,10 +111,13 @@ void gn_find_batch(gn_arena *a, restricter *z);
 gir_id *gn_sums_of_batch(gn_arena *a, restricter *z);
 /* The pick of the rows of space s that ends of a batch's edges name; 0: of none. */
 gir_id gn_pick_ends(restricter *z, gir_space_id s);
-/* restrict_results.c: with a mask of the rows of which results are; a copy of the program. */
+/* restrict_results.c: with a mask of the rows of which results are, or of the edges; a copy of the
+ * program. */
 void gn_find_results(gn_arena *a, restricter *z);
 /* Is v a result of which some rows are asked for? */
 bool gn_is_some_result(const restricter *z, gir_id v);
+/* Of results of some edges, a value that hangs on all that there are; 0: there is none. */
+gir_id gn_reads_all_edges(const restricter *z);
 /* restrict_part.c: with a mask of a part's rows, and all sums over rows; a copy of the program. */
 void gn_find_part(gn_arena *a, restricter *z);
 /* x, of the rows of a part or of edges of g between them, times by what sums count those; x itself

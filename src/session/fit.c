@@ -13,6 +13,7 @@ const char *const gn_stop_name[] = {"epochs", "patience", "interrupted"};
 gn_status *gn_session_eval(gn_session *s)
 {
     if (s->opt.unscored) return NULL;
+    if (s->batches && s->batches->eval && s->batches->eval->how.of) return NULL; /* when asked */
     if (s->batches && s->batches->eval) return gn_eval_rows_run(s, s->batches->eval);
     gn_instance_run(s->build.eval.instance);
     return gn_instance_wait(s->build.eval.instance);

@@ -3,6 +3,9 @@
  * The forward pass runs on a relation that has other edges; what lies on those is that of edges of
  * the data, all else is bound as ever. */
 #include "session/session_impl.h"
+#include "session/eval_rows.h"
+#include "session/minibatches.h"
+
 #include "base/data_name.h"
 
 #include <stdlib.h>
@@ -77,18 +80,31 @@ static void borrow_arena(const gn_session *s, gn_instance *in)
     if (own) (void)gn_instance_borrow_arena(in, own);
 }
 
+/* Of all edges of g at once, in its order. */
+static gn_status *run_once(const gn_session *s, gn_session *view, gn_unit *u, const gn_graph *g,
+                           const char *result, float *score)
+{
+    GN_TRY(gn_session_bind(view, u, s->pool, NULL));
+    borrow_arena(s, u->instance);
+    gn_instance_run(u->instance);
+    GN_TRY(gn_instance_wait(u->instance));
+    memcpy(score, gn_instance_output(u->instance, result, NULL), (size_t)g->n_edge * sizeof *score);
+    return NULL;
+}
+
 static gn_status *run(const gn_session *s, gn_session *view, const gn_graph *g, float *score)
 {
+    const gn_eval_rows *some = s->batches ? s->batches->eval : NULL;
+    const char *relation, *result = scores_of(s, &relation);
+    float *placed = malloc((size_t)(g->n_edge + 1) * sizeof *placed);
+    if (!placed) GN_FAIL(GN_ERR_NOMEM, "out of memory: scores of %lld edges", (long long)g->n_edge);
     gn_unit u = s->build.eval;
     u.instance = u.prepare = NULL;
-    GN_TRY(gn_session_bind(view, &u, s->pool, NULL));
-    borrow_arena(s, u.instance);
-    gn_instance_run(u.instance);
-    gn_status *status = gn_instance_wait(u.instance);
-    const char *relation;
-    const float *out = gn_instance_output(u.instance, scores_of(s, &relation), NULL);
-    if (!status) gn_graph_edges_out(g, sizeof(float), out, score);
+    gn_status *status = some ? gn_eval_edges_run(view, some, &u, g, result, placed)
+                             : run_once(s, view, &u, g, result, placed);
+    if (!status) gn_graph_edges_out(g, sizeof(float), placed, score);
     gn_unit_release(&u);
+    free(placed);
     return status;
 }
 

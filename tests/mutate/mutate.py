@@ -62,6 +62,7 @@ RESULTS = (("lit", {"LIT_FILTER": "run/results"}), ("lit", {"LIT_FILTER": "run/o
 LOGGED = ("lit", {"LIT_FILTER": "run/train-log"})
 BATCHES = ("lit", {"LIT_FILTER": "run/batches"})
 TIMES = ("lit", {"LIT_FILTER": "run/times"})
+LINKS = ("lit", {"LIT_FILTER": "run/link-batches"})
 KEPT = (GOLDEN, ("test_kept", {}), ("test_api_storage", {}),
         ("lit", {"LIT_FILTER": "run/precision"}))
 PROFILES = (("test_cost", {}), ("test_runtime_trace", {}), ("test_codegen_lines", {}),
@@ -80,7 +81,11 @@ ROOMS = (
                    "src/compile/kernel_name", "src/codegen/code_lines", "runtime/run/trace",
                    "src/api/api_profile",
                    "cli/profile")),
-    *((room, (BATCHES,), True)
+    *((room, (("test_ahead", {}), BATCHES), True)
+      for room in ("src/session/batch_steps", "src/session/lookahead")),
+    ("src/passes/restrict_results", (LINKS, ("test_api_named", {})), True),
+    ("stdlib/facts", (LINKS, ("test_conform_typed", {})), True),
+    *((room, (BATCHES, LINKS), True)
       for room in ("src/session/minibatches", "src/session/eval_rows", "src/passes/restrict_batch",
                    "src/passes/restrict_drawn", "src/passes/restrict_edges",
                    "src/passes/restrict_part")),
@@ -178,7 +183,7 @@ ROOMS = (
                                   BATCHES), True),
     *((room, (("test_facts", {}), ("test_runtime_edges", {}), ("test_runtime_plan", {}),
               ("test_runtime_derive", {}), ("test_runtime_exec", {}), ("test_cuda_facts", {}),
-              *QUICK, ("test_cuda_batches", {}), TIMES, BATCHES), True)
+              *QUICK, ("test_cuda_batches", {}), ("test_ahead", {}), TIMES, BATCHES), True)
       for room in ("runtime/graph/graph_edges", "runtime/graph/graph_ends",
                    "runtime/run/bind_columns", "runtime/run/bind_graphs", "runtime/run/redraw",
                    "runtime/artifact", "runtime/graph/graph_facts", "runtime/run/exec",

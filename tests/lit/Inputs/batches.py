@@ -468,11 +468,9 @@ for status, words, path, *args in (
         (2, "--evaluate batch goes with --batch N", SAGE),
         (2, "has results of the masks' rows alone", SAGE, "--batch", "8", "--predictions",
          r.path("p.csv")),
-        (1, "has accuracies, and no `val_loss`", model(
+        (1, "has figures of results, and no `val_loss`", model(
             "vl.gnn", "SAGEConv(hidden)", "SAGEConv(C)", "  monitor = val_loss\n  select = best\n"),
-         "--batch", "8"),
-        (1, "is of models that give `node[C]`",
-         links_model("few.gnn", "SAGEConv", batch_of(64)))):
+         "--batch", "8")):
     r.fails(status, words, "train", path, "--data", DATA, "-q", "--evaluate", "batch", *args)
 
 # By weights: edges of weight 0 never come, so that those which do are alike.
