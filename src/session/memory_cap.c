@@ -291,9 +291,12 @@ static gn_status *fit(capped_session *z, gn_memory_plan *p)
         p->memory = find_memory(z);
     }
     if (z->filed || p->filed >= p->memory.total) p->filed = 0;
-    int64_t room = p->bound - p->memory.total, more = z->stored + p->file - z->window;
-    if (room > 0) z->window += room < more ? room : more;
-    p->memory = find_memory(z);
+    /* what is left; more of it where what runs ahead takes most, and maps less */
+    for (int k = 0; k < 4; k++) {
+        int64_t room = p->bound - p->memory.total, more = z->stored + p->file - z->window;
+        if (room > 0) z->window += room < more ? room : more;
+        p->memory = find_memory(z);
+    }
     return NULL;
 }
 
