@@ -293,6 +293,9 @@ static const gn_option options[] = {
     {"memory", 0, GN_OPTION_STRING, AT(memory), TRAIN, "SIZE",
      "keep within so much memory, as 900M, 2G or 50% (of what it takes\nby itself): values are "
      "computed again instead of kept, to the\nsame bits; or say what takes more"},
+    {"spill", 0, GN_OPTION_STRING, AT(spill), TRAIN, "DIR",
+     "with --memory: temporaries that have no room lie in a file in DIR\ninstead, without a name, "
+     "and are read and written there, to the\nsame bits"},
     GROUP("what is run"),
     {"what", 0, GN_OPTION_CHOICE, AT(what),
      GN_COMMAND_explain | GN_COMMAND_profile | GN_COMMAND_tune | BENCH, "PROGRAM",

@@ -72,6 +72,7 @@ typedef struct gn_cli_options {
     const char *dynamic;           /* true, auto, false; NULL: not given */
     const char *range;             /* "N in 1..100000" */
     const char *memory;            /* "2G", "50%"; NULL: not given */
+    const char *spill;             /* a folder for what has no room within `memory`; NULL */
     const char *scores;            /* train: on or off; NULL: not given */
     const char *fanout;            /* train: "15,10"; NULL: not given */
     const char *evaluate;          /* train: "full", "batch"; NULL: not given */

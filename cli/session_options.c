@@ -106,11 +106,15 @@ static gn_status *memory_of(const char *text, gn_session_options *out)
 static void say_memory(void *ctx, const gn_memory_plan *p)
 {
     const gn_cli *cli = ctx;
-    char all[GN_CLI_BYTES], bound[GN_CLI_BYTES], arena[GN_CLI_BYTES], before[GN_CLI_BYTES];
+    char all[GN_CLI_BYTES], bound[GN_CLI_BYTES], arena[GN_CLI_BYTES], before[GN_CLI_BYTES],
+        file[GN_CLI_BYTES], pages[GN_CLI_BYTES];
     if (cli->opt.quiet || !p->fits) return;
     fprintf(stderr, "memory: %s of %s allowed, of which %s temporaries",
             gn_cli_bytes(all, p->memory.total), gn_cli_bytes(bound, p->bound),
             gn_cli_bytes(arena, p->memory.arena));
+    if (p->file) fprintf(stderr, "; others, %s, in a file", gn_cli_bytes(file, p->file));
+    if (p->before > p->bound && p->memory.pages)
+        fprintf(stderr, "; %s of files are mapped at a time", gn_cli_bytes(pages, p->memory.pages));
     if (p->before > p->memory.total)
         fprintf(stderr, "; %s by itself", gn_cli_bytes(before, p->before));
     for (int u = 0; u < GN_UNITS; u++)
@@ -142,6 +146,12 @@ gn_status *gn_cli_session_options(gn_cli *cli, gn_session_options *out)
         if (!strcmp(o->reorder, gn_order_name[k])) out->reorder = (gn_order)k;
     out->threads = o->threads < 0 ? 0 : (int)o->threads;
     GN_TRY(memory_of(o->memory, out));
+    if (o->spill && !o->memory)
+        GN_FAIL(GN_ERR_USAGE,
+                "--spill %s: of what has no room within --memory SIZE, which says how "
+                "much there is",
+                o->spill);
+    out->spill = o->spill;
     out->memory_found = say_memory;
     out->memory_ctx = cli;
     out->mode = o->mode ? gn_mode_by_name(o->mode) : GN_MODE_DEFAULT;

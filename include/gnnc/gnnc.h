@@ -268,6 +268,21 @@ GNNC_API GNNC_NODISCARD gnnc_status *gnnc_relation_from_tensors(const gnnc_conte
                                                                 const DLTensor *src,
                                                                 const DLTensor *dst,
                                                                 gnnc_graph **out);
+/* The graph with more nodes and edges behind its own, which it would have been made of if all had
+ * been given at once: results are the same bits, and data on edges is in the order of both lists.
+ * What is there is copied, in one pass, and not sorted again; `g` stays as it is, for runs that
+ * compute on it, and may be freed.  A run sees the new one once that is bound, and goes on with its
+ * programs.  GNNC_ERROR_DATA, GNNC_ERROR_USAGE as of gnnc_graph_from_coo; USAGE, too: nodes are
+ * added to a relation that has other numbers of rows at its ends. */
+GNNC_API GNNC_NODISCARD gnnc_status *gnnc_graph_append(const gnnc_graph *g, int64_t more_nodes,
+                                                       int64_t n_edges, gnnc_index index,
+                                                       const void *src, const void *dst,
+                                                       gnnc_graph **out);
+/* The same of a relation, with rows more at either end. */
+GNNC_API GNNC_NODISCARD gnnc_status *gnnc_relation_append(const gnnc_graph *g, int64_t more_src,
+                                                          int64_t more_dst, int64_t n_edges,
+                                                          gnnc_index index, const void *src,
+                                                          const void *dst, gnnc_graph **out);
 /* Nodes; of a relation those at its destination. */
 GNNC_API int64_t gnnc_graph_nodes(const gnnc_graph *g);
 GNNC_API int64_t gnnc_graph_edges(const gnnc_graph *g);

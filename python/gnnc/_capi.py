@@ -217,6 +217,8 @@ _STATUS: Dict[str, Tuple[Any, ...]] = {
     "gnnc_module_parse_ir": (_h, c_char_p, c_size_t, c_char_p, _out),
     "gnnc_graph_from_coo": (_h, c_int64, c_int64, c_int, c_void_p, c_void_p, _out),
     "gnnc_graph_from_csr": (_h, c_int64, c_int, c_void_p, c_void_p, _out),
+    "gnnc_graph_append": (_h, c_int64, c_int64, c_int, c_void_p, c_void_p, _out),
+    "gnnc_relation_append": (_h, c_int64, c_int64, c_int64, c_int, c_void_p, c_void_p, _out),
     "gnnc_relation_from_coo": (_h, c_int64, c_int64, c_int64, c_int, c_void_p, c_void_p, _out),
     "gnnc_relation_from_tensors": (_h, c_int64, c_int64, _t, _t, _out),
     "gnnc_compile": (_h, POINTER(gnnc_compile_options), _out),

@@ -85,6 +85,38 @@ class Graph:
         self.values = values
         return self
 
+    def append(self, src: Any, dst: Any, num_nodes: Optional[int] = None, *,
+               num_src: Optional[int] = None, num_dst: Optional[int] = None) -> "Graph":
+        """The graph with the edges `src[k] -> dst[k]` behind its own: as if all had been given.
+
+        What is sorted already is copied and not sorted again.  `num_nodes`, or `num_src` and
+        `num_dst`, say how many nodes there are then, not fewer than now, which is the default.
+        `values` do not come along.
+        """
+        if num_nodes is not None:
+            if num_src is not None or num_dst is not None:
+                raise UsageError("a graph has num_nodes, a relation num_src and num_dst; not both")
+            num_src = num_dst = num_nodes
+        new = type(self).__new__(type(self))
+        new._handle, new._context, new.values = None, self._context, None
+        new.num_src = self.num_src if num_src is None else num_src
+        new.num_dst = self.num_dst if num_dst is None else num_dst
+        s, d = borrow(src, "int64"), borrow(dst, "int64")
+        if s.dtype != d.dtype or s.dtype not in ("int32", "int64"):
+            raise DataError(f"src and dst are expected to be int32 or int64, both, and are "
+                            f"{s.dtype} and {d.dtype}")
+        if len(s.shape) != 1 or s.shape != d.shape:
+            raise DataError("src and dst are expected to have one dimension, and as many numbers")
+        if s.strides() != (1,) or d.strides() != (1,):
+            raise DataError("src and dst are expected to be contiguous")
+        out = C.c_void_p()
+        self._context.after(lib.gnnc_relation_append(
+            self._handle, new.num_src - self.num_src, new.num_dst - self.num_dst, s.shape[0],
+            int(s.dtype == "int64"), (s.dl.data or 0) + s.dl.byte_offset,
+            (d.dl.data or 0) + d.dl.byte_offset, C.byref(out)))
+        new._handle = out
+        return new
+
     @classmethod
     def of(cls, value: Any, num_nodes: Optional[int] = None, *,
            context: Optional[Context] = None) -> "Graph":

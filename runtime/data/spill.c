@@ -11,7 +11,7 @@
 enum { BUFFER = 1 << 18 };
 
 /* A file without a name, where there are such; else one that loses it at once. */
-static gn_status *nameless(const char *beside, int *fd)
+gn_status *gn_nameless_file(const char *beside, int *fd)
 {
     char name[GN_PATH_SIZE];
     const char *slash = strrchr(beside, '/');
@@ -30,7 +30,7 @@ gn_status *gn_spill_new(const char *beside, int n, int64_t record, gn_spill *s)
     GN_MEM(s->heap, n);
     for (; s->n < n; s->n++) {
         gn_heap *h = &s->heap[s->n];
-        GN_TRY(nameless(beside, &h->fd));
+        GN_TRY(gn_nameless_file(beside, &h->fd));
     }
     return NULL;
 }

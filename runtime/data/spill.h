@@ -23,6 +23,10 @@ typedef struct gn_spill {
     gn_heap *heap;  /* [n] */
 } gn_spill;
 
+/* A file without a name in the folder of `beside`: its place is given back once it is closed.
+ * GN_ERR_IO: none can be made there. */
+GN_NODISCARD gn_status *gn_nameless_file(const char *beside, int *fd);
+
 /* GN_ERR_IO: no file can be made there.  gn_spill_free, on failure too. */
 GN_NODISCARD gn_status *gn_spill_new(const char *beside, int n, int64_t record, gn_spill *s);
 /* GN_ERR_IO: the disk is full. */

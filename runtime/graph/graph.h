@@ -60,6 +60,16 @@ GN_NODISCARD gn_status *gn_graph_from_coo(gn_elem index, int64_t n_src, int64_t 
 GN_NODISCARD gn_status *gn_graph_from_rows(gn_elem index, int64_t n, gn_elem ends, const void *row,
                                            const void *src, gn_graph **out);
 
+/* Edges and rows that come behind those of a graph: src and dst [n] of `ends`. */
+typedef struct gn_more {
+    int64_t src_rows, dst_rows, n;
+    gn_elem ends;
+    const void *src, *dst;
+} gn_more;
+/* The graph with those besides: as it would be if all had been given at once, but made by one pass
+ * over what is sorted already.  Not of patterns or derived graphs. */
+GN_NODISCARD gn_status *gn_graph_append(const gn_graph *g, const gn_more *more, gn_graph **out);
+
 /* A graph whose arrays by destination are there already, as it would have them, and stay where they
  * are: row_ptr [n_dst + 1], col and pos [n_edge] of `index`, which holds all counts.  They are the
  * caller's, who has checked them. */

@@ -117,7 +117,15 @@ static gn_status *bind_graph_array(gn_instance *in, int slot)
 /* That of the instance before serves where it is large enough; a larger one has room to spare. */
 static gn_status *make_arena(gn_instance *in)
 {
-    int64_t bytes = in->plan.bytes;
+    int64_t bytes = in->plan.bytes, room;
+    void *paged = gn_pages_arena(in->artifact->pages, &room);
+    if (paged) {
+        if (room < bytes)
+            GN_FAIL(GN_ERR_INTERNAL, "%s: temporaries of %lld bytes in a file of %lld",
+                    in->artifact->name, (long long)bytes, (long long)room);
+        in->arena = paged;
+        return NULL;
+    }
     if (in->arena && in->room >= bytes) return NULL;
     if (in->arena && bytes < INT64_MAX / 2) bytes += bytes / 4;
     gn_block_free(in->arena);
@@ -255,6 +263,7 @@ static gn_status *resolve(const gn_instance *in, int launch, gn_ready *r, int64_
 {
     const gn_artifact *a = in->artifact;
     const gn_launch *l = &a->launches[launch];
+    r->pages = a->pages;
     if (l->kind == GN_LAUNCH_COPY) return resolve_copy(in, launch, r, sym);
     for (int k = 0; k < l->n_sym; k++) sym[k] = in->sym[l->sym[k]];
     r->fn = a->code[l->kernel];

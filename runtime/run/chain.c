@@ -55,7 +55,7 @@ static void run_block(gn_chain *c, int room, int64_t from, int64_t to, bool time
             int b = c->passed[p].buf;
             buf[b] = begin_of(c, &c->passed[p], buf[b], room, from);
         }
-        r->fn(buf, r->sym, from / c->step[k], (to - 1) / c->step[k] + 1);
+        gn_call_rows(r->pages, r->fn, buf, r->sym, from / c->step[k], (to - 1) / c->step[k] + 1);
         if (!timed) continue;
         int64_t now = gn_now_ns();
         atomic_fetch_add_explicit(&c->ns[k], now - before, memory_order_relaxed);

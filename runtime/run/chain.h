@@ -9,6 +9,7 @@
 #define GN_RUNTIME_RUN_CHAIN_H
 
 #include "runtime/run/instance.h"
+#include "runtime/run/pages.h"
 
 /* Makes the chains of the plan; the first launch of each becomes it (bind.c).  gn_chains_free ends
  * them. */
@@ -29,7 +30,7 @@ static inline void gn_ready_call(const gn_ready *r, int64_t lo, int64_t hi)
     if (r->chain)
         gn_chain_run(r->chain, lo, hi);
     else
-        r->fn(r->buf, r->sym, lo, hi);
+        gn_call_rows(r->pages, r->fn, r->buf, r->sym, lo, hi);
 }
 
 #endif

@@ -307,10 +307,16 @@ gn_status *gn_instance_next(const gn_instance *in, int n_graphs, const gn_graph_
     return NULL;
 }
 
+bool gn_instance_in_file(const gn_instance *in)
+{
+    int64_t bytes;
+    return gn_pages_arena(in->artifact->pages, &bytes) != NULL;
+}
+
 gn_status *gn_instance_follow(gn_instance **in, gn_instance **to)
 {
     gn_instance *was = *in, *next = *to;
-    if (!was->scratch) { /* what it holds itself */
+    if (!was->scratch && !gn_instance_in_file(was)) { /* what it holds itself */
         next->arena = was->arena;
         next->room = was->room;
         was->arena = NULL;
@@ -334,7 +340,7 @@ gn_status *gn_instance_follow(gn_instance **in, gn_instance **to)
 static void release_arena(gn_instance *in)
 {
     if (!in->scratch) {
-        gn_block_free(in->arena);
+        if (!gn_instance_in_file(in)) gn_block_free(in->arena);
     } else if (atomic_fetch_sub(&in->scratch->users, 1) == 1) {
         gn_block_free(in->scratch->p);
         gn_block_free(in->scratch);
@@ -391,7 +397,8 @@ gn_status *gn_instances_share_arena(int n, gn_instance *const *in)
 {
     int64_t bytes = 0;
     for (int k = 0; k < n; k++)
-        if (in[k] && in[k]->plan.bytes > bytes) bytes = in[k]->plan.bytes;
+        if (in[k] && !gn_instance_in_file(in[k]) && in[k]->plan.bytes > bytes)
+            bytes = in[k]->plan.bytes;
     void *block, *p;
     GN_TRY(gn_block_zeroed(1, sizeof(gn_scratch), "the arena", &block));
     gn_status *s = gn_block_new(bytes, 1, "the arena", &p);
@@ -404,7 +411,7 @@ gn_status *gn_instances_share_arena(int n, gn_instance *const *in)
     z->bytes = bytes;
     atomic_init(&z->users, 1); /* held here until all have theirs */
     for (int k = 0; k < n; k++)
-        if (in[k]) move_arena(in[k], z);
+        if (in[k] && !gn_instance_in_file(in[k])) move_arena(in[k], z);
     if (atomic_fetch_sub(&z->users, 1) == 1) {
         gn_block_free(z->p);
         gn_block_free(z);
@@ -414,7 +421,9 @@ gn_status *gn_instances_share_arena(int n, gn_instance *const *in)
 
 bool gn_instance_borrow_arena(gn_instance *in, const gn_instance *of)
 {
-    if (!of->scratch || in->remote || in->plan.bytes > of->scratch->bytes) return false;
+    if (!of->scratch || in->remote || gn_instance_in_file(in) ||
+        in->plan.bytes > of->scratch->bytes)
+        return false;
     move_arena(in, of->scratch);
     return true;
 }

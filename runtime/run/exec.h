@@ -69,7 +69,8 @@ GN_NODISCARD gn_status *gn_instance_next(const gn_instance *in, int n_graphs,
  * a failure *in is NULL, and *next is what it was, but can only be freed. */
 GN_NODISCARD gn_status *gn_instance_follow(gn_instance **in, gn_instance **next);
 /* One arena for the temporaries of several instances, which must then never run at the same time:
- * as large as the largest takes.  NULL ones are passed over.  It lives until all of them are freed;
+ * as large as the largest takes.  NULL ones are passed over, and those whose temporaries lie in a
+ * file.  It lives until all of them are freed;
  * nothing is kept in it between runs. GN_ERR_NOMEM: every instance keeps the arena that it has. */
 GN_NODISCARD gn_status *gn_instances_share_arena(int n, gn_instance *const *in);
 /* `in` gives back its arena for the one that `of` shares, where that is large enough; else false.
@@ -124,7 +125,8 @@ int gn_instance_output_graph(const gn_instance *in, const char *name);
 /* bound or derived, by number */
 const gn_graph *gn_instance_graph(const gn_instance *in, int graph);
 int64_t gn_instance_symbol(const gn_instance *in, int sym); /* its value */
-int64_t gn_instance_arena_bytes(const gn_instance *in);
+int64_t gn_instance_arena_bytes(const gn_instance *in);     /* in memory or in a file */
+bool gn_instance_in_file(const gn_instance *in);            /* that is the artifact's (pages.h) */
 int64_t gn_instance_output_bytes(const gn_instance *in); /* of outputs that nothing is bound to */
 int64_t gn_instance_outline_output_bytes(const gn_instance *in); /* of all outputs */
 /* Derived graphs that an instance which follows it cannot share: they come of masks, of columns or

@@ -51,6 +51,7 @@ typedef struct gn_ready {
     int64_t n_ranges;       /* > 1: ranges balanced by edges */
     const int64_t *bound;   /* [n_ranges + 1] */
     struct gn_chain *chain; /* which is called in its stead; NULL: none begins here */
+    struct gn_pages *pages; /* the artifact's */
 } gn_ready;
 
 /* Is it worth more than one thread? */

@@ -14,7 +14,7 @@ SIZE(gn_counted_rows, 24);
 SIZE(gn_data_column, 72);
 SIZE(gn_graph_slot, 128);
 SIZE(gn_size_check, 24);
-SIZE(gn_artifact, 128);
+SIZE(gn_artifact, 136);
 SIZE(gn_aot_space, 16);
 SIZE(gn_aot_relation, 24);
 SIZE(gn_aot_tensor, 32);

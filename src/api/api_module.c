@@ -214,6 +214,43 @@ gnnc_status *gnnc_graph_from_csr(const gnnc_context *c, int64_t n_nodes, gnnc_in
     return api_out(from_csr(c, n_nodes, index, row, src, out));
 }
 
+static gn_status *append(const gnnc_graph *g, gn_more more, gnnc_index index, gnnc_graph **out)
+{
+    API_MEMORY(g->context);
+    gn_graph *larger;
+    GN_TRY(check_index(index, &more.ends));
+    GN_TRY(gn_graph_append(g->graph, &more, &larger));
+    return new_graph(g->context, larger, out);
+}
+
+gnnc_status *gnnc_graph_append(const gnnc_graph *g, int64_t more_nodes, int64_t n_edges,
+                               gnnc_index index, const void *src, const void *dst, gnnc_graph **out)
+{
+    API_GIVES(out);
+    API_NEEDS(g);
+    if (n_edges > 0) API_NEEDS(src);
+    if (n_edges > 0) API_NEEDS(dst);
+    if (more_nodes && g->graph->n_src != g->graph->n_dst)
+        return api_out(GN_ERROR(GN_ERR_USAGE,
+                                "gnnc_graph_append: a relation of %lld rows to %lld: "
+                                "gnnc_relation_append says how many more each has",
+                                (long long)g->graph->n_src, (long long)g->graph->n_dst));
+    gn_more more = {more_nodes, more_nodes, n_edges, GN_I32, src, dst};
+    return api_out(append(g, more, index, out));
+}
+
+gnnc_status *gnnc_relation_append(const gnnc_graph *g, int64_t more_src, int64_t more_dst,
+                                  int64_t n_edges, gnnc_index index, const void *src,
+                                  const void *dst, gnnc_graph **out)
+{
+    API_GIVES(out);
+    API_NEEDS(g);
+    if (n_edges > 0) API_NEEDS(src);
+    if (n_edges > 0) API_NEEDS(dst);
+    gn_more more = {more_src, more_dst, n_edges, GN_I32, src, dst};
+    return api_out(append(g, more, index, out));
+}
+
 gn_status *api_widen_graph(gnnc_graph *g, gnnc_graph **out)
 {
     gn_graph *wide;

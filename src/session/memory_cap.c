@@ -1,6 +1,10 @@
 /* memory_cap: a session's programs keep to a bound of memory, or it is said what takes more. */
+#include "session/minibatches.h"
+#include "session/minibatches.h"
 #include "session/session.h"
 #include "session/session_impl.h"
+#include "session/stored_rows.h"
+#include "runtime/data/spill.h"
 
 #include <math.h>
 
@@ -9,7 +13,9 @@ typedef struct capped_session {
     gn_session_data data[GN_UNITS];
     gn_instance **outline; /* [GN_SESSION_PROGRAMS] */
     gn_compiled *code[GN_SESSION_PROGRAMS];
-    int program; /* that is outlined now */
+    int program;            /* that is outlined now */
+    bool filed;             /* temporaries lie in a file */
+    int64_t stored, window; /* bytes of files that may be mapped: of stored rows, and of all */
 } capped_session;
 
 static const char *amount(gn_arena *a, int64_t bytes)
@@ -78,30 +84,55 @@ static gn_status *outline_all(capped_session *z)
 
 /* Sums ----------------------------------------------------------------------------------------- */
 
+/* Batches have theirs in memory: rows are few, and each batch is another one. */
+static bool in_file(const capped_session *z, int program)
+{
+    return z->filed && !(z->s->batches && program / 2 == GN_UNIT_STEP);
+}
+
+/* A batch that is larger than the first one has a quarter more room (bind_tensors.c). */
+static int64_t temporaries(const capped_session *z, int program)
+{
+    int64_t bytes = z->outline[program] ? gn_instance_arena_bytes(z->outline[program]) : 0;
+    return z->s->batches && program == 2 * GN_UNIT_STEP ? bytes + bytes / 4 : bytes;
+}
+
 /* Temporaries of programs that run one after another, in one arena; `ahead`: of those that are run
  * once, each in its own. */
 static int64_t arena_bytes(const capped_session *z, bool ahead)
 {
-    bool shared = !ahead && gn_is_on(z->s->opt.without.decisions, GN_DO_SHARE_ARENA);
+    bool shared = !ahead && !z->s->batches &&
+                  gn_is_on(z->s->opt.without.decisions, GN_DO_SHARE_ARENA);
     int64_t most = 0, all = 0;
     for (int k = ahead; k < GN_SESSION_PROGRAMS; k += 1 + ahead) {
-        int64_t bytes = z->outline[k] ? gn_instance_arena_bytes(z->outline[k]) : 0;
+        int64_t bytes = in_file(z, k) ? 0 : temporaries(z, k);
         if (bytes > most) most = bytes;
         all += bytes;
     }
     return shared ? most : all;
 }
 
+/* The file's: programs run one after another there. */
+static int64_t file_bytes(const capped_session *z)
+{
+    int64_t most = 0;
+    for (int k = 0; k < GN_SESSION_PROGRAMS; k++) {
+        int64_t bytes = in_file(z, k) ? temporaries(z, k) : 0;
+        if (bytes > most) most = bytes;
+    }
+    return most;
+}
+
 static void sum(gn_memory *m)
 {
-    m->total = m->data + m->graphs + m->states + m->prepared + m->outputs + m->arena;
+    m->total = m->data + m->graphs + m->states + m->prepared + m->outputs + m->arena + m->pages;
 }
 
 /* Are graphs trimmed to what kernels read, once programs are bound? */
 static bool is_trimmed(const gn_session *s)
 {
     bool again = s->opt.binds_again || gn_session_ranks(s) || gn_session_judges(s);
-    return !again && gn_is_on(s->opt.without.decisions, GN_DO_SHARE_ARENA);
+    return !again && !s->batches && gn_is_on(s->opt.without.decisions, GN_DO_SHARE_ARENA);
 }
 
 /* What runs take, or what is run ahead of them, where that is more. */
@@ -111,7 +142,13 @@ static gn_memory find_memory(const capped_session *z)
     const gn_instance *const *in = (const gn_instance *const *)z->outline;
     gn_memory m = {.data = gn_session_data_bytes(s),
                    .states = gn_state_bytes(&s->state),
-                   .graphs = gn_graph_bytes(s->graph)};
+                   .graphs = gn_graph_bytes(s->graph),
+                   .pages = z->window};
+    if (s->batches) {
+        const gn_instance *step = in[2 * GN_UNIT_STEP];
+        m.data += gn_batches_bytes(s->batches);
+        if (step) m.graphs += gn_batches_more(s->batches) * gn_instance_own_graph_bytes(step);
+    }
     if (s->x_pattern) m.graphs += gn_graph_bytes(s->x_pattern);
     for (int k = 0; s->relation && k < s->data->n_relations; k++)
         m.graphs += gn_graph_bytes(s->relation[k]);
@@ -120,6 +157,7 @@ static gn_memory find_memory(const capped_session *z)
         if (in[k]) *(k % 2 ? &m.prepared : &m.outputs) += gn_instance_outline_output_bytes(in[k]);
     gn_memory first = m;
     first.arena = arena_bytes(z, true);
+    if (!in[1] && !in[3]) first.pages = 0; /* nothing is */
     m.arena = arena_bytes(z, false);
     if (is_trimmed(s)) m.graphs -= gn_instances_trim_saves(GN_SESSION_PROGRAMS, z->outline);
     sum(&first);
@@ -154,13 +192,18 @@ static gn_status *refuse(const capped_session *z, const gn_memory_plan *p)
 {
     gn_arena *a = z->s->arena;
     const gn_memory *m = &p->memory;
+    const char *besides = "";
+    if (m->pages) besides = gn_arena_printf(a, ", mapped of files %s", amount(a, m->pages));
+    if (p->filed)
+        besides = gn_arena_printf(a, "%s; --spill DIR takes %s at the least, and a file beside",
+                                  besides, amount(a, p->filed));
     GN_FAIL(GN_ERR_NOMEM,
             "%s %s takes %s at the least that was found (%s by itself), which is above %s: data "
-            "%s, graphs %s, weights and moments %s, prepared %s, outputs %s, temporaries %s%s",
+            "%s, graphs %s, weights and moments %s, prepared %s, outputs %s, temporaries %s%s%s",
             z->s->opt.train ? "training" : "running", z->s->model->name, amount(a, m->total),
             amount(a, p->before), amount(a, p->bound), amount(a, m->data), amount(a, m->graphs),
             amount(a, m->states), amount(a, m->prepared), amount(a, m->outputs),
-            amount(a, m->arena), peak_place(z));
+            amount(a, m->arena), peak_place(z), besides);
 }
 
 gn_status *gn_session_check_dense(const gn_session *s, int64_t bytes)
@@ -178,9 +221,6 @@ gn_status *gn_session_check_dense(const gn_session *s, int64_t bytes)
 
 static gn_status *check_kind(const gn_session *s)
 {
-    if (s->batches)
-        GN_FAIL(GN_ERR_USAGE, "a bound on memory is for training on all rows: a batch's rows are "
-                              "known when it is drawn; fewer rows a batch take less");
     if (s->opt.target)
         GN_FAIL(GN_ERR_USAGE, "a bound on memory is for runs on this processor, not on a device");
     return NULL;
@@ -218,25 +258,91 @@ static int64_t bound_of(const gn_session *s, int64_t before)
     return (int64_t)floor(s->opt.memory_share * (double)before);
 }
 
+/* Pages of files ------------------------------------------------------------------------------- */
+
+/* The least that may be mapped at a time: what a few iterations of each thread touch. */
+enum { WINDOW = 1 << 20, A_THREAD = 1 << 18 };
+
+static int64_t least_window(const capped_session *z, int64_t all)
+{
+    int64_t least = WINDOW + gn_pool_threads(z->s->pool) * (int64_t)A_THREAD;
+    return all < least ? all : least;
+}
+
+/* Temporaries in a file, or in memory; and of files no more mapped than has to be. */
+static gn_memory narrow(capped_session *z, bool filed)
+{
+    z->filed = filed;
+    z->window = least_window(z, z->stored + file_bytes(z));
+    return find_memory(z);
+}
+
+/* Into the bound: by stored rows that are not all mapped, by temporaries in a file, or by launches
+ * that run again. */
+static gn_status *fit(capped_session *z, gn_memory_plan *p)
+{
+    p->filed = narrow(z, true).total;
+    p->memory = narrow(z, false);
+    if (p->memory.total > p->bound && z->s->opt.spill && p->filed <= p->bound) {
+        p->memory = narrow(z, true);
+        p->file = file_bytes(z);
+    } else if (p->memory.total > p->bound && !z->s->batches) {
+        GN_TRY(cap_programs(z, p));
+        p->memory = find_memory(z);
+    }
+    if (z->filed || p->filed >= p->memory.total) p->filed = 0;
+    /* what is left; more of it where what runs ahead takes most, and maps less */
+    for (int k = 0; k < 4; k++) {
+        int64_t room = p->bound - p->memory.total, more = z->stored + p->file - z->window;
+        if (room > 0) z->window += room < more ? room : more;
+        p->memory = find_memory(z);
+    }
+    return NULL;
+}
+
+static gn_status *make_pages(const capped_session *z, int64_t bytes, gn_pages **out)
+{
+    int fd = -1;
+    if (bytes) {
+        const char *beside = gn_arena_printf(z->s->arena, "%s/", z->s->opt.spill);
+        GN_TRY(gn_nameless_file(beside, &fd));
+    }
+    GN_TRY(gn_pages_new(fd, bytes, z->window, out));
+    gn_stored_lend(z->s, *out);
+    return NULL;
+}
+
+/* Programs know where what they read and write lies. */
+static gn_status *put_in_pages(const capped_session *z, int64_t bytes)
+{
+    gn_pages **pages = z->s->pages;
+    bool apart = bytes && z->s->batches;
+    gn_status *s = make_pages(z, bytes, &pages[0]);
+    if (!s && apart) s = make_pages(z, 0, &pages[1]);
+    if (s) return bytes ? gn_status_annotate(s, "--spill %s", z->s->opt.spill) : s;
+    for (int k = 0; k < GN_SESSION_PROGRAMS; k++)
+        if (z->code[k]) z->code[k]->artifact->pages = pages[apart && !in_file(z, k)];
+    return NULL;
+}
+
 gn_status *gn_session_keep_within(gn_session *s, gn_instance *outlines[GN_SESSION_PROGRAMS])
 {
-    capped_session z = {.s = s, .outline = outlines};
+    capped_session z = {.s = s, .outline = outlines, .stored = gn_stored_bytes(s)};
     gn_memory_plan p = {0};
     gn_build_options o;
     GN_TRY(check_kind(s));
     GN_TRY(gn_session_build_options(s, &o));
     GN_TRY(outline_all(&z));
     drop_edges(s);
+    z.window = z.stored;
     p.memory = find_memory(&z);
     p.before = p.memory.total;
     p.bound = bound_of(s, p.before);
-    if (p.before > p.bound) {
-        GN_TRY(cap_programs(&z, &p));
-        p.memory = find_memory(&z);
-    }
+    if (p.before > p.bound) GN_TRY(fit(&z, &p));
     p.fits = p.memory.total <= p.bound;
     if (s->opt.memory_found) s->opt.memory_found(s->opt.memory_ctx, &p);
     if (!p.fits) return refuse(&z, &p);
+    if (p.before > p.bound && z.window) GN_TRY(put_in_pages(&z, p.file));
     (void)all_outlines(&z);
     return gn_build_code(gn_session_compiler(s), &o, &s->build);
 }

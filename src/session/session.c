@@ -458,6 +458,7 @@ void gn_session_free(gn_session *s)
     if (!s) return;
     gn_unit_release(&s->build.step);
     gn_unit_release(&s->build.eval);
+    for (int k = 0; k < 2; k++) gn_pages_free(s->pages[k]);
     if (s->pool) gn_pool_free(s->pool);
     for (int k = 0; k < GN_UNITS; k++) gn_pool_free(s->unit_pool[k]);
     if (s->opt.target) gn_target_unload(s->opt.target, &s->build.on_target);
@@ -537,7 +538,7 @@ gn_memory gn_session_memory(const gn_session *s)
     }
     for (int k = 0; k < INSTANCES; k++) {
         if (!in[k]) continue;
-        int64_t arena = gn_instance_arena_bytes(in[k]);
+        int64_t arena = gn_instance_in_file(in[k]) ? 0 : gn_instance_arena_bytes(in[k]);
         m.arena = shared ? (arena > m.arena ? arena : m.arena) : m.arena + arena;
         *(k % 2 ? &m.prepared : &m.outputs) += gn_instance_output_bytes(in[k]);
     }
@@ -548,7 +549,9 @@ gn_memory gn_session_memory(const gn_session *s)
         m.data += gn_batches_bytes(s->batches);
         if (step) m.graphs += gn_batches_more(s->batches) * gn_instance_own_graph_bytes(step);
     }
-    m.total = m.data + m.graphs + m.states + m.prepared + m.outputs + m.arena;
+    for (int k = 0; k < 2; k++)
+        if (s->pages[k]) m.pages += gn_pages_window(s->pages[k]);
+    m.total = m.data + m.graphs + m.states + m.prepared + m.outputs + m.arena + m.pages;
     return m;
 }
 

@@ -13,6 +13,7 @@
 #include "runtime/data/metrics.h"
 #include "runtime/data/ranking.h"
 #include "runtime/graph/reorder.h"
+#include "runtime/run/pages.h"
 
 #include <stdatomic.h>
 
@@ -34,7 +35,8 @@ typedef struct gn_memory {
     int64_t states;   /* weights, moments, counters */
     int64_t prepared; /* what is computed once */
     int64_t outputs;
-    int64_t arena; /* temporaries, packed by lifetime */
+    int64_t arena; /* temporaries in memory, packed by lifetime */
+    int64_t pages; /* of files that are mapped at a time, where that is bounded */
     int64_t total;
 } gn_memory;
 /* What became of a bound (gn_session_options.memory). */
@@ -42,6 +44,8 @@ typedef struct gn_memory_plan {
     bool fits;             /* else it is refused, and this is the least that was found */
     gn_memory memory;      /* as it will be */
     int64_t bound, before; /* before: the total without it */
+    int64_t file;          /* bytes of temporaries on the disk instead of in memory */
+    int64_t filed;         /* where they are in memory: the total with them on the disk */
     int again[GN_UNITS];   /* launches that run again, of each unit */
     double more[GN_UNITS]; /* of its time, as counted */
 } gn_memory_plan;
@@ -64,6 +68,8 @@ typedef struct gn_session_options {
     int64_t memory; /* bytes that data, graphs, states and programs may take together; 0: any */
     double memory_share; /* the same as a part of what they would take by themselves; 0: not given
                           */
+    const char *spill;   /* a folder: temporaries that have no room within the bound lie in a file
+                            there; NULL: nowhere */
     /* Before programs take memory, where it is bounded: what they will take, and what came of it,
      * be it refused; NULL: nobody listens. */
     void (*memory_found)(void *ctx, const gn_memory_plan *plan);
@@ -147,6 +153,8 @@ typedef struct gn_session {
     gn_state state;
     gn_pool *pool;
     gn_pool *unit_pool[GN_UNITS]; /* of fewer threads, where a pick says so; else NULL */
+    gn_pages *pages[2];           /* temporaries in a file, stored rows; of a batch's step such
+                                     rows alone; NULL: what is mapped has no bound */
     struct gn_batches *batches;   /* NULL: a step is of all rows */
     gn_build build;
     gn_arena compiler;         /* of `build` with opt.code_alone, until there is code */

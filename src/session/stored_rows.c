@@ -58,12 +58,36 @@ static void scatter_edges(const gn_dataset *d, int relation)
     gn_block_file_scattered(d->file, g->pos, edges);
 }
 
+/* Features and columns, from number -1 on. */
+static stored number(const gn_session *s, int k)
+{
+    return find(s, k < 0 ? GN_NAME_X : s->data->columns[k].name);
+}
+
+int64_t gn_stored_bytes(const gn_session *s)
+{
+    int64_t bytes = 0;
+    for (int k = -1; s->data->file && k < s->data->n_columns; k++) {
+        stored r = number(s, k);
+        if (r.data) bytes += r.rows * r.row_bytes;
+    }
+    return bytes;
+}
+
+void gn_stored_lend(const gn_session *s, gn_pages *to)
+{
+    for (int k = -1; s->data->file && k < s->data->n_columns; k++) {
+        stored r = number(s, k);
+        if (r.data) gn_pages_lend(to, r.data, r.rows * r.row_bytes);
+    }
+}
+
 void gn_stored_scatter(const gn_session *s)
 {
     const gn_dataset *d = s->data;
     for (int k = 0; d->file && k <= d->n_relations; k++) scatter_edges(d, k);
     for (int k = -1; d->file && k < d->n_columns; k++) {
-        stored r = find(s, k < 0 ? GN_NAME_X : d->columns[k].name);
+        stored r = number(s, k);
         if (r.data) gn_block_file_scattered(d->file, r.data, r.rows * r.row_bytes);
     }
 }

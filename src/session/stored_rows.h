@@ -3,8 +3,12 @@
 #ifndef GN_SESSION_STORED_ROWS_H
 #define GN_SESSION_STORED_ROWS_H
 
+#include "runtime/run/pages.h"
 #include "session/session.h"
 
+/* Bytes of them, of all inputs; and they go with others' pages. */
+int64_t gn_stored_bytes(const gn_session *s);
+void gn_stored_lend(const gn_session *s, gn_pages *to);
 /* Before the first batch: what is read of the file is read here and there. */
 void gn_stored_scatter(const gn_session *s);
 /* Before the unit is bound, which may run what is computed ahead: inputs of which it may read any

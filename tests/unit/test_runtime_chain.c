@@ -4,6 +4,12 @@
 #include "runtime/run/chain.h"
 #include "runtime_check.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
 enum { WIDE = 5, NARROW = 3, MOST = 5000 };
 
 /* t[i] = sums of rows of x from elsewhere */
@@ -38,7 +44,7 @@ static void finish(void *const *buf, const int64_t *sym, int64_t lo, int64_t hi)
 
 static gn_kernel_fn code[] = {gather, narrow, finish};
 static int rows_sym[] = {0}, bufs[3][4] = {{0, 1}, {1, 2}, {2, 1, 0, 3}};
-static const uint8_t access[3][4] = {
+static const uint8_t accesses[3][4] = {
     {GN_READS, GN_WRITES}, {GN_READS, GN_WRITES}, {GN_READS, GN_READS, GN_READS, GN_WRITES}};
 
 typedef struct program {
@@ -76,7 +82,7 @@ static program *make(int64_t rows, int64_t bytes)
                                   .n_sym = 1,
                                   .buf = bufs[k],
                                   .sym = rows_sym,
-                                  .access = access[k],
+                                  .access = accesses[k],
                                   .trip = {1, 0, 0},
                                   .step = step[k],
                                   .parallel = true};
@@ -139,6 +145,99 @@ START_TEST(same_bits_in_less_memory)
         }
         gn_pool_free(pool);
     }
+}
+END_TEST
+
+/* An empty file, which goes when it is closed. */
+static int empty_file(void)
+{
+    char name[] = "gnnc-pages-XXXXXX";
+    int fd = mkstemp(name);
+    ck_assert(fd >= 0);
+    ck_assert(unlink(name) == 0);
+    return fd;
+}
+
+/* Temporaries in a file are let go after every few iterations, or never, and have the same bits. */
+START_TEST(same_bits_in_a_file)
+{
+    static float want[MOST], got[MOST];
+    enum { ROWS = 700 };
+    static const int64_t window[] = {1, 1 << 14, 1 << 30}, bytes[] = {1, 3200};
+    for (int threads = 1; threads < 4; threads += 2)
+        for (size_t w = 0; w < 3 * sizeof bytes / sizeof *bytes; w++) {
+            gn_pool *pool;
+            gn_pages *pages;
+            int64_t room;
+            ok(gn_pool_new(threads, &pool));
+            int64_t need = run(make(ROWS, bytes[w / 3]), pool, false, false, want);
+            ok(gn_pages_new(empty_file(), need, window[w % 3], &pages));
+            HOLDS(gn_pages_memory(pages, &room) && room == need);
+            for (int how = 0; how < 3; how++) {
+                program *p = make(ROWS, bytes[w / 3]);
+                p->a.pages = pages;
+                run(p, pool, how & 1, how & 2, got);
+                HOLDS(!memcmp(want, got, ROWS * sizeof *got));
+            }
+            gn_pages_free(pages);
+            gn_pool_free(pool);
+        }
+}
+END_TEST
+
+/* More than a window of what others lend is mapped by a kernel of few rows, and has gone after it:
+ * its pages are touched by one iteration each. */
+static int64_t touched;
+static void touch(void *const *buf, const int64_t *sym, int64_t lo, int64_t hi)
+{
+    const volatile char *p = buf[0];
+    for (int64_t i = lo; i < hi; i++) touched += p[i * sym[0]];
+}
+
+static int64_t resident(const void *from, int64_t bytes)
+{
+    char line[256];
+    unsigned long long begin = 0, end;
+    int64_t kb = -1;
+    FILE *f = fopen("/proc/self/smaps", "r");
+    while (f && fgets(line, sizeof line, f)) {
+        if (sscanf(line, "%llx-%llx ", &begin, &end) == 2 && strchr(line, '-') < line + 20)
+            continue;
+        if (begin == (uintptr_t)from && sscanf(line, "Rss: %" SCNd64, &kb) == 1) break;
+    }
+    if (f) fclose(f);
+    return kb < 0 ? bytes : kb << 10;
+}
+
+START_TEST(lent_pages_go)
+{
+    enum { BYTES = 64 << 20, PAGE = 4096 };
+    gn_pages *pages;
+    int fd = empty_file();
+    ck_assert(ftruncate(fd, BYTES) == 0);
+    void *at = mmap(NULL, BYTES, PROT_READ, MAP_SHARED, fd, 0);
+    ck_assert(at != MAP_FAILED);
+    ok(gn_pages_new(-1, 0, 4 << 20, &pages));
+    gn_pages_lend(pages, at, BYTES);
+    int64_t row = PAGE;
+    touched = 0;
+    gn_pages_call(pages, touch, &at, &row, 0, BYTES / PAGE);
+    SAME(touched, 0);
+#ifdef __linux__
+    HOLDS(resident(at, BYTES) <= 12 << 20);
+#endif
+    gn_pages_free(pages);
+    munmap(at, BYTES);
+    close(fd);
+}
+END_TEST
+
+START_TEST(no_room_in_a_file)
+{
+    gn_pages *pages;
+    gn_status *s = gn_pages_new(empty_file(), INT64_MAX / 2, 1, &pages);
+    HOLDS(s && gn_status_code(s) == GN_ERR_IO && !pages);
+    gn_status_free(s);
 }
 END_TEST
 
@@ -245,5 +344,5 @@ START_TEST(out_of_memory)
 }
 END_TEST
 
-RUN_SUITE("chain", same_bits_in_less_memory, size_of_blocks, large_blocks, times_are_shared_out,
-          what_is_no_chain, out_of_memory)
+RUN_SUITE("chain", same_bits_in_less_memory, same_bits_in_a_file, lent_pages_go, no_room_in_a_file,
+          size_of_blocks, large_blocks, times_are_shared_out, what_is_no_chain, out_of_memory)

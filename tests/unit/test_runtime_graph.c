@@ -482,8 +482,65 @@ START_TEST(facts)
 }
 END_TEST
 
-RUN_SUITE("runtime graph", small_graphs, random_graphs, large_graphs, repeats_keep_the_users_order,
-          index_width_follows_the_counts, indices_as_wide_as_asked, rows_of_sources, wider_copies,
-          several_threads_ask_at_once, bad_edges_are_named, impossible_counts, out_of_memory,
-          patterns, dense_patterns, dense_again, bad_patterns, arrays_that_cannot_be,
-          edge_values_there_and_back, facts)
+/* A graph to which edges and rows are appended is that of one list. */
+static void check_append(gn_elem index, const edge_list *l, int64_t had, int64_t n_src,
+                         int64_t n_dst)
+{
+    gn_graph *g, *larger;
+    gn_more more = {l->n_src - n_src, l->n_dst - n_dst, l->n - had,
+                    GN_I64,           l->src + had,     l->dst + had};
+    ok(gn_graph_from_coo(index, n_src, n_dst, had, GN_I64, l->src, l->dst, &g));
+    ok(gn_graph_append(g, &more, &larger));
+    gn_graph_free(g);
+    ck_assert_int_eq(larger->index, index);
+    check_graph(larger, l);
+    ok(gn_graph_require(larger, ALL_CSC));
+    check_graph(larger, l);
+    gn_graph_free(larger);
+}
+
+START_TEST(appended_edges)
+{
+    for (int k = 0; k < 200; k++) {
+        int64_t n_src = 1 + random_below(20), n_dst = 1 + random_below(20);
+        edge_list old = edges_random(n_src, n_dst, random_below(80)),
+                  l = edges_random(n_src + random_below(3), n_dst + random_below(3),
+                                   old.n + random_below(k % 4 ? 6 : 80));
+        for (int64_t e = 0; e < old.n; e++) {
+            l.src[e] = old.src[e];
+            l.dst[e] = old.dst[e];
+        }
+        check_append(width[k % 2], &l, old.n, n_src, n_dst);
+        edges_free(&old);
+        edges_free(&l);
+    }
+}
+END_TEST
+
+START_TEST(bad_appends)
+{
+    edge_list l = edges_random(5, 4, 12);
+    gn_graph *g = graph_of(GN_I32, &l), *larger, *reversed;
+    int64_t src[] = {1, 6, 7}, dst[] = {0, 4, 1};
+    const gn_more fits = {2, 0, 1, GN_I64, src, dst}, beyond = {2, 1, 3, GN_I64, src, dst},
+                  fewer = {-1, 0, 1, GN_I64, src, dst}, nowhere = {0, 0, 1, GN_I64, NULL, dst},
+                  many = {INT64_MAX, 0, 0, GN_I64, NULL, NULL};
+    refused(gn_graph_append(g, &beyond, &larger), GN_ERR_DATA, "edge 2");
+    refused(gn_graph_append(g, &fewer, &larger), GN_ERR_USAGE, "-1");
+    refused(gn_graph_append(g, &nowhere, &larger), GN_ERR_USAGE, "edges");
+    refused(gn_graph_append(g, &many, &larger), GN_ERR_NOMEM, "cannot be addressed");
+    ok(gn_graph_derived(g, GN_REVERSE, &reversed));
+    refused(gn_graph_append(reversed, &fits, &larger), GN_ERR_INTERNAL, "appended");
+    OUT_OF_MEMORY_SWEEP(gn_graph_append(g, &fits, &larger));
+    gn_graph_free(larger);
+    gn_graph_free(reversed);
+    gn_graph_free(g);
+    edges_free(&l);
+}
+END_TEST
+
+RUN_SUITE("runtime graph", appended_edges, bad_appends, small_graphs, random_graphs, large_graphs,
+          repeats_keep_the_users_order, index_width_follows_the_counts, indices_as_wide_as_asked,
+          rows_of_sources, wider_copies, several_threads_ask_at_once, bad_edges_are_named,
+          impossible_counts, out_of_memory, patterns, dense_patterns, dense_again, bad_patterns,
+          arrays_that_cannot_be, edge_values_there_and_back, facts)
