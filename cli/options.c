@@ -5,6 +5,7 @@
 #include "ir/precision.h"
 #include "runtime/data/lent.h"
 #include "runtime/graph/reorder.h"
+#include "runtime/load/cpu.h"
 #include "session/importance.h"
 
 enum {
@@ -69,7 +70,6 @@ static const char *const numbers[] = {
         NULL};
 static const char *const units[] = {"step", "eval", NULL};
 static const char *const profile_rows[] = {"layer", "line", "kernel", NULL};
-static const char *const cpus[] = {"native", "x86-64-v2", "x86-64-v3", "x86-64-v4", NULL};
 static const char *const features[] = {
 #define X(id, name) name,
     GN_FEATURES(X)
@@ -219,10 +219,9 @@ static const gn_option options[] = {
     {"prefix", 0, GN_OPTION_STRING, AT(prefix), GN_COMMAND_compile, "NAME",
      "with -o: what C names begin with (default: the model's name)"},
     {"cpu", 0, GN_OPTION_CHOICE, AT(cpu), GN_COMMAND_compile, "CPU",
-     "with -o: the processors to compile for: native (the default:\nall that this one has), "
-     "x86-64-v2, x86-64-v3 or "
-     "x86-64-v4",
-     cpus},
+     "with -o: the processors to compile for (default native:\nall that this one "
+     "has):\n" GN_CPU_LEVELS_SAID,
+     gn_cpu_levels},
     {"inference", 0, GN_OPTION_FLAG, AT(inference), GN_COMMAND_compile, NULL,
      "with -o: no training step"},
     GROUP("how it is compiled"),

@@ -67,15 +67,16 @@ if(GNNC_LLVM)
   find_program(GNNC_LLVM_CONFIG NAMES llvm-config-19 llvm-config PATHS /usr/lib/llvm-19/bin)
   if(GNNC_LLVM_CONFIG)
     if(NOT GNNC_LLVM_CACHED STREQUAL "${GNNC_LLVM_CONFIG};${GNNC_LLVM_SHARED}")
+      set(llvm_config ${CMAKE_CROSSCOMPILING_EMULATOR} ${GNNC_LLVM_CONFIG})
       set(components core orcjit native passes analysis bitwriter irreader executionengine jitlink)
-      execute_process(COMMAND ${GNNC_LLVM_CONFIG} --version --includedir --libdir
+      execute_process(COMMAND ${llvm_config} --version --includedir --libdir
                       OUTPUT_VARIABLE out OUTPUT_STRIP_TRAILING_WHITESPACE
                       COMMAND_ERROR_IS_FATAL ANY)
       string(REPLACE "\n" ";" out "${out}")
       list(GET out 0 version)
       list(GET out 1 includedir)
       list(GET out 2 libdir)
-      execute_process(COMMAND ${GNNC_LLVM_CONFIG} --link-static --libfiles ${components}
+      execute_process(COMMAND ${llvm_config} --link-static --libfiles ${components}
                       OUTPUT_VARIABLE files OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET
                       RESULT_VARIABLE failed)
       separate_arguments(files UNIX_COMMAND "${files}")

@@ -121,8 +121,8 @@ endfunction()
 
 # gnnc_embed_runtime(SOURCES <globs> EXCLUDE <files>): gnnc_embedded_runtime, with the sources
 # compiled and joined to one relocatable object, as gnnc_embed_files has a file.  It goes into other
-# people's programs: plain x86-64, position-independent, optimised whatever the build is, with no
-# sanitizer, and with no names to be seen but those that are marked.
+# people's programs: for the least processor of its kind, position-independent, optimised whatever
+# the build is, with no sanitizer, and with no names to be seen but those that are marked.
 function(gnnc_embed_runtime)
   cmake_parse_arguments(arg "" "" "SOURCES;EXCLUDE" ${ARGN})
   list(TRANSFORM arg_SOURCES PREPEND "${CMAKE_SOURCE_DIR}/")
@@ -135,6 +135,9 @@ function(gnnc_embed_runtime)
   target_compile_definitions(gnnc_aot_runtime PRIVATE GNNC_EMBEDDED=1)
   target_compile_options(gnnc_aot_runtime PRIVATE -O2 -g0 -fPIC -fno-sanitize=all
                          -fno-stack-protector -fno-lto)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64") # calls to libgcc else
+    target_compile_options(gnnc_aot_runtime PRIVATE -mno-outline-atomics)
+  endif()
   set(object "${GNNC_GEN_DIR}/aot_runtime.o")
   add_custom_command(
     OUTPUT "${object}"

@@ -18,6 +18,7 @@ from ._errors import (BackendError, DataError, Error, FileError, InternalError, 
 from ._executable import (Executable, ExecutableInfo, Module, ProgramInfo, TuningInfo, ValueInfo,
                           compile)
 from ._graph import Graph
+from ._profile import Profile, ProfileRow
 from ._run import History, Run, RunInfo, accuracy
 from ._state import State
 from ._version import __version__
@@ -25,7 +26,7 @@ from ._version import __version__
 __all__ = [
     "BackendError", "CacheInfo", "Context", "Data", "DataError", "DeviceInfo", "Diagnostic",
     "Error", "Executable", "ExecutableInfo", "FileError", "GnncWarning", "Graph", "History",
-    "InternalError", "LibraryError", "MemoryError_", "Module", "ModelError", "ProgramInfo", "Run",
-    "RunInfo", "State", "Tensor", "TuningInfo", "UsageError", "ValueInfo", "__version__",
+    "InternalError", "LibraryError", "MemoryError_", "Module", "ModelError", "Profile", "ProfileRow",
+    "ProgramInfo", "Run", "RunInfo", "State", "Tensor", "TuningInfo", "UsageError", "ValueInfo", "__version__",
     "accuracy", "compile", "default_context", "doctor",
 ]

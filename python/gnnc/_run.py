@@ -17,6 +17,7 @@ from ._data import Data
 from ._errors import DataError, UsageError
 from ._executable import Executable
 from ._graph import Graph, is_scipy
+from ._profile import Profile, ProfileRow, read_rows
 from ._state import State, write
 
 __all__ = ["History", "Run", "RunInfo", "accuracy"]
@@ -96,6 +97,7 @@ class Run:
         self._bound_weights: Dict[str, Any] = {}
         self._outs: Dict[str, Any] = {}
         self._for_once: Optional[str] = None
+        self._profile: Optional[Profile] = None
         #: What was bound by name, labels and masks that the model does not read too.
         self.data: Dict[str, Any] = {}
         #: The loss of the last step, before its update.
@@ -498,6 +500,24 @@ class Run:
         return found
 
     # What it says ---------------------------------------------------------------------------------
+
+    def profile(self) -> Profile:
+        """Times calls, kernel by kernel, until the profile is closed: `with run.profile() as p:`.
+
+        UsageError: another profile of this run is open, or the context has a GPU.
+        """
+        return Profile(self)
+
+    @_alone
+    def _set_profile(self, profile: Optional[Profile]) -> None:
+        if profile is not None and self._profile is not None:
+            raise UsageError("another profile of this run is open")
+        self._context.after(lib.gnnc_run_profile(self._handle, profile is not None))
+        self._profile = profile
+
+    @_alone
+    def _profile_rows(self, program: str, by: str) -> List[ProfileRow]:
+        return read_rows(self._handle, self._context.after, program, by)
 
     @property
     @_alone

@@ -5,6 +5,7 @@ import logging
 import os
 import pickle
 import random
+import re
 import tempfile
 import unittest
 import warnings
@@ -280,6 +281,13 @@ class Errors(unittest.TestCase):
             run.bind(x=[[0.0, 1.0], [2.0]])
         with self.assertRaisesRegex(gnnc.DataError, "numbers are expected"):
             run.bind(x=object())
+        with open(os.path.join(ROOT, "include", "gnnc", "gnnc.h"), encoding="utf-8") as f:
+            numbers = dict(re.findall(r"GNNC_ERROR_(\w+) = (\d+)", f.read()))
+        classes = {c.code: c for c in gnnc.Error.__subclasses__()}
+        self.assertEqual(sorted(map(int, numbers.values())), sorted(classes))
+        self.assertEqual(set(classes.values()),
+                         {getattr(gnnc, n) for n in gnnc.__all__ if n.endswith(("Error", "Error_"))}
+                         - {gnnc.Error, gnnc.LibraryError})
         self.assertTrue(issubclass(gnnc.UsageError, ValueError))
         self.assertTrue(issubclass(gnnc.FileError, OSError))
         self.assertTrue(issubclass(gnnc.MemoryError_, MemoryError))
@@ -379,6 +387,41 @@ class Contexts(unittest.TestCase):
 
     def test_doctor(self):
         self.assertIn("NVRTC", gnnc.doctor())
+
+
+class Profiles(unittest.TestCase):
+    def test_steps_and_inferences(self):
+        data = Cora().data()
+        run = gnnc.compile(GCN, data=data, train=True, fixed=True).run(data)
+        plain = gnnc.compile(GCN, data=data, train=True, fixed=True).run(data).steps(4)
+        with run.profile() as profile:
+            self.assertEqual(str(profile), "no call was timed")
+            self.assertEqual(run.steps(4), plain)
+            layers = profile.layers()
+            with self.assertRaisesRegex(gnnc.UsageError, "another profile"):
+                run.profile()
+            with self.assertRaisesRegex(gnnc.UsageError, "no call of 'infer' was timed"):
+                profile.layers("infer")
+            run.infer()
+        run.step()
+        self.assertEqual([r.calls for r in layers], [4] * len(layers))
+        self.assertEqual(profile.layers(), layers)
+        self.assertEqual([r.us for r in layers], sorted((r.us for r in layers), reverse=True))
+        self.assertEqual({r.part for r in layers}, {"forward", "backward", "optimizer"})
+        self.assertIn("(optimizer)", [r.name for r in layers])
+        for rows in (profile.lines("step"), profile.kernels("step"), profile.layers("infer")):
+            self.assertGreater(len(rows), 1)
+            self.assertGreater(sum(r.us for r in rows), 0)
+            self.assertLessEqual({r.bound_by for r in rows},
+                                 {"memory", "gather", "flops", "functions", "-"})
+        self.assertEqual([r.calls for r in profile.layers("infer")][0], 1)
+        self.assertEqual(len(str(profile).splitlines()), len(layers) + 1)
+        for wrong in (lambda: profile.rows("row"), lambda: profile.rows(program="fit"),
+                      lambda: profile.rows("line", "forward")):
+            self.assertRaises(gnnc.UsageError, wrong)
+        with run.profile() as again:  # one that was closed is out of the way
+            pass
+        self.assertRaises(gnnc.UsageError, again.kernels)
 
 
 class Looking(unittest.TestCase):

@@ -1,5 +1,6 @@
 #include "runtime/cuda/driver.h"
 
+#include "base/processor.h"
 #include "runtime/memory.h"
 
 #include <dlfcn.h>
@@ -10,7 +11,7 @@
 static const char *const places[] = {
     "libcuda.so.1",
     "libcuda.so",
-    "/usr/lib/x86_64-linux-gnu/libcuda.so.1",
+    "/usr/lib/" GN_MULTIARCH "/libcuda.so.1",
     "/usr/lib64/libcuda.so.1",
     "/usr/lib/wsl/lib/libcuda.so.1",
     "/usr/local/nvidia/lib64/libcuda.so.1", /* where containers have the driver mounted */

@@ -1,13 +1,37 @@
 /* Leaves and bits: Intel, Software Developer's Manual, volume 2A, CPUID; AMD, Architecture
- * Programmer's Manual, volume 3, appendix E.  Levels: System V ABI, AMD64 supplement, table 3.1. */
+ * Programmer's Manual, volume 3, appendix E.  Arm: Linux, Documentation/arch/arm64/elf_hwcaps. */
 #include "runtime/load/cpu.h"
 
 #include <string.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
+#elif defined(__aarch64__)
+#include <sys/auxv.h>
 #endif
 
 _Static_assert(GN_CPU_FEATURE_COUNT <= 64, "sets of features are 64 bits");
+
+#if defined(__aarch64__)
+
+static const struct {
+    const char *name;
+    uint8_t word, bit;
+} features[GN_CPU_FEATURE_COUNT] = {
+#define X(id, name, word, bit) {name, word, bit},
+    GN_CPU_FEATURES(X)
+#undef X
+};
+
+uint64_t gn_cpu_features(void)
+{
+    const uint64_t words[] = {getauxval(AT_HWCAP), getauxval(AT_HWCAP2)};
+    uint64_t has = 0;
+    for (int k = 0; k < GN_CPU_FEATURE_COUNT; k++)
+        has |= (words[features[k].word] >> features[k].bit & 1) << k;
+    return has;
+}
+
+#else
 
 typedef struct feature {
     const char *name;
@@ -20,6 +44,8 @@ static const feature features[GN_CPU_FEATURE_COUNT] = {
     GN_CPU_FEATURES(X)
 #undef X
 };
+
+#endif
 
 #if defined(__x86_64__)
 
@@ -67,30 +93,36 @@ uint64_t gn_cpu_features(void)
     return has;
 }
 
-#else
+#elif !defined(__aarch64__)
 uint64_t gn_cpu_features(void) { return 0; }
 #endif
 
-#define HAS(id) ((uint64_t)1 << GN_CPU_##id)
+const char *const gn_cpu_levels[] = {"native",
+#define X(name, features) name,
+                                     GN_CPU_LEVELS(X)
+#undef X
+                                         NULL};
 
 bool gn_cpu_level(const char *name, uint64_t *out)
 {
-    const uint64_t v2 = HAS(SSE3) | HAS(SSSE3) | HAS(SSE41) | HAS(SSE42) | HAS(POPCNT);
-    const uint64_t v3 = v2 | HAS(AVX) | HAS(AVX2) | HAS(BMI) | HAS(BMI2) | HAS(F16C) | HAS(FMA) |
-                        HAS(LZCNT) | HAS(MOVBE);
-    const uint64_t v4 = v3 | HAS(AVX512F) | HAS(AVX512BW) | HAS(AVX512CD) | HAS(AVX512DQ) |
-                        HAS(AVX512VL);
-    if (!strcmp(name, "native"))
+    static const struct {
+        const char *name;
+        uint64_t features;
+    } levels[] = {
+#define X(name, features) {name, features},
+        GN_CPU_LEVELS(X)
+#undef X
+    };
+    if (!strcmp(name, "native")) {
         *out = gn_cpu_features();
-    else if (!strcmp(name, "x86-64-v2"))
-        *out = v2;
-    else if (!strcmp(name, "x86-64-v3"))
-        *out = v3;
-    else if (!strcmp(name, "x86-64-v4"))
-        *out = v4;
-    else
-        return false;
-    return true;
+        return true;
+    }
+    for (size_t k = 0; k < sizeof levels / sizeof *levels; k++) {
+        if (strcmp(name, levels[k].name) != 0) continue;
+        *out = levels[k].features;
+        return true;
+    }
+    return false;
 }
 
 gn_status *gn_cpu_check(const char *made_for, uint64_t needs, uint64_t has)

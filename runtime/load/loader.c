@@ -2,14 +2,16 @@
  * for functions from outside, then constants on pages of their own. */
 #include "runtime/load/loader.h"
 
-#include <elf.h>
+#include "base/processor.h"
+#include "runtime/load/relocate.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { OBJECT_ALIGN = 64, STUB = 16, MAX_KERNELS = 1 << 16, MAX_SECTIONS = 1 << 16 };
+enum { OBJECT_ALIGN = 64, MAX_KERNELS = 1 << 16, MAX_SECTIONS = 1 << 16 };
 
 struct gn_object {
     unsigned char *map;
@@ -112,7 +114,8 @@ static gn_status *read_elf(elf *e, size_t *end)
     memcpy(&e->head, e->p, sizeof e->head);
     const Elf64_Ehdr *h = &e->head;
     if (memcmp(h->e_ident, ident, sizeof ident) != 0) BROKEN("no ELF header");
-    if (h->e_type != ET_REL || h->e_machine != EM_X86_64) BROKEN("not a relocatable x86-64 object");
+    if (h->e_type != ET_REL || h->e_machine != GN_ELF_MACHINE)
+        BROKEN("not a relocatable " GN_MACHINE " object");
     if (h->e_shentsize != sizeof(Elf64_Shdr) || !h->e_shnum ||
         !inside(e->n, h->e_shoff, (uint64_t)h->e_shnum * sizeof(Elf64_Shdr)))
         BROKEN("section headers");
@@ -177,7 +180,7 @@ static gn_status *resolve(const elf *e, size_t k, size_t stubs, bool call, size_
     if (s->st_shndx == SHN_UNDEF) {
         int i = find_outside(name);
         if (i < 0 || !call) BROKEN("it needs '%.60s'", name);
-        *out = stubs + (size_t)i * STUB;
+        *out = stubs + (size_t)i * GN_STUB;
         return NULL;
     }
     if (s->st_shndx >= e->head.e_shnum || e->at[s->st_shndx] == SIZE_MAX ||
@@ -191,32 +194,22 @@ static gn_status *relocate_one(const elf *e, const Elf64_Rela *r, int target, un
                                size_t stubs)
 {
     uint32_t type = (uint32_t)ELF64_R_TYPE(r->r_info);
-    bool wide = type == R_X86_64_64 || type == R_X86_64_PC64;
-    bool relative = type == R_X86_64_PC32 || type == R_X86_64_PLT32 || type == R_X86_64_PC64;
-    bool slot = type == R_X86_64_GOTPCREL || type == R_X86_64_GOTPCRELX ||
-                type == R_X86_64_REX_GOTPCRELX;
-    if (type == R_X86_64_NONE) return NULL;
-    if (!wide && !relative && !slot) BROKEN("relocation type %u", type);
-    if (!inside((size_t)e->sec[target].sh_size, r->r_offset, wide ? 8 : 4))
+    gn_relocation is = gn_relocation_of(GN_ELF_MACHINE, type);
+    if (!is.known) BROKEN("relocation type %u", type);
+    if (is.nothing) return NULL;
+    if (!inside((size_t)e->sec[target].sh_size, r->r_offset, (uint64_t)is.bytes))
         BROKEN("place of a relocation");
     size_t symbol = 0;
     size_t k = (size_t)ELF64_R_SYM(r->r_info);
-    GN_TRY(resolve(e, k, stubs, type == R_X86_64_PLT32 || slot, &symbol));
-    if (slot) {
+    GN_TRY(resolve(e, k, stubs, is.call || is.slot, &symbol));
+    if (is.slot) {
         if (e->sym[k].st_shndx != SHN_UNDEF) BROKEN("a table entry for its own symbol");
-        symbol += 6; /* the stub's address is the entry */
+        symbol += gn_stub_slot(GN_ELF_MACHINE); /* the stub's address is the entry */
     }
     unsigned char *p = map + e->at[target] + r->r_offset;
-    uint64_t value = (uint64_t)(uintptr_t)(map + symbol) + (uint64_t)r->r_addend;
-    if (relative || slot) value -= (uint64_t)(uintptr_t)p;
-    if (wide) {
-        memcpy(p, &value, 8);
-        return NULL;
-    }
-    if ((int64_t)value < INT32_MIN || (int64_t)value > INT32_MAX)
-        BROKEN("a relocation that does not reach");
-    uint32_t low = (uint32_t)value;
-    memcpy(p, &low, 4);
+    uint64_t to = (uint64_t)(uintptr_t)(map + symbol) + (uint64_t)r->r_addend;
+    const char *why = gn_relocate(GN_ELF_MACHINE, type, p, (uint64_t)(uintptr_t)p, to);
+    if (why) BROKEN("a relocation %s", why);
     return NULL;
 }
 
@@ -283,11 +276,8 @@ static gn_status *find_kernels(const elf *e, gn_object *o)
 
 static void write_stubs(unsigned char *at)
 {
-    static const unsigned char jump[] = {0xff, 0x25, 0, 0, 0, 0}; /* jmp *0(%rip) */
-    for (int i = 0; i < OUTSIDE; i++, at += STUB) {
-        memcpy(at, jump, sizeof jump);
-        memcpy(at + sizeof jump, &outside[i].fn, sizeof outside[i].fn);
-    }
+    for (int i = 0; i < OUTSIDE; i++, at += GN_STUB)
+        gn_stub_write(GN_ELF_MACHINE, at, (uint64_t)(uintptr_t)outside[i].fn);
 }
 
 static gn_status *load(elf *list, gn_object *o)
@@ -295,7 +285,7 @@ static gn_status *load(elf *list, gn_object *o)
     size_t at = 0, page = (size_t)sysconf(_SC_PAGESIZE);
     for (elf *e = list; e; e = e->next) place(e, true, &at);
     o->code_size = at;
-    size_t stubs = round_up(at, STUB), code_end = round_up(stubs + OUTSIDE * STUB, page);
+    size_t stubs = round_up(at, GN_STUB), code_end = round_up(stubs + OUTSIDE * GN_STUB, page);
     at = code_end;
     for (elf *e = list; e; e = e->next) place(e, false, &at);
     o->all_size = o->code_size + (at - code_end);
@@ -309,6 +299,7 @@ static gn_status *load(elf *list, gn_object *o)
         GN_TRY(relocate(e, o->map, stubs));
         GN_TRY(find_kernels(e, o));
     }
+    __builtin___clear_cache((char *)o->map, (char *)o->map + code_end);
     if (mprotect(o->map, code_end, PROT_READ | PROT_EXEC) != 0 ||
         (o->map_size > code_end &&
          mprotect(o->map + code_end, o->map_size - code_end, PROT_READ) != 0))
@@ -371,10 +362,10 @@ static gn_status *load_list(gn_status *s, elf *list, gn_object **out)
     return NULL;
 }
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__aarch64__)
 #define CHECK_MACHINE (void)0
 #else
-#define CHECK_MACHINE GN_FAIL(GN_ERR_BACKEND, "compiled kernels are x86-64 code")
+#define CHECK_MACHINE GN_FAIL(GN_ERR_BACKEND, "compiled kernels are code of x86-64 or 64-bit Arm")
 #endif
 
 gn_status *gn_object_load(const void *bytes, size_t n, gn_object **out)

@@ -1,10 +1,11 @@
 /* Loader of compiled kernels: puts relocatable object code into memory without a linker or a
  * compiler.
  *
- * Takes one or more x86-64 ELF relocatable objects, one after another, each starting at a multiple
- * of 64 bytes.  Code may refer to itself, to constants, to a few functions of libm and to those
- * below; anything else is refused. Bytes may come from a file: everything is checked before it is
- * used, and a broken object is GN_ERR_DATA. Memory is never writable and executable at once. */
+ * Takes one or more ELF relocatable objects of this machine (x86-64, AArch64), one after another,
+ * each starting at a multiple of 64 bytes.  Code may refer to itself, to constants, to a few
+ * functions of libm and to those below; anything else is refused. Bytes may come from a file:
+ * everything is checked before it is used, and a broken object is GN_ERR_DATA. Memory is never
+ * writable and executable at once. */
 #ifndef GN_RUNTIME_LOAD_LOADER_H
 #define GN_RUNTIME_LOAD_LOADER_H
 
@@ -22,8 +23,8 @@ typedef struct gn_code_object { /* the bytes of an object */
     size_t n;
 } gn_code_object;
 
-/* `bytes` is not needed after the call. GN_ERR_DATA, GN_ERR_NOMEM, GN_ERR_BACKEND (not an x86-64
- * machine). */
+/* `bytes` is not needed after the call. GN_ERR_DATA, GN_ERR_NOMEM, GN_ERR_BACKEND (neither an
+ * x86-64 nor an AArch64 machine). */
 GN_NODISCARD gn_status *gn_object_load(const void *bytes, size_t n, gn_object **out);
 /* `n` objects that hold one kernel each, gn_kernel_0: that of objects[k] becomes kernel k. */
 GN_NODISCARD gn_status *gn_objects_load(int n, const gn_code_object *objects, gn_object **out);

@@ -169,8 +169,7 @@ static gn_status *describe(gn_arena *a, const gn_model *m, const gn_build *b, co
     *g = (gn_aot_image){
         .model = m->name, .cpu = opt->cpu ? opt->cpu : "native", .index = index_of(b)};
     if (!gn_cpu_level(g->cpu, &g->needs))
-        GN_FAIL(GN_ERR_USAGE, "--cpu %s: expected native, x86-64-v2, x86-64-v3 or x86-64-v4",
-                g->cpu);
+        GN_FAIL(GN_ERR_USAGE, "--cpu %s: expected " GN_CPU_LEVELS_SAID, g->cpu);
     describe_schema(a, m, b->step.code != NULL, g);
     GN_TRY(add_inputs(a, m, m->eval, b, &in));
     if (b->step.code) GN_TRY(add_inputs(a, m, m->loss, b, &in));

@@ -1,5 +1,6 @@
 /* Reading objects into one, see elf.h. */
 #include "aot/elf.h"
+#include "base/processor.h"
 
 #include <string.h>
 
@@ -54,8 +55,9 @@ gn_status *elf_define(elf_object *o, const char *name, unsigned char type, int s
 
 void elf_relocate(elf_object *o, int section, uint64_t at, int symbol, int64_t addend)
 {
-    Elf64_Rela r = {
-        .r_offset = at, .r_info = ELF64_R_INFO((uint64_t)symbol, R_X86_64_64), .r_addend = addend};
+    Elf64_Rela r = {.r_offset = at,
+                    .r_info = ELF64_R_INFO((uint64_t)symbol, GN_ELF_ADDRESS),
+                    .r_addend = addend};
     o->symbols.p[symbol].needed = true;
     GN_PUSH(o->arena, o->sections.p[section].relocations, r);
 }
@@ -91,8 +93,8 @@ static gn_status *read_head(input *e)
     if (e->n < sizeof *h) BROKEN("%zu bytes", e->n);
     memcpy(h, e->p, sizeof *h);
     if (memcmp(h->e_ident, ident, sizeof ident) != 0 || h->e_type != ET_REL ||
-        h->e_machine != EM_X86_64)
-        BROKEN("not a relocatable x86-64 object");
+        h->e_machine != GN_ELF_MACHINE)
+        BROKEN("not a relocatable " GN_MACHINE " object");
     if (h->e_shentsize != sizeof(Elf64_Shdr) || !h->e_shnum || h->e_shstrndx >= h->e_shnum ||
         !inside(e->n, h->e_shoff, (uint64_t)h->e_shnum * sizeof(Elf64_Shdr)))
         BROKEN("section headers");
@@ -197,7 +199,7 @@ static gn_status *take_relocations(input *e, const Elf64_Shdr *s)
         if (symbol >= e->n_symbols || (symbol && e->symbol[symbol] < 0) ||
             r.r_offset >= to->head.sh_size)
             BROKEN("relocation %zu of section %s", k, to->name);
-        if (!symbol) continue; /* R_X86_64_NONE */
+        if (!symbol) continue; /* of no kind */
         e->to->symbols.p[e->symbol[symbol]].needed = true;
         r.r_info = ELF64_R_INFO((uint64_t)e->symbol[symbol], ELF64_R_TYPE(r.r_info));
         GN_PUSH(e->to->arena, to->relocations, r);

@@ -1,9 +1,9 @@
-/* Writing relocatable x86-64 ELF objects, and joining them, without a linker.
+/* Writing relocatable ELF objects, and joining them, without a linker.
  *
  * Sections of all inputs stand one beside another in the result; a linker joins those of one name
  * later.  A name that one input defines and another one needs becomes one symbol.  Everything but
  * what is to be exported becomes local, so that any number of results link into one program.
- * Format: System V ABI, chapter 4; AMD64 supplement. */
+ * Format: System V ABI, chapter 4; supplements of AMD64 and AArch64. */
 #ifndef GN_AOT_ELF_H
 #define GN_AOT_ELF_H
 

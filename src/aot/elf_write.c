@@ -1,6 +1,7 @@
 /* One object as a file: header, sections, relocations, symbols, names, and the table of sections at
  * the end. */
 #include "aot/elf.h"
+#include "base/processor.h"
 
 #include <string.h>
 
@@ -129,7 +130,7 @@ gn_status *elf_write(elf_object *o, const char *exported, gn_buf *out)
     writer w = {.o = o, .out = out, .number = GN_NEW_N(o->arena, uint32_t, o->symbols.n + 1)};
     Elf64_Ehdr head = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
                        .e_type = ET_REL,
-                       .e_machine = EM_X86_64,
+                       .e_machine = GN_ELF_MACHINE,
                        .e_version = EV_CURRENT,
                        .e_ehsize = sizeof head,
                        .e_shentsize = sizeof(Elf64_Shdr)};

@@ -1,6 +1,7 @@
 /* Shared libraries: the one thing here that takes a linker. */
 #include "aot/aot.h"
 
+#include "base/processor.h"
 #include "base/outfile.h"
 
 #include <errno.h>
@@ -100,8 +101,8 @@ static gn_status *link_to(gn_arena *a, const char *linker, const char *object, c
                           object,
                           "-L/lib64",
                           "-L/usr/lib64",
-                          "-L/lib/x86_64-linux-gnu",
-                          "-L/usr/lib/x86_64-linux-gnu",
+                          "-L/lib/" GN_MULTIARCH,
+                          "-L/usr/lib/" GN_MULTIARCH,
                           "-l:libm.so.6",
                           "-l:libc.so.6",
                           NULL};

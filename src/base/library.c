@@ -1,5 +1,7 @@
 #include "base/library.h"
 
+#include "base/processor.h"
+
 #include <dlfcn.h>
 #include <glob.h>
 #include <stdio.h>
@@ -53,7 +55,7 @@ static bool try_pattern(search *s, const char *pattern)
 
 static bool try_folder(search *s, const char *folder)
 {
-    static const char *const inside[] = {"lib64", "lib", "targets/x86_64-linux/lib"};
+    static const char *const inside[] = {"lib64", "lib", "targets/" GN_CUDA_FOLDER "/lib"};
     char path[512];
     for (size_t k = 0; folder && *folder && k < sizeof inside / sizeof *inside; k++)
         for (int v = 0; v < GN_LIBRARY_VERSIONS; v++) {

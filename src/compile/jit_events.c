@@ -1,6 +1,7 @@
 #include "compile/jit_events.h"
 
 #include "base/clock.h"
+#include "base/processor.h"
 #include "base/mutex.h"
 #include "compile/kernel_name.h"
 
@@ -142,7 +143,7 @@ static void put_header(FILE *f)
     put32(f, MAGIC);
     put32(f, VERSION);
     put32(f, HEADER);
-    put32(f, EM_X86_64);
+    put32(f, GN_ELF_MACHINE);
     put32(f, 0);
     put32(f, (uint32_t)getpid());
     put64(f, (uint64_t)gn_now_ns());

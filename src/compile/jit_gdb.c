@@ -3,6 +3,8 @@
  * and no bytes.  DWARF 4: a unit that is all kernels, a subprogram each, and one table of lines. */
 #include "compile/jit_events.h"
 
+#include "base/processor.h"
+
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -231,7 +233,7 @@ gn_jit_object gn_jit_object_of(gn_arena *a, int n, const gn_jit_kernel *k)
     writer w = {.out = {.arena = a}, .names = {.arena = a}};
     uint64_t low, high;
     Elf64_Ehdr head = {.e_type = ET_EXEC,
-                       .e_machine = EM_X86_64,
+                       .e_machine = GN_ELF_MACHINE,
                        .e_version = EV_CURRENT,
                        .e_ehsize = sizeof head,
                        .e_shentsize = sizeof(Elf64_Shdr),

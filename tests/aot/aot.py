@@ -450,8 +450,8 @@ def check_cpu(r, model, here, weights, want):
 
 
 def xop_number():
-    """The place of XOP in runtime/load/cpu.h's list."""
-    lines = open(os.path.join(HERE, "..", "..", "runtime", "load", "cpu.h"),
+    """The place of XOP in runtime/load/cpu_x86.h's list."""
+    lines = open(os.path.join(HERE, "..", "..", "runtime", "load", "cpu_x86.h"),
                  encoding="utf8").read().split("GN_CPU_FEATURES(X)", 1)[1]
     names = [line.split("(")[1].split(",")[0]
              for line in lines.splitlines() if line.strip().startswith("X(")]

@@ -194,6 +194,7 @@ ROOMS = (
       for room in ("src/ir/infer", "src/ir/gir_data", "src/ir/eval_graph", "src/ir/eval_edge")),
     ("src/build/jit_specialise", (("test_api_dynamic", {}), ("test_picks", {})), True),
     ("runtime/labels", (("test_api", {}), *AHEAD), True),
+    ("runtime/load/relocate", (("test_relocate", {}),), True),
     ("runtime/", (("test_runtime_exec", {}), ("test_runtime_plan", {}), ("test_runtime_graph", {}),
                   ("test_runtime_derive", {}), ("test_runtime_state", {}),
                   ("test_runtime_threads", {}), ("test_codegen_loader", {}),

@@ -85,13 +85,21 @@ static inline int64_t buffer_elems(const kir_kernel *k, int b, const int64_t *sy
     return (s.sym < 0 ? s.coef : s.coef * syms[s.sym]) + s.plus;
 }
 
+#if defined(__aarch64__)
+static const char *const test_cpus[] = {NULL, "armv8-a", "neoverse-n1"};
+#else
 static const char *const test_cpus[] = {NULL, "x86-64-v3", "x86-64-v2"};
+#endif
 enum { TEST_CPUS = 3 };
 
 static inline bool test_cpu_runs(int i)
 {
+#if defined(__x86_64__)
     if (i == 1) return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
     return true;
+#else
+    return i < 2;
+#endif
 }
 
 typedef struct check_options {

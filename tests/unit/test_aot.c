@@ -427,13 +427,21 @@ END_TEST
 
 /* Processors ----------------------------------------------------------------------------------- */
 
+#if defined(__aarch64__)
+enum { RARE = GN_CPU_BF16 };
+#define RARE_NAME "bf16"
+#else
+enum { RARE = GN_CPU_XOP };
+#define RARE_NAME "xop"
+#endif
+
 START_TEST(refused)
 {
     gn_aot_image g = some_image;
     gn_aot_model *m, *other;
-    g.needs = (uint64_t)1 << GN_CPU_XOP;
+    g.needs = (uint64_t)1 << RARE;
     ck_assert_int_eq(gn_aot_new(&g, 0, ~g.needs, 1, 0, &m), GN_ERR_BACKEND);
-    ck_assert_str_eq(gn_aot_message(m), "compiled for all: this processor lacks xop");
+    ck_assert_str_eq(gn_aot_message(m), "compiled for all: this processor lacks " RARE_NAME);
     ck_assert_int_eq(gn_aot_infer(m), GN_ERR_BACKEND);
     ck_assert_int_eq(gn_aot_reset(m, 0), GN_ERR_BACKEND);
     ck_assert_int_eq(gn_aot_bind(m, "x", 0, NULL), GN_ERR_BACKEND);
@@ -444,6 +452,31 @@ START_TEST(refused)
     gn_aot_free(m);
 }
 END_TEST
+
+#if defined(__aarch64__)
+
+START_TEST(levels)
+{
+    uint64_t least, native, other;
+    ck_assert(gn_cpu_level("armv8-a", &least) && gn_cpu_level("native", &native));
+    ck_assert(native == gn_cpu_features() && (least & ~native) == 0 && least);
+    ck_assert(!gn_cpu_level("x86-64-v2", &other) && !gn_cpu_level("", &other));
+}
+END_TEST
+
+START_TEST(lacking)
+{
+    uint64_t least;
+    ck_assert(gn_cpu_level("armv8-a", &least));
+    ck_assert_ptr_null(gn_cpu_check("armv8-a", least, UINT64_MAX));
+    gn_status *s = gn_cpu_check("native", least | 1 << GN_CPU_SVE | 1 << GN_CPU_BF16, least);
+    ck_assert_int_eq(gn_status_code(s), GN_ERR_BACKEND);
+    ck_assert_str_eq(gn_status_message(s), "compiled for native: this processor lacks sve, bf16");
+    gn_status_free(s);
+}
+END_TEST
+
+#else
 
 START_TEST(levels)
 {
@@ -484,6 +517,8 @@ START_TEST(lacking)
     gn_status_free(s);
 }
 END_TEST
+
+#endif
 
 START_TEST(names)
 {

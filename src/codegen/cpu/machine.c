@@ -11,21 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Names that --cpu takes besides the host's. Lanes follow from the widest registers that a name
- * promises. */
-static const struct {
-    const char *name;
-    int lanes;
-    bool pairs; /* products of two bf16 at a time */
-} named[] = {
-    {"x86-64-v2", 4, false},  {"x86-64-v3", 8, false},       {"x86-64-v4", 16, false},
-    {"nehalem", 4, false},    {"haswell", 8, false},         {"broadwell", 8, false},
-    {"skylake", 8, false},    {"alderlake", 8, false},       {"znver1", 8, false},
-    {"znver2", 8, false},     {"znver3", 8, false},          {"znver4", 16, true},
-    {"znver5", 16, true},     {"skylake-avx512", 16, false}, {"cascadelake", 16, false},
-    {"cooperlake", 16, true}, {"icelake-server", 16, false}, {"sapphirerapids", 16, true},
-};
-
 /* Set once, then read only: what the host is, which asks the processor and does not start LLVM. */
 static struct {
     pthread_once_t once;
@@ -50,69 +35,11 @@ static void register_target(void)
     registered.failed = LLVMInitializeNativeTarget() || LLVMInitializeNativeAsmPrinter();
 }
 
-static bool has(const char *features, const char *name)
-{
-    size_t n = strlen(name);
-    for (const char *p = features; (p = strstr(p, name)) != NULL; p += n)
-        if ((p == features || p[-1] == ',') && (p[n] == ',' || !p[n])) return true;
-    return false;
-}
-
-/* LLVM lists some ninety features, each of which costs time whenever a machine is made. Those that
- * decide about our instructions stay. */
-static char *relevant(const char *all)
-{
-    static const char *const kept[] = {"sse",   "avx",    "fma",   "f16c",   "bmi",
-                                       "lzcnt", "popcnt", "movbe", "evex512"};
-    char *out = strdup(all), *to = out;
-    if (!out) return NULL;
-    for (const char *p = all; *p;) {
-        size_t n = strcspn(p, ",");
-        bool keep = false;
-        for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
-            keep = keep || !strncmp(p + 1, kept[i], strlen(kept[i]));
-        if (keep) {
-            if (to != out) *to++ = ',';
-            memcpy(to, p, n);
-            to += n;
-        }
-        p += n + (p[n] == ',');
-    }
-    *to = 0;
-    return out;
-}
-
-/* Zen 4 multiplies, loads and permutes 32 bytes at a time; names that several machines share say
- * nothing. */
-static bool takes_halves(const char *cpu, int lanes)
-{
-    return lanes == 16 && !strcmp(cpu, "znver4");
-}
-
 static void find_host(void)
 {
     cg_target *t = &host.target;
-    t->cpu = LLVMGetHostCPUName();
-    char *all = LLVMGetHostCPUFeatures(), *few = relevant(all);
-    t->features = few ? few : "";
-    LLVMDisposeMessage(all);
-    const char *f = t->features;
-    t->masks = has(f, "+avx512f") && has(f, "+avx512vl") && has(f, "+avx512dq") &&
-               has(f, "+avx512bw");
-    t->fma = has(f, "+fma");
-    t->f16c = has(f, "+f16c");
-    t->pairs = t->masks && has(f, "+avx512bf16");
-    t->lanes = t->masks ? 16 : has(f, "+avx2") && t->fma ? 8 : 4;
-    t->halves = takes_halves(t->cpu, t->lanes);
-    snprintf(host.name, sizeof host.name, "%s %s", t->cpu,
-             t->masks        ? "+avx512"
-             : t->lanes == 8 ? "+avx2"
-                             : "+sse4.2");
-#if !defined(__x86_64__)
-    host.error = "the back end loads code for x86-64 only";
-#else
-    if (!has(f, "+sse4.2")) host.error = "SSE 4.2 is needed (x86-64-v2)";
-#endif
+    host.error = cg_host_target(t);
+    snprintf(host.name, sizeof host.name, "%s %s", t->cpu, t->said);
 }
 
 gn_status *cg_target_find(const char *cpu, cg_target *out)
@@ -123,24 +50,8 @@ gn_status *cg_target_find(const char *cpu, cg_target *out)
         *out = host.target;
         return NULL;
     }
-    for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
-        if (strcmp(cpu, named[i].name) != 0) continue;
-        int lanes = named[i].lanes;
-        *out = (cg_target){.lanes = lanes,
-                           .halves = takes_halves(cpu, lanes),
-                           .fma = lanes > 4,
-                           .masks = lanes == 16,
-                           .f16c = lanes > 4,
-                           .pairs = named[i].pairs,
-                           .cpu = named[i].name,
-                           .features = ""};
-        return NULL;
-    }
-    GN_FAIL(
-        GN_ERR_BACKEND,
-        "unknown cpu '%s': x86-64-v2, x86-64-v3, x86-64-v4, native, or one of LLVM's names such as "
-        "skylake-avx512",
-        cpu);
+    if (cg_named_target(cpu, out)) return NULL;
+    GN_FAIL(GN_ERR_BACKEND, "unknown cpu '%s': %s", cpu, cg_named_said);
 }
 
 gn_status *cg_target_machine(const cg_target *t, int opt_level, LLVMTargetMachineRef *out)
@@ -175,13 +86,13 @@ static int64_t cache_bytes(int name, int64_t usual)
 
 gn_limits gn_cpu_limits(const char *cpu)
 {
-    cg_target t = {.lanes = 4};
+    cg_target t = {.lanes = 4, .registers = 16};
     gn_status_free(cg_target_find(cpu, &t));
     long units = sysconf(_SC_NPROCESSORS_ONLN);
     return (gn_limits){
         .lanes = t.lanes,
         .whole_lanes = t.halves ? t.lanes / 2 : t.lanes,
-        .vector_registers = t.masks ? 32 : 16,
+        .vector_registers = t.registers,
         .l1_bytes = cache_bytes(_SC_LEVEL1_DCACHE_SIZE, 32 * 1024),
         .l2_bytes = cache_bytes(_SC_LEVEL2_CACHE_SIZE, 1024 * 1024),
         .max_threads = units > 0 ? (int)units : 1,
