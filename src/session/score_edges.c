@@ -22,27 +22,34 @@ static bool carries_messages(const gir_program *p, gir_id relation)
     return false;
 }
 
-/* The first result that has a number for each edge; `relation`: whose they are.  NULL: none has, or
- * messages go along them. */
-static const char *scores_of(const gn_session *s, const char **relation)
+/* What scores edges: the first result that has a number for each, or two. */
+typedef struct scores {
+    const char *name; /* NULL: none has, or messages go along the edges */
+    const char *relation;
+    int64_t width;
+} scores;
+
+static scores scores_of(const gn_session *s)
 {
     const gir_program *p = s->model->eval;
     const gir_output *o;
-    if (s->opt.target) return NULL;
+    if (s->opt.target) return (scores){0};
     for (int k = 0; (o = gir_result(p, k)); k++) {
         const gir_type *t = gir_type_of(p, o->value);
         gir_id g = p->spaces.p[t->space].kind == GIR_EDGE ? p->spaces.p[t->space].graph : 0;
-        if (!g || gir_row_elems(t) != 1 || t->elem != GN_F32) continue;
-        *relation = gir_at(p, g)->attr.name;
-        return gir_at(p, g)->op == GIR_GRAPH && !carries_messages(p, g) ? o->name : NULL;
+        int64_t width = gir_row_elems(t);
+        if (!g || width < 1 || width > 2 || t->elem != GN_F32) continue;
+        bool fits = gir_at(p, g)->op == GIR_GRAPH && !carries_messages(p, g);
+        return (scores){fits ? o->name : NULL, gir_at(p, g)->attr.name, width};
     }
-    return NULL;
+    return (scores){0};
 }
 
-const char *gn_session_scored(const gn_session *s)
+const char *gn_session_scored(const gn_session *s, int64_t *width)
 {
-    const char *relation;
-    return scores_of(s, &relation) ? relation : NULL;
+    scores of = scores_of(s);
+    *width = of.width;
+    return of.name ? of.relation : NULL;
 }
 
 static bool lies_on(const gn_table_column *c, int relation)
@@ -77,17 +84,33 @@ static void borrow_arena(const gn_session *s, gn_instance *in)
     if (own) (void)gn_instance_borrow_arena(in, own);
 }
 
-static gn_status *run(const gn_session *s, gn_session *view, const gn_graph *g, float *score)
+/* Of what each edge has one number, in the data's order. */
+static gn_status *take(const gn_graph *g, const float *out, int64_t width, int64_t which,
+                       float *score)
+{
+    float *one = NULL;
+    if (width > 1) {
+        one = malloc((size_t)(g->n_edge + 1) * sizeof *one);
+        if (!one) GN_FAIL(GN_ERR_NOMEM, "out of memory: %lld scored edges", (long long)g->n_edge);
+        for (int64_t e = 0; e < g->n_edge; e++) one[e] = out[e * width + which];
+    }
+    gn_graph_edges_out(g, sizeof(float), one ? one : out, score);
+    free(one);
+    return NULL;
+}
+
+static gn_status *run(const gn_session *s, gn_session *view, const gn_graph *g,
+                      const gn_other_edges *e)
 {
     gn_unit u = s->build.eval;
+    scores of = scores_of(s);
     u.instance = u.prepare = NULL;
     GN_TRY(gn_session_bind(view, &u, s->pool, NULL));
     borrow_arena(s, u.instance);
     gn_instance_run(u.instance);
     gn_status *status = gn_instance_wait(u.instance);
-    const char *relation;
-    const float *out = gn_instance_output(u.instance, scores_of(s, &relation), NULL);
-    if (!status) gn_graph_edges_out(g, sizeof(float), out, score);
+    const float *out = gn_instance_output(u.instance, of.name, NULL);
+    if (!status) status = take(g, out, of.width, of.width > 1 ? e->which : 0, e->score);
     gn_unit_release(&u);
     return status;
 }
@@ -105,7 +128,7 @@ static gn_status *score(const gn_session *s, int relation, const gn_other_edges 
     for (int k = 0; k < data->n_columns && !status; k++)
         if (lies_on(&data->columns[k], relation))
             status = gather_rows(*place, &data->columns[k], e->of, &view->column[k]);
-    if (!status) status = run(s, view, *place, e->score);
+    if (!status) status = run(s, view, *place, e);
     for (int k = 0; k < data->n_columns; k++)
         if (lies_on(&data->columns[k], relation)) free(view->column[k]);
     gn_graph_free(*place);
