@@ -239,7 +239,8 @@ static const gn_option options[] = {
      "are also compared on "
      "graphs\nthat change"},
     {"range", 0, GN_OPTION_STRING, AT(range), MODEL, "SIZES",
-     "what they may be, as 'N in 1..100000, E in 0..2000000';\nother graphs are refused"},
+     "what they may be, as 'N in 1..100000, E in 0..2000000', or of\nseveral types 'paper in 1.., "
+     "writes in 0..100'; other\ngraphs are refused"},
     {"matmul-precision", 0, GN_OPTION_CHOICE, AT(precision), MODEL | BENCH, "HOW",
      "of products of matrices: highest (the default, float32), high or\nmedium: operands rounded "
      "to TF32 or BF16 where "

@@ -156,7 +156,11 @@ gn_status *gn_cli_session_options(gn_cli *cli, gn_session_options *out)
     out->memory_ctx = cli;
     out->mode = o->mode ? gn_mode_by_name(o->mode) : GN_MODE_DEFAULT;
     GN_TRY(gn_dynamic_by_name(o->dynamic, &out->dynamic));
-    GN_TRY(gn_status_annotate(gn_ranges_parse(o->range, &out->ranges), "--range"));
+    out->range = o->range;
+    gn_status *named = gn_ranges_parse(o->range, &out->ranges); /* else a session says what is wrong
+                                                                 */
+    if (named) out->ranges = (gn_guards){0};
+    gn_status_free(named);
     GN_TRY(gn_numbers_by_name(o->numbers, &out->numbers));
     out->precision = gn_numbers_products[out->numbers];
     if (o->precision) GN_TRY(gn_precision_by_name(o->precision, &out->precision));

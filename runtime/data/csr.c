@@ -250,12 +250,13 @@ static void normalize_row(float *v, int64_t n, float least)
     for (int64_t i = 0; i < n; i++) v[i] /= by;
 }
 
-gn_status *gn_features_normalize(gn_dataset *d)
+/* Rows of features, dense or sparse. */
+static gn_status *normalize(const gn_dataset *d, const gn_csr *m, float *v, int64_t rows,
+                            int64_t cols)
 {
-    gn_csr *m = d->x_csr;
-    float *v = m ? m->val : d->x;
-    int64_t n = !v ? 0 : m ? m->nnz : d->n_nodes * d->n_features;
-    if (n == 0) return NULL;
+    int64_t n = m ? m->nnz : rows * cols;
+    if (m) v = m->val;
+    if (n == 0 || !v) return NULL;
     bool full = !m || m->nnz == m->rows * m->cols;
     float least = full ? v[0] : 0;
     for (int64_t i = 0; i < n; i++)
@@ -265,11 +266,29 @@ gn_status *gn_features_normalize(gn_dataset *d)
                 "%s: sparse features with negative values (down to %g) cannot be row-normalised: "
                 "subtracting the least value would make them dense",
                 d->name ? d->name : "dataset", (double)least);
-    for (int64_t r = 0; r < d->n_nodes; r++) {
+    for (int64_t r = 0; r < rows; r++) {
         if (m)
             normalize_row(v + m->ptr[r], m->ptr[r + 1] - m->ptr[r], least);
         else
-            normalize_row(v + r * d->n_features, d->n_features, least);
+            normalize_row(v + r * cols, cols, least);
+    }
+    return NULL;
+}
+
+bool gn_dataset_has_features(const gn_dataset *d)
+{
+    bool any = d->n_features > 0;
+    for (int k = 0; k < d->n_columns; k++) any |= gn_column_is_features(&d->columns[k]);
+    return any;
+}
+
+gn_status *gn_features_normalize(gn_dataset *d)
+{
+    GN_TRY(normalize(d, d->x_csr, d->x, d->n_nodes, d->n_features));
+    for (int k = 0; k < d->n_columns; k++) {
+        const gn_table_column *c = &d->columns[k];
+        int64_t rows = gn_column_is_features(c) ? gn_dataset_rows(d, c->over) : 0;
+        GN_TRY(normalize(d, rows ? c->csr : NULL, c->data, rows, c->dim[0]));
     }
     return NULL;
 }

@@ -32,7 +32,9 @@ GN_NODISCARD gn_status *gn_csr_stack(const gn_csr *a, const gn_csr *b, gn_csr **
 
 /* torch_geometric.transforms.NormalizeFeatures: subtract the least value of all, divide each row by
  * max(its sum, 1). For sparse features the least value must be 0 (or every entry stored), else
- * GN_ERR_DATA: zeros would fill in. */
+ * GN_ERR_DATA: zeros would fill in.  Of several types of nodes each one's `x` is done so. */
 GN_NODISCARD gn_status *gn_features_normalize(gn_dataset *d);
+/* Of nodes, or of a type of them. */
+bool gn_dataset_has_features(const gn_dataset *d);
 
 #endif

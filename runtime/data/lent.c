@@ -229,10 +229,14 @@ gn_status *gn_dataset_own_features(gn_dataset *d)
     GN_TRY(own_csr(&d->x_csr));
     for (int k = 0; k < d->n_columns; k++) {
         gn_table_column *c = &d->columns[k];
-        if (!c->codes.data) continue;
-        float *x = NULL;
-        GN_TRY(own_codes(d, &c->codes, gn_dataset_rows(d, c->over), c->dim[0], &x));
+        if (!gn_column_is_features(c) && !c->codes.data) continue;
+        int64_t rows = gn_dataset_rows(d, c->over);
+        float *x = c->data;
+        GN_TRY(own_floats(d, &x, rows * c->dim[0]));
         c->data = x;
+        GN_TRY(own_codes(d, &c->codes, rows, c->dim[0], &x));
+        c->data = x;
+        GN_TRY(own_csr(&c->csr));
     }
     return NULL;
 }

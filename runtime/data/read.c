@@ -262,7 +262,7 @@ static gn_status *finish(gn_dataset *d, const gn_data_options *opt, const gn_rea
                 "--normalize-features off goes with `gnnc data convert`",
                 r->origin);
     bool was = d->normalized && !opt->features;
-    normalize = normalize && !was && d->n_features > 0;
+    normalize = normalize && !was && gn_dataset_has_features(d);
     if (normalize || opt->reduce) GN_TRY(gn_dataset_own_features(d));
     if (normalize) GN_TRY(gn_features_normalize(d));
     d->normalized = was || normalize;

@@ -177,6 +177,12 @@ const gn_table_column *gn_dataset_column(const gn_dataset *d, const char *name)
     return NULL;
 }
 
+bool gn_column_is_features(const gn_table_column *c)
+{
+    const char *dot = strrchr(c->name, '.');
+    return !c->on_edges && c->elem == GN_F32 && c->rank == 1 && dot && !strcmp(dot + 1, GN_NAME_X);
+}
+
 void gn_tables_free(gn_dataset *d)
 {
     for (int k = 0; k < d->n_tables; k++) {

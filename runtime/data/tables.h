@@ -73,6 +73,9 @@ GN_NODISCARD gn_status *gn_dataset_add_split(gn_dataset *d, int relation, const 
 /* The column of this full name, "g.kind"; NULL: there is none. */
 const gn_table_column *gn_dataset_column(const gn_dataset *d, const char *name);
 
+/* Features of a type: "paper.x". */
+bool gn_column_is_features(const gn_table_column *c);
+
 int64_t gn_dataset_rows(const gn_dataset *d, int space);
 int64_t gn_dataset_edges(const gn_dataset *d, int relation);
 const char *gn_dataset_space(const gn_dataset *d, int space);

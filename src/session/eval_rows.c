@@ -136,18 +136,20 @@ gn_status *gn_eval_rows_run(gn_session *s, gn_eval_rows *z)
 
 /* Edges [first, first + n) of the bound unit. */
 static gn_status *score_some(const gn_session *s, gn_unit *u, const gn_session_data *t,
-                             const char *result, int64_t n, float *score)
+                             const gn_edge_scores *of, int64_t n, float *score)
 {
     GN_TRY(gn_unit_bind_again(u, t->n_graphs, t->graphs, t->n_tensors, t->tensors, NULL));
     GN_TRY(gn_stored_check_picked(s, u->code, u->instance));
     gn_instance_run(u->instance);
     GN_TRY(gn_instance_wait(u->instance));
-    memcpy(score, gn_instance_output(u->instance, result, NULL), (size_t)n * sizeof *score);
+    memcpy(score, gn_instance_output(u->instance, of->name, NULL),
+           (size_t)(n * of->width) * sizeof *score);
     return NULL;
 }
 
-static gn_status *score_all(gn_session *view, const gn_eval_rows *z, gn_unit *u, const char *result,
-                            const gn_binding *mask, int64_t *row, float *score)
+static gn_status *score_all(gn_session *view, const gn_eval_rows *z, gn_unit *u,
+                            const gn_edge_scores *of, const gn_binding *mask, int64_t *row,
+                            float *score)
 {
     gn_session_data t;
     GN_TRY(gn_session_bound(view, u, 1, mask, &t));
@@ -158,20 +160,20 @@ static gn_status *score_all(gn_session *view, const gn_eval_rows *z, gn_unit *u,
         int64_t n = mask->rows - first < z->how.size ? mask->rows - first : z->how.size;
         for (int64_t k = 0; k < n; k++) row[k] = first + k;
         list_rows(t.n_tensors, t.tensors, mask->data, row, n);
-        GN_TRY(score_some(view, u, &t, result, n, score + first));
+        GN_TRY(score_some(view, u, &t, of, n, score + first * of->width));
     }
     return NULL;
 }
 
 gn_status *gn_eval_edges_run(gn_session *view, const gn_eval_rows *z, gn_unit *u, const gn_graph *g,
-                             const char *result, float *score)
+                             const gn_edge_scores *of, float *score)
 {
     gn_binding mask;
     int64_t most = z->how.size < g->n_edge ? z->how.size : g->n_edge;
     int64_t *row = gn_allocate_zeroed((size_t)(most + 1) * sizeof *row);
     gn_status *status = make_mask(view, z->how.of, g->n_edge, &mask);
     if (!status && !row) status = GN_ERROR(GN_ERR_NOMEM, "out of memory: edges to be scored");
-    if (!status) status = score_all(view, z, u, result, &mask, row, score);
+    if (!status) status = score_all(view, z, u, of, &mask, row, score);
     gn_release(row);
     gn_release(mask.data);
     return status;

@@ -22,9 +22,17 @@ GN_NODISCARD gn_status *gn_eval_rows_new(gn_session *s, gn_eval_rows **out);
 void gn_eval_rows_free(gn_eval_rows *z); /* NULL is fine */
 /* Computes all of them, where they are rows.  On a device they are fetched. */
 GN_NODISCARD gn_status *gn_eval_rows_run(gn_session *s, gn_eval_rows *z);
-/* The scores [g->n_edge] of all edges of g, in its order, which is the relation in the session
- * `view`; of a unit of the evaluation's code that is bound to nothing yet. */
+/* What scores edges: the first result that has a number for each, or two. */
+typedef struct gn_edge_scores {
+    const char *name;
+    const char *relation;
+    int64_t width;
+} gn_edge_scores;
+
+/* The scores [g->n_edge][of->width] of all edges of g, in its order, which is the relation in the
+ * session `view`; of a unit of the evaluation's code that is bound to nothing yet. */
 GN_NODISCARD gn_status *gn_eval_edges_run(gn_session *view, const gn_eval_rows *z, gn_unit *u,
-                                          const gn_graph *g, const char *result, float *score);
+                                          const gn_graph *g, const gn_edge_scores *of,
+                                          float *score);
 
 #endif

@@ -44,8 +44,9 @@ static bool has_labels(const gn_session *s)
 
 bool gn_session_judges(const gn_session *s)
 {
-    const char *scored = gn_session_scored(s);
-    if (!scored) return false;
+    int64_t width;
+    const char *scored = gn_session_scored(s, &width);
+    if (!scored || width != 1) return false;
     if (s->links.test.n && !strcmp(scored, GN_NAME_LINKS)) return true;
     return !strcmp(scored, SEEDS) && has_labels(s);
 }
@@ -164,7 +165,8 @@ static gn_status *mrr(const judged *j, double *out)
 
 static gn_status *judge(const gn_session *s, bool test, judged *j, gn_metrics *out)
 {
-    bool seeds = !strcmp(gn_session_scored(s), SEEDS);
+    int64_t width;
+    bool seeds = !strcmp(gn_session_scored(s, &width), SEEDS);
     GN_TRY(seeds ? take_seeds(s, test, j) : take_held_out(s, test, j));
     const gn_other_edges e = {
         .n = j->n, .src = j->src, .dst = j->dst, .of = seeds ? j->of : NULL, .score = j->score};

@@ -1,7 +1,7 @@
 /* ranks: how high a model scores facts of the data among all that could stand in their place.
  *
  * A model that gives each edge of g a number scores a block of facts, each with every node in the
- * place of one of its ends. */
+ * place of one of its ends; of one that gives two, either end has its own. */
 #include "session/session_impl.h"
 #include "base/data_name.h"
 #include "runtime/data/lent.h"
@@ -20,7 +20,8 @@ static const gn_table_column *column_on_edges(const gn_dataset *d, const char *n
 bool gn_session_ranks(const gn_session *s)
 {
     const gn_table_column *test = column_on_edges(s->data, GN_NAME_G ".test_mask");
-    const char *scored = test && test->elem == GN_BOOL ? gn_session_scored(s) : NULL;
+    int64_t width;
+    const char *scored = test && test->elem == GN_BOOL ? gn_session_scored(s, &width) : NULL;
     return scored && !strcmp(scored, GN_NAME_G);
 }
 
@@ -89,8 +90,12 @@ static gn_status *rank_block(ranker *r, gn_asked asked, int64_t first, int64_t r
             r->of[at] = e;
         }
     }
-    const gn_other_edges e = {
-        .n = rows * r->nodes, .src = r->src, .dst = r->dst, .of = r->of, .score = r->score};
+    const gn_other_edges e = {.n = rows * r->nodes,
+                              .src = r->src,
+                              .dst = r->dst,
+                              .of = r->of,
+                              .which = !tail,
+                              .score = r->score};
     GN_TRY(gn_session_score_edges(r->s, 0, &e));
     const gn_rank_block b = {.asked = asked,
                              .rows = rows,

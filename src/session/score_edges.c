@@ -25,27 +25,28 @@ static bool carries_messages(const gir_program *p, gir_id relation)
     return false;
 }
 
-/* The first result that has a number for each edge; `relation`: whose they are.  NULL: none has, or
- * messages go along them. */
-static const char *scores_of(const gn_session *s, const char **relation)
+/* NULL: none has, or messages go along the edges. */
+static gn_edge_scores scores_of(const gn_session *s)
 {
     const gir_program *p = s->model->eval;
     const gir_output *o;
-    if (s->opt.target) return NULL;
+    if (s->opt.target) return (gn_edge_scores){0};
     for (int k = 0; (o = gir_result(p, k)); k++) {
         const gir_type *t = gir_type_of(p, o->value);
         gir_id g = p->spaces.p[t->space].kind == GIR_EDGE ? p->spaces.p[t->space].graph : 0;
-        if (!g || gir_row_elems(t) != 1 || t->elem != GN_F32) continue;
-        *relation = gir_at(p, g)->attr.name;
-        return gir_at(p, g)->op == GIR_GRAPH && !carries_messages(p, g) ? o->name : NULL;
+        int64_t width = gir_row_elems(t);
+        if (!g || width < 1 || width > 2 || t->elem != GN_F32) continue;
+        bool fits = gir_at(p, g)->op == GIR_GRAPH && !carries_messages(p, g);
+        return (gn_edge_scores){fits ? o->name : NULL, gir_at(p, g)->attr.name, width};
     }
-    return NULL;
+    return (gn_edge_scores){0};
 }
 
-const char *gn_session_scored(const gn_session *s)
+const char *gn_session_scored(const gn_session *s, int64_t *width)
 {
-    const char *relation;
-    return scores_of(s, &relation) ? relation : NULL;
+    gn_edge_scores of = scores_of(s);
+    *width = of.width;
+    return of.name ? of.relation : NULL;
 }
 
 static bool lies_on(const gn_table_column *c, int relation)
@@ -82,27 +83,36 @@ static void borrow_arena(const gn_session *s, gn_instance *in)
 
 /* Of all edges of g at once, in its order. */
 static gn_status *run_once(const gn_session *s, gn_session *view, gn_unit *u, const gn_graph *g,
-                           const char *result, float *score)
+                           const gn_edge_scores *of, float *score)
 {
     GN_TRY(gn_session_bind(view, u, s->pool, NULL));
     borrow_arena(s, u->instance);
     gn_instance_run(u->instance);
     GN_TRY(gn_instance_wait(u->instance));
-    memcpy(score, gn_instance_output(u->instance, result, NULL), (size_t)g->n_edge * sizeof *score);
+    memcpy(score, gn_instance_output(u->instance, of->name, NULL),
+           (size_t)(g->n_edge * of->width) * sizeof *score);
     return NULL;
 }
 
-static gn_status *run(const gn_session *s, gn_session *view, const gn_graph *g, float *score)
+/* Of what each edge has one number, in the data's order. */
+static void take(const gn_graph *g, float *placed, int64_t width, const gn_other_edges *e)
+{
+    for (int64_t k = 0; width > 1 && k < g->n_edge; k++) placed[k] = placed[k * width + e->which];
+    gn_graph_edges_out(g, sizeof(float), placed, e->score);
+}
+
+static gn_status *run(const gn_session *s, gn_session *view, const gn_graph *g,
+                      const gn_other_edges *e)
 {
     const gn_eval_rows *some = s->batches ? s->batches->eval : NULL;
-    const char *relation, *result = scores_of(s, &relation);
-    float *placed = malloc((size_t)(g->n_edge + 1) * sizeof *placed);
+    gn_edge_scores of = scores_of(s);
+    float *placed = malloc((size_t)(g->n_edge * of.width + 1) * sizeof *placed);
     if (!placed) GN_FAIL(GN_ERR_NOMEM, "out of memory: scores of %lld edges", (long long)g->n_edge);
     gn_unit u = s->build.eval;
     u.instance = u.prepare = NULL;
-    gn_status *status = some ? gn_eval_edges_run(view, some, &u, g, result, placed)
-                             : run_once(s, view, &u, g, result, placed);
-    if (!status) gn_graph_edges_out(g, sizeof(float), placed, score);
+    gn_status *status = some ? gn_eval_edges_run(view, some, &u, g, &of, placed)
+                             : run_once(s, view, &u, g, &of, placed);
+    if (!status) take(g, placed, of.width, e);
     gn_unit_release(&u);
     free(placed);
     return status;
@@ -121,7 +131,7 @@ static gn_status *score(const gn_session *s, int relation, const gn_other_edges 
     for (int k = 0; k < data->n_columns && !status; k++)
         if (lies_on(&data->columns[k], relation))
             status = gather_rows(*place, &data->columns[k], e->of, &view->column[k]);
-    if (!status) status = run(s, view, *place, e->score);
+    if (!status) status = run(s, view, *place, e);
     for (int k = 0; k < data->n_columns; k++)
         if (lies_on(&data->columns[k], relation)) free(view->column[k]);
     gn_graph_free(*place);

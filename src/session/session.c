@@ -33,6 +33,7 @@ gn_sizes gn_session_sizes(const gn_session *s)
 static gn_status *specialise(gn_session *s)
 {
     gn_sizes sizes = gn_session_sizes(s);
+    GN_TRY(gn_session_check_ranges(s));
     if (gn_session_ranks(s) || gn_session_judges(s)) return NULL; /* run on other edges, too */
     GN_TRY(gn_guards_first(s->opt.dynamic, &s->opt.ranges, &sizes, &s->guards));
     gn_specialise(s->model->eval, &s->guards);

@@ -99,6 +99,8 @@ typedef struct gn_session_options {
     gn_dynamic dynamic; /* GN_DYNAMIC_TRUE: the data's sizes are left open; else they are compiled
                            in */
     gn_guards ranges;   /* that they are declared to be in; all 0: any */
+    const char *range;  /* the text of it, of the names of spaces and relations where the data have
+                           several, which `ranges` is not of then; NULL: any */
     bool no_code;       /* for --emit: no machine code, nothing can be run */
     bool objects;       /* with no_code: machine code as objects */
     const char *cpu;    /* that is compiled for; NULL: this one */
@@ -200,16 +202,18 @@ int gn_session_results(const gn_session *s);
 int64_t gn_session_classes(const gn_session *s);
 /* The name of that result; NULL: there is none. */
 const char *gn_session_classes_name(const gn_session *s);
-/* The relation each of whose edges the first result that is `edge` gives a number, which may be
- * another's edges: no messages go along it.  NULL: there is none, or it runs on a device. */
-const char *gn_session_scored(const gn_session *s);
+/* The relation each of whose edges the first result that is `edge` or `edge[2]` gives `width`
+ * numbers, which may be another's edges: no messages go along it.  NULL: there is none, or it runs
+ * on a device. */
+const char *gn_session_scored(const gn_session *s, int64_t *width);
 
 /* Edges that stand in the place of a relation's: edge i goes from row src[i] to dst[i], and has
  * what lies on the data's edge of[i] (NULL: nothing does). */
 typedef struct gn_other_edges {
     int64_t n;
     const int64_t *src, *dst, *of;
-    float *score; /* [n] out: what the model gives them */
+    int64_t which; /* of two numbers that each edge has */
+    float *score;  /* [n] out: what the model gives them */
 } gn_other_edges;
 /* `relation`: its place in the schema, that of gn_session_scored.  GN_ERR_NOMEM. */
 GN_NODISCARD gn_status *gn_session_score_edges(const gn_session *s, int relation,
@@ -224,8 +228,9 @@ GN_NODISCARD gn_status *gn_session_judge(const gn_session *s, bool test, gn_metr
 
 /* Does the model give each edge of g a number, and does the data say which of them are to be
  * tested?  Those are ranked then, among all edges that have another node at one end, both ends in
- * turn, filtered by all edges of the data (ranking.h); nothing is on a device.  `mask`: their
- * column, "g.test_mask".  Runs the model on other edges, by blocks. */
+ * turn, filtered by all edges of the data (ranking.h); nothing is on a device.  Of two numbers the
+ * first is of an edge among others with its source, the second among those with its destination.
+ * `mask`: their column, "g.test_mask".  Runs the model on other edges, by blocks. */
 bool gn_session_ranks(const gn_session *s);
 GN_NODISCARD gn_status *gn_session_rank(const gn_session *s, const char *mask, gn_rank_means *out);
 /* Of the last eval, [rows, classes]; row v of those that have labels, as the user numbers them,

@@ -89,6 +89,10 @@ void gn_session_keep_code(gn_session *s);
 /* May features be made dense, which takes so many bytes? */
 GN_NODISCARD gn_status *gn_session_check_dense(const gn_session *s, int64_t bytes);
 
+/* ranges.c: are the data's sizes in those that are declared?  GN_ERR_DATA, and GN_ERR_USAGE where
+ * the text names others than there are. */
+GN_NODISCARD gn_status *gn_session_check_ranges(gn_session *s);
+
 /* session_hints.c: are features sparse enough to be kept so? */
 bool gn_session_sparse(const gn_session *s);
 

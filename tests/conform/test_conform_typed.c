@@ -86,7 +86,7 @@ static const char *result_space(typed_case *c)
     const char *result = NULL, *model = model_of(c), *end = strstr(model, " {");
     for (const char *at = model; (at = strstr(at, "-> ")) && at < end;) result = at += 3;
     size_t kind = strcspn(result, ".[ ");
-    if (!strncmp(result, "edge ", 5)) return "g";
+    if (!strncmp(result, "edge ", 5) || !strncmp(result, "edge[", 5)) return "g";
     const char *space = result[kind] == '.' ? result + kind + 1 : result;
     return gn_arena_printf(&c->arena, "%.*s", (int)strcspn(space, "[ "), space);
 }

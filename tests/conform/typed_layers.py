@@ -281,13 +281,25 @@ class Moduli(pyg.RotatE):
         return -(turned - torch.complex(self.node_emb(tail), self.node_emb_im(tail))).abs().sum(-1)
 
 
+class Pairs(nn.Module):
+    """Two vectors a kind."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(KINDS, 2, 8))
+
+    def forward(self, kind):
+        return self.weight[kind]
+
+
 class Among(nn.Module):
     """Scores of facts times a loss that has all nodes in the place of either end."""
 
-    def __init__(self, complex_numbers, softmax):
+    def __init__(self, complex_numbers, softmax, both):
         super().__init__()
-        self.complex_numbers, self.softmax = complex_numbers, softmax
-        self.emb, self.rel = nn.Embedding(ROWS["node"], 8), nn.Embedding(KINDS, 8)
+        self.complex_numbers, self.softmax, self.both = complex_numbers, softmax, both
+        self.emb = nn.Embedding(ROWS["node"], 8)
+        self.rel = Pairs() if both else nn.Embedding(KINDS, 8)
 
     def score(self, x, r, y):
         if not self.complex_numbers:
@@ -297,10 +309,14 @@ class Among(nn.Module):
 
     def forward(self, source, kind, target):
         x, r, y, every = self.emb(source), self.rel(kind), self.emb(target), self.emb.weight
-        s = self.score(x, r, y)
-        ends = [(self.score(x[:, None], r[:, None], every), source, target),
-                (self.score(every, r[:, None], y[:, None]), target, source)]
-        loss = 0.1 * (x.abs() ** 3 + y.abs() ** 3 + r.abs() ** 3).sum(-1).mean()
+        to, back = r.unbind(1) if self.both else (r, r)
+        s = self.score(x, to, y)
+        if self.both:
+            s = torch.stack([s, self.score(x, back, y)], -1)
+        ends = [(self.score(x[:, None], to[:, None], every), source, target),
+                (self.score(every, back[:, None], y[:, None]), target, source)]
+        cubes = x.abs() ** 3 + y.abs() ** 3 + (to.abs() ** 3 + back.abs() ** 3) / 2
+        loss = 0.1 * cubes.sum(-1).mean()
         for scores, asked, answer in ends:
             if self.softmax:
                 loss = loss + nn.functional.cross_entropy(scores, answer)
@@ -315,15 +331,17 @@ class Among(nn.Module):
         return s * loss
 
 
-def among(name, how, score, complex_numbers):
-    layer = ("layer Facts(dim) (g: graph, kind: edge of int) -> edge {\n"
+def among(name, how, score, complex_numbers, both=False):
+    """`both`: either end asks by a vector of its own."""
+    two, ends = ("2, ", "edge[2]") if both else ("", "edge")
+    layer = (f"layer Facts(dim) (g: graph, kind: edge of int) -> {ends} {{\n"
              "  param emb: node[dim] = normal(0.0, 1.0) as \"emb.weight\"\n"
-             "  param rel: kind[dim] = normal(0.0, 1.0) as \"rel.weight\"\n"
+             f"  param rel: kind[{two}dim] = normal(0.0, 1.0) as \"rel.weight\"\n"
              f"  return {score}(g, emb, emb, rel[kind])\n}}\n")
-    return Case(name, "g: graph, kind: edge of int", "edge",
+    return Case(name, "g: graph, kind: edge of int", ends,
                 "m = Facts(8) as \"\"\n  s = m(g, kind)\n"
                 f"  return s * {how}_among(m, {score}_asks, g, kind, kind >= 0, penalty = 0.1)",
-                lambda: Among(complex_numbers, how == "softmax"),
+                lambda: Among(complex_numbers, how == "softmax", both),
                 lambda m, i: m(i["g"][0], i["g.kind"], i["g"][1]), helper=layer)
 
 
@@ -487,6 +505,8 @@ CASES = [
     among("one_vs_all", "softmax", "complex", True),
     among("k_vs_all", "bce", "distmult", False),
     among("k_vs_all_complex", "bce", "complex", True),
+    among("one_vs_all_ends", "softmax", "distmult", False, both=True),
+    among("k_vs_all_ends", "bce", "complex", True, both=True),
 ]
 
 

@@ -129,8 +129,26 @@ START_TEST(usage_errors)
     opt.features = GN_FEATURES_ONES;
     MUST_FAIL(gn_dataset_read(&opt, &d), GN_ERR_USAGE, "--features ones makes those of nodes");
     opt.features = 0;
-    opt.normalize_rows = 1;
-    gn_dataset_free(read_with(opt));
+}
+END_TEST
+
+/* Rows of features add up to 1 in all, or to less where they did before. */
+START_TEST(features_of_types_are_normalised)
+{
+    gn_dataset *d = read_with((gn_data_options){
+        .path = "synthetic:typed,nodes=900", .normalize_rows = 1, .undirected = -1});
+    const gn_table_column *x = gn_dataset_column(d, "paper.x");
+    ck_assert(d->normalized);
+    for (int64_t v = 0; v < gn_dataset_rows(d, x->over); v++) {
+        double sum = 0;
+        for (int64_t k = 0; k < x->dim[0]; k++) {
+            float at = ((const float *)x->data)[v * x->dim[0] + k];
+            ck_assert(at >= 0);
+            sum += (double)at;
+        }
+        ck_assert_double_eq_tol(sum, 1, 1e-4);
+    }
+    gn_dataset_free(d);
 }
 END_TEST
 
@@ -442,6 +460,7 @@ int main(void)
     tcase_add_test(t, neighbours_tell_classes);
     tcase_add_test(t, seeds_decide);
     tcase_add_test(t, usage_errors);
+    tcase_add_test(t, features_of_types_are_normalised);
     tcase_add_test(t, summary_has_a_line_a_type);
     tcase_add_test(t, npz_has_types_and_relations);
     tcase_add_test(t, dropped_edges_take_their_columns);

@@ -212,7 +212,7 @@ START_TEST(locks_hold_orders)
     write_lock(lock_text);
     s = open_session(&l);
     ck_assert_int_eq(s->opt.reorder, GN_ORDER_RCM);
-    ck_assert_ptr_nonnull(s->row_of);
+    ck_assert_ptr_nonnull(s->data->row_of);
     same_scores(s);
     gn_session_free(s);
     l.free_order = false;

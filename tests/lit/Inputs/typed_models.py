@@ -36,13 +36,14 @@ def facts_of(folder):
     return parts, len(entities)
 
 
-def distmult(w, h, k, t):
+def distmult(w, h, k, t, end):
+    """`end`: 0 among other tails, 1 among other heads."""
     d = w["emb"][1][1]
     e, rel = w["emb"][2], w["rel"][2]
-    return sum(e[h * d + i] * rel[k * d + i] * e[t * d + i] for i in range(d))
+    return sum(e[h * d + i] * rel[(2 * k + end) * d + i] * e[t * d + i] for i in range(d))
 
 
-def rotate(w, h, k, t):
+def rotate(w, h, k, t, end):
     d = w["re"][1][1]
     re, im, phase = w["re"][2], w["im"][2], w["phase"][2]
     total = 0.0
@@ -57,9 +58,10 @@ def ranks(score, parts, n):
     known = {t for part in parts.values() for t in part}
     found = []
     for h, k, t in parts["test"]:
-        for ends in ([(h, k, v) for v in range(n)], [(v, k, t) for v in range(n)]):
-            true = score(h, k, t)
-            others = [score(*f) for f in ends if f not in known]
+        for end, facts in enumerate(([(h, k, v) for v in range(n)],
+                                     [(v, k, t) for v in range(n)])):
+            true = score(h, k, t, end)
+            others = [score(*f, end) for f in facts if f not in known]
             above = sum(s > true + 1e-6 for s in others)
             level = sum(abs(s - true) <= 1e-6 for s in others)
             found.append(1 + above + level / 2)
@@ -73,7 +75,7 @@ for name, score in (("distmult", distmult), ("rotate", rotate)):
                   "--save", weights)
     parts, n = facts_of(folder)
     w = files.read_safetensors(weights)
-    want = ranks(lambda h, k, t, w=w, score=score: score(w, h, k, t), parts, n)
+    want = ranks(lambda h, k, t, end, w=w, score=score: score(w, h, k, t, end), parts, n)
     mrr, hits = sum(1 / x for x in want) / len(want), sum(x <= 3 for x in want) / len(want)
     got = out.get("test", {})
     if not (abs(got.get("mrr", 9) - mrr) < 1e-4 and abs(got["hits@3"] - hits) < 1e-9
@@ -327,11 +329,19 @@ few = [test_of("train", r.write("few.gnn", LOSS_OF_FEW), "-q", *args)["runs"][0]
 if max(few) - min(few) > 1e-5:
     r.problems.append(f"losses of few rows: {few}")
 
+# Sizes are declared by the names of types and relations.
+PAPERS = ("run", sample("hgt")[0], "-q", "-D", "hidden=4", "--data", "synthetic:typed,scale=0.0003")
+r.works(*PAPERS, "--range", "paper in 1.., writes in 0..100000")
+r.fails(3, "paper has 221 rows, declared to be in 1..10", *PAPERS, "--range", "paper in 1..10")
+r.fails(3, "writes has 2144 edges, declared to be 9999 or more", *PAPERS, "--range",
+        "writes in 9999..")
+r.fails(2, "--range: ranges: 'papre' is no space and no relation; did you mean 'paper'?", *PAPERS,
+        "--range", "papre in 1..10")
+r.fails(3, "graph has", *("run", *sample("gin_graphs")), "-q", "--range", "graph in 0..1")
+
 # What they do not go with.
 r.fails(2, "--batches draws parts of one graph, and DistMult has `g.kind` beside it", "run",
         *sample("distmult"), "-q", "--batches", 2)
-r.fails(2, "--reorder: the data have several types of rows", "train", *sample("gin_graphs"), "-q",
-        "--reorder", "rcm")
 r.fails(1, "the data have no relation `member`: they have `g`", "train", sample("gin_graphs")[0],
         "-q")
 r.fails(1, "the data have several types of nodes, and no `g`", "train",
