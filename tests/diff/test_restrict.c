@@ -391,6 +391,37 @@ START_TEST(compiled)
 }
 END_TEST
 
+/* Steps that have their gradients already: what is 0 outside of levels is computed there. */
+static gir_program *step_restricted(world *w, gir_program *p, int levels)
+{
+    gn_pass_options o = {.limit = -1, .levels = levels, .has_gradients = true};
+    gir_program *q;
+    need(gn_pass_cse(&w->a, p, &p), w, "cse");
+    need(gn_pass_dce(&w->a, p, &p), w, "dce");
+    need(gn_run_restrict_rows(&w->a, p, &o, &q), w, "restrict_rows");
+    need(gir_verify(q), w, "restrict_rows");
+    need(gn_pass_dce(&w->a, q, &q), w, "dce");
+    return q;
+}
+
+START_TEST(steps)
+{
+    static const int levels[] = {1, 2, 3, 14};
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        world w;
+        start(&w, _i, seed);
+        gir_program *p = with_gradients(&w, w.loss);
+        gir_value *want = evaluate(&w, p);
+        for (int k = 0; k < 4; k++) {
+            gir_program *q = step_restricted(&w, p, levels[k]);
+            compare(&w, p, want, q, evaluate(&w, q),
+                    gn_arena_printf(&w.a, "a step, seed %d, %d levels", (int)seed, levels[k]));
+        }
+        gn_arena_free(&w.a);
+    }
+}
+END_TEST
+
 /* Attention that sums what its heads read before it is projected (aggregate_heads). */
 static const source attentions[] = {
     {"gat", TWO("GATConv(3, heads = 2)"), false, false},
@@ -501,6 +532,7 @@ int main(void)
     tcase_add_loop_test(t, heads_compiled, 0, ATTENTIONS);
     tcase_add_loop_test(t, evaluated, 0, SOURCES);
     tcase_add_loop_test(t, compiled, 0, SOURCES);
+    tcase_add_loop_test(t, steps, 0, SOURCES);
     tcase_set_timeout(t, 900);
     return RUN_CASES("restrict", t);
 }
