@@ -120,8 +120,10 @@ void gn_find_support(gn_arena *a, restricter *z)
     for (gir_id v = 1; v < p->nodes.n; v++) {
         int elem = gir_type_of(p, v)->elem, s = z->levels;
         bool puts = elem == GN_BOOL || elem == GN_F32 || elem == GN_F64;
-        if (over_edges(z, v)) s = support_of_edges(z, v);
-        else if (puts && over_nodes(z, v) && v != z->mask) s = support_of_rows(z, v);
+        if (over_edges(z, v))
+            s = support_of_edges(z, v);
+        else if (puts && over_nodes(z, v) && v != z->mask)
+            s = support_of_rows(z, v);
         z->support[v] = (uint8_t)(s < 0 ? z->levels : s);
     }
 }
@@ -173,8 +175,7 @@ gir_id gn_sum_of_some(restricter *z, gir_id v)
     gir_id in[2] = {0};
     for (int k = 0; k < n->n_in; k++) in[k] = gn_at_level(z, gir_in(p, v, k), level);
     if (n->op == GIR_SPACE_REDUCE) return gir_space_reduce(z->to, in[0], (int)n->attr.i[0]);
-    if (n->op == GIR_MATMUL)
-        return gir_append(z->to, GIR_MATMUL, 2, in, &n->attr, &n->type);
+    if (n->op == GIR_MATMUL) return gir_append(z->to, GIR_MATMUL, 2, in, &n->attr, &n->type);
     gir_id h = gn_graph_at(z, gir_in(p, v, 0), level);
     return gir_scatter(z->to, h, in[1], GIR_SRC, (int)n->attr.i[1]);
 }

@@ -33,12 +33,13 @@ typedef struct restricter {
     bool *trained, *random, *features;
     bool *counted;                /* by value of from: a sum over edges that count, of no weights */
     const gn_batch_spec *batches; /* of options; NULL: not compiled for batches */
-    /* Of programs that have their gradients, which restrict_step.c says, by value of from: the level
-     * outside of whose rows, or edges into those, it is 0; `levels`: none is known.  Else NULL. */
+    /* Of programs that have their gradients, which restrict_step.c says, by value of from: the
+     * level outside of whose rows, or edges into those, it is 0; `levels`: none is known.  Else
+     * NULL. */
     uint8_t *support;
-    bool *spread; /* of those: all rows are read of what is computed where it is not 0 */
-    bool *unpicked; /* of those, by space: none of its rows are */
-    gir_id key;   /* of draws; 0: none yet */
+    bool *spread;      /* of those: all rows are read of what is computed where it is not 0 */
+    bool *unpicked;    /* of those, by space: none of its rows are */
+    gir_id key;        /* of draws; 0: none yet */
     gir_id **drawn;    /* [level][graph of from] its edges into rows of the level that are drawn */
     gir_id **counting; /* likewise: all that count, where those are not all */
     uint32_t sites;    /* that draw, so far */
@@ -112,8 +113,8 @@ gir_id gn_edges_that_count(restricter *z, gir_id g, int level);
 /* g's edges into rows of a level, between picked rows */
 gir_id gn_graph_at(restricter *z, gir_id g, int level);
 
-/* restrict_step.c: the mask, or graphs whose ends are the rows of level 0, of a program that has its
- * gradients, and what is 0 outside of levels. */
+/* restrict_step.c: the mask, or graphs whose ends are the rows of level 0, of a program that has
+ * its gradients, and what is 0 outside of levels. */
 void gn_find_support(gn_arena *a, restricter *z);
 /* The level whose rows, or edges into those, v sums over, the others being 0; `levels`: all. */
 int gn_sums_level(const restricter *z, gir_id v);
