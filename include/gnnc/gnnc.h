@@ -425,7 +425,10 @@ typedef struct gnnc_compile_options {
      * rows at fewer, a training step with so many (0: all rows), by the first step that wants it.
      * That is a program of its own, but no recompilation; where the stance is run-what-is-compiled,
      * the program that is there does.  All rows are computed in mode eager and with buckets, too:
-     * "needed" is GNNC_ERROR_USAGE there. */
+     * "needed" is GNNC_ERROR_USAGE there.
+     *   Of a training step in tensor IR: "all" (NULL), or a number of levels, "2": it computes what
+     * is read, or is not 0, on the rows of a mask or of a relation that lists rows (whose first use
+     * is to read those at its destinations), on the sources of edges into those, and so on. */
     const char *rows;
 
     /* How rows of 16 numbers and more that edges read of nodes lie in memory: "float32" (NULL), or

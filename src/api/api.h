@@ -118,6 +118,7 @@ typedef struct api_data {
     int64_t rows, row_elems;
     void *data, *own;
     void *sorted;        /* on edges: in the order of the graph, padded where that is */
+    bool stale;          /* that is of data that were bound before */
     void *padded;        /* on nodes: with rows up to the bucket's */
     api_managed managed; /* what it is borrowed of */
     bool on_edges, on_nodes;

@@ -132,22 +132,39 @@ static bool makes_graphs(const gn_unit *u, const char *name)
            (u->prepare_code && gn_artifact_picks(u->prepare_code->artifact, name));
 }
 
+static bool has_size(const api_data *d, const api_data *other)
+{
+    return d->data && d->rows == other->rows && d->row_elems == other->row_elems;
+}
+
+/* Data on edges go where those before were, in the graph's order.  A device finds its copy by the
+ * address. */
+static void keep_sorted(const gnnc_run *r, api_data *before, api_data *now)
+{
+    bool same = has_size(before, now) && before->relation == now->relation;
+    if (!same || !now->on_edges || !before->sorted || r->exe->bucket || r->exe->opt.target) return;
+    now->sorted = before->sorted;
+    now->stale = true;
+    before->sorted = NULL;
+}
+
 /* Instances learn of data that has taken the place of other data: by its address where that is all
  * that changed. */
 static void replace(gnnc_run *r, const api_data *before, const api_data *now)
 {
-    bool same_size = before->data && before->rows == now->rows &&
-                     before->row_elems == now->row_elems;
+    bool same_size = has_size(before, now);
     /* rows, which other code may be for now */
     bool picks = r->exe->levels && !strcmp(now->name, r->exe->mask);
-    bool again = !same_size || r->exe->opt.fixed || now->on_edges || r->exe->bucket || picks;
+    bool again = !same_size || r->exe->opt.fixed || (now->on_edges && !now->stale) ||
+                 r->exe->bucket || picks;
     r->inferred = r->pulls.forwarded = r->pulls.pulled = false;
     if (picks) r->rows.levels = -1;
     for (int k = 0; k < API_UNITS && !again; k++) {
         const gn_unit *u = &r->unit[k];
         const gn_unit run = {.code = u->code}, ahead = {.code = u->prepare_code};
         again = gn_unit_reads(&ahead, GN_SLOT_INPUT, now->name) || makes_graphs(u, now->name);
-        if (again || !u->instance || !gn_unit_reads(&run, GN_SLOT_INPUT, now->name)) continue;
+        bool reads = u->instance && gn_unit_reads(&run, GN_SLOT_INPUT, now->name);
+        if (again || !reads || now->on_edges) continue;
         gn_status *s = gn_instance_rebind(u->instance, now->name, now->data);
         again = s != NULL; /* whatever it is, binding anew says it */
         gn_status_free(s);
@@ -261,6 +278,7 @@ gn_status *api_note_data(gnnc_run *r, const char *name, api_data *now)
     }
     api_data before = *slot;
     now->name = slot->name;
+    keep_sorted(r, &before, now);
     *slot = *now;
     replace(r, &before, slot);
     gn_release(before.own);

@@ -94,10 +94,29 @@ static gn_status *read_dynamic(gnnc_executable *e, const gnnc_compile_options *o
     return NULL;
 }
 
+/* Of a training step in tensor IR: of how many levels of rows it computes what it can. */
+static gn_status *read_levels(gnnc_executable *e, const gnnc_compile_options *o)
+{
+    char *end = NULL;
+    if (!o->rows || !strcmp(o->rows, "all")) return NULL;
+    long n = strtol(o->rows, &end, 10);
+    if (*end || n < 1 || n > GN_MOST_LEVELS)
+        GN_FAIL(GN_ERR_USAGE,
+                "rows: '%s', expected \"all\" or a number of levels from 1 to %d for a program of "
+                "tensor IR",
+                o->rows, GN_MOST_LEVELS);
+    if (!e->opt.train) GN_FAIL(GN_ERR_USAGE, "rows: levels go with `train`");
+    if (gn_modes[e->opt.mode].eager)
+        GN_FAIL(GN_ERR_USAGE, "rows '%s': in mode eager all rows are computed", o->rows);
+    e->opt.train_rows.levels = (int)n;
+    return NULL;
+}
+
 /* Everything of rows; mode and buckets are known. */
 static gn_status *read_rows(gnnc_executable *e, const gnnc_compile_options *o)
 {
     static const char *const names[] = {"needed", "all"};
+    if (e->module->ir) return read_levels(e, o);
     if (o->same_data && !e->opt.fixed)
         GN_FAIL(GN_ERR_USAGE, "same_data goes with `train` and `fixed`");
     bool eager = gn_modes[e->opt.mode].eager,

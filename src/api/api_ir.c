@@ -134,7 +134,6 @@ gn_status *api_check_ir_options(const gnnc_compile_options *o)
         {"ranges", o->ranges != NULL},
         {"buckets", o->buckets != NULL},
         {"expect_nodes", o->expect_nodes != 0},
-        {"rows", o->rows != NULL},
         {"spaces", o->n_spaces != 0},
         {"relations", o->n_relations != 0},
         {"columns", o->n_columns != 0},

@@ -111,7 +111,7 @@ static gn_status *pad_nodes(const gnnc_run *r, api_data *d)
     return NULL;
 }
 
-/* Always owned: sorted once. */
+/* Always owned: sorted once, into the place of what was there. */
 static gn_status *sort_edges(const gnnc_run *r, api_data *d)
 {
     const gn_graph *of = api_relation(r, d->relation), *g = r->padded ? r->padded : of;
@@ -121,6 +121,8 @@ static gn_status *sort_edges(const gnnc_run *r, api_data *d)
     if (d->rows != of->n_edge)
         GN_FAIL(GN_ERR_DATA, "%s: %lld rows, the %s has %lld edges", d->name, (long long)d->rows,
                 d->relation ? "relation" : "graph", (long long)of->n_edge);
+    if (d->sorted && d->stale) gn_graph_edges_in(g, row, d->data, d->sorted);
+    d->stale = false;
     if (d->sorted) return NULL;
     if (r->padded) GN_TRY(gn_block_zeroed(g->n_edge, (size_t)row, d->name, &all));
     if (all && d->rows) memcpy(all, d->data, (size_t)(d->rows * row));

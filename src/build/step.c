@@ -84,10 +84,21 @@ gn_status *gn_step_needs(gn_arena *a, const gn_model *m, const gn_pass_options *
     return NULL;
 }
 
+/* Of a step that is given with its gradients the rows that opt asks for. */
+static gn_status *restrict_step(gn_arena *a, const gn_model *m, const gn_pass_options *opt,
+                                gir_program **out)
+{
+    gn_pass_options o = *opt;
+    if (opt->levels <= 0 || !picks_rows(opt)) return NULL;
+    o.has_gradients = true;
+    GN_TRY(gn_run_restrict_rows(a, m->step, &o, out));
+    return gn_pass_dce(a, *out, out);
+}
+
 gn_status *gn_training_step(gn_arena *a, gn_model *m, const gn_pass_options *opt, gir_program **out)
 {
     *out = m->step;
-    if (m->step) return NULL;
+    if (m->step) return restrict_step(a, m, opt, out);
     if (!m->loss)
         GN_FAIL(GN_ERR_MODEL,
                 "model %s has no loss to train with: write a train block; without one it can be "

@@ -69,6 +69,7 @@ typedef struct gn_pass_options {
     const gn_ends *ends;
     int levels; /* restrict_rows: how many levels of rows may be picked (see there); 0: all rows are
                    computed */
+    bool has_gradients; /* restrict_rows: the program is a training step with its backward pass */
     const gn_batch_spec *batches; /* restrict_rows: rows are a batch's, and nothing that weights go
                                      into may be computed of all rows; NULL: they are all */
     gn_data_facts facts;

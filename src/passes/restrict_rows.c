@@ -28,11 +28,6 @@ static bool sums_up(const restricter *z, gir_id v)
            !gir_is_drawn(z->from, gir_in(z->from, v, 0));
 }
 
-static bool from_here(const restricter *z, gir_id g)
-{
-    return can_pick(z, gir_type_of(z->from, g)->src);
-}
-
 /* Masked sums ---------------------------------------------------------------------------------- */
 
 /* The mask outside of which `v` is 0 (false, if it is bool), from what is known of its operands; 0
@@ -126,6 +121,10 @@ static void need_operands(restricter *z, gir_id v)
     const gir_node *n = gir_at(p, v);
     gir_id g = over_edges(z, v);
     if (!z->need[v] || gn_sum_of_batch(z, v)) return;
+    if (gn_sums_level(z, v) < z->levels) {
+        gn_need_some(z, v);
+        return;
+    }
     if (g) need_operands_of_edges(z, v, g);
     int level = top(z->need[v]);
     bool sums = sums_up(z, v);
@@ -136,7 +135,7 @@ static void need_operands(restricter *z, gir_id v)
         return;
     }
     if (level < z->levels && g) return;
-    bool masked = z->sum_of[v] == z->mask;
+    bool masked = !z->support && z->sum_of[v] == z->mask;
     for (int k = 0; k < n->n_in; k++) want(z, gir_in(p, v, k), masked ? 0 : z->levels);
 }
 
@@ -155,7 +154,8 @@ static void whole_where_no_rows(restricter *z, gir_id v)
         if (counted) z->counted[v] = true;
         if (!counted) want(z, v, z->levels);
     }
-    if (z->need[v] && (!rows || (over_nodes(z, v) && !gn_is_by_rows(z->from, v) && !sums)))
+    if (z->need[v] && (!rows || (over_nodes(z, v) && !gn_is_by_rows(z->from, v) && !sums &&
+                                 gn_sums_level(z, v) == z->levels)))
         want(z, v, z->levels);
 }
 
@@ -251,18 +251,21 @@ gir_id gn_pick_of(restricter *z, int level, gir_space_id s)
     return *slot = r;
 }
 
+gir_id gn_among(restricter *z, gir_space_id s, int of, int level)
+{
+    gir_id *slot = &z->among[s][level * z->levels + of];
+    const gir_id in[2] = {gn_pick_of(z, level, s), gn_pick_of(z, of, s)};
+    if (!*slot) *slot = gir_make(z->to, GIR_RESTRICT, 2, in, &(gir_attr){.i = {1}}, NULL, NULL);
+    return *slot;
+}
+
 /* The rows of `level` picked from those of level `of`. */
 static gir_id take(restricter *z, gir_id x, gir_space_id s, int of, int level)
 {
     gir_id rows = gn_pick_of(z, level, s);
     if (of == z->levels) return gir_op2(z->to, GIR_TAKE, rows, x);
-    gir_id *among = &z->among[s][level * z->levels + of], from = gn_pick_of(z, of, s);
-    if (rows == from) return x;
-    if (!*among) {
-        const gir_id in[2] = {rows, from};
-        *among = gir_make(z->to, GIR_RESTRICT, 2, in, &(gir_attr){.i = {1}}, NULL, NULL);
-    }
-    return gir_op2(z->to, GIR_TAKE, *among, x);
+    if (rows == gn_pick_of(z, of, s)) return x;
+    return gir_op2(z->to, GIR_TAKE, gn_among(z, s, of, level), x);
 }
 
 gir_id gn_graph_at(restricter *z, gir_id g, int level)
@@ -283,13 +286,15 @@ gir_id gn_graph_at(restricter *z, gir_id g, int level)
 }
 
 /* Operand `o` on the rows of `level`: as it was built there, or taken from where it is. */
-static gir_id at_level(restricter *z, gir_id o, int level)
+gir_id gn_at_level(restricter *z, gir_id o, int level)
 {
     if (z->counts[o]) return gn_count_at(z, o, level);
     if (!over_nodes(z, o) && !over_edges(z, o)) return z->map[z->levels][o];
     if (z->map[level][o]) return z->map[level][o];
     int of = top(z->need[o]);
-    return z->map[level][o] = take(z, z->map[of][o], space_of(z, o), of, level);
+    gir_id x = z->map[of][o];
+    if (of < level) return z->map[level][o] = gn_put(z, o, x, of, level);
+    return z->map[level][o] = take(z, x, space_of(z, o), of, level);
 }
 
 static gir_id build(restricter *z, gir_id v, int level, gir_space_id space)
@@ -299,7 +304,7 @@ static gir_id build(restricter *z, gir_id v, int level, gir_space_id space)
     gir_id *in = GN_NEW_N(z->to->arena, gir_id, n->n_in);
     gir_type t = n->type;
     t.space = space;
-    for (int k = 0; k < n->n_in; k++) in[k] = at_level(z, gir_in(p, v, k), level);
+    for (int k = 0; k < n->n_in; k++) in[k] = gn_at_level(z, gir_in(p, v, k), level);
     return gir_append(z->to, (gir_op)n->op, n->n_in, in, &n->attr, &t);
 }
 
@@ -316,6 +321,7 @@ static gir_id node_value(restricter *z, gir_id v, int level)
     int of = top(z->need[v]);
     if (level < of) return take(z, z->map[of][v], space_of(z, v), of, level);
     if (n->op != GIR_SCATTER) return build(z, v, level, space);
+    if (n->attr.i[0] == GIR_SRC) return gn_sum_of_some(z, v);
     gir_id g = gir_in(p, v, 0);
     if (z->counted[v]) return gn_counted_at(z, v, level);
     gir_id h = gn_graph_at(z, g, level), e = z->map[level][gir_in(p, v, 1)];
@@ -355,10 +361,10 @@ static gir_id edge_value(restricter *z, gir_id v, gir_id g, int level)
         int of = end == GIR_DST || in_batch(z, g) ? level : source_level(z, level);
         gir_id x = gir_in(p, v, 1);
         if (end == GIR_SRC && (!from_here(z, g) || of >= z->levels)) of = z->levels;
-        return gir_gather(z->to, h, at_level(z, x, of), end);
+        return gir_gather(z->to, h, gn_at_level(z, x, of), end);
     }
     if (n->op == GIR_CELL) {
-        gir_id in[2] = {h, at_level(z, gir_in(p, v, 1), level)};
+        gir_id in[2] = {h, gn_at_level(z, gir_in(p, v, 1), level)};
         return gir_make(z->to, GIR_CELL, 2, in, NULL, NULL, NULL);
     }
     return build(z, v, level, gir_type_of(z->to, h)->edge);
@@ -401,7 +407,7 @@ static void clone_graphs(restricter *z)
 static gir_id sum_of_rows(restricter *z, gir_id v, int level)
 {
     int red = (int)gir_at(z->from, v)->attr.i[0];
-    gir_id o = gir_in(z->from, v, 0), x = at_level(z, o, level);
+    gir_id o = gir_in(z->from, v, 0), x = gn_at_level(z, o, level);
     if (z->masked && z->masked[v]) x = gn_share_rows(z, x, space_of(z, o));
     return gir_space_reduce(z->to, x, red);
 }
@@ -412,15 +418,20 @@ static void rebuild(restricter *z, gir_id v)
     gir_id g = over_edges(z, v), *whole = z->map[z->levels];
     z->to->loc = gir_at(p, v)->loc;
     if (z->need[v] >> z->levels & 1 && !whole[v]) {
-        bool sum = gir_at(p, v)->op == GIR_SPACE_REDUCE, of_mask = z->sum_of[v] == z->mask;
+        bool sum = gir_at(p, v)->op == GIR_SPACE_REDUCE,
+             of_mask = !z->support && z->sum_of[v] == z->mask;
         bool some = of_mask || (sum && z->summed[v]);
         int level = of_mask || !some ? 0 : z->summed[v] - 1;
-        whole[v] = some ? sum_of_rows(z, v, level) : gn_clone_whole(z, v);
+        if (gn_sums_level(z, v) < z->levels)
+            whole[v] = gn_sum_of_some(z, v);
+        else
+            whole[v] = some ? sum_of_rows(z, v, level) : gn_clone_whole(z, v);
     }
     if (!g && !over_nodes(z, v)) return;
     for (int level = z->levels - 1; level >= 0; level--)
         if (z->need[v] >> level & 1)
             z->map[level][v] = g ? edge_value(z, v, g, level) : node_value(z, v, level);
+    if (z->support && z->spread[v] && z->need[v]) whole[v] = gn_at_level(z, v, z->levels);
 }
 
 /* Needs, from the outputs back. `read` (may be NULL): by value, the level that its readers need. */
@@ -549,7 +560,8 @@ gn_status *gn_run_restrict_rows(gn_arena *a, const gir_program *in, const gn_pas
     if (opt->levels <= 0) return NULL;
     restricter z = begin(a, in, opt->levels, opt->batches);
     in = z.from;
-    if (!z.mask) return NULL;
+    if (opt->has_gradients) gn_find_support(a, &z);
+    if (!z.mask && !z.of_batch) return NULL;
     find_needs(a, &z, NULL);
     if (opt->batches) GN_TRY(gn_check_batch(a, &z));
     if (opt->batches) GN_TRY(gn_check_apart(a, &z));
@@ -572,7 +584,7 @@ gn_status *gn_run_restrict_rows(gn_arena *a, const gir_program *in, const gn_pas
     for (gir_id v = 1; v < in->nodes.n; v++) rebuild(&z, v);
     for (uint32_t k = 0; k < in->outputs.n; k++) {
         const gir_output *o = &in->outputs.p[k];
-        gir_id v = gn_is_some_result(&z, o->value) ? at_level(&z, o->value, 0)
+        gir_id v = gn_is_some_result(&z, o->value) ? gn_at_level(&z, o->value, 0)
                                                    : z.map[z.levels][o->value];
         gir_output_add(z.to, o->kind, o->name, v);
     }

@@ -33,7 +33,13 @@ typedef struct restricter {
     bool *trained, *random, *features;
     bool *counted;                /* by value of from: a sum over edges that count, of no weights */
     const gn_batch_spec *batches; /* of options; NULL: not compiled for batches */
-    gir_id key;                   /* of draws; 0: none yet */
+    /* Of programs that have their gradients, which restrict_step.c says, by value of from: the
+     * level outside of whose rows, or edges into those, it is 0; `levels`: none is known.  Else
+     * NULL. */
+    uint8_t *support;
+    bool *spread;      /* of those: all rows are read of what is computed where it is not 0 */
+    bool *unpicked;    /* of those, by space: none of its rows are */
+    gir_id key;        /* of draws; 0: none yet */
     gir_id **drawn;    /* [level][graph of from] its edges into rows of the level that are drawn */
     gir_id **counting; /* likewise: all that count, where those are not all */
     uint32_t sites;    /* that draw, so far */
@@ -43,7 +49,7 @@ typedef struct restricter {
 static inline bool can_pick(const restricter *z, gir_space_id s)
 {
     const gir_space *space = &z->from->spaces.p[s];
-    return s && space->kind == GIR_NODE && !space->graph;
+    return s && space->kind == GIR_NODE && !space->graph && !(z->unpicked && z->unpicked[s]);
 }
 
 static inline gir_space_id space_of(const restricter *z, gir_id v)
@@ -65,10 +71,21 @@ static inline gir_id over_edges(const restricter *z, gir_id v)
     return can_pick(z, gir_type_of(z->from, g)->dst) && !gir_is_drawn(z->from, g) ? g : 0;
 }
 
+/* Do g's edges come from rows of which some may be picked? */
+static inline bool from_here(const restricter *z, gir_id g)
+{
+    return can_pick(z, gir_type_of(z->from, g)->src);
+}
+
 static inline int top(uint32_t bits) { return 31 - __builtin_clz(bits); }
 
+/* Nobody computes zeros. */
 static inline void want(restricter *z, gir_id v, int level)
 {
+    if (z->support && over_nodes(z, v) && level > z->support[v]) {
+        z->spread[v] = z->spread[v] || level >= z->levels;
+        level = z->support[v];
+    }
     z->need[v] |= (uint32_t)1 << (level < z->levels ? level : z->levels);
 }
 
@@ -87,11 +104,25 @@ static inline bool is_apart(const restricter *z) { return z->batches && z->batch
 /* Do messages come along it?  The non-zeros of a matrix are a relation too. */
 bool gn_is_relation(const gir_program *p, gir_id g);
 gir_id gn_pick_of(restricter *z, int level, gir_space_id s);
+/* The rows of `level` as a pick of those of level `of`. */
+gir_id gn_among(restricter *z, gir_space_id s, int of, int level);
+gir_id gn_at_level(restricter *z, gir_id o, int level); /* operand o on the rows of a level */
 /* All edges of g into rows of a level that count for those: in time, and no batch's own.  It ends
  * in those rows. */
 gir_id gn_edges_that_count(restricter *z, gir_id g, int level);
 /* g's edges into rows of a level, between picked rows */
 gir_id gn_graph_at(restricter *z, gir_id g, int level);
+
+/* restrict_step.c: the mask, or graphs whose ends are the rows of level 0, of a program that has
+ * its gradients, and what is 0 outside of levels. */
+void gn_find_support(gn_arena *a, restricter *z);
+/* The level whose rows, or edges into those, v sums over, the others being 0; `levels`: all. */
+int gn_sums_level(const restricter *z, gir_id v);
+/* What the operands of such a sum are needed for, and the sum. */
+void gn_need_some(restricter *z, gir_id v);
+gir_id gn_sum_of_some(restricter *z, gir_id v);
+/* x, the rows of v at level `of`, among those of a level above, where v is 0. */
+gir_id gn_put(restricter *z, gir_id v, gir_id x, int of, int level);
 
 /* restrict_drawn.c: what drawn edges stand for.  A sum over them counts each as often as there are
  * edges for one that is drawn, so that in the mean it is the sum over all: `edges`, of g at a

@@ -179,6 +179,19 @@ static const source sources[] = {
      false, true},
     {"a maximum over the mask", "%30 = mul %10, %8\n %40 = space_reduce %30 {red = 1}\n", false,
      true},
+#define LISTED(red)                                                                                \
+    "%20 = gather %1, %10 {end = 0}\n %21 = scatter %1, %20 {end = 1, red = 0}\n %22 = gather "    \
+    "%1, "                                                                                         \
+    "%21 {end = 0}\n %23 = gather %1, %21 {end = 1}\n %24 = mul %22, %23\n %25 = scatter %1, %24 " \
+    "{end = 1, red = " red "}\n %26 = add %25, %10\n %27 = gather %90, %26 {end = 1}\n %28 = "     \
+    "scatter %90, %27 {end = 0, red = 0}\n %29 = sin %28\n %30 = space_reduce %29 {red = 0}\n"
+    {"rows that are listed", LISTED("0"), false, true},
+    {"rows that are listed, maxima", LISTED("1"), false, true},
+    {"edges that are added up, and all rows",
+     "%20 = gather %1, %10 {end = 0}\n %21 = scatter %1, %20 {end = 1, red = 0}\n %22 = mul %21, "
+     "%8\n %23 = gather %1, %22 {end = 1}\n %24 = gather %1, %10 {end = 1}\n %25 = mul %23, %24\n "
+     "%26 = space_reduce %25 {red = 0}\n %27 = space_reduce %22 {red = 0}\n %28 = mul %26, %27\n",
+     false, false},
 };
 enum { SOURCES = sizeof sources / sizeof *sources, SEEDS = 12 };
 
@@ -215,6 +228,7 @@ static gir_program *read_rows(world *w)
         head[] = "program @p {\n  space node node ?\n  space edge edge ? of %1\n"
                  "  space edge2 edge ? of %2\n"
                  "  space item node ?\n  space edge3 edge ? of %16\n  space edge4 edge ? of %17\n"
+                 "  space place node ?\n  space listed edge ? of %90\n"
                  "  %1 = graph \"g\" : graph<node -> node, edge>\n"
                  "  %2 = graph \"h\" : graph<node -> node, edge2>\n"
                  "  %3 = input \"x\" : node f32[3]\n"
@@ -230,6 +244,7 @@ static gir_program *read_rows(world *w)
                  "  %10 = matmul %3, %11 : node f32[3]\n"
                  "  %16 = graph \"ui\" : graph<node -> item, edge3>\n"
                  "  %17 = graph \"iu\" : graph<item -> node, edge4>\n"
+                 "  %90 = graph \"list\" : graph<place -> node, listed>\n"
                  "  %18 = input \"y\" : item f32[3]\n"
                  "  %19 = matmul %18, %11 : item f32[3]\n";
     char *text = gir_renumbered(&w->a, gn_arena_printf(&w->a, "%s %s}\n", head, w->s->text));
@@ -391,6 +406,51 @@ START_TEST(compiled)
 }
 END_TEST
 
+/* Steps that have their gradients already: what is 0 outside of levels is computed there. */
+static gir_program *step_restricted(world *w, gir_program *p, int levels)
+{
+    gn_pass_options o = {.limit = -1, .levels = levels, .has_gradients = true};
+    gir_program *q;
+    need(gn_pass_cse(&w->a, p, &p), w, "cse");
+    need(gn_pass_dce(&w->a, p, &p), w, "dce");
+    need(gn_run_restrict_rows(&w->a, p, &o, &q), w, "restrict_rows");
+    need(gir_verify(q), w, "restrict_rows");
+    need(gn_pass_dce(&w->a, q, &q), w, "dce");
+    return q;
+}
+
+START_TEST(steps)
+{
+    static const int levels[] = {1, 2, 3, 14};
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        world w;
+        start(&w, _i, seed);
+        gir_program *p = with_gradients(&w, w.loss);
+        gir_value *want = evaluate(&w, p);
+        for (int k = 0; k < 4; k++) {
+            gir_program *q = step_restricted(&w, p, levels[k]);
+            bool some = !w.s->declines || strstr(w.s->text, "%90");
+            ck_assert_msg((q->spaces.n > p->spaces.n) == some, "%s: all rows are computed",
+                          w.s->what);
+            compare(&w, p, want, q, evaluate(&w, q),
+                    gn_arena_printf(&w.a, "a step, seed %d, %d levels", (int)seed, levels[k]));
+        }
+        gn_arena_free(&w.a);
+    }
+}
+END_TEST
+
+START_TEST(steps_compiled)
+{
+    if (suite_leaves_out(_i, GN_UNDER_ASAN ? 8 : 2)) return; /* each compiles */
+    world w;
+    start(&w, _i, 2);
+    gir_program *q = step_restricted(&w, with_gradients(&w, w.loss), 1 + _i % 3);
+    need(run_every_way(q, &w.env, 1u << 0 | 1u << 3, 1u << 0, NULL), &w, "a step");
+    gn_arena_free(&w.a);
+}
+END_TEST
+
 /* Attention that sums what its heads read before it is projected (aggregate_heads). */
 static const source attentions[] = {
     {"gat", TWO("GATConv(3, heads = 2)"), false, false},
@@ -501,6 +561,8 @@ int main(void)
     tcase_add_loop_test(t, heads_compiled, 0, ATTENTIONS);
     tcase_add_loop_test(t, evaluated, 0, SOURCES);
     tcase_add_loop_test(t, compiled, 0, SOURCES);
+    tcase_add_loop_test(t, steps, 0, SOURCES);
+    tcase_add_loop_test(t, steps_compiled, 0, SOURCES);
     tcase_set_timeout(t, 900);
     return RUN_CASES("restrict", t);
 }

@@ -232,6 +232,7 @@ ROOMS = (
     ("src/lower/lower_put",
      (RULES, ("test_facts", {}), *QUICK[1:], ("lit", {"LIT_FILTER": "typed-models"}), *LONG), True),
     ("src/lower/lower", (*QUICK, *LONG), False),
+    ("src/passes/restrict_step", (("test_restrict", {}), *QUICK), True),
     ("src/passes/restrict_rows",
      (("test_restrict", {}), ("test_levels", {}), ("test_picks", {}),
       ("lit", {"LIT_FILTER": "restrict_rows|typed-models|run/batches"}), *QUICK), True),

@@ -32,7 +32,7 @@ class _Adam:
         """Steps that were taken, where numbers depend on it."""
         if "step" not in state:
             state["step"] = torch.tensor(0.0, dtype=torch.float32)
-        return float(state["step"])
+        return state["step"].item()
 
     def values(self, group: Group, taken: float, fresh: bool) -> List[float]:
         lr, wd, (b1, b2) = group["lr"], group["weight_decay"], group["betas"]
@@ -98,10 +98,23 @@ class Optimizer:
             raise TypeError(f"gnnc.torch.compile_step: the optimizer is {type(of).__name__}; there "
                             f"are {', '.join(k.__name__ for k in _RULES)}")
         self.of, self.rule = of, rule()
+        self._checked: Any = None  # what groups said then
         self.check()
 
     def check(self) -> None:
         """Nothing is asked of it that programs do not do."""
+        said = [[(type(v), v) for k, v in g.items() if k != "params"]
+                for g in self.of.param_groups]
+        if said != self._checked:
+            self._check_groups()
+            self._checked = said
+        hooks = (self.of._optimizer_step_pre_hooks, self.of._optimizer_step_post_hooks,
+                 _base._global_optimizer_pre_hooks, _base._global_optimizer_post_hooks)
+        if any(hooks):
+            raise ValueError("gnnc.torch.compile_step: the optimizer has hooks, which want steps "
+                             "of its own")
+
+    def _check_groups(self) -> None:
         for group in self.of.param_groups:
             for name in _REFUSED:
                 if group.get(name):
@@ -111,11 +124,6 @@ class Optimizer:
                 if isinstance(value, torch.Tensor):
                     raise ValueError(f"gnnc.torch.compile_step: {name} of the optimizer is a "
                                      "tensor, not a number")
-        hooks = (self.of._optimizer_step_pre_hooks, self.of._optimizer_step_post_hooks,
-                 _base._global_optimizer_pre_hooks, _base._global_optimizer_post_hooks)
-        if any(hooks):
-            raise ValueError("gnnc.torch.compile_step: the optimizer has hooks, which want steps "
-                             "of its own")
 
     def places(self) -> Dict[int, int]:
         """By id of each parameter how many come before it."""
@@ -189,6 +197,7 @@ class Taking:
         states = self.optimizer.of.state
         counters = [states[p]["step"] for p, kept in zip(self.params, self.kept)
                     if kept and "step" in states[p]]
-        if counters:
-            torch._foreach_add_(counters, 1)
+        for counter in counters:  # a number of float32 each, of the CPU
+            C.c_float.from_address(counter.data_ptr()).value += 1
+        torch.autograd.graph.increment_version(counters)
         self.optimizer.of._opt_called = True  # type: ignore[attr-defined]  # as schedulers ask

@@ -42,6 +42,17 @@ def context() -> C.c_void_p:
 
 # Index tensors ------------------------------------------------------------------------------------
 
+_memcmp = C.CDLL(None).memcmp
+_memcmp.argtypes = [C.c_void_p, C.c_void_p, C.c_size_t]
+
+
+def _holds(copy: torch.Tensor, t: torch.Tensor) -> bool:
+    """The same numbers?  Of integers and truth values, so that bytes say it."""
+    if not t.is_contiguous():
+        return torch.equal(copy, t)
+    return not _memcmp(copy.data_ptr(), t.data_ptr(), t.numel() * t.element_size())
+
+
 class _Watched:
     """Copies of the index tensors that were seen last, which nobody else can write to.
 
@@ -62,7 +73,7 @@ class _Watched:
         same = self.lately.get(key)
         if same:
             for c in same:
-                if torch.equal(c, t):
+                if _holds(c, t):
                     return c
         return self._add(t.detach(), key)
 
@@ -190,14 +201,21 @@ class Pattern(NamedTuple):
 _executables: Dict[Tuple[Any, ...], "Executable"] = {}
 
 
+def parsed(text: str) -> C.c_void_p:
+    """A program as a module, which the caller frees."""
+    module, data = C.c_void_p(), text.encode()
+    check(lib.gnnc_module_parse_ir(context(), data, len(data), b"torch", C.byref(module)))
+    return module
+
+
 class Executable:
     """A program of tensor IR that was compiled; equal texts share one."""
 
-    def __init__(self, text: str, mode: Optional[str], train: bool) -> None:
-        module, self.handle, self.state = C.c_void_p(), C.c_void_p(), C.c_void_p()
-        data = text.encode()
-        check(lib.gnnc_module_parse_ir(context(), data, len(data), b"torch", C.byref(module)))
-        options = capi.gnnc_compile_options(mode=mode.encode() if mode else None, train=train)
+    def __init__(self, text: str, mode: Optional[str], train: bool, levels: int) -> None:
+        self.handle, self.state = C.c_void_p(), C.c_void_p()
+        module = parsed(text)
+        options = capi.gnnc_compile_options(mode=mode.encode() if mode else None, train=train,
+                                            rows=str(levels).encode() if levels else None)
         try:
             check(lib.gnnc_compile(module, C.byref(options), C.byref(self.handle)))
             check(lib.gnnc_state_new(self.handle, 0, C.byref(self.state)))
@@ -206,11 +224,11 @@ class Executable:
         Stats.compiled += 1
 
     @staticmethod
-    def of(text: str, mode: Optional[str], train: bool) -> "Executable":
-        key = (text, mode, train)
+    def of(text: str, mode: Optional[str], train: bool = False, levels: int = 0) -> "Executable":
+        key = (text, mode, train, levels)
         with _lock:
             if key not in _executables:
-                _executables[key] = Executable(text, mode, train)
+                _executables[key] = Executable(text, mode, train, levels)
             return _executables[key]
 
     def emit(self, stage: str) -> str:
@@ -241,8 +259,8 @@ class _Slot:
 
 
 class _Run:
-    def __init__(self, program: "Program") -> None:
-        self.handle = C.c_void_p()
+    def __init__(self, program: "Program", free: List[Any]) -> None:
+        self.handle, self.free = C.c_void_p(), free
         self.hold: List[torch.Tensor] = []  # copies that are bound
         options = capi.gnnc_run_options(threads=program.threads)
         exe = program.executable
@@ -262,14 +280,14 @@ class _Run:
 class Program:
     """A part of a graph that gnnc runs.  Threads that call it at once have runs of their own."""
 
-    trains = False
+    executable: Executable
 
     def __init__(self, text: str, ends: List[Ends], patterns: List[Pattern], inputs: List[Input],
                  outputs: List[Output], mode: Optional[str], threads: int) -> None:
         self.text, self.ends, self.inputs, self.outputs = text, ends, inputs, outputs
         self.patterns = patterns
-        self.threads = threads
-        self.executable = Executable.of(text, mode, self.trains)
+        self.threads, self.mode = threads, mode
+        self._compile()
         self._free: List[_Run] = []
         # What gnnc copies when it is bound: it is bound anew by each call, unless it is fixed.
         self.copied = [i.on_edges or i.elem != "f32" for i in inputs]
@@ -286,17 +304,25 @@ class Program:
             if not ends.lone:
                 sizes[ends.edges] = root.shape[1]
             found.append(relation(root, sizes[ends.src], sizes[ends.dst], ends.lone))
-        try:
-            run = self._free.pop()
-        except IndexError:
-            run = _Run(self)
+        run = self._take(sizes, roots, found)
         # A run that failed is not used again: what it has bound is not known.
         for k, m in enumerate(matrices):
             if run.patterns[k] is not m:
                 self._bind_matrix(run, k, m)
         results = self._compute(run, sizes, found, data)
-        self._free.append(run)
+        run.free.append(run)
         return results
+
+    def _compile(self) -> None:
+        self.executable = Executable.of(self.text, self.mode)
+
+    def _take(self, sizes: Sequence[int], roots: Sequence[torch.Tensor],
+              found: List[Relation]) -> _Run:
+        """A run that nobody uses."""
+        try:
+            return self._free.pop()
+        except IndexError:
+            return _Run(self, self._free)
 
     def _bind_matrix(self, run: _Run, k: int, m: Nonzeros) -> None:
         check(lib.gnnc_run_bind_relation(run.handle, self.patterns[k].name.encode(), m.handle))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes as C
 import types
 import warnings
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
@@ -16,17 +15,16 @@ from torch._dynamo.exc import Unsupported as NotCaptured
 from torch._functorch._aot_autograd import descriptors
 from torch._functorch.aot_autograd import aot_export_joint_with_descriptors
 
-from .. import _capi as capi
-from .._capi import lib
 from .._errors import Error
 from . import _backend
 from ._cut import Cutter
 from ._graphs import is_random, is_size
 from ._optimizers import Optimizer, Taking
 from ._plan import Plan
-from ._program import Program, _Run
+from ._program import Program
 from ._rules import aten
 from ._spaces import Unsupported, value_of
+from ._training import StepProgram
 from ._translate import Translator
 from ._write import Cut, Writer, _is_counter, name_of
 
@@ -85,58 +83,6 @@ def _input(desc: Any) -> int:
     if not isinstance(desc, descriptors.PlainAOTInput):
         raise Unsupported(None, f"an input of the graph is {desc}")
     return desc.idx
-
-
-class _State:
-    """A name of a program's state, and the tensor that is bound to it."""
-
-    __slots__ = ("name", "shape", "strides", "tensor", "ref", "pointer", "moved")
-
-    def __init__(self, name: str, like: torch.Tensor) -> None:
-        n = like.dim()
-        self.name = name.encode()
-        self.shape = (C.c_int64 * max(n, 1))(*like.shape)
-        self.strides = (C.c_int64 * max(n, 1))()
-        self.tensor = capi.DLTensor(device=capi.DLDevice(capi.kDLCPU, 0), ndim=n,
-                                    dtype=capi.DLDataType(capi.kDLFloat, 32, 1))
-        self.tensor.shape = C.cast(self.shape, C.POINTER(C.c_int64))
-        self.tensor.strides = C.cast(self.strides, C.POINTER(C.c_int64))
-        self.ref = C.byref(self.tensor)
-        self.pointer, self.moved = -1, ()
-
-    def bind(self, handle: Any, t: torch.Tensor) -> None:
-        pointer, strides = t.data_ptr(), t.stride()
-        if pointer == self.pointer and strides == self.moved:
-            return
-        self.strides[:len(strides)] = strides
-        self.tensor.data = pointer
-        status = lib.gnnc_run_bind_weight(handle, self.name, self.ref)
-        if status:
-            capi.raise_status(status)
-        self.pointer, self.moved = pointer, strides
-
-
-class StepProgram(Program):
-    """A program whose run is a training step; `replaced` are the tensors that it does that to."""
-
-    trains = True
-    names: List[str]
-    replaced: Sequence[torch.Tensor] = ()
-
-    def _compute(self, run: _Run, sizes: List[int], found: Any,
-                 data: Sequence[torch.Tensor]) -> List[torch.Tensor]:
-        self._bind(run, found, data)
-        states = getattr(run, "states", None)
-        if states is None:
-            states = run.states = [  # type: ignore[attr-defined]
-                _State(n, t) for n, t in zip(self.names, self.replaced)]
-        for slot, t in zip(states, self.replaced):
-            slot.bind(run.handle, t)
-        loss = C.c_double()
-        status = lib.gnnc_run_step(run.handle, C.byref(loss))
-        if status:
-            capi.raise_status(status)
-        return [torch.tensor(loss.value, dtype=torch.float32)]
 
 
 class _StepCutter(Cutter):
