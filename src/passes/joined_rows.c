@@ -91,14 +91,20 @@ static const gn_ends *known_ends(const joiner *z, gir_id g)
     return NULL;
 }
 
+/* Into picked rows no edge may lead: that is known, too. */
+static bool are_few(const gn_ends *e, int64_t joined, int64_t rows)
+{
+    return (joined > 0 || e->picked) && joined <= rows / FEW;
+}
+
 /* Which ends join few rows?  Is there one? */
 static bool find_few(joiner *z)
 {
     bool any = false;
     for (gir_id g = 1; g < z->from->nodes.n; g++) {
         const gn_ends *e = known_ends(z, g);
-        z->few[2 * g] = e && e->joined_src > 0 && e->joined_src <= e->src / FEW;
-        z->few[2 * g + 1] = e && e->joined_dst > 0 && e->joined_dst <= e->dst / FEW;
+        z->few[2 * g] = e && are_few(e, e->joined_src, e->src);
+        z->few[2 * g + 1] = e && are_few(e, e->joined_dst, e->dst);
         any = any || z->few[2 * g] || z->few[2 * g + 1];
     }
     return any;
