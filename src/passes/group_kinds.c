@@ -29,7 +29,8 @@ enum { FEW = 4 }; /* as joined_rows has it */
 typedef struct term { /* (red over the edges of g: x[src], divided by `by`) w */
     gir_id at;        /* the value that it is */
     gir_id g, x, w;
-    gir_id by; /* one number a row; 0: nothing */
+    gir_id by; /* one number a row, which comes of how many edges of `counted` it has; 0: nothing */
+    gir_id counted;
     int64_t red;
     int64_t kind;
     gir_id edges, kinds; /* the graph of all kinds, and what each edge is of */
@@ -58,6 +59,15 @@ static bool is_product(const grouper *z, gir_id v)
            gir_type_of(z->from, operand(z, v, 1))->space == 0;
 }
 
+/* A constant, spread or not. */
+static bool is_number(const grouper *z, gir_id v, double *x)
+{
+    while (at(z, v)->op == GIR_BROADCAST || at(z, v)->op == GIR_RESHAPE ||
+           at(z, v)->op == GIR_CAST || at(z, v)->op == GIR_DETACH)
+        v = operand(z, v, 0);
+    return gir_is_number(z->from, v, x);
+}
+
 /* The graph of edges of one kind, or of those between picked rows. */
 static bool find_kind(const grouper *z, term *t)
 {
@@ -70,7 +80,7 @@ static bool find_kind(const grouper *z, term *t)
     for (int k = 0; k < 2; k++) {
         gir_id kinds = operand(z, mask, k);
         gn_elem e = (gn_elem)gir_type_of(z->from, kinds)->elem;
-        if (!gir_is_number(z->from, operand(z, mask, 1 - k), &c) || (e != GN_I32 && e != GN_I64))
+        if (!is_number(z, operand(z, mask, 1 - k), &c) || (e != GN_I32 && e != GN_I64))
             continue;
         t->edges = operand(z, f, 0);
         t->kinds = kinds;
@@ -84,9 +94,62 @@ static bool find_kind(const grouper *z, term *t)
 static bool is_positive(const grouper *z, gir_id v)
 {
     double x;
+    while (at(z, v)->op == GIR_RESHAPE || at(z, v)->op == GIR_CAST) v = operand(z, v, 0);
     for (int k = 0; at(z, v)->op == GIR_MAX && k < 2; k++)
-        if (gir_is_number(z->from, operand(z, v, k), &x) && x > 0) return true;
+        if (is_number(z, operand(z, v, k), &x) && x > 0) return true;
     return false;
+}
+
+/* Has g, which is f's edges between picked rows, all of those that lead to its destinations? */
+static bool has_all_edges(const grouper *z, gir_id g, gir_id f)
+{
+    const gir_node *n = at(z, g);
+    if (g == f) return true;
+    if (n->op != GIR_RESTRICT || operand(z, g, 0) != f) return false;
+    if (!(n->attr.i[0] & 1)) return true;
+    if (!(n->attr.i[0] & 2)) return false;
+    gir_id sources = operand(z, g, 1), rows = operand(z, g, 2);
+    while (at(z, sources)->op == GIR_GROW && at(z, sources)->n_in > 1) {
+        if (operand(z, sources, 0) == rows && operand(z, sources, 1) == f &&
+            at(z, sources)->attr.i[0] == GIR_SRC)
+            return true;
+        if (at(z, sources)->n_in < 3) return false;
+        sources = operand(z, sources, 2);
+    }
+    return false;
+}
+
+/* Does v hang on how many edges of g rows have, and on nothing else? */
+static bool counts(const grouper *z, gir_id v, gir_id g)
+{
+    const gir_node *n = at(z, v);
+    if (n->op == GIR_CONST) return true;
+    if (n->op == GIR_SCATTER)
+        return operand(z, v, 0) == g && n->attr.i[0] == GIR_DST &&
+               at(z, operand(z, v, 1))->op == GIR_CONST;
+    bool all = n->type.space && n->n_in && gn_is_by_rows(z->from, v) && !gn_is_made_up(z->from, v);
+    for (int k = 0; k < n->n_in && all; k++) all = counts(z, operand(z, v, k), g);
+    return all;
+}
+
+/* Of rows that are picked among others: how many edges they have there. */
+static bool find_counted(const grouper *z, term *t)
+{
+    gir_id f = at(z, t->g)->op == GIR_RESTRICT ? operand(z, t->g, 0) : t->g;
+    t->counted = t->g;
+    if (at(z, t->by)->op == GIR_TAKE) {
+        gir_id pick = operand(z, t->by, 0), from = operand(z, t->by, 1), own = 0;
+        while (at(z, from)->n_in && at(z, from)->op != GIR_SCATTER) from = operand(z, from, 0);
+        if (at(z, from)->op != GIR_SCATTER) return false;
+        t->counted = operand(z, from, 0);
+        t->by = operand(z, t->by, 1);
+        if (at(z, t->g)->op == GIR_RESTRICT && at(z, t->g)->attr.i[0] & 2)
+            own = operand(z, t->g, at(z, t->g)->n_in - 1);
+        if (at(z, pick)->op == GIR_RESTRICT) pick = operand(z, pick, 0);
+        if (pick != own || !has_all_edges(z, t->counted, f) || !has_all_edges(z, t->g, f))
+            return false;
+    }
+    return is_positive(z, t->by) && counts(z, t->by, t->counted);
 }
 
 static bool find_term(const grouper *z, gir_id v, term *t)
@@ -99,7 +162,7 @@ static bool find_term(const grouper *z, gir_id v, term *t)
     if (at(z, v)->op == GIR_DIV && at(z, operand(z, v, 1))->op == GIR_BROADCAST) {
         t->by = operand(z, operand(z, v, 1), 0);
         const gir_type *b = gir_type_of(z->from, t->by);
-        if (b->rank || !b->space || !is_positive(z, t->by)) return false;
+            if (gir_row_elems(b) != 1 || !b->space) return false;
         v = operand(z, v, 0);
     }
     const gir_node *sum = at(z, v);
@@ -114,7 +177,8 @@ static bool find_term(const grouper *z, gir_id v, term *t)
         t->w = operand(z, t->x, 1);
         t->x = operand(z, t->x, 0);
     }
-    return t->w && gir_type_of(z->from, t->x)->elem == GN_F32 && find_kind(z, t);
+    return t->w && gir_type_of(z->from, t->x)->elem == GN_F32 && find_kind(z, t) &&
+           (!t->by || find_counted(z, t));
 }
 
 /* Are two values the same but for the graphs f and g, whose edges they are of? */
@@ -150,9 +214,9 @@ static bool same_rows(const grouper *z, gir_id f, gir_id g)
 static bool belong(const grouper *z, const term *a, const term *b)
 {
     return a->edges == b->edges && a->kinds == b->kinds && a->x == b->x && a->red == b->red &&
-           !a->by == !b->by && (!a->by || alike(z, a->by, a->g, b->by, b->g)) &&
+           !a->by == !b->by && (!a->by || alike(z, a->by, a->counted, b->by, b->counted)) &&
            gir_type_eq(gir_type_of(z->from, a->w), gir_type_of(z->from, b->w)) &&
-           same_rows(z, a->g, b->g);
+           same_rows(z, a->g, b->g) && same_rows(z, a->counted, b->counted);
 }
 
 /* Sums of them --------------------------------------------------------------------------------- */
@@ -253,22 +317,16 @@ static gir_id group_of(grouper *z, const term *t, uint32_t n)
     return make(z, GIR_GROUP, 2, (const gir_id[]){h, k}, NULL, NULL);
 }
 
-/* v, over rows, for the rows of a group: sums over edges of one kind are those of the group's. */
-static gir_id moved(grouper *z, gir_id v, gir_id g, gir_id h, gir_id rows)
+/* What hangs on how many edges of g rows have, for the rows of a group. */
+static gir_id moved(grouper *z, gir_id v, gir_id g, gir_id h)
 {
     const gir_node *n = at(z, v);
+    const gir_type *to = gir_type_of(z->r.to, h);
     gir_type t = gn_rewrite_type(&z->r, v);
-    bool edges = n->type.space == gir_type_of(z->from, g)->edge;
     if (v == g) return h;
-    if (!n->type.space) return z->r.map[v];
-    t.space = edges ? gir_type_of(z->r.to, h)->edge : gir_type_of(z->r.to, h)->dst;
-    if (n->op == GIR_CONST) return gn_rewrite_share(&z->r, GIR_CONST, 0, NULL, &n->attr, &t);
-    bool within = edges || n->op == GIR_SCATTER;
-    for (int k = 0; k < n->n_in && !within; k++)
-        within = gn_is_by_rows(z->from, v) && z->from->spaces.p[n->type.space].kind != GIR_EDGE;
-    if (!within) return make(z, GIR_TAKE, 2, (const gir_id[]){rows, z->r.map[v]}, NULL, NULL);
+    t.space = n->type.space == gir_type_of(z->from, g)->edge ? to->edge : to->dst;
     gir_id *in = GN_NEW_N(z->arena, gir_id, n->n_in + 1);
-    for (int k = 0; k < n->n_in; k++) in[k] = moved(z, operand(z, v, k), g, h, rows);
+    for (int k = 0; k < n->n_in; k++) in[k] = moved(z, operand(z, v, k), g, h);
     return gn_rewrite_share(&z->r, (gir_op)n->op, n->n_in, in, &n->attr, &t);
 }
 
@@ -319,7 +377,7 @@ static gir_id sum_of(grouper *z, const term_list *t)
     gir_id m = gir_gather(z->r.to, h, z->r.map[a->x], GIR_SRC);
     m = gir_scatter(z->r.to, h, m, GIR_DST, (int)a->red);
     if (a->by) {
-        gir_id by = moved(z, a->by, a->g, h, rows);
+        gir_id by = moved(z, a->by, a->counted, h);
         m = gir_op2(z->r.to, GIR_DIV, m, gir_broadcast(z->r.to, by, gir_type_of(z->r.to, m)));
     }
     m = multiplied(z, h, m, t);
