@@ -137,8 +137,9 @@ static gn_status *check_edges(const gn_artifact *a, int k)
     bool grouped = g->how == GN_GROUP, numbers = grouped && g->end == GN_GROUPED_NUMBERS;
     bool of_column = g->how == GN_FILTER || g->how == GN_INDEX ||
                      (grouped && g->end != GN_GROUPED_ROWS);
-    if (grouped && ((unsigned)g->end > GN_GROUPED_NUMBERS || (numbers && !row_count_ok(g->rows, k)) ||
-                    (g->end == GN_GROUPED_ROWS && g->with[0] < 0)))
+    if (grouped &&
+        ((unsigned)g->end > GN_GROUPED_NUMBERS || (numbers && !row_count_ok(g->rows, k)) ||
+         (g->end == GN_GROUPED_ROWS && g->with[0] < 0)))
         BAD("artifact %s: graph %d is grouped in no known way", a->name, k);
     if (of_column && (!within(g->column, a->n_columns) || a->columns[g->column].graphs > k))
         BAD("artifact %s: graph %d is made of column %d", a->name, k, g->column);

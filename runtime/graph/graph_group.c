@@ -107,7 +107,8 @@ gn_status *gn_graph_group_rows(const gn_graph *h, const gn_graph *g, gn_graph **
     return NULL;
 }
 
-gn_status *gn_graph_group_numbers(const gn_graph *h, gn_edge_numbers k, int64_t rows, gn_graph **out)
+gn_status *gn_graph_group_numbers(const gn_graph *h, gn_edge_numbers k, int64_t rows,
+                                  gn_graph **out)
 {
     *out = NULL;
     for (int64_t t = 0; t < h->n_dst; t++) {
@@ -118,7 +119,6 @@ gn_status *gn_graph_group_numbers(const gn_graph *h, gn_edge_numbers k, int64_t 
                     (long long)rows);
     }
     GN_TRY(pick(h, rows, out));
-    for (int64_t t = 0; t < h->n_dst; t++)
-        set(*out, GN_GRAPH_COL, t, number(k, edge_of(h, t)));
+    for (int64_t t = 0; t < h->n_dst; t++) set(*out, GN_GRAPH_COL, t, number(k, edge_of(h, t)));
     return NULL;
 }

@@ -224,8 +224,8 @@ static inline bool gir_picks_named(const gir_node *n)
 {
     return n->op == GIR_INDEX || n->op == GIR_GROUP_ROWS || n->op == GIR_GROUP_NUMBERS;
 }
-/* Does a graph value pick rows: SUBSET, GROW, ENDS, one of those, or such a one seen from other picked
- * rows (RESTRICT of its sources)?  Edge k of a pick ends at row k. */
+/* Does a graph value pick rows: SUBSET, GROW, ENDS, one of those, or such a one seen from other
+ * picked rows (RESTRICT of its sources)?  Edge k of a pick ends at row k. */
 bool gir_is_pick(const gir_program *p, gir_id g);
 /* A pick of each row once at most, into a space of its own? */
 static inline bool gir_picks_new(const gir_node *n)
@@ -300,8 +300,7 @@ static inline bool gir_redraws_edges(const gir_node *n)
 static inline bool gir_reads_data(const gir_node *n)
 {
     return n->op == GIR_FILTER || n->op == GIR_INDEX || n->op == GIR_DRAW || n->op == GIR_GROUP ||
-           n->op == GIR_GROUP_NUMBERS ||
-           (n->op == GIR_SUBSET && n->n_in > 1) || gir_draws_edges(n);
+           n->op == GIR_GROUP_NUMBERS || (n->op == GIR_SUBSET && n->n_in > 1) || gir_draws_edges(n);
 }
 /* Of a DRAW: the operands by which edges are drawn, and their times; 0: none. */
 gir_id gir_draw_weight(const gir_program *p, gir_id v);

@@ -1,5 +1,5 @@
-/* expected_rows: how many rows spaces of nodes will have, and relations join, by what is known of the
- * graphs at hand. */
+/* expected_rows: how many rows spaces of nodes will have, and relations join, by what is known of
+ * the graphs at hand. */
 #include "passes/passes.h"
 
 #include <string.h>

@@ -1,14 +1,13 @@
-/* group_kinds: sums over each kind of a graph's edges, each multiplied with a matrix of its own, are
- * made together: a row for each kind that a node has.
- * Needs: rows that are restricted; gradients follow by themselves.  Keeps: all outputs, up to the
- * order of summation and to terms 0 * x that are no longer added.  Breaks: nothing; dead values are
- * left behind.
+/* group_kinds: sums over each kind of a graph's edges, each multiplied with a matrix of its own,
+ * are made together: a row for each kind that a node has. Needs: rows that are restricted;
+ * gradients follow by themselves.  Keeps: all outputs, up to the order of summation and to terms 0
+ * * x that are no longer added.  Breaks: nothing; dead values are left behind.
  *
  *   sum over kinds k of  mean(edges of kind k: x[src]) W_k
  *
- * is a loop over all rows for each kind and product, forward and backward, and row pointers are read
- * of each kind, although a node has edges of few kinds.  With a row t for each pair of a node and a
- * kind that an edge has (GROUP), it is
+ * is a loop over all rows for each kind and product, forward and backward, and row pointers are
+ * read of each kind, although a node has edges of few kinds.  With a row t for each pair of a node
+ * and a kind that an edge has (GROUP), it is
  *
  *   y[t] = mean(edges of t: x[src]) W[kind of t],   summed over the rows t of a node
  *
@@ -80,8 +79,7 @@ static bool find_kind(const grouper *z, term *t)
     for (int k = 0; k < 2; k++) {
         gir_id kinds = operand(z, mask, k);
         gn_elem e = (gn_elem)gir_type_of(z->from, kinds)->elem;
-        if (!is_number(z, operand(z, mask, 1 - k), &c) || (e != GN_I32 && e != GN_I64))
-            continue;
+        if (!is_number(z, operand(z, mask, 1 - k), &c) || (e != GN_I32 && e != GN_I64)) continue;
         t->edges = operand(z, f, 0);
         t->kinds = kinds;
         t->kind = (int64_t)c;
@@ -162,7 +160,7 @@ static bool find_term(const grouper *z, gir_id v, term *t)
     if (at(z, v)->op == GIR_DIV && at(z, operand(z, v, 1))->op == GIR_BROADCAST) {
         t->by = operand(z, operand(z, v, 1), 0);
         const gir_type *b = gir_type_of(z->from, t->by);
-            if (gir_row_elems(b) != 1 || !b->space) return false;
+        if (gir_row_elems(b) != 1 || !b->space) return false;
         v = operand(z, v, 0);
     }
     const gir_node *sum = at(z, v);
@@ -373,7 +371,8 @@ static gir_id sum_of(grouper *z, const term_list *t)
 {
     const term *a = &t->p[0];
     gir_id h = group_of(z, a, t->n);
-    gir_id rows = make(z, GIR_GROUP_ROWS, 2, (const gir_id[]){h, gir_in(z->r.to, h, 0)}, NULL, NULL);
+    gir_id rows = make(z, GIR_GROUP_ROWS, 2, (const gir_id[]){h, gir_in(z->r.to, h, 0)}, NULL,
+                       NULL);
     gir_id m = gir_gather(z->r.to, h, z->r.map[a->x], GIR_SRC);
     m = gir_scatter(z->r.to, h, m, GIR_DST, (int)a->red);
     if (a->by) {
@@ -407,13 +406,51 @@ static gir_id grouped(grouper *z, gir_id v)
     return sum;
 }
 
+/* Gradients ------------------------------------------------------------------------------------ */
+
+/* A factor of a product of rows that is spread from fewer elements; 0: it is not. */
+static gir_id narrow(const grouper *z, gir_id v)
+{
+    gir_id from = at(z, v)->op == GIR_BROADCAST ? operand(z, v, 0) : 0;
+    bool fewer = from && gir_type_of(z->from, from)->space == at(z, v)->type.space;
+    return fewer && 2 * gir_row_elems(gir_type_of(z->from, from)) <= gir_row_elems(&at(z, v)->type)
+               ? from
+               : 0;
+}
+
+/* A matrix's gradient sums products of two rows for each row of its kind.  The rows are gathered,
+ * not the products, which are many times as wide and in no memory then: a pick reads each row once.
+ * 0: v is no such thing. */
+static gir_id gathered(grouper *z, gir_id v)
+{
+    const gir_node *n = at(z, v);
+    if (n->op != GIR_GATHER || n->attr.i[0] != GIR_DST) return 0;
+    gir_id g = operand(z, v, 0), x = operand(z, v, 1);
+    if (at(z, g)->op != GIR_GROUP_NUMBERS || at(z, x)->op != GIR_MUL) return 0;
+    gir_type t = gn_rewrite_type(&z->r, v);
+    gir_id in[2];
+    for (int k = 0; k < 2; k++) {
+        gir_id from = narrow(z, operand(z, x, k));
+        if (!from) return 0;
+        in[k] = gir_gather(z->r.to, z->r.map[g], z->r.map[from], GIR_DST);
+        in[k] = gir_broadcast(z->r.to, in[k], &t);
+    }
+    return gir_op2(z->r.to, GIR_MUL, in[0], in[1]);
+}
+
+static bool has_work(const gir_program *p, const gn_pass_options *opt)
+{
+    bool any = false;
+    for (gir_id v = 1; v < p->nodes.n && !any; v++) any = gir_at(p, v)->op == GIR_GROUP_NUMBERS;
+    for (int k = 0; k < opt->n_ends && !any; k++) any = opt->ends[k].column;
+    return any;
+}
+
 gn_status *gn_run_group_kinds(gn_arena *a, const gir_program *in, const gn_pass_options *opt,
                               gir_program **out)
 {
-    bool any = false;
     *out = (gir_program *)in;
-    for (int k = 0; k < opt->n_ends; k++) any = any || opt->ends[k].column;
-    if (!any) return NULL;
+    if (!has_work(in, opt)) return NULL;
     grouper z = {.arena = a, .from = in, .opt = opt, .uses = gir_count_uses(a, in)};
     z.r = gn_rewrite_new(a, in);
     uint8_t *inner = GN_NEW_N(a, uint8_t, in->nodes.n); /* a part of a larger sum */
@@ -422,6 +459,7 @@ gn_status *gn_run_group_kinds(gn_arena *a, const gir_program *in, const gn_pass_
             inner[gir_in(in, v, k)] = z.uses[gir_in(in, v, k)] == 1;
     for (gir_id v = 1; v < in->nodes.n; v++) {
         gir_id to = inner[v] ? 0 : grouped(&z, v);
+        if (!to) to = gathered(&z, v);
         if (to)
             z.r.map[v] = to;
         else
