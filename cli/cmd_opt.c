@@ -68,26 +68,53 @@ static gn_status *read_rows(const char *text, gn_pass_options *o)
             text, GN_MOST_LEVELS);
 }
 
+typedef GN_VEC(gn_ends) ends_list;
+
 /* A graph that joins one row in a thousand. */
 static gn_ends few_rows(const char *graph) { return (gn_ends){graph, 1000, 1000, 1, 1}; }
 
+enum { MOST_KINDS = 1000 };
+
+/* few=GRAPH, or few=GRAPH:COLUMN:N: into rows that are picked of a loss's, edges whose column is
+ * 0..N-1, each number of which joins few rows. */
+static gn_status *read_few(gn_arena *a, const char *text, ends_list *out)
+{
+    const char *colon = strchr(text, ':'), *last = strrchr(text, ':');
+    char *end = NULL;
+    gn_ends e = few_rows(text);
+    if (!colon) {
+        GN_PUSH(a, *out, e);
+        return NULL;
+    }
+    long n = last > colon + 1 ? strtol(last + 1, &end, 10) : 0;
+    if (colon == text || n < 1 || n > MOST_KINDS || !end || *end)
+        GN_FAIL(GN_ERR_USAGE, "-D few=%s: expected GRAPH, or GRAPH:COLUMN:N, N of 1..%d", text,
+                MOST_KINDS);
+    e.name = gn_arena_printf(a, "%.*s", (int)(colon - text), text);
+    e.column = gn_arena_printf(a, "%.*s", (int)(last - colon - 1), colon + 1);
+    e.picked = true;
+    for (e.value = 0; e.value < n; e.value++) GN_PUSH(a, *out, e);
+    return NULL;
+}
+
 /* Inputs named by -D sparse=NAME are bound as CSR, those of -D fixed=NAME the same in every run; -D
- * levels=N: of rows that restrict_rows may pick; -D few=NAME: a graph that joins few rows; -D
- * values=KIND (of the sparse ones), -D nonzeros=N and -D rows=ROWS:EDGES,... are facts of the data.
+ * levels=N: of rows that restrict_rows may pick; -D few=NAME: a graph that joins few rows, or has
+ * kinds of edges that do; -D values=KIND (of the sparse ones), -D nonzeros=N and -D
+ * rows=ROWS:EDGES,... are facts of the data.
  */
 static gn_status *pass_options(const gn_cli *cli, gn_pass_options *out)
 {
     gn_pass_options o = {.limit = (int)cli->opt.pass_limit, .verify = true};
     const char **sparse = GN_NEW_N(cli->arena, const char *, cli->opt.defines.n + 1);
     const char **fixed = GN_NEW_N(cli->arena, const char *, cli->opt.defines.n + 1);
-    gn_ends *ends = GN_NEW_N(cli->arena, gn_ends, cli->opt.defines.n + 1);
+    ends_list ends = {0};
     gn_nonzeros known = GN_NONZEROS_ANY;
     for (size_t k = 0; k < (size_t)cli->opt.defines.n; k++) {
         const char *d = cli->opt.defines.p[k];
         if (strncmp(d, "sparse=", 7) == 0)
             sparse[o.n_sparse++] = d + 7;
         else if (strncmp(d, "few=", 4) == 0)
-            ends[o.n_ends++] = few_rows(d + 4);
+            GN_TRY(read_few(cli->arena, d + 4, &ends));
         else if (strncmp(d, "levels=", 7) == 0)
             GN_TRY(read_levels(d + 7, &o.levels));
         else if (strncmp(d, "values=", 7) == 0)
@@ -101,14 +128,15 @@ static gn_status *pass_options(const gn_cli *cli, gn_pass_options *out)
         else
             GN_FAIL(GN_ERR_USAGE,
                     "-D %s: expected sparse=NAME, values=rows or ones, fixed=NAME, levels=N, "
-                    "few=GRAPH, nonzeros=N or rows=ROWS:EDGES,...",
+                    "few=GRAPH, few=GRAPH:COLUMN:N, nonzeros=N or rows=ROWS:EDGES,...",
                     d);
     }
     gn_nonzeros *nonzeros = GN_NEW_N(cli->arena, gn_nonzeros, (size_t)o.n_sparse + 1);
     for (int k = 0; k < o.n_sparse; k++) nonzeros[k] = known;
     o.nonzeros = nonzeros;
     o.sparse = sparse;
-    o.ends = ends;
+    o.ends = ends.p;
+    o.n_ends = (int)ends.n;
     o.fixed = fixed;
     GN_TRY(gn_cli_without(cli, &o.without));
     gn_numbers numbers;

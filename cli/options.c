@@ -107,7 +107,7 @@ static const gn_option options[] = {
      "sparse=INPUT: that input is bound as a sparse matrix;\nvalues=rows or ones: what its "
      "non-zeros are;\n"
      "fixed=INPUT: it is the same in every run; levels=N: of rows\nthat restrict_rows may pick; "
-     "few=GRAPH: it joins few rows;\n"
+     "few=GRAPH: it joins few rows,\nfew=GRAPH:COLUMN:N: N kinds of its edges do;\n"
      "nonzeros=N and rows=ROWS:EDGES,...: what dense-once decides by;\nrepeatable"},
     GROUP("the data"),
     {"data", 0, GN_OPTION_STRING, AT(data), MODEL, "PATH",

@@ -134,12 +134,18 @@ static bool apart_ok(const gn_artifact *a, const gn_graph_slot *g)
 static gn_status *check_edges(const gn_artifact *a, int k)
 {
     const gn_graph_slot *g = &a->graphs[k];
-    bool of_column = g->how == GN_FILTER || g->how == GN_INDEX;
+    bool grouped = g->how == GN_GROUP, numbers = grouped && g->end == GN_GROUPED_NUMBERS;
+    bool of_column = g->how == GN_FILTER || g->how == GN_INDEX ||
+                     (grouped && g->end != GN_GROUPED_ROWS);
+    if (grouped &&
+        ((unsigned)g->end > GN_GROUPED_NUMBERS || (numbers && !row_count_ok(g->rows, k)) ||
+         (g->end == GN_GROUPED_ROWS && g->with[0] < 0)))
+        BAD("artifact %s: graph %d is grouped in no known way", a->name, k);
     if (of_column && (!within(g->column, a->n_columns) || a->columns[g->column].graphs > k))
         BAD("artifact %s: graph %d is made of column %d", a->name, k, g->column);
     if (g->how == GN_FILTER && a->columns[g->column].elem != GN_BOOL)
         BAD("artifact %s: graph %d is made of a mask that is none", a->name, k);
-    if (g->how == GN_INDEX && gn_elem_is_float(a->columns[g->column].elem))
+    if (of_column && g->how != GN_FILTER && gn_elem_is_float(a->columns[g->column].elem))
         BAD("artifact %s: graph %d is made of numbers that are none", a->name, k);
     if (g->how == GN_INDEX && (!row_count_ok(g->rows, k) || g->with[0] < -1 || g->with[0] >= k))
         BAD("artifact %s: graph %d counts rows of nothing", a->name, k);
@@ -191,7 +197,7 @@ static gn_status *check_graphs(const gn_artifact *a)
         if (g->how != GN_INDEX && !within(g->parent, k))
             BAD("artifact %s: graph %d comes from graph %d", a->name, k, g->parent);
         bool with = g->how == GN_GROW || g->how == GN_RESTRICT || g->how == GN_ENDS ||
-                    g->how == GN_DRAW || g->how == GN_WITHOUT;
+                    g->how == GN_DRAW || g->how == GN_WITHOUT || g->how == GN_GROUP;
         for (int j = 0; with && j < 2; j++)
             if (g->with[j] < -1 || g->with[j] >= k)
                 BAD("artifact %s: graph %d comes from graph %d", a->name, k, g->with[j]);

@@ -154,6 +154,10 @@ typedef struct gn_data_column {
  * where there are times, or before them; or they are none. */
 typedef enum gn_apartness { GN_TOGETHER, GN_APART, GN_APART_BEFORE } gn_apartness;
 
+/* What is made of a graph and numbers of its edges: the group, from it the pick of rows and that of
+ * numbers. */
+typedef enum gn_grouping { GN_GROUPED, GN_GROUPED_ROWS, GN_GROUPED_NUMBERS } gn_grouping;
+
 typedef struct gn_graph_slot {
     const char *name; /* bound by name; NULL for a derived one */
     int parent;       /* derived: from this graph; unused for SUBSET and INDEX */
@@ -162,10 +166,10 @@ typedef struct gn_graph_slot {
                     RESTRICT: the picks of sources and destinations; INDEX: [0] the graph
                     whose edges the rows are; ENDS: [0] the pick of rows that are
                     added; DRAW: [0] the pick of destinations; WITHOUT: [0] the other
-                    graph.  -1: none */
+                    graph; GROUP's rows: [0] the graph that was grouped.  -1: none */
     bool drawn;  /* of draws, so that its edges are others at every run */
     bool once;   /* SAMPLE, CORRUPT, DRAW: drawn where it is bound alone */
-    int column;  /* FILTER: the mask; INDEX: the numbers; DRAW: weights, or -1; else -1 */
+    int column;  /* FILTER: the mask; INDEX, GROUP: the numbers; DRAW: weights, or -1; else -1 */
     int time;    /* SUBSET, FILTER, whose rows or edges are apart: the column of their times;
                     DRAW: that of times of edges, or of the rows that they come from,
                     `time_of_rows`; -1: none */
@@ -173,13 +177,13 @@ typedef struct gn_graph_slot {
     int end;       /* GROW: whose rows are picked; CORRUPT: gn_corruption; ENDS: bits
                       1 << end; DRAW: gn_draw_loops, and
                       gn_draw_how times 4; WITHOUT: whether edges go
-                      either way; SUBSET, FILTER: gn_apartness */
+                      either way; SUBSET, FILTER: gn_apartness; GROUP: gn_grouping */
     int64_t times; /* CORRUPT; SAMPLE, DRAW: how many edges at most; ENDS: rows that an edge can
                       add */
     uint32_t site; /* SAMPLE, CORRUPT, DRAW */
     const char *key_of[2];  /* SAMPLE, CORRUPT, DRAW: the names of seed and step, i64, inputs or
                                states */
-    gn_counted_rows rows;   /* INDEX: those that are counted */
+    gn_counted_rows rows;   /* INDEX, GROUP's numbers: those that are counted */
     const char *mask_of;    /* SUBSET: the input of this name, bool, one a row */
     const char *pattern_of; /* not NULL: the pattern of the input of this name, bound as CSR */
     gn_graph_arrays arrays; /* that launches use */

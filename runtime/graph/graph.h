@@ -159,6 +159,18 @@ GN_NODISCARD gn_status *gn_graph_filter_of(const gn_graph *g, int64_t n_set, con
  * which element is not. `of`: the graph whose edges the n rows are; NULL: of none. */
 GN_NODISCARD gn_status *gn_graph_index(gn_elem index, int64_t n_src, int64_t n, gn_elem elem,
                                        const void *rows, const gn_graph *of, gn_graph **out);
+/* Numbers of edges, of GN_I32 or GN_I64. */
+typedef struct gn_edge_numbers {
+    int64_t n;
+    gn_elem elem;
+    const void *p;
+} gn_edge_numbers;
+/* GROUP, GROUP_ROWS and GROUP_NUMBERS of ops.def.  The latter: of the numbers that the group is by,
+ * each below `rows` and not negative, or GN_ERR_DATA. */
+GN_NODISCARD gn_status *gn_graph_group(const gn_graph *g, gn_edge_numbers k, gn_graph **out);
+GN_NODISCARD gn_status *gn_graph_group_rows(const gn_graph *h, const gn_graph *g, gn_graph **out);
+GN_NODISCARD gn_status *gn_graph_group_numbers(const gn_graph *h, gn_edge_numbers k, int64_t rows,
+                                               gn_graph **out);
 /* The graph's edges in the order of the user's list, of the width of its indices; a block. */
 GN_NODISCARD gn_status *gn_graph_list(const gn_graph *g, void **out);
 /* `most` of the edges, or all where there are no more: one of each of as many even parts of the

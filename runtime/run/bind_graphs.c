@@ -109,6 +109,18 @@ static gn_status *indexed(gn_instance *in, const gn_graph_slot *slot, gn_derived
     return s && name ? gn_status_annotate(s, "%s: input '%s'", in->artifact->name, name) : s;
 }
 
+static gn_status *grouped(gn_instance *in, const gn_graph_slot *slot, gn_derived *d, int n,
+                          const gn_binding *tensors)
+{
+    const gn_graph *g = d->parent[0];
+    if (slot->end == GN_GROUPED_ROWS) return gn_graph_group_rows(g, d->parent[1], &d->graph);
+    GN_TRY(gn_bind_column(in, slot->column, n, tensors));
+    const gn_column_data *c = &in->column[slot->column];
+    const gn_edge_numbers k = {c->n, c->elem, c->data};
+    return slot->end == GN_GROUPED ? gn_graph_group(g, k, &d->graph)
+                                   : gn_graph_group_numbers(g, k, d->rows, &d->graph);
+}
+
 static gn_status *drawn(const gn_graph_slot *slot, gn_derived *d)
 {
     const gn_corruption c = {
@@ -156,7 +168,7 @@ static bool asks_for_places(const gn_artifact *a)
     for (int k = 0; k < a->n_graphs; k++) {
         gn_graph_derive how = a->graphs[k].how;
         bool derived = !a->graphs[k].name && !a->graphs[k].pattern_of;
-        if (derived && (how == GN_FILTER || how == GN_INDEX || how >= GN_SAMPLE)) return true;
+        if (derived && (how == GN_FILTER || how == GN_INDEX || how >= GN_GROUP)) return true;
         if (a->graphs[k].arrays & GN_ARRAY(GN_GRAPH_POS)) return true;
     }
     return a->n_columns > 0;
@@ -219,6 +231,7 @@ gn_status *gn_bind_make_derived(gn_instance *in, int number, gn_derived *d, int 
         if (!s) s = set_apart(in, slot, d, d->parent[0]->n_edge, n, tensors);
         break;
     case GN_INDEX: s = indexed(in, slot, d, n, tensors); break;
+    case GN_GROUP: s = grouped(in, slot, d, n, tensors); break;
     case GN_SAMPLE:
     case GN_CORRUPT: s = drawn(slot, d); break;
     default: s = gn_graph_derived(d->parent[0], d->how, &d->graph); break;
@@ -255,7 +268,9 @@ static gn_status *find_origin(const gn_instance *in, const gn_graph_slot *slot, 
                               const gn_binding *tensors, gn_derived *d, bool *shared)
 {
     const gn_binding *b;
-    bool of_column = slot->how == GN_FILTER || slot->how == GN_INDEX;
+    bool grouped = slot->how == GN_GROUP;
+    bool of_column = slot->how == GN_FILTER || slot->how == GN_INDEX ||
+                     (grouped && slot->end != GN_GROUPED_ROWS);
     *shared = !slot->drawn && !slot->once;
     *d = (gn_derived){.how = slot->how, .end = slot->end, .n_mask = -1};
     if (slot->how != GN_SUBSET && slot->how != GN_INDEX) d->parent[0] = in->graph[slot->parent];
@@ -266,6 +281,7 @@ static gn_status *find_origin(const gn_instance *in, const gn_graph_slot *slot, 
     if (slot->how == GN_SAMPLE)
         GN_TRY(gn_graph_require(in->graph[slot->parent], GN_ARRAY(GN_GRAPH_ROW)));
     if (slot->how == GN_INDEX) GN_TRY(gn_bind_row_count(in, &slot->rows, n, tensors, &d->rows));
+    if (grouped) d->rows = slot->rows.rows;
     if (!of_column && slot->how != GN_SUBSET) return NULL;
     const gn_data_column *c = of_column ? &in->artifact->columns[slot->column] : NULL;
     *shared = !c || c->kind == GN_COLUMN_INPUT;
@@ -274,7 +290,7 @@ static gn_status *find_origin(const gn_instance *in, const gn_graph_slot *slot, 
              : find_mask(in, slot->mask_of, n, tensors, &b));
     d->mask = b->data;
     d->n_mask = b->rows;
-    d->set = slot->how == GN_INDEX ? NULL : b->set;
+    d->set = slot->how == GN_INDEX || grouped ? NULL : b->set;
     d->n_set = b->n_set;
     d->mask_elem = b->elem;
     return NULL;
@@ -291,7 +307,8 @@ static gn_status *derive(gn_instance *in, int number, int n, const gn_binding *t
     if (shared) d = find_shared(in, &want, index);
     if (!d && shared) d = find_shared(like, &want, index);
     /* data that it was made of may be others by now, graphs are those that they were */
-    bool of_data = want.how == GN_SUBSET || want.how == GN_FILTER || want.how == GN_INDEX;
+    bool of_data = want.how == GN_SUBSET || want.how == GN_FILTER || want.how == GN_INDEX ||
+                   want.how == GN_GROUP;
     if (!d && shared && !of_data) d = find_shared(in->before, &want, index);
     if (d) {
         atomic_fetch_add(&d->users, 1);

@@ -607,8 +607,8 @@ static bool follows_data(const gn_artifact *a, int g)
 {
     const gn_graph_slot *s = &a->graphs[g];
     if (s->name || s->pattern_of) return false;
-    if (s->drawn || s->once || s->how == GN_SUBSET || s->how == GN_FILTER || s->how == GN_INDEX)
-        return true;
+    bool of_data = s->how == GN_SUBSET || s->how == GN_FILTER || s->how == GN_INDEX;
+    if (s->drawn || s->once || of_data || s->how == GN_GROUP) return true;
     bool with = false;
     for (int k = 0; s->how >= GN_GROW && k < 2; k++)
         with = with || (s->with[k] >= 0 && follows_data(a, s->with[k]));

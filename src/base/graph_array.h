@@ -113,6 +113,7 @@ typedef enum gn_graph_derive {
     GN_ENDS,    /* of a graph, and maybe of another such pick */
     GN_DRAW,    /* of a graph, a pick and a key of draws, once */
     GN_WITHOUT, /* of a graph and another */
+    GN_GROUP,   /* of a graph and numbers of its edges; and picks for the rows of such a one */
     GN_SAMPLE,  /* of a graph and a key of draws */
     GN_CORRUPT  /* likewise */
 } gn_graph_derive;

@@ -121,6 +121,8 @@ gn_status *gn_training_step(gn_arena *a, gn_model *m, const gn_pass_options *opt
             GN_TRY(gn_run_aggregate_picked(a, loss, opt, &loss));
         if (gn_pass_is_on(&opt->without, "aggregate_heads"))
             GN_TRY(gn_run_aggregate_heads(a, loss, opt, &loss));
+        if (gn_pass_is_on(&opt->without, "group_kinds"))
+            GN_TRY(gn_run_group_kinds(a, loss, opt, &loss));
         GN_TRY(gn_pass_dce(a, loss, &loss));
     }
     gn_train_spec spec = m->train;

@@ -132,6 +132,18 @@ static void index_slot(assembler *z, gir_id g, gn_graph_slot *s)
     if (rows->kind == GIR_EDGE) s->with[0] = graph_number(z, rows->graph);
 }
 
+static void group_slot(assembler *z, gir_id g, gn_graph_slot *s)
+{
+    const gir_node *n = gir_at(z->p, g);
+    s->how = GN_GROUP;
+    s->end = (int)n->op - GIR_GROUP;
+    if (s->end == GN_GROUPED_ROWS)
+        s->with[0] = graph_number(z, gir_in(z->p, g, 1));
+    else
+        s->column = column_number(z, gir_in(z->p, g, n->n_in - 1));
+    if (s->end == GN_GROUPED_NUMBERS) s->rows.rows = z->p->spaces.p[n->type.src].size;
+}
+
 static void drawn_slot(assembler *z, gir_id g, gn_graph_slot *s)
 {
     const gir_node *n = gir_at(z->p, g);
@@ -201,6 +213,9 @@ static int graph_number(assembler *z, gir_id g)
         s.with[0] = graph_number(z, gir_in(z->p, g, 1));
         break;
     case GIR_INDEX: index_slot(z, g, &s); break;
+    case GIR_GROUP:
+    case GIR_GROUP_ROWS:
+    case GIR_GROUP_NUMBERS: group_slot(z, g, &s); break;
     case GIR_DRAW:
     case GIR_SAMPLE:
     case GIR_CORRUPT: drawn_slot(z, g, &s); break;

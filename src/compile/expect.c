@@ -31,6 +31,12 @@ static sizes graph_sizes(const gn_artifact *a, int n, const low_hint *hints, int
     }
     sizes p = graph_sizes(a, n, hints, s->parent);
     if (p.edge < 0) return p;
+    if (s->how == GN_GROUP) { /* a row for each edge at most */
+        int64_t of[] = {p.src, -1, s->rows.rows};
+        if (s->end == GN_GROUPED_ROWS) of[1] = graph_sizes(a, n, hints, s->with[0]).dst;
+        int64_t rows = s->end == GN_GROUPED ? p.edge : p.dst;
+        return (sizes){of[s->end], rows, rows};
+    }
     if (s->how == GN_GROW) {
         int64_t rows = s->end == 0 ? p.src : p.dst;
         return (sizes){rows, rows, rows};

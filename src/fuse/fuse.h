@@ -110,7 +110,7 @@ fu_walk fu_walk_of(const fusion *f, gir_id v);
 int fu_find_walk(const region *r, fu_walk w); /* which of the region's it is; -1: none */
 /* Are both over relations that were bound, so that one region may have them? */
 bool fu_are_relations(const gir_program *p, fu_walk a, fu_walk b);
-bool fu_has_relations(const fusion *f);                         /* more than one */
+bool fu_has_relations(const fusion *f); /* more than one, or kinds of edges of one */
 int64_t fu_walked_elems(const gir_program *p, const region *r); /* of r's sums over edges */
 /* Does r walk edges, but not those that a region `own` of one walk does? */
 bool fu_walks_others(const region *r, const region *own);

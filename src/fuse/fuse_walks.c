@@ -36,10 +36,13 @@ bool fu_are_relations(const gir_program *p, fu_walk a, fu_walk b)
 
 bool fu_has_relations(const fusion *f)
 {
-    int n = 0;
-    for (gir_id v = 1; v < f->p->nodes.n; v++)
-        n += gir_at(f->p, v)->op == GIR_GRAPH && f->place[v] != FU_UNUSED;
-    return n > 1;
+    int graphs = 0, kinds = 0;
+    for (gir_id v = 1; v < f->p->nodes.n; v++) {
+        if (f->place[v] == FU_UNUSED) continue;
+        graphs += gir_at(f->p, v)->op == GIR_GRAPH;
+        kinds += gir_at(f->p, v)->op == GIR_FILTER;
+    }
+    return graphs > 1 || kinds > 1;
 }
 
 int64_t fu_walked_elems(const gir_program *p, const region *r)

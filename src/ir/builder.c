@@ -40,7 +40,7 @@ gir_id gir_append(gir_program *p, gir_op op, int n, const gir_id *in, const gir_
         gir_space *edge = &p->spaces.p[node.type.edge];
         if (edge->kind == GIR_EDGE && edge->graph == 0) edge->graph = id;
     }
-    if (gir_picks_new(&node) && node.type.dst < p->spaces.n &&
+    if (gir_makes_rows(&node) && node.type.dst < p->spaces.n &&
         p->spaces.p[node.type.dst].graph == 0)
         p->spaces.p[node.type.dst].graph = id;
     return id;
@@ -161,6 +161,22 @@ gir_id gir_filter(gir_program *p, gir_id g, gir_id mask)
 gir_id gir_index(gir_program *p, gir_id i, gir_space_id of)
 {
     return must(p, GIR_INDEX, 1, &i, &(gir_attr){.i = {of}}, NULL);
+}
+
+gir_id gir_group(gir_program *p, gir_id g, gir_id k)
+{
+    return must(p, GIR_GROUP, 2, (const gir_id[]){g, k}, NULL, NULL);
+}
+
+gir_id gir_group_rows(gir_program *p, gir_id h)
+{
+    return must(p, GIR_GROUP_ROWS, 2, (const gir_id[]){h, gir_in(p, h, 0)}, NULL, NULL);
+}
+
+gir_id gir_group_numbers(gir_program *p, gir_id h, gir_space_id of)
+{
+    const gir_id in[3] = {h, gir_in(p, h, 0), gir_in(p, h, 1)};
+    return must(p, GIR_GROUP_NUMBERS, 3, in, &(gir_attr){.i = {of}}, NULL);
 }
 
 gir_id gir_without(gir_program *p, gir_id g, gir_id h, bool either)

@@ -278,6 +278,75 @@ gn_status *gir_eval_INDEX(gir_eval_t *e)
     return NULL;
 }
 
+/* Edges of g by destination and number, those that agree in their order. */
+static int64_t *grouped_order(gn_arena *a, const gir_coo *g, const double *k)
+{
+    int64_t *at = GN_NEW_N(a, int64_t, g->n_edge + 1);
+    for (int64_t e = 0; e < g->n_edge; e++) {
+        int64_t to = e;
+        for (; to > 0 && g->dst[at[to - 1]] == g->dst[e] && k[at[to - 1]] > k[e]; to--)
+            at[to] = at[to - 1];
+        at[to] = e;
+    }
+    return at;
+}
+
+gn_status *gir_eval_GROUP(gir_eval_t *e)
+{
+    const gir_coo *g = gir_arg(e, 0)->graph;
+    const double *k = gir_arg(e, 1)->v;
+    const int64_t *at = grouped_order(e->arena, g, k);
+    gir_coo *out = gir_edges_of(e->arena, g, g->n_edge);
+    int64_t rows = 0;
+    for (int64_t i = 0; i < g->n_edge; i++) {
+        bool same = i > 0 && g->dst[at[i - 1]] == g->dst[at[i]] && k[at[i - 1]] == k[at[i]];
+        rows += !same;
+        gir_keep_edge(out, g, at[i], g->src[at[i]], rows - 1);
+    }
+    out->n_dst = rows;
+    e->out->graph = out;
+    return NULL;
+}
+
+/* A pick for the rows of a group; from[t]: an edge of each. */
+static gir_coo *pick_for_groups(gir_eval_t *e, int64_t n_src, int64_t **from)
+{
+    const gir_coo *h = gir_arg(e, 0)->graph;
+    gir_coo *out = GN_NEW(e->arena, gir_coo);
+    *out = (gir_coo){.n_src = n_src, .n_dst = h->n_dst, .n_edge = h->n_dst};
+    int64_t **const array[] = {&out->src, &out->dst, &out->pos, from};
+    for (int k = 0; k < 4; k++) *array[k] = GN_NEW_N(e->arena, int64_t, h->n_dst + 1);
+    for (int64_t i = 0; i < h->n_edge; i++) (*from)[h->dst[i]] = h->from[i];
+    for (int64_t t = 0; t < h->n_dst; t++) out->dst[t] = out->pos[t] = t;
+    return out;
+}
+
+gn_status *gir_eval_GROUP_ROWS(gir_eval_t *e)
+{
+    const gir_coo *g = gir_arg(e, 1)->graph;
+    int64_t *from;
+    gir_coo *out = pick_for_groups(e, g->n_dst, &from);
+    for (int64_t t = 0; t < out->n_dst; t++) out->src[t] = g->dst[from[t]];
+    e->out->graph = out;
+    return NULL;
+}
+
+gn_status *gir_eval_GROUP_NUMBERS(gir_eval_t *e)
+{
+    const gir_coo *g = gir_arg(e, 1)->graph;
+    const gir_value *k = gir_arg(e, 2);
+    int64_t *from, n = e->p->spaces.p[gir_node_at_hand(e)->type.src].size;
+    gir_coo *out = pick_for_groups(e, n, &from);
+    for (int64_t t = 0; t < out->n_dst; t++) {
+        out->src[t] = gir_to_i64(k->v[from[t]]);
+        if (out->src[t] < 0 || out->src[t] >= n)
+            GN_FAIL(GN_ERR_DATA, "group: edge %lld has number %lld, out of range: there are %lld",
+                    (long long)g->pos[from[t]], (long long)out->src[t], (long long)n);
+    }
+    e->out->graph = out;
+    return NULL;
+}
+
 gn_status *gir_eval_SAMPLE(gir_eval_t *e)
 {
     const gir_coo *g = gir_arg(e, 0)->graph;

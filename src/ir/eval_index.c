@@ -10,6 +10,7 @@ static int64_t user_row(const gir_eval_t *e, int64_t row)
     const gir_space *s = &e->p->spaces.p[gir_node_at_hand(e)->type.space];
     if (s->graph == 0) return row;
     const gir_coo *g = e->values[s->graph].graph;
+    if (gir_at(e->p, s->graph)->op == GIR_GROUP) return row;
     return s->kind == GIR_EDGE ? g->pos[row] : g->src[row];
 }
 

@@ -205,6 +205,9 @@ typedef struct gir_drawing { /* attributes of DRAW */
     gir_id weight; /* 0: all alike */
     gir_id time;   /* 0: none */
 } gir_drawing;
+gir_id gir_group(gir_program *p, gir_id g, gir_id k);
+gir_id gir_group_rows(gir_program *p, gir_id h);
+gir_id gir_group_numbers(gir_program *p, gir_id h, gir_space_id of);
 gir_id gir_without(gir_program *p, gir_id g, gir_id h, bool either);
 gir_id gir_draw(gir_program *p, gir_id g, gir_id key, gir_id r, const gir_drawing *how);
 gir_id gir_corrupt(gir_program *p, gir_id g, gir_id key, int64_t times, int end, uint32_t site);
@@ -216,13 +219,23 @@ void gir_output_add(gir_program *p, gir_output_kind kind, const char *name, gir_
 /* Result k of a forward pass: its outputs but the loss, in order; NULL: there are fewer. */
 const gir_output *gir_result(const gir_program *p, int k);
 
-/* Does a graph value pick rows: SUBSET, GROW, ENDS, INDEX, or such a one seen from other picked
- * rows (RESTRICT of its sources)?  Edge k of a pick ends at row k. */
+/* Does a graph value pick rows, with repeats where data say so? */
+static inline bool gir_picks_named(const gir_node *n)
+{
+    return n->op == GIR_INDEX || n->op == GIR_GROUP_ROWS || n->op == GIR_GROUP_NUMBERS;
+}
+/* Does a graph value pick rows: SUBSET, GROW, ENDS, one of those, or such a one seen from other
+ * picked rows (RESTRICT of its sources)?  Edge k of a pick ends at row k. */
 bool gir_is_pick(const gir_program *p, gir_id g);
 /* A pick of each row once at most, into a space of its own? */
 static inline bool gir_picks_new(const gir_node *n)
 {
     return n->op == GIR_SUBSET || n->op == GIR_GROW || n->op == GIR_ENDS;
+}
+/* Does it make the space that it ends in? */
+static inline bool gir_makes_rows(const gir_node *n)
+{
+    return gir_picks_new(n) || n->op == GIR_GROUP;
 }
 /* Does a graph value pick each row once at most: one of those, or what RESTRICT leaves of one? */
 bool gir_picks_once(const gir_program *p, gir_id g);
@@ -286,8 +299,8 @@ static inline bool gir_redraws_edges(const gir_node *n)
 /* Are its operands that are no graphs read by the runtime alone, which makes edges of them? */
 static inline bool gir_reads_data(const gir_node *n)
 {
-    return n->op == GIR_FILTER || n->op == GIR_INDEX || n->op == GIR_DRAW ||
-           (n->op == GIR_SUBSET && n->n_in > 1) || gir_draws_edges(n);
+    return n->op == GIR_FILTER || n->op == GIR_INDEX || n->op == GIR_DRAW || n->op == GIR_GROUP ||
+           n->op == GIR_GROUP_NUMBERS || (n->op == GIR_SUBSET && n->n_in > 1) || gir_draws_edges(n);
 }
 /* Of a DRAW: the operands by which edges are drawn, and their times; 0: none. */
 gir_id gir_draw_weight(const gir_program *p, gir_id v);
@@ -300,7 +313,8 @@ bool gir_is_apart(const gir_program *p, gir_id g);
 /* The space that an operator's attribute names; 0: none. */
 static inline gir_space_id gir_named_space(const gir_node *n)
 {
-    return n->op == GIR_SIZE || n->op == GIR_INDEX ? (gir_space_id)n->attr.i[0] : 0;
+    bool names = n->op == GIR_SIZE || n->op == GIR_INDEX || n->op == GIR_GROUP_NUMBERS;
+    return names ? (gir_space_id)n->attr.i[0] : 0;
 }
 
 /* The value that tells how many rows a space has at run time: an edge space's graph, a pick, else

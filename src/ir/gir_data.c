@@ -150,7 +150,7 @@ bool gir_picks_once(const gir_program *p, gir_id g)
 bool gir_is_pick(const gir_program *p, gir_id g)
 {
     while (gir_at(p, g)->op == GIR_RESTRICT && gir_at(p, g)->attr.i[0] == 1) g = gir_in(p, g, 0);
-    return gir_picks_new(gir_at(p, g)) || gir_at(p, g)->op == GIR_INDEX;
+    return gir_picks_new(gir_at(p, g)) || gir_picks_named(gir_at(p, g));
 }
 
 int64_t gir_known_edges(const gir_program *p, gir_id g)

@@ -167,7 +167,7 @@ static bool derived_graph(gir_rule *r, bool reverse)
     if (!gir_graph_operand(r, 0)) return false;
     gir_op of = (gir_op)gir_at(r->p, r->in[0])->op;
     if (of == GIR_SUBSET || of == GIR_GROW || of == GIR_ENDS || of == GIR_RESTRICT ||
-        of == GIR_INDEX || of == GIR_DRAW)
+        of == GIR_DRAW || of == GIR_GROUP || gir_picks_named(gir_at(r->p, r->in[0])))
         return gir_misfit(r, "not of a graph that was restricted to picked rows");
     const gir_type *g = gir_rule_in(r, 0);
     r->out->is_graph = 1;

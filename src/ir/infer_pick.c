@@ -166,8 +166,8 @@ static bool of_edge_list(gir_rule *r)
         const gir_node *n = gir_at(r->p, g);
         if (n->op == GIR_GRAPH) break;
         if (n->op == GIR_SUBSET || n->op == GIR_GROW || n->op == GIR_ENDS ||
-            n->op == GIR_RESTRICT || n->op == GIR_INDEX || n->op == GIR_DRAW ||
-            n->op == GIR_WITHOUT)
+            n->op == GIR_RESTRICT || n->op == GIR_DRAW || n->op == GIR_WITHOUT ||
+            n->op == GIR_GROUP || gir_picks_named(n))
             return gir_misfit(r, "not of a graph of picked rows");
         if (n->op == GIR_PATTERN) return gir_misfit(r, "not of the pattern of a matrix");
         g = gir_in(r->p, g, 0);
@@ -216,6 +216,52 @@ bool gir_infer_INDEX(gir_rule *r)
     r->out->is_graph = 1;
     r->out->src = (gir_space_id)s;
     r->out->dst = i->space;
+    return gir_edge_space(r);
+}
+
+bool gir_infer_GROUP(gir_rule *r)
+{
+    if (!gir_graph_operand(r, 0) || !gir_same_edges(r, 0)) return false;
+    const gir_type *g = gir_rule_in(r, 0), *k = gir_rule_in(r, 1);
+    if (k->is_graph || (k->elem != GN_I32 && k->elem != GN_I64) || k->rank || k->space != g->edge)
+        return gir_misfit(r, "the numbers are %s, not %s i32[] or i64[]", gir_rule_text(r, 1),
+                          space_at(r, g->edge)->name);
+    if (gir_is_apart(r->p, r->in[0])) return gir_misfit(r, "not of edges that are apart");
+    if (space_at(r, g->dst)->kind == GIR_EDGE)
+        return gir_misfit(r, "rows of %s are edges", space_at(r, g->dst)->name);
+    gir_space_id from = g->src;
+    if (!data_operand(r, 1) || !gir_same_edges(r, 1) || !picked_space(r, g->dst)) return false;
+    r->out->src = from;
+    return true;
+}
+
+/* Operand 0 is a GROUP of operand 1. */
+static bool group_operand(gir_rule *r)
+{
+    if (!gir_graph_operand(r, 0) || !gir_graph_operand(r, 1)) return false;
+    if (op_of(r, 0) != GIR_GROUP || gir_in(r->p, r->in[0], 0) != r->in[1])
+        return gir_misfit(r, "operand 1 is no group of operand 2");
+    r->out->is_graph = 1;
+    r->out->dst = gir_rule_in(r, 0)->dst;
+    return true;
+}
+
+bool gir_infer_GROUP_ROWS(gir_rule *r)
+{
+    if (!group_operand(r)) return false;
+    r->out->src = gir_rule_in(r, 1)->dst;
+    return gir_edge_space(r);
+}
+
+bool gir_infer_GROUP_NUMBERS(gir_rule *r)
+{
+    int64_t s = r->attr->i[0];
+    if (!group_operand(r)) return false;
+    if (gir_in(r->p, r->in[0], 1) != r->in[2])
+        return gir_misfit(r, "operand 3 has not the numbers of the group");
+    if (s <= 0 || s >= r->p->spaces.n || space_at(r, (gir_space_id)s)->size < 0)
+        return gir_misfit(r, "no space of known size");
+    r->out->src = (gir_space_id)s;
     return gir_edge_space(r);
 }
 

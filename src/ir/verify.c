@@ -28,7 +28,7 @@ static gn_status *verify_space(const gir_program *p, gir_space_id s, gn_map *nam
         BROKEN("feature space %s has no size", space->name);
     if (space->graph == 0) return NULL;
     const gir_node *g = space->graph < p->nodes.n ? gir_at(p, space->graph) : NULL;
-    bool picks = g && gir_picks_new(g) && g->type.is_graph && g->type.dst == s;
+    bool picks = g && gir_makes_rows(g) && g->type.is_graph && g->type.dst == s;
     if (space->kind != GIR_EDGE && !picks)
         BROKEN("space %s has a graph and is no edge space", space->name);
     if (space->kind == GIR_EDGE && (!g || !g->type.is_graph || g->type.edge != s))
@@ -92,7 +92,7 @@ static gn_status *verify_value(gir_program *p, gir_id v)
     if (n->type.is_graph && p->spaces.p[n->type.edge].graph != v && gir_owns_edges(p, v))
         BROKEN("%%%u = %s: its edge space %s belongs to %%%u", v, op->text,
                p->spaces.p[n->type.edge].name, p->spaces.p[n->type.edge].graph);
-    if (gir_picks_new(n) && p->spaces.p[n->type.dst].graph != v)
+    if (gir_makes_rows(n) && p->spaces.p[n->type.dst].graph != v)
         BROKEN("%%%u = %s: space %s belongs to %%%u", v, op->text, p->spaces.p[n->type.dst].name,
                p->spaces.p[n->type.dst].graph);
     if (!n->type.is_graph) GN_TRY(verify_rows(p, v, n->type.space));

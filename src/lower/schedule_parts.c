@@ -89,7 +89,7 @@ static int64_t best_part(const int64_t *classes, int64_t rows, int64_t most, int
  * drawn anew at every run have other lengths then. */
 static bool stays_whole(const gir_program *p, fu_walk w)
 {
-    if (gir_at(p, w.graph)->op == GIR_INDEX && w.end == GIR_DST) return true;
+    if (gir_picks_named(gir_at(p, w.graph)) && w.end == GIR_DST) return true;
     if (gir_picks_once(p, w.graph)) return true;
     return gir_is_drawn(p, w.graph) && !gir_is_reordered(p, w.graph);
 }

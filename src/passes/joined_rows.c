@@ -67,28 +67,10 @@ static key end_of(const gir_program *p, gir_id g, int end)
     return g * 2 + (key)end;
 }
 
-/* Of a graph that is bound, of its edges of one kind, or of either into picked rows
- * (restrict_rows).  Other derived graphs have other edges. */
-static const gn_ends *known_ends(const joiner *z, gir_id g)
+/* Into picked rows no edge may lead: that is known, too. */
+static bool are_few(const gn_ends *e, int64_t joined, int64_t rows)
 {
-    const gir_program *p = z->from;
-    const gir_node *n = gir_at(p, g);
-    bool picked = n->op == GIR_RESTRICT && n->attr.i[0] & 2;
-    int level = picked ? gn_pick_level(p, gir_in(p, g, n->n_in - 1)) : 0;
-    gn_row_walk w;
-    if (picked) g = gir_in(p, g, 0);
-    for (gir_id of = g; gir_at(p, of)->op != GIR_GRAPH; of = gir_in(p, of, 0)) {
-        bool same = gir_at(p, of)->op == GIR_FILTER || (picked && gir_at(p, of)->op == GIR_REVERSE);
-        if (!same) return NULL;
-    }
-    if (!gn_is_walk(p, g, &w) || (gir_at(p, g)->op == GIR_FILTER && !w.column)) return NULL;
-    for (int k = 0; k < z->opt->n_ends; k++) {
-        const gn_ends *e = &z->opt->ends[k];
-        bool same = !strcmp(e->name, w.graph) && e->picked == picked && !e->column == !w.column;
-        same = same && (!w.column || (!strcmp(e->column, w.column) && e->value == w.value));
-        if (same && (!picked || (e->level == level && e->back == w.back))) return e;
-    }
-    return NULL;
+    return (joined > 0 || e->picked) && joined <= rows / FEW;
 }
 
 /* Which ends join few rows?  Is there one? */
@@ -96,9 +78,9 @@ static bool find_few(joiner *z)
 {
     bool any = false;
     for (gir_id g = 1; g < z->from->nodes.n; g++) {
-        const gn_ends *e = known_ends(z, g);
-        z->few[2 * g] = e && e->joined_src > 0 && e->joined_src <= e->src / FEW;
-        z->few[2 * g + 1] = e && e->joined_dst > 0 && e->joined_dst <= e->dst / FEW;
+        const gn_ends *e = gn_known_ends(z->from, g, z->opt);
+        z->few[2 * g] = e && are_few(e, e->joined_src, e->src);
+        z->few[2 * g + 1] = e && are_few(e, e->joined_dst, e->dst);
         any = any || z->few[2 * g] || z->few[2 * g + 1];
     }
     return any;

@@ -106,6 +106,9 @@ typedef struct gn_pass_options {
     X(node_exp, 0, "takes the exponentials of a softmax over edges once a node")                   \
     X(factor, 0, "takes what all edges of a row share out of the sum over them")                   \
     X(recover, 0, "what a value that is in memory anyway tells is not stored beside it")           \
+    X(group_kinds, 0,                                                                              \
+      "computes kinds of edges together, a row for each kind that a node has, where those are "    \
+      "few")                                                                                       \
     X(joined_rows, 0, "makes products of those rows alone that have edges, where those are few")   \
     X(pair_products, 0, "adds products to each other first where more than those is added up")     \
     X(dense, 2, "makes transposed operands of matrix products plain")                              \
@@ -215,6 +218,10 @@ bool gn_is_joined(const gir_program *p, gir_id v);
  * is expected of the graphs at hand (pass options) goes before what is written in the program, so
  * that programs for other sizes decide alike: of a graph that ends there, else of all spaces. */
 int64_t gn_expected_rows(const gir_program *p, gir_space_id space, const gn_pass_options *opt);
+
+/* What is expected of the rows at the ends of a graph that is bound, of its edges of one kind, or
+ * of either into picked rows; NULL: nothing is known. */
+const gn_ends *gn_known_ends(const gir_program *p, gir_id g, const gn_pass_options *opt);
 
 /* What v repeats, through reshapes and broadcasts: one number a row, or a const; 0: neither. */
 gir_id gn_scale_of(const gir_program *p, gir_id v);

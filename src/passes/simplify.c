@@ -86,10 +86,45 @@ static gir_id choose(const site *s, gir_id a, gir_id b)
     return 0;
 }
 
+static int parts_of(const site *s, gir_id v, int64_t axis)
+{
+    bool apart = def(s, v)->op == GIR_CONCAT && def(s, v)->attr.i[0] == axis;
+    return apart ? def(s, v)->n_in : 1;
+}
+
+/* x and y along an axis, and what each is put together of. */
+static gir_id joined(const site *s, gir_id x, gir_id y, int64_t axis, const gir_type *type)
+{
+    int m = parts_of(s, x, axis), n = parts_of(s, y, axis);
+    gir_id *in = GN_NEW_N(s->r->to->arena, gir_id, m + n);
+    for (int k = 0; k < m; k++) in[k] = m > 1 ? operand(s, x, k) : x;
+    for (int k = 0; k < n; k++) in[m + k] = n > 1 ? operand(s, y, k) : y;
+    return gn_rewrite_share(s->r, GIR_CONCAT, m + n, in, &(gir_attr){.i = {axis}}, type);
+}
+
+/* What lies side by side, with zeros around, as gradients of slices of one value do.  0: they do
+ * not. */
+static gir_id side_by_side(const site *s, gir_id a, gir_id b)
+{
+    if (def(s, a)->op != GIR_PAD || def(s, b)->op != GIR_PAD) return 0;
+    int64_t axis = def(s, a)->attr.i[0], first = def(s, a)->attr.i[1];
+    if (def(s, b)->attr.i[0] != axis) return 0;
+    if (def(s, b)->attr.i[1] < first) return side_by_side(s, b, a);
+    gir_id x = operand(s, a, 0), y = operand(s, b, 0);
+    gir_type both = def(s, x)->type;
+    if (first + both.dim[axis] != def(s, b)->attr.i[1]) return 0;
+    both.dim[axis] += def(s, y)->type.dim[axis];
+    gir_id all = joined(s, x, y, axis, &both);
+    if (gir_type_eq(&both, &s->type)) return all;
+    return view(s, GIR_PAD, all, &(gir_attr){.i = {axis, first}});
+}
+
 static gir_id simplify_add(const site *s, gir_id a, gir_id b)
 {
     if (equals(s, a, 0)) return b;
     if (equals(s, b, 0)) return a;
+    gir_id beside = side_by_side(s, a, b);
+    if (beside) return beside;
     gir_id chosen = choose(s, a, b);
     if (chosen) return chosen;
     if (def(s, b)->op == GIR_NEG) return instead(s, GIR_SUB, 2, a, operand(s, b, 0));

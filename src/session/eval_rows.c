@@ -57,6 +57,7 @@ static int64_t rows_of_part(const gn_session *s)
 /* Can figures be had of some rows, or of some edges (*of) at a time? */
 static gn_status *check(const gn_session *s, const char **of)
 {
+    int64_t width;
     *of = NULL;
     if (gn_watches_loss(&s->model->train))
         GN_FAIL(GN_ERR_MODEL, "`evaluate = batch` has figures of results, and no `val_loss`");
@@ -64,7 +65,7 @@ static gn_status *check(const gn_session *s, const char **of)
     if (gn_session_ranks(s))
         GN_FAIL(GN_ERR_MODEL, "`evaluate = batch` does not go with facts that are ranked, each "
                               "among all nodes: `evaluate = full` does");
-    *of = gn_session_scored(s);
+    *of = gn_session_scored(s, &width);
     if (*of) return NULL;
     GN_FAIL(GN_ERR_MODEL,
             "`evaluate = batch` is of models that give `node[C]`, or each edge of a relation a "

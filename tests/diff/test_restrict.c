@@ -263,7 +263,14 @@ static gir_program *read_source(world *w)
     gn_ast *ast;
     gn_model *m;
     need(gn_parse(&w->a, text, strlen(text), "model", &ast), w, "parse");
-    gn_data_shape shape = {.n_features = 6, .n_classes = 7, .has_edge_weight = w->s->weights};
+    static const gn_schema_space node = {"node", -1};
+    static const gn_schema_relation g = {"g", 0, 0, -1};
+    static const gn_schema_column kind = {.name = "g.kind", .on_edges = true, .elem = GN_I32};
+    static const gn_schema schema = {1, 1, 1, &node, &g, &kind, 0};
+    gn_data_shape shape = {.n_features = 6,
+                           .n_classes = 7,
+                           .has_edge_weight = w->s->weights,
+                           .schema = strstr(text, "kind: edge") ? &schema : NULL};
     need(gn_elaborate(&w->a, ast, NULL, &shape, 0, NULL, &m), w, "elaborate");
     return gn_loss_alone(&w->a, m->loss);
 }
@@ -554,6 +561,99 @@ START_TEST(heads_compiled)
 }
 END_TEST
 
+/* Sums over kinds of edges that are made together (group_kinds). */
+#define BY_KIND(layer)                                                                             \
+    "model M() (g: graph, kind: edge of int, x: node[F]) -> node[C] {\n  a = " layer               \
+    "\n  b = " layer                                                                               \
+    "\n  out = Linear(C)\n  return out(relu(b(g, relu(a(g, dropout(x, 0.3), kind)), "              \
+    "kind)))\n}\n"
+static const source kinds[] = {
+    {"means", BY_KIND("RGCNConv(4, relations = 3)"), false, false},
+    {"of bases", BY_KIND("RGCNConv(7, relations = 4, bases = 2)"), false, false},
+    {"sums", BY_KIND("RGCNConv(9, relations = 2, aggr = \"sum\")"), false, false},
+    {"maxima", BY_KIND("RGCNConv(4, relations = 3, aggr = \"max\")"), false, false},
+    {"blocks along a diagonal", BY_KIND("RGCNConv(6, relations = 3, blocks = 2)"), false, true},
+};
+enum { KINDS = sizeof kinds / sizeof *kinds, MOST_KINDS = 4 };
+
+/* Each kind joins few rows. */
+static gn_pass_options few_of_kinds(world *w, int levels)
+{
+    gn_pass_options o = few_rows(levels);
+    const char *column = NULL;
+    for (gir_id v = 1; v < w->loss->nodes.n; v++) {
+        const gir_node *n = gir_at(w->loss, v);
+        if (n->op == GIR_INPUT && n->type.elem == GN_I32 && strstr(n->attr.name, "kind"))
+            column = n->attr.name;
+    }
+    gn_ends *e = GN_NEW_N(&w->a, gn_ends, MOST_KINDS * levels + 1);
+    for (int k = 0; k < MOST_KINDS * levels; k++)
+        e[k] = (gn_ends){.name = "g",
+                         .src = 1000,
+                         .dst = 1000,
+                         .joined_src = 1,
+                         .joined_dst = 1,
+                         .picked = true,
+                         .level = k / MOST_KINDS,
+                         .column = column,
+                         .value = k % MOST_KINDS};
+    o.ends = e;
+    o.n_ends = MOST_KINDS * levels;
+    return o;
+}
+
+/* With gradients, as the driver does it; `whole`: what comes after, too. */
+static gir_program *by_kinds(world *w, int levels, bool moved, bool whole)
+{
+    gn_pass_options o = few_of_kinds(w, levels);
+    gir_program *p = w->loss, *q;
+    need(gn_pass_cse(&w->a, p, &p), w, "cse");
+    if (moved) need(gn_run_reassociate(&w->a, p, &o, &p), w, "reassociate");
+    need(gn_run_restrict_rows(&w->a, p, &o, &p), w, "restrict_rows");
+    need(gn_run_group_kinds(&w->a, p, &o, &q), w, "group_kinds");
+    need(gir_verify(q), w, "group_kinds");
+    ck_assert_msg((count(q, GIR_GROUP, -1) > 0) == !w->s->declines, "%s: %d groups", w->s->what,
+                  count(q, GIR_GROUP, -1));
+    need(gn_pass_dce(&w->a, q, &q), w, "dce");
+    q = with_gradients(w, q);
+    o.levels = 0;
+    if (whole) need(gn_passes_run(&w->a, q, &o, NULL, &q), w, "passes");
+    return q;
+}
+
+START_TEST(kinds_evaluated)
+{
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        world w = {.s = &kinds[_i]};
+        gn_arena_init(&w.a);
+        w.loss = read_source(&w);
+        make_data(&w, seed);
+        gir_program *p = with_gradients(&w, w.loss);
+        gir_value *want = evaluate(&w, p);
+        for (int levels = 1; levels < 4; levels++) {
+            const char *how = gn_arena_printf(&w.a, "seed %d, %d levels", (int)seed, levels);
+            gir_program *q = by_kinds(&w, levels, seed % 2, seed % 3 == 0);
+            compare(&w, p, want, q, evaluate(&w, q), how);
+        }
+        gn_arena_free(&w.a);
+    }
+}
+END_TEST
+
+START_TEST(kinds_compiled)
+{
+    if (suite_leaves_out(_i, GN_UNDER_ASAN ? 4 : 1)) return; /* each compiles */
+    world w = {.s = &kinds[_i]};
+    gn_arena_init(&w.a);
+    w.loss = read_source(&w);
+    make_data(&w, 2 + (uint64_t)_i);
+    gir_program *q = by_kinds(&w, 2, false, true);
+    unsigned modes = 1u << 0 | 1u << 3 | 1u << 6;
+    need(run_every_way(q, &w.env, modes, 1u << 3, NULL), &w, "compiled");
+    gn_arena_free(&w.a);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("restrict");
@@ -563,6 +663,8 @@ int main(void)
     tcase_add_loop_test(t, compiled, 0, SOURCES);
     tcase_add_loop_test(t, steps, 0, SOURCES);
     tcase_add_loop_test(t, steps_compiled, 0, SOURCES);
+    tcase_add_loop_test(t, kinds_evaluated, 0, KINDS);
+    tcase_add_loop_test(t, kinds_compiled, 0, KINDS);
     tcase_set_timeout(t, 900);
     return RUN_CASES("restrict", t);
 }

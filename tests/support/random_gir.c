@@ -222,6 +222,7 @@ static gir_space_id random_space(gen *z)
     }
     case GIR_CELL:
     case GIR_GATHER: return chance(z, 70) ? z->node : z->item;
+    case GIR_GROUP:
     case GIR_FILTER: return edge;
     case GIR_INDEX: return chance(z, 60) ? edge : chance(z, 50) ? z->node : z->item;
     default: break;
@@ -257,7 +258,7 @@ gir_type random_type(gen *z, int kinds)
     bool key = z->aim == GIR_RNG_KEY || z->aim == GIR_RANDOM;
     t.rank = (uint8_t)(key ? 0 : chance(z, 60) ? 1 : rnd(z, 4));
     if (z->aim == GIR_CELL) t.rank = 1;
-    if (z->aim == GIR_FILTER || z->aim == GIR_INDEX) t.rank = 0;
+    if (z->aim == GIR_FILTER || z->aim == GIR_INDEX || z->aim == GIR_GROUP) t.rank = 0;
     if (z->aim == GIR_MATMUL) t.rank = t.space ? 1 : 2;
     if (z->aim == GIR_TO_ROWS && t.rank == 0) t.rank = 1;
     if (z->aim && z->maker == GIR_REDUCE) t.rank++;

@@ -79,9 +79,8 @@ static int64_t *find_limits(gn_arena *a, const gir_program *p, const int64_t *ro
     for (gir_id v = 1; v < p->nodes.n; v++) limit[v] = INT64_MAX;
     for (gir_id v = p->nodes.n; v-- > 1;) {
         const gir_node *n = gir_at(p, v);
-        int64_t most = n->op == GIR_INDEX ? rows[n->type.src]
-                       : n->type.is_graph ? INT64_MAX
-                                          : limit[v];
+        bool numbers = n->op == GIR_INDEX || n->op == GIR_GROUP_NUMBERS;
+        int64_t most = numbers ? rows[n->type.src] : n->type.is_graph ? INT64_MAX : limit[v];
         for (int k = 0; k < n->n_in; k++) {
             gir_id o = gir_in(p, v, k);
             if (!gir_type_of(p, o)->is_graph && limit[o] > most) limit[o] = most;

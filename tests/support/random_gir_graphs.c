@@ -34,7 +34,7 @@ bool is_derived(const gir_program *p, gir_id g, gir_space_id s)
     gir_op op = (gir_op)gir_at(p, g)->op;
     return op == GIR_SELF_LOOPS || op == GIR_REMOVE_LOOPS || op == GIR_REMAINING_LOOPS ||
            op == GIR_REVERSE || op == GIR_RESTRICT || op == GIR_FILTER || op == GIR_DRAW ||
-           op == GIR_WITHOUT || gir_draws_edges(gir_at(p, g));
+           op == GIR_WITHOUT || op == GIR_GROUP || gir_draws_edges(gir_at(p, g));
 }
 bool derived_from(const gir_program *p, gir_id g, gir_space_id s)
 {
@@ -164,6 +164,28 @@ gir_id make_index(gen *z, gir_id must)
                      : of == 2 ? gir_space_add(z->p, "kind", GIR_NODE, 7 + rnd(z, 3))
                                : gir_space_add(z->p, "feature", GIR_FEATURE, 7 + rnd(z, 3));
     return make(z, GIR_INDEX, 1, &i, (gir_attr){.i = {s}}, NULL);
+}
+
+/* Edges by numbers below 4, or that the environment keeps below; and the picks for such rows. */
+gir_id make_group(gen *z, gir_op op, gir_id must)
+{
+    bool graph = must && gir_type_of(z->p, must)->is_graph;
+    if (op != GIR_GROUP) {
+        gir_id h = graph && gir_at(z->p, must)->op == GIR_GROUP ? must
+                                                                : make_group(z, GIR_GROUP, must);
+        if (!h) return 0;
+        if (op == GIR_GROUP_ROWS) return gir_group_rows(z->p, h);
+        return gir_group_numbers(z->p, h, gir_space_add(z->p, "kind", GIR_NODE, 7 + rnd(z, 3)));
+    }
+    gir_id k = graph ? 0 : must, g = graph ? must : k ? 0 : graph_where(z, lists, 0);
+    if (k) g = z->p->spaces.p[gir_type_of(z->p, k)->space].graph;
+    if (!g || gir_is_drawn(z->p, g) || gir_is_apart(z->p, g)) return 0;
+    if (!k) {
+        gir_type t = gir_tensor(chance(z, 50) ? GN_I32 : GN_I64, gir_type_of(z->p, g)->edge, 0,
+                                NULL);
+        k = like(z, t);
+    }
+    return make(z, GIR_GROUP, 2, (const gir_id[]){g, k}, (gir_attr){0}, NULL);
 }
 
 gir_id make_filter(gen *z, gir_id must)

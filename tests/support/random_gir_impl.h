@@ -78,6 +78,7 @@ gir_id make_grow(gen *z, gir_id must);
 gir_id make_ends(gen *z, gir_id must);
 gir_id make_put(gen *z, gir_id must);
 gir_id make_index(gen *z, gir_id must);
+gir_id make_group(gen *z, gir_op op, gir_id must); /* and of it */
 gir_id make_filter(gen *z, gir_id must);
 gir_id make_draw(gen *z, gir_id must);
 gir_id make_without(gen *z, gir_id must);

@@ -49,6 +49,9 @@ int operand_kinds(gir_op op)
     case GIR_SUBSET: return BOOLS;
     case GIR_FILTER: return BOOLS | GRAPHS;
     case GIR_INDEX: return INTS;
+    case GIR_GROUP_ROWS:
+    case GIR_GROUP_NUMBERS: return GRAPHS;
+    case GIR_GROUP:
     case GIR_DRAW:
     case GIR_SAMPLE:
     case GIR_CORRUPT: return INTS | GRAPHS;
@@ -150,6 +153,7 @@ static int operand_spaces(gir_op op)
     case GIR_FILTER:
     case GIR_SCATTER: return EDGES | DERIVED | NONZEROS;
     case GIR_INDEX: return NODES | EDGES | DERIVED;
+    case GIR_GROUP: return EDGES | DERIVED;
     case GIR_CARRY: return EDGES | DERIVED | NONZEROS | NODES;
     case GIR_UNCARRY: return DERIVED;
     case GIR_SPACE_REDUCE: return ALL & ~PLAIN;
@@ -185,8 +189,23 @@ static bool may_be_data(gir_op op)
     }
 }
 
+/* Of a group of edges, or a pick for its rows: gradients carry to the one and sum by the other. */
+static bool group_pair(gir_op p, gir_op c)
+{
+    switch (c) {
+    case GIR_GATHER: return true;
+    case GIR_SCATTER: return p != GIR_GROUP_NUMBERS;
+    case GIR_TAKE: return p != GIR_GROUP;
+    case GIR_UNCARRY:
+    case GIR_GROUP_ROWS:
+    case GIR_GROUP_NUMBERS: return p == GIR_GROUP;
+    default: return false;
+    }
+}
+
 static bool graph_pair(gir_op p, gir_op c)
 {
+    if (p >= GIR_GROUP && p <= GIR_GROUP_NUMBERS) return group_pair(p, c);
     bool once = p == GIR_SUBSET || p == GIR_GROW || p == GIR_ENDS, picked = once || p == GIR_INDEX,
          some = p == GIR_RESTRICT;
     switch (c) {
@@ -194,6 +213,9 @@ static bool graph_pair(gir_op p, gir_op c)
     case GIR_REMOVE_LOOPS:
     case GIR_REMAINING_LOOPS:
     case GIR_FILTER: return is_list(p);
+    case GIR_GROUP: return is_list(p) || p == GIR_RESTRICT;
+    case GIR_GROUP_ROWS:
+    case GIR_GROUP_NUMBERS: return false;
     case GIR_DRAW: return p != GIR_SAMPLE && p != GIR_CORRUPT && p != GIR_ENDS && p != GIR_INDEX;
     case GIR_SAMPLE:
     case GIR_CORRUPT: return is_list(p) || p == GIR_CORRUPT || p == GIR_SAMPLE;
@@ -222,7 +244,8 @@ bool random_gir_pair(gir_op p, gir_op c)
     if (c == GIR_RANK || c == GIR_DISTINCT) return p == GIR_INPUT; /* and what is above what */
     if (c == GIR_ROWS_AT) return p == GIR_NEAREST;
     if (c == GIR_SUM_AT) return p == GIR_NEAREST || p == GIR_ROWS_AT;
-    if (c == GIR_INDEX) return p == GIR_INPUT || p == GIR_CAST || p == GIR_GATHER || p == GIR_CARRY;
+    if (c == GIR_INDEX || c == GIR_GROUP)
+        return p == GIR_INPUT || p == GIR_CAST || p == GIR_GATHER || p == GIR_CARRY;
     if (!(result_spaces(p) & operand_spaces(c))) return false;
     bool scalar = p == GIR_SIZE || p == GIR_RNG_KEY || p == GIR_CELL || p == GIR_ROW_VALUE ||
                   p == GIR_RANK || p == GIR_DISTINCT;
@@ -575,6 +598,9 @@ gir_id make_op(gen *z, gir_op op, gir_id must)
     case GIR_PUT: return make_put(z, must);
     case GIR_FILTER: return make_filter(z, must);
     case GIR_INDEX: return make_index(z, must);
+    case GIR_GROUP:
+    case GIR_GROUP_ROWS:
+    case GIR_GROUP_NUMBERS: return make_group(z, op, must);
     case GIR_DRAW: return make_draw(z, must);
     case GIR_WITHOUT: return make_without(z, must);
     case GIR_SAMPLE:

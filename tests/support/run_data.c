@@ -217,6 +217,21 @@ static gn_status *indexed(run_world *w, gir_id v, gn_graph **out)
     return gn_graph_index(GN_I32, n, rows, GN_I64, i, of, out);
 }
 
+static gn_status *grouped(run_world *w, gir_id v, gn_graph *const in[2], gn_graph **out)
+{
+    const gir_node *n = gir_at(w->p, v);
+    double *x;
+    if (n->op == GIR_GROUP_ROWS) return gn_graph_group_rows(in[0], in[1], out);
+    gn_graph *of = in[n->op == GIR_GROUP_NUMBERS];
+    GN_TRY(data_of(w, gir_in(w->p, v, n->n_in - 1), &x));
+    int64_t *k = GN_NEW_N(w->tensors->arena, int64_t, of->n_edge + 1);
+    for (int64_t e = 0; e < of->n_edge; e++) k[e] = (int64_t)x[e];
+    const gn_edge_numbers numbers = {of->n_edge, GN_I64, k};
+    return n->op == GIR_GROUP
+               ? gn_graph_group(of, numbers, out)
+               : gn_graph_group_numbers(in[0], numbers, w->p->spaces.p[n->type.src].size, out);
+}
+
 static gn_status *find_numbers(run_world *w, gir_id v, gn_drawing *how)
 {
     gir_id g = gir_in(w->p, v, 0), weight = gir_draw_weight(w->p, v), time = gir_draw_time(w->p, v);
@@ -284,6 +299,7 @@ static gn_status *picked(run_world *w, gir_id v, gn_graph **out)
             GN_TRY(run_world_graph(w, gir_in(w->p, v, k), &in[k]));
     if (n->op == GIR_FILTER) return filtered(w, v, in[0], out);
     if (n->op == GIR_INDEX) return indexed(w, v, out);
+    if (n->op >= GIR_GROUP && n->op <= GIR_GROUP_NUMBERS) return grouped(w, v, in, out);
     if (gir_draws_edges(n) || n->op == GIR_DRAW)
         return drawn(w, v, (gn_graph *const[]){in[0], in[2]}, out);
     if (n->op == GIR_GROW)

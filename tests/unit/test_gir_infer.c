@@ -39,6 +39,7 @@ typedef struct example {
 #define PICK "input \"k\" : node bool[]\n %22 = subset %21\n %23 = grow %22, %1, %22\n %24 = "
 
 #define MASK "input \"k\" : edge bool[]\n %22 = "
+#define NUMBERS "input \"j\" : edge i32[]\n %22 = "
 #define INDEX "input \"j\" : edge i32[]\n %22 = index %21 {space = node}\n %23 = "
 #define KEY "input \"seed\" : i64[]\n %22 = rng_key %21, %9\n %23 = "
 
@@ -71,6 +72,10 @@ static const example good[] = {
      " %24 = gather %1, %23 {end = 0}\n %25 = filter %1, %24",
      "graph<node -> node, edge.5>"},
     {"input \"j\" : edge i32[]\n %22 = index %21 {space = item}", "graph<item -> edge, edge.5>"},
+    {NUMBERS "group %1, %21", "graph<node -> node.1, edge.5>"},
+    {NUMBERS "group %1, %21\n %23 = group_rows %22, %1", "graph<node -> node.1, edge.6>"},
+    {NUMBERS "group %1, %21\n %23 = group_numbers %22, %1, %21 {space = word}",
+     "graph<word -> node.1, edge.6>"},
     {"input \"j\" : node i64[]\n %22 = index %21 {space = word}", "graph<word -> node, edge.5>"},
     {"input \"j\" : node i64[]\n %22 = index %21 {space = node}", "graph<node -> node, edge.5>"},
     {"input \"j\" : edge i32[]\n %22 = index %21 {space = word}\n %23 = take %22, %17",
@@ -258,6 +263,21 @@ static const example bad[] = {
      "operand 2 comes of %21 = input: it must come of inputs of whole numbers and bools alone"},
     {"broadcast %9 : edge i64[]\n %22 = cast %21 : edge bool[]\n %23 = filter %1, %22",
      "operand 2 comes of %21 = broadcast"},
+    {NUMBERS "group %2, %21", "the numbers are edge i32[], not buys i32[] or i64[]"},
+    {MASK "group %1, %21", "the numbers are edge bool[], not edge i32[] or i64[]"},
+    {NUMBERS "add %21, %21\n %23 = group %1, %22", "operand 2 comes of %22 = add"},
+    {MASK "filter %1, %21 {apart = 1}\n %23 = input \"j\" : edge.5 i32[]\n %24 = group %22, %23",
+     "not of edges that are apart"},
+    {NUMBERS "group_rows %1, %1", "operand 1 is no group of operand 2"},
+    {NUMBERS "group %1, %21\n %23 = reverse %1\n %24 = group_rows %22, %23",
+     "operand 1 is no group of operand 2"},
+    {NUMBERS "group %1, %21\n %23 = input \"k\" : edge i32[]\n"
+             " %24 = group_numbers %22, %1, %23 {space = word}",
+     "operand 3 has not the numbers of the group"},
+    {NUMBERS "group %1, %21\n %23 = group_numbers %22, %1, %21 {space = node}",
+     "no space of known size"},
+    {NUMBERS "group %1, %21\n %23 = reverse %22", "not of a graph that was restricted"},
+    {NUMBERS "group %1, %21\n %23 = filter %22, %21", "not of a graph of picked rows"},
     {"index %8 {space = item}", "takes a number a row, like edge i32[], not node i32[4]"},
     {"index %1 {space = item}", "takes a number a row"},
     {"index %9 {space = item}", "takes a number a row, like edge i32[], not i64[]"},

@@ -61,6 +61,57 @@ static void check_filtered(const edge_list *l, gn_elem index)
     edges_free(&want);
 }
 
+/* A row for each pair of a destination and a number, and the picks of either. */
+static void check_grouped(const edge_list *l, gn_elem index)
+{
+    int32_t k[MOST_EDGES + 1];
+    int64_t from[MOST_EDGES + 1], row = -1, kinds = 3;
+    gn_graph *g = graph_of(index, l), *h, *rows, *numbers;
+    gn_edge_numbers of = {l->n, GN_I32, k};
+    for (int64_t e = 0; e < l->n; e++) {
+        k[e] = (int32_t)random_below((uint32_t)kinds);
+        from[e] = e;
+    }
+    edge_list want = edges_new(l->n_src, 0, l->n), dsts = edges_new(l->n_dst, 0, l->n),
+              all = edges_new(kinds, 0, l->n);
+    for (int64_t v = 0; v < l->n_dst; v++)
+        for (int64_t x = 0; x < kinds; x++) {
+            bool any = false;
+            for (int64_t e = 0; e < l->n; e++) {
+                int64_t p = at(g, GN_GRAPH_POS, e);
+                if (l->dst[p] != v || k[e] != x) continue;
+                row += !any;
+                any = true;
+                want.src[p] = l->src[p];
+                want.dst[p] = row;
+            }
+            if (any) dsts.src[row] = v, all.src[row] = x;
+            if (any) dsts.dst[row] = all.dst[row] = row;
+        }
+    want.n_dst = dsts.n_dst = all.n_dst = dsts.n = all.n = row + 1;
+    ok(gn_graph_group(g, of, &h));
+    check_graph(h, &want);
+    check_origins(g, h, from);
+    ok(gn_graph_group_rows(h, g, &rows));
+    check_graph(rows, &dsts);
+    ok(gn_graph_group_numbers(h, of, kinds, &numbers));
+    check_graph(numbers, &all);
+    HOLDS(rows->picks && numbers->picks && !h->picks);
+    gn_graph_free(numbers);
+    for (int64_t x = 0; l->n && x < 2; x++) {
+        k[at(h, GN_GRAPH_FROM, 0)] = x ? -1 : (int32_t)kinds;
+        refused(gn_graph_group_numbers(h, of, kinds, &numbers), GN_ERR_DATA, "out of range");
+    }
+    of.n++;
+    refused(gn_graph_group(g, of, &numbers), GN_ERR_DATA, "numbers for");
+    gn_graph_free(h);
+    gn_graph_free(rows);
+    gn_graph_free(g);
+    edges_free(&want);
+    edges_free(&dsts);
+    edges_free(&all);
+}
+
 /* As many as are asked for, each of a part of its own, in their order. */
 static void check_sampled(const edge_list *l, gn_elem index, int64_t most)
 {
@@ -292,6 +343,7 @@ START_TEST(random_graphs)
         edge_list l = edges_random(n, m, n && m ? random_below(MOST_EDGES) : 0);
         for (int w = 0; w < 2; w++) {
             check_filtered(&l, w ? GN_I64 : GN_I32);
+            check_grouped(&l, w ? GN_I64 : GN_I32);
             for (int end = 0; end < 3; end++) check_corrupted(&l, w ? GN_I64 : GN_I32, end);
             for (int ends = 1; ends < (n == m ? 4 : 3); ends++)
                 check_ends(&l, w ? GN_I64 : GN_I32, ends, (ends & 1) + (ends >> 1));
