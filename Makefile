@@ -167,8 +167,8 @@ sdist:
 test-wheel: wheel
 	python3 python/tests/wheel.py build/wheel $(MATRIX)
 
-# Packages for Debian, in build/deb; installed, used and purged in a clean root of Debian's, as root:
-# minutes.
+# Packages for Debian, in build/deb; installed, used and purged in a clean root of Debian's, as
+# root: minutes.
 deb:
 	@$(SETUP) build deb
 	tools/deb.sh build/deb

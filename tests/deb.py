@@ -2,8 +2,8 @@
 """Installs Debian packages into a clean root, works with them there and purges them: deb.py <folder
 of packages>.
 
-The root comes from Debian's archive by mmdebstrap and is removed in the end; nothing of this machine
-changes.  Needs root, mmdebstrap and lintian, and takes minutes."""
+The root comes from Debian's archive by mmdebstrap and is removed in the end; nothing of this
+machine changes.  Needs root, mmdebstrap and lintian, and takes minutes."""
 import glob
 import os
 import shutil
@@ -84,7 +84,8 @@ def check(root, debs):
     get = "apt-get -q -y -o Acquire::Retries=3"
     inside(root, "apt-get -q update")
     before = files(root)
-    inside(root, f"{get} --no-install-recommends install man-db gcc libc6-dev cmake make pkg-config")
+    inside(root, f"{get} --no-install-recommends install man-db gcc libc6-dev cmake make "
+                 "pkg-config")
     tools = files(root)
     inside(root, f"{get} --no-install-recommends install /debs/*.deb")
     for script in (SERVE, EMBED, f"python3 -c '{PYTHON}'"):

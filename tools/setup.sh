@@ -28,7 +28,10 @@ for group in "${@:-build}"; do
     deb) wanted="$wanted $deb" ;;
     test-deb) wanted="$wanted $testdeb" ;;
     arm64) wanted="$wanted $arm64" ;;
-    *) echo "setup.sh: unknown group '$group': build, test, check, bench, deb, test-deb or arm64" >&2; exit 2 ;;
+    *)
+        echo "setup.sh: no group '$group': build, test, check, bench, deb, test-deb or arm64" >&2
+        exit 2
+        ;;
     esac
 done
 
