@@ -15,7 +15,8 @@ WERROR ?= $(if $(CI),-DGNNC_WERROR=ON)
 .PHONY: check test-long mutate same-code test-nvrtc cache-stress fuzz-models all run test asan \
         tsan fuzz strict-gcc strict-clang no-llvm format format-check install clean \
         bench bench-quick bench-ablation bench-tuned bench-peers bench-programs \
-        setup-build setup-test setup-check wheel sdist test-wheel test-torch
+        setup-build setup-test setup-check wheel sdist test-wheel test-torch deb test-deb \
+        test-arm64
 
 all: setup-build build/build.ninja
 	@cmake --build build --target gnnc -j$(JOBS)
@@ -161,8 +162,24 @@ wheel: setup-build build/build.ninja
 sdist:
 	python3 python/build_wheel.py --sdist
 # Into an empty environment and out again; needs no network.
+# MATRIX="--matrix --torch 2.11.0 2.15.0": every Python that is there, NumPy 1 and 2, versions of
+# torch, of PyPI; gigabytes, and gone in the end.
 test-wheel: wheel
-	python3 python/tests/wheel.py build/wheel
+	python3 python/tests/wheel.py build/wheel $(MATRIX)
+
+# Packages for Debian, in build/deb; installed, used and purged in a clean root of Debian's, as
+# root: minutes.
+deb:
+	@$(SETUP) build deb
+	tools/deb.sh build/deb
+test-deb: deb
+	@$(SETUP) test-deb
+	python3 tests/deb.py build/deb
+
+# Built for 64-bit Arm beside a Debian of that kind, in build-arm64, and run under qemu: minutes.
+test-arm64:
+	@$(SETUP) build test arm64
+	python3 tests/arm64.py build-arm64
 
 # The backend for torch.compile, under a Python that has torch and PyTorch Geometric.
 PYTHON ?= python3

@@ -1,9 +1,11 @@
 #!/bin/sh
-# Installs what is missing: setup.sh [build] [test] [check] [bench]   (default: build)
+# Installs what is missing: setup.sh [build] [test] [check] [bench] ...   (default: build)
 #   build   what `make` needs
 #   test    what `make test` needs besides
 #   check   what the strict builds, the sanitizers, the fuzzers and the format check need besides
 #   bench   what the race against the peers needs besides; the peers themselves come from PyPI
+#   deb     what Debian packages are made with, test-deb what they are tried with
+#   arm64   what compiles for 64-bit Arm and runs it
 # Debian 12 or newer, and what derives from it.  Quick when nothing is missing.
 set -eu
 
@@ -12,6 +14,9 @@ build="gcc g++ libc6-dev make cmake ninja-build pkg-config llvm-19-dev lld-19 zl
 test="check python3 python3-venv llvm-19-tools tcc libmetis5"
 check="clang-19 clang-format-19 libclang-rt-19-dev"
 bench="clang-19 python3 python3-dev python3-venv"
+deb="debhelper dh-python dpkg-dev fakeroot python3"
+testdeb="mmdebstrap lintian"
+arm64="gcc-aarch64-linux-gnu g++-aarch64-linux-gnu qemu-user-static mmdebstrap"
 
 wanted=
 for group in "${@:-build}"; do
@@ -20,7 +25,13 @@ for group in "${@:-build}"; do
     test) wanted="$wanted $test" ;;
     check) wanted="$wanted $check" ;;
     bench) wanted="$wanted $bench" ;;
-    *) echo "setup.sh: unknown group '$group': build, test, check or bench" >&2; exit 2 ;;
+    deb) wanted="$wanted $deb" ;;
+    test-deb) wanted="$wanted $testdeb" ;;
+    arm64) wanted="$wanted $arm64" ;;
+    *)
+        echo "setup.sh: no group '$group': build, test, check, bench, deb, test-deb or arm64" >&2
+        exit 2
+        ;;
     esac
 done
 

@@ -25,6 +25,13 @@ static inline bool suite_leaves_out(int i, unsigned each)
     return !suite_long() && ((unsigned)i * 2654435769u >> 16) % each != 0;
 }
 
+/* A processor of this kind that is not the host. */
+#if defined(__aarch64__)
+#define SUITE_OTHER_CPU "cortex-a72"
+#else
+#define SUITE_OTHER_CPU "x86-64-v2"
+#endif
+
 /* How well code is optimised: as gnnc does it, which with sanitizers is as fast as can be. */
 enum { SUITE_OPT_LEVEL = GN_UNDER_ASAN || GN_UNDER_TSAN ? -1 : 1 };
 

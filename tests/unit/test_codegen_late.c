@@ -2,6 +2,7 @@
  * that is written out are loaded before the first is stored, unless something is loaded behind its
  * store. */
 /* labels: long */
+/* processor: x86-64 */
 /* links: codegen runtime ir base */
 /* timeout: 300 */
 #include "codegen_test.h"

@@ -1,5 +1,6 @@
 /* Long loops over elements: vectors of which all lanes run have code of their own, the last has a
  * mask. */
+/* processor: x86-64 */
 /* links: codegen runtime ir base */
 /* timeout: 300 */
 #include "codegen_test.h"

@@ -1,5 +1,6 @@
 /* Functions of short vectors that do not depend on each other are evaluated side by side: the same
  * bits, fewer instructions. */
+/* processor: x86-64 */
 /* links: codegen runtime ir base */
 /* timeout: 300 */
 #include "codegen_test.h"

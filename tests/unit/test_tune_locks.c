@@ -30,7 +30,7 @@ START_TEST(what_is_kept_is_for_this_processor)
         other.tune_seconds = 0;
         other.no_code = true;
         if (k == 1) other.limits = &limits;
-        if (k == 2) other.cpu = "x86-64-v2";
+        if (k == 2) other.cpu = SUITE_OTHER_CPU;
         s = open_session(&other);
         ck_assert((s->tuned[GN_UNIT_EVAL] != NULL) == (k == 0));
         const char *all = signature_of(s);
@@ -43,7 +43,7 @@ START_TEST(what_is_kept_is_for_this_processor)
         other.tune_lock = lock_path;
         if (k)
             refused(gn_session_new(&arena, &other, &s), GN_ERR_USAGE,
-                    k == 2 ? "not for x86-64-v2" : "not for a device that is not opened");
+                    k == 2 ? "not for " SUITE_OTHER_CPU : "not for a device that is not opened");
     }
 }
 END_TEST

@@ -1,6 +1,7 @@
 /* Schedules that a tuning overrides: fields reach loops, what a region cannot do is brought to what
  * it can, keys tell what regions do and not what values are called.  (Random programs run with
  * schedules drawn at random: support/run_compiled.c.) */
+/* processor: x86-64 */
 /* links: tune codegen lower passes frontend ir runtime base */
 #include "gir_test.h"
 
