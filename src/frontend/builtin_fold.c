@@ -19,13 +19,13 @@ typedef struct tracer {
     elab *E;
     const builtin_call *c;
     gir_program *p, *body;
-    gir_id graph, x, x_at;      /* the message, and what stands for it */
-    gir_id s_at[MOST_STATES];   /* what stands for the states */
+    gir_id graph, x, x_at;    /* the message, and what stands for it */
+    gir_id s_at[MOST_STATES]; /* what stands for the states */
     int64_t s_base[MOST_STATES];
     int states;
     int64_t d, n;
-    gir_id first;   /* made by the step */
-    uint8_t *hangs; /* by value: on what */
+    gir_id first;                     /* made by the step */
+    uint8_t *hangs;                   /* by value: on what */
     gir_id *edge, *rowless, **scalar; /* by value: made again; [groups] of the body */
     GN_VEC(leaf) xs;
     GN_VEC(leaf) cs;
@@ -39,9 +39,9 @@ static gir_id fail(tracer *z, gir_id v, const char *why)
     const gir_loc *at = v ? &gir_at(z->p, v)->loc : NULL;
     if (!z->failed)
         el_error(z->E, z->c->span[1], "`fold` cannot take this step apart%s: %s",
-                 at && at->line ? gn_arena_printf(z->E->arena, ", at %s:%u",
-                                                  z->p->files.p[at->file], at->line)
-                                : "",
+                 at && at->line
+                     ? gn_arena_printf(z->E->arena, ", at %s:%u", z->p->files.p[at->file], at->line)
+                     : "",
                  why);
     z->failed = true;
     return 0;
@@ -192,8 +192,7 @@ static int64_t moved(const gir_program *p, gir_id v, int64_t at, int *operand)
     for (int k = 0; k < t->rank; k++) turned[k] = index[n->type.rank - t->rank + k];
     if (n->op == GIR_TRANSPOSE)
         for (int k = 0; k < t->rank; k++) turned[n->attr.i[0] >> 4 * k & 15] = index[k];
-    for (int k = 0; k < t->rank; k++)
-        from = from * t->dim[k] + (t->dim[k] == 1 ? 0 : turned[k]);
+    for (int k = 0; k < t->rank; k++) from = from * t->dim[k] + (t->dim[k] == 1 ? 0 : turned[k]);
     return from;
 }
 
@@ -234,8 +233,9 @@ static gir_id through_product(tracer *z, gir_id v, int64_t group)
     if (z->hangs[w] || gir_type_of(z->p, w)->space)
         return fail(z, v, "a product is of states with a matrix");
     if (gir_row_elems(gir_type_of(z->p, v)) % z->d || gir_row_elems(gir_type_of(z->p, a)) % z->d)
-        return fail(z, v, "a product gives as many numbers as the states have channels, or several "
-                          "times that");
+        return fail(z, v,
+                    "a product gives as many numbers as the states have channels, or several "
+                    "times that");
     for (int64_t i = 0; i < k; i++)
         if (scalar(z, a, i) != body_input(z, 's', i) || (z->depth && z->depth != k))
             return fail(z, v, "what is multiplied are the states themselves, the first of them");
@@ -263,13 +263,14 @@ static gir_id scalar_now(tracer *z, gir_id v, int64_t group)
     gir_id in[3] = {0};
     for (int k = 0; k < z->states; k++)
         if (v == z->s_at[k]) return body_input(z, 's', z->s_base[k] + group);
-    if (!(z->hangs[v] & BY_STATE)) return is_part(z, v, group) ? through_view(z, v, group)
-                                                               : read_leaf(z, v, group);
+    if (!(z->hangs[v] & BY_STATE))
+        return is_part(z, v, group) ? through_view(z, v, group) : read_leaf(z, v, group);
     if (gir_ops[n.op].cls == GIR_CLASS_VIEW) return through_view(z, v, group);
     if (n.op == GIR_MATMUL) return through_product(z, v, group);
     if (gir_ops[n.op].cls != GIR_CLASS_MAP)
-        return fail(z, v, "it makes of states, channel by channel, and products aside, what it "
-                          "does not do element by element");
+        return fail(z, v,
+                    "it makes of states, channel by channel, and products aside, what it "
+                    "does not do element by element");
     for (int k = 0; k < n.n_in; k++)
         if (!(in[k] = scalar(z, gir_in(z->p, v, k), group))) return 0;
     gir_type t = scalar_of((gn_elem)n.type.elem);
@@ -292,10 +293,11 @@ static gir_id scalar(tracer *z, gir_id v, int64_t group)
 
 static bool wrong_states(tracer *z, const value *v)
 {
-    el_error(z->E, z->c->span[2],
-             "`fold` takes states as floats of the rows that edges go into, or one for all of them, "
-             "as wide as each other in their last axis, not %s",
-             val_text(z->E, v));
+    el_error(
+        z->E, z->c->span[2],
+        "`fold` takes states as floats of the rows that edges go into, or one for all of them, "
+        "as wide as each other in their last axis, not %s",
+        val_text(z->E, v));
     return false;
 }
 
@@ -350,8 +352,9 @@ static bool call_step(tracer *z, const value *states, gir_id *out)
         if (fits) out[k] = v->id;
     }
     if (!fits)
-        el_error(E, c->span[1], "the step of `fold` makes %s of %s: it gives as many states as it "
-                                "takes, each of the same shape",
+        el_error(E, c->span[1],
+                 "the step of `fold` makes %s of %s: it gives as many states as it "
+                 "takes, each of the same shape",
                  val_text(E, &r), states ? val_text(E, &c->arg[2]) : "");
     return fits;
 }

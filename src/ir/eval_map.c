@@ -330,7 +330,8 @@ void gir_map_of_body(const gir_eval_t *e, const gir_program *body, gir_id v, dou
 {
     const gir_node *n = gir_at(body, v);
     num x[3];
-    for (int k = 0; k < n->n_in; k++) x[k] = (num){value[gir_in(body, v, k)], err[gir_in(body, v, k)]};
+    for (int k = 0; k < n->n_in; k++)
+        x[k] = (num){value[gir_in(body, v, k)], err[gir_in(body, v, k)]};
     gn_elem to = (gn_elem)n->type.elem,
             from = (gn_elem)gir_type_of(body, gir_in(body, v, n->n_in - 1))->elem;
     bool elem = e->env->precision == GIR_EVAL_ELEM;

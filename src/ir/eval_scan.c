@@ -59,8 +59,8 @@ static void multiply(gir_eval_t *e, scan *z)
 {
     const gir_value *w = &e->values[z->of.w];
     int64_t depth = z->of.k * z->of.d, width = z->of.q * z->of.d;
-    bool rounds = e->env->products != GN_PRECISION_HIGHEST;
-    double gamma = gir_gamma_both(e, GN_F32, depth) * (rounds ? 2 : 1);
+    double gamma = gir_gamma_both(e, z->of.elem, depth),
+           tiny = (double)depth * gir_tiny(z->of.elem);
     for (int64_t j = 0; j < width; j++) {
         double sum = 0, prop = 0, size = 0;
         for (int64_t i = 0; i < depth; i++) {
@@ -70,8 +70,8 @@ static void multiply(gir_eval_t *e, scan *z)
             prop += fabs(x) * ey + fabs(y) * ex + ex * ey;
             size += (fabs(x) + ex) * (fabs(y) + ey);
         }
-        z->product.v[j] = sum;
-        z->product.err[j] = prop + gamma * size + (size > 0 ? (double)depth * gir_tiny(GN_F32) : 0);
+        z->product.v[j] = e->env->precision == GIR_EVAL_ELEM ? gir_round(z->of.elem, sum) : sum;
+        z->product.err[j] = prop + gamma * size + (size > 0 ? tiny : 0);
     }
 }
 

@@ -127,7 +127,7 @@ typedef struct gir_program {
     GN_VEC(gir_space) spaces; /* spaces.p[0] is none */
     GN_VEC(gir_output) outputs;
     GN_VEC(const struct gir_program *) bodies; /* of SCANs (gir_body) */
-    GN_VEC(const char *) files; /* of locations */
+    GN_VEC(const char *) files;                /* of locations */
     /* Of locations: paths as weights have them, "convs.0"; GIR_LOSS: what a train block computes.
      * layers.p[0] is "": the model's own body, or not known. */
     GN_VEC(const char *) layers;
@@ -137,8 +137,9 @@ typedef struct gir_program {
 /* Bodies of SCANs: programs of scalars, with inputs "x0", "s0", "p0", "c0" and so on, elementwise
  * operators and constants, whose outputs "s0", .. are the next states. */
 typedef struct gir_body_shape {
-    int states;       /* that it makes */
-    int x, s, p, c;   /* that it reads: one more than the highest number */
+    gn_elem elem;   /* of all of those: f32 or f64 */
+    int states;     /* that it makes */
+    int x, s, p, c; /* that it reads: one more than the highest number */
 } gir_body_shape;
 /* The number of a body in p; equal ones have one. */
 int64_t gir_body(gir_program *p, const struct gir_program *body);
@@ -152,7 +153,8 @@ typedef struct gir_scan {
     gir_id graph, s, w, c; /* 0: none */
     int first_x, n_x;      /* the operands that are of edges */
     int64_t d, n;          /* channels, states */
-    int64_t k, q;          /* states that are multiplied, and products */
+    gn_elem elem;
+    int64_t k, q; /* states that are multiplied, and products */
     int64_t consts;
     bool reverse;
 } gir_scan;

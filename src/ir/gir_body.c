@@ -26,11 +26,16 @@ static const char *value_misfit(gn_arena *a, const gir_program *body, gir_id v,
     if (n->op == GIR_CONST || gir_ops[n->op].cls == GIR_CLASS_MAP) return NULL;
     char kind = gir_body_leaf(body, v, &k);
     if (!kind)
-        return gn_arena_printf(a, "%%%u of a body is none of x0.., s0.., p0.. and c0.., and not "
-                                  "elementwise",
+        return gn_arena_printf(a,
+                               "%%%u of a body is none of x0.., s0.., p0.. and c0.., and not "
+                               "elementwise",
                                v);
-    if (n->type.elem != GN_F32) return gn_arena_printf(a, "%%%u of a body is no f32", v);
-    int *of = kind == 'x' ? &shape->x : kind == 's' ? &shape->s : kind == 'p' ? &shape->p : &shape->c;
+    if (n->type.elem != shape->elem)
+        return gn_arena_printf(a, "%%%u of a body is no %s", v, gn_elem_name(shape->elem));
+    int *of = kind == 'x'   ? &shape->x
+              : kind == 's' ? &shape->s
+              : kind == 'p' ? &shape->p
+                            : &shape->c;
     if (*of <= k) *of = k + 1;
     return NULL;
 }
@@ -42,6 +47,9 @@ const char *gir_body_misfit(gn_arena *a, const gir_program *body, gir_body_shape
     if (!body->outputs.n || body->outputs.n > MOST_STATES)
         return gn_arena_printf(a, "a body makes 1 to %d states, not %u", (int)MOST_STATES,
                                body->outputs.n);
+    gir_id first = body->outputs.p[0].value;
+    if (first && first < body->nodes.n) shape->elem = (gn_elem)gir_type_of(body, first)->elem;
+    if (shape->elem != GN_F32 && shape->elem != GN_F64) return "states of a body are f32 or f64";
     for (gir_id v = 1; v < body->nodes.n; v++) {
         const char *why = value_misfit(a, body, v, shape);
         if (why) return why;
@@ -51,8 +59,9 @@ const char *gir_body_misfit(gn_arena *a, const gir_program *body, gir_body_shape
         const char *name = gn_arena_printf(a, "s%u", k);
         bool there = o->value && o->value < body->nodes.n;
         if (o->kind != GIR_OUTPUT || !o->name || strcmp(o->name, name) != 0 || !there ||
-            gir_type_of(body, o->value)->elem != GN_F32)
-            return gn_arena_printf(a, "output %u of a body is an f32 that is called %s", k, name);
+            gir_type_of(body, o->value)->elem != shape->elem)
+            return gn_arena_printf(a, "output %u of a body is an %s that is called %s", k,
+                                   gn_elem_name(shape->elem), name);
     }
     return NULL;
 }
@@ -78,6 +87,7 @@ gir_scan gir_scan_of(const gir_program *p, gir_id v)
     z.s = gir_in(p, v, 1);
     if (n->attr.i[2]) z.w = gir_in(p, v, z.first_x++);
     if (n->attr.i[3]) z.c = gir_in(p, v, z.first_x++);
+    z.elem = (gn_elem)n->type.elem;
     z.n_x = n->n_in - z.first_x;
     z.n = n->type.dim[0];
     z.d = n->type.dim[1];

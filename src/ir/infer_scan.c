@@ -30,12 +30,13 @@ static bool beside(gir_rule *r)
 bool gir_infer_BESIDE(gir_rule *r) { return beside(r); }
 bool gir_infer_OUTER(gir_rule *r) { return beside(r); }
 
-/* Is operand k f32 of [n, d], or of that many columns where d is given? */
+/* Is operand k of floats [n, d], or of that many columns where d is given? */
 static bool channels(gir_rule *r, int k, int64_t d)
 {
     const gir_type *t = gir_rule_in(r, k);
-    if (t->elem == GN_F32 && t->rank == 2 && (!d || t->dim[1] == d)) return true;
-    return gir_misfit(r, "operand %d is f32 in channels, [n, %s], not %s", k + 1,
+    bool floats = t->elem == gir_rule_in(r, 1)->elem && (t->elem == GN_F32 || t->elem == GN_F64);
+    if (floats && t->rank == 2 && (!d || t->dim[1] == d)) return true;
+    return gir_misfit(r, "operand %d is f32 or f64 in channels, [n, %s], not %s", k + 1,
                       d ? gn_arena_printf(r->p->arena, "%lld", (long long)d) : "d",
                       gir_rule_text(r, k));
 }
@@ -49,6 +50,9 @@ static bool body_fits(gir_rule *r, int64_t states, int64_t products, int64_t con
     if (b.states != states || b.s > states)
         return gir_misfit(r, "a body of %d states, where there are %lld", b.states,
                           (long long)states);
+    if (b.elem != (gn_elem)gir_rule_in(r, 1)->elem)
+        return gir_misfit(r, "a body of %s, where states are %s", gn_elem_name(b.elem),
+                          gir_rule_text(r, 1));
     if (b.p <= products && b.c <= consts && b.x <= x) return true;
     return gir_misfit(r, "a body reads p%d, c%d and x%d at most, of %lld, %lld and %lld", b.p - 1,
                       b.c - 1, b.x - 1, (long long)products, (long long)consts, (long long)x);
@@ -70,7 +74,8 @@ bool gir_infer_SCAN(gir_rule *r)
     int64_t d = s->dim[1], products = 0, x = 0;
     if (flag[2]) {
         const gir_type *w = gir_rule_in(r, 2);
-        if (w->is_graph || w->space || !channels(r, 2, 0)) return gir_misfit(r, "operand 3 is no matrix");
+        if (w->is_graph || w->space || !channels(r, 2, 0))
+            return gir_misfit(r, "operand 3 is no matrix");
         if (w->dim[0] % d || w->dim[1] % d || w->dim[0] > s->dim[0] * d)
             return gir_misfit(r, "%s does not go with %s", gir_rule_text(r, 2),
                               gir_rule_text(r, 1));

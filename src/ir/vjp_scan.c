@@ -44,20 +44,21 @@ bool gir_vjp_OUTER(gir_vjp *g)
  * the products and the cotangents of the states behind. */
 typedef struct back {
     gir_scan of;
-    gir_program *body; /* of the way back */
-    int64_t xs;        /* of the edges, of all operands */
-    gir_id *s, *x, *c, *p; /* of the body: what those were, 0: not read */
-    gir_id *state;     /* of the body: the cotangents of states so far */
+    gir_program *body;           /* of the way back */
+    int64_t xs;                  /* of the edges, of all operands */
+    gir_id *s, *x, *c, *p;       /* of the body: what those were, 0: not read */
+    gir_id *state;               /* of the body: the cotangents of states so far */
     int64_t *at_s, *at_x, *at_c; /* which of its states has the cotangent; -1: it is 0 */
     int64_t n;
-    gir_id *out;       /* of the body, by state */
+    gir_id *out; /* of the body, by state */
 } back;
 
 enum { MOST_BACK = 512 }; /* states */
 
-static gir_id input(gir_program *b, char kind, int64_t k)
+static gir_id input(const back *z, char kind, int64_t k)
 {
-    gir_type t = gir_tensor(GN_F32, 0, 0, NULL);
+    gir_program *b = z->body;
+    gir_type t = gir_tensor(z->of.elem, 0, 0, NULL);
     return gir_leaf(b, GIR_INPUT, gn_arena_printf(b->arena, "%c%lld", kind, (long long)k), &t);
 }
 
@@ -70,10 +71,10 @@ static void copy_body(back *z)
     for (gir_id v = 1; v < from->nodes.n; v++) {
         int k = 0;
         switch (gir_body_leaf(from, v, &k)) {
-        case 'x': map[v] = z->x[k] = input(b, 'x', k); break;
-        case 'c': map[v] = z->c[k] = input(b, 'c', k); break;
-        case 's': map[v] = z->s[k] = input(b, 'x', z->xs + k); break;
-        case 'p': map[v] = z->p[k] = input(b, 'x', z->xs + z->of.n + k); break;
+        case 'x': map[v] = z->x[k] = input(z, 'x', k); break;
+        case 'c': map[v] = z->c[k] = input(z, 'c', k); break;
+        case 's': map[v] = z->s[k] = input(z, 'x', z->xs + k); break;
+        case 'p': map[v] = z->p[k] = input(z, 'x', z->xs + z->of.n + k); break;
         default: map[v] = gir_clone_node(b, from, v, map); break;
         }
     }
@@ -86,10 +87,10 @@ static void cotangents(back *z, gir_id *ct)
 {
     gir_program *b = z->body;
     for (int64_t k = 0; k < z->of.n; k++) {
-        z->state[k] = input(b, 's', z->of.q + k);
-        gir_id read = input(b, 'x', z->xs + z->of.n + z->of.q + k);
+        z->state[k] = input(z, 's', z->of.q + k);
+        gir_id read = input(z, 'x', z->xs + z->of.n + z->of.q + k);
         ct[k] = gir_op2(b, GIR_ADD, read, z->state[k]);
-        if (k < z->of.k) ct[k] = gir_op2(b, GIR_ADD, ct[k], input(b, 'p', k));
+        if (k < z->of.k) ct[k] = gir_op2(b, GIR_ADD, ct[k], input(z, 'p', k));
     }
 }
 
@@ -123,9 +124,8 @@ static void name_states(back *z, const gir_id *grad)
     for (int64_t k = 0; k < z->xs; k++)
         z->at_x[k] = gir_is_zero(b, grad[q + n + k]) ? -1 : state_of(z, grad[q + n + k]);
     for (int64_t k = 0; k < z->of.consts; k++)
-        z->at_c[k] = gir_is_zero(b, grad[q + n + z->xs + k])
-                         ? -1
-                         : state_of(z, grad[q + n + z->xs + k]);
+        z->at_c[k] = gir_is_zero(b, grad[q + n + z->xs + k]) ? -1
+                                                             : state_of(z, grad[q + n + z->xs + k]);
     for (int64_t k = 0; k < z->n; k++)
         gir_output_add(b, GIR_OUTPUT, gn_arena_printf(b->arena, "s%lld", (long long)k), z->out[k]);
 }
@@ -149,13 +149,13 @@ static bool make_body(gir_vjp *g, back *z)
            *wrt = GN_NEW_N(a, gir_id, most), *grad = GN_NEW_N(a, gir_id, most);
     copy_body(z);
     for (int64_t k = 0; k < n; k++) of[k] = z->out[k];
-    gir_type scalar = gir_tensor(GN_F32, 0, 0, NULL);
+    gir_type scalar = gir_tensor(z->of.elem, 0, 0, NULL);
     gir_id zero = gir_const(z->body, &scalar, 0);
     for (int64_t k = 0; k < most; k++) { /* what the body does not read has no gradient */
-        gir_id v = k < q ? z->p[k]
-                 : k < q + n ? z->s[k - q]
-                 : k < q + n + z->xs ? z->x[k - q - n]
-                                     : z->c[k - q - n - z->xs];
+        gir_id v = k < q               ? z->p[k]
+                   : k < q + n         ? z->s[k - q]
+                   : k < q + n + z->xs ? z->x[k - q - n]
+                                       : z->c[k - q - n - z->xs];
         wrt[k] = v ? v : zero;
     }
     cotangents(z, ct);

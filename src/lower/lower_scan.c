@@ -15,8 +15,8 @@ enum {
 typedef struct scan {
     gir_scan of;
     gir_id v;
-    int64_t rows; /* at once */
-    kir_id base;  /* the first of them */
+    int64_t rows;          /* at once */
+    kir_id base;           /* the first of them */
     kir_id state, product; /* tiles: of each row */
     kir_id first, n, most; /* tiles: the first edge of each row, how many, and the most of all */
     int s, c, w, out;      /* buffers */
@@ -74,7 +74,7 @@ static void multiply(lower *L, kir_id j0, int64_t cols, void *user)
                   .stride = low_stride(L, cols),
                   .lo = zero,
                   .hi = low_iconst(L, depth),
-                  .elem = GN_F32};
+                  .elem = z->of.elem};
     dense_zero(L, &t);
     dense_multiply(L, &t);
     kir_id r = low_open_unrolled(L, z->rows);
@@ -191,8 +191,8 @@ static void lower_scan(lower *L, gir_id v)
     L->launch.step = z.rows;
     kir_id zero = low_iconst(L, 0), rows = low_sym_value(L, to, 1);
     z.base = low_open(L, zero, rows, z.rows, KIR_THREAD, KIR_NONE);
-    z.state = kir_tile(L->k, low_at(L), GN_F32, z.rows * z.of.n * z.of.d);
-    if (z.of.w) z.product = kir_tile(L->k, low_at(L), GN_F32, z.rows * z.of.q * z.of.d);
+    z.state = kir_tile(L->k, low_at(L), z.of.elem, z.rows * z.of.n * z.of.d);
+    if (z.of.w) z.product = kir_tile(L->k, low_at(L), z.of.elem, z.rows * z.of.q * z.of.d);
     z.first = kir_tile(L->k, low_at(L), GN_I64, z.rows);
     z.n = kir_tile(L->k, low_at(L), GN_I64, z.rows);
     z.most = kir_tile(L->k, low_at(L), GN_I64, 1);

@@ -111,6 +111,28 @@ def quantile(q, how):
     return made
 
 
+class InOrder(nn.Module):
+    """What an LSTM or a GRU comes to in each row, of no more than what the row has: PyTorch
+    Geometric goes on with zeros."""
+
+    def __init__(self, aggr):
+        super().__init__()
+        for name, part in aggr.named_children():
+            self.add_module(name, part)
+
+    def forward(self, x, index, dim_size):
+        own, = self.children()
+        rows = [x.new_zeros(own.hidden_size)] * dim_size
+        for v in index.unique().tolist():
+            rows[v] = own(x[index == v].unsqueeze(0))[0][0, -1]
+        return torch.stack(rows)
+
+
+# Two edges into each node, in order of these: where rows have as many, the two are the same.
+TWO_EACH = [(3, 0), (1, 0), (0, 1), (1, 1), (2, 2), (2, 2), (5, 3), (0, 3), (1, 4), (6, 4), (4, 5),
+            (5, 5), (0, 6), (2, 6)]
+
+
 def several(names):
     return ", ".join(f"Aggregation(\"{n}\")" for n in names)
 
@@ -154,6 +176,16 @@ AGGREGATORS = [
         *((f"aggr_quantile_{how}", f"QuantileAggregation(0.3, \"{how}\")", quantile(0.3, how))
           for how in ("linear", "lower", "higher", "midpoint", "nearest")))
       for case in aggregator(name, layer, build) if not case.name.endswith("_edgeless")],
+    *[case for name, layer, width, build in (
+        ("aggr_lstm", "LSTMAggregation(4)", 4, lambda: InOrder(pyg.LSTMAggregation(6, 4))),
+        ("aggr_gru", "GRUAggregation(5)", 5, lambda: InOrder(pyg.GRUAggregation(6, 5))))
+      for case in aggregator(name, layer, build, width) if not case.name.endswith("_edgeless")],
+    *[Case(name, ALONE, "node[5]", f"conv = SAGEConv(5, {aggr}) as \"\"\n  return conv(g, x)",
+           lambda build=build: pyg.SAGEConv(6, 5, aggr=build()),
+           lambda m, i: m(i["node.x"], i["g"]), edges={"g": TWO_EACH})
+      for name, aggr, build in (
+          ("sage_lstm", "\"lstm\"", lambda: "lstm"),
+          ("sage_gru", "GRUAggregation(6)", lambda: pyg.GRUAggregation(6, 6)))],
     *aggregator("aggr_vpa", "vpa", pyg.aggr.VariancePreservingAggregation),
     *aggregator("aggr_softmax", "SoftmaxAggregation()", pyg.aggr.SoftmaxAggregation),
     *aggregator("aggr_softmax_semi", "SoftmaxAggregation(0.5, semi_grad = true)",
