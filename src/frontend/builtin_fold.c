@@ -93,7 +93,9 @@ static gir_id by_edge(tracer *z, gir_id v)
     gir_type t = n.type;
     gir_id in[8] = {0}, same;
     if (v == z->x_at) return z->x;
-    if (!n.type.space || z->edge[v]) return n.type.space ? z->edge[v] : v;
+    if (!n.type.space && !z->hangs[v]) return v;
+    if (!n.type.space) return fail(z, v, "it reads other rows than the edge's own");
+    if (z->edge[v]) return z->edge[v];
     t.space = gir_type_of(z->p, z->graph)->edge;
     if (!z->hangs[v]) {
         same = without_rows(z, v);
@@ -355,7 +357,7 @@ static bool call_step(tracer *z, const value *states, gir_id *out)
         el_error(E, c->span[1],
                  "the step of `fold` makes %s of %s: it gives as many states as it "
                  "takes, each of the same shape",
-                 val_text(E, &r), states ? val_text(E, &c->arg[2]) : "");
+                 val_text(E, &r), val_text(E, &c->arg[2]));
     return fits;
 }
 
