@@ -29,6 +29,8 @@ LAYERS = {
     "GCNConv": (f"GCNConv({W})", f"GCNConv({W}, {W}, cached=True)", PLAIN),
     "ChebConv": (f"ChebConv({W}, K = 3)", f"ChebConv({W}, {W}, 3)", PLAIN),
     "SAGEConv": (f"SAGEConv({W})", f"SAGEConv({W}, {W})", PLAIN),
+    "SAGEConv of an LSTM": (f"SAGEConv({W}, \"lstm\")", f"SAGEConv({W}, {W}, 'lstm')",
+                            ("g, h", "h, by_end")),
     "GraphConv": (f"GraphConv({W})", f"GraphConv({W}, {W})", PLAIN),
     "GatedGraphConv": (f"GatedGraphConv({W}, 2)", f"GatedGraphConv({W}, 2)", PLAIN),
     "ResGatedGraphConv": (f"ResGatedGraphConv({W})", f"ResGatedGraphConv({W}, {W})", PLAIN),
@@ -102,6 +104,7 @@ import torch_geometric.nn as pyg
 torch.set_num_threads(1)
 d = {k: torch.from_numpy(v) for k, v in np.load(sys.argv[1]).items()}
 x, e, target = d["x"], d["edge_index"], d["target"]
+by_end = e[:, torch.sort(e[1], stable=True)[1]]
 attr, pos, normal, kind = d["edge_attr"], d["pos"], d["normal"], d["kind"]
 def mlp(a, b, c): return nn.Sequential(nn.Linear(a, b), nn.ReLU(), nn.Linear(b, c))
 names = vars(pyg) | globals()

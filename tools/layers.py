@@ -40,6 +40,7 @@ FILES = {
     "propagate": "Propagation and filters", "neighbours": "Neighbourhoods",
     "edges": "Messages of edges",
     "points": "Points and meshes", "typed": "Types and kinds", "pools": "Pools",
+    "clusters": "Soft clusters",
     "aggregators": "Aggregators", "models": "Models", "links": "Links", "facts": "Facts",
     "functions": "Functions",
 }
@@ -159,8 +160,10 @@ def cell(text):
 
 def table(known, file):
     rows = [d for d in known.values() if d.file == file]
-    if file == "functions" or file == "links" or file == "facts" or file == "pools":
+    if file in ("functions", "links", "facts", "pools"):
         shown = rows
+    elif file == "clusters":
+        shown = [d for d in rows if d.kind == "layer" or d.name.endswith("_pool")]
     else:
         shown = [d for d in rows if d.kind == "layer" and d.comment or d.name in CONVOLUTIONS]
     out = [f"## {FILES[file]}", "", "| | What it is | What differs in PyTorch Geometric |",

@@ -57,7 +57,8 @@ bool el_coerce(elab *E, const ast_formal *f, const value *given, bool strict, va
     else if (kind_is(kind, "bool"))
         ok = v->kind == VAL_BOOL;
     else if (kind_is(kind, "string"))
-        ok = v->kind == VAL_STRING;
+        /* what a default names may be a layer, too: an aggregator */
+        ok = v->kind == VAL_STRING || (!f->kind && v->kind == VAL_INSTANCE);
     else if (kind_is(kind, "list"))
         ok = v->kind == VAL_LIST;
     if (v->kind == VAL_POISON) return true;

@@ -63,7 +63,7 @@ static void walk(fuser *z, const region *r, gir_id v, bool aligned)
             same = aligned && gir_in(p, v, 0) == z->own.graph && n->attr.i[0] == z->own.end;
         } else if (n->op == GIR_CELL || n->op == GIR_TAKE || n->op == GIR_CARRY ||
                    n->op == GIR_UNCARRY || n->op == GIR_PUT || n->op == GIR_FROM_ROWS ||
-                   gir_numbers_rows(n)) {
+                   gir_is_alone(n)) {
             same = false;
         } else if (elementwise && gir_ops[n->op].cls == GIR_CLASS_VIEW &&
                    !fu_is_identity_view(p, v)) {
@@ -96,7 +96,7 @@ static void find_deps(fuser *z, const region *r, gir_id v)
         bool aligned;
         if (n->op == GIR_MATMUL || n->op == GIR_GATHER || n->op == GIR_CARRY ||
             n->op == GIR_UNCARRY || n->op == GIR_PUT || n->op == GIR_CELL || n->op == GIR_TAKE ||
-            gir_numbers_rows(n))
+            gir_is_alone(n))
             aligned = false;
         else if (n->op == GIR_SCATTER || z->f->walk[v])
             aligned = true; /* the walk turns at the gathers; a REAL edge value is foreign: see
@@ -143,7 +143,10 @@ static region own_region(const fuser *z, gir_id v)
     case GIR_RANK:
     case GIR_DISTINCT:
     case GIR_ROWS_AT:
-    case GIR_SUM_AT: r.kind = RG_CARRY; break;
+    case GIR_SUM_AT:
+    case GIR_SCAN:
+    case GIR_BESIDE:
+    case GIR_OUTER: r.kind = RG_CARRY; break;
     default:
         if (n->type.space == 0 && fu_elems(p, v) >= FLAT_MIN && n->op != GIR_REDUCE) {
             r.kind = RG_FLAT;

@@ -154,7 +154,7 @@ static fu_place place_of(const placing *z, gir_id v)
     if (cls == GIR_CLASS_GRAPH) return FU_LEAF;
     if (fu_is_identity_view(p, v) || z->f->put[v]) return FU_INLINE;
     if (!gn_is_on(z->off, GN_DO_RECOMPUTE)) return FU_REAL;
-    if (n->op == GIR_CARRY || n->op == GIR_UNCARRY || n->op == GIR_PUT || gir_numbers_rows(n))
+    if (n->op == GIR_CARRY || n->op == GIR_UNCARRY || n->op == GIR_PUT || gir_is_alone(n))
         return FU_REAL;
     if (cls == GIR_CLASS_VIEW || n->op == GIR_GATHER || n->op == GIR_CELL || n->op == GIR_TAKE ||
         n->op == GIR_ROW_VALUE)
@@ -206,7 +206,7 @@ static void choose(placing *z)
             force_stored(z, gir_in(p, v, 2));
         if (z->f->put[v]) force_stored(z, gir_in(p, v, 2));
         if (has_columns(p, v)) force_stored(z, gir_in(p, v, 0));
-        if (op != GIR_MATMUL && op != GIR_FROM_ROWS && !gir_numbers_rows(gir_at(p, v))) continue;
+        if (op != GIR_MATMUL && op != GIR_FROM_ROWS && !gir_is_alone(gir_at(p, v))) continue;
         for (int k = 0; k < gir_at(p, v)->n_in; k++) force_stored(z, gir_in(p, v, k));
     }
     for (uint32_t k = 0; k < p->outputs.n; k++)

@@ -289,6 +289,8 @@ void gir_clone_frame(gir_program *to, const gir_program *from)
     for (uint32_t k = 0; k < from->files.n; k++) GN_PUSH(to->arena, to->files, from->files.p[k]);
     to->layers.n = 0;
     for (uint32_t k = 0; k < from->layers.n; k++) GN_PUSH(to->arena, to->layers, from->layers.p[k]);
+    to->bodies.n = 0;
+    for (uint32_t k = 0; k < from->bodies.n; k++) GN_PUSH(to->arena, to->bodies, from->bodies.p[k]);
 }
 
 void gir_clone_outputs(gir_program *to, const gir_program *from, const gir_id *map)

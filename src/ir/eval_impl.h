@@ -48,6 +48,10 @@ double gir_unit_both(const gir_eval_t *e, gn_elem elem);
 /* n roundings in a row (Higham's gamma_n), by code and by the evaluator together. */
 double gir_gamma_both(const gir_eval_t *e, gn_elem elem, int64_t n);
 
+/* The elementwise value v of a SCAN's body, of others' values and bounds, by number. */
+void gir_map_of_body(const gir_eval_t *e, const gir_program *body, gir_id v, double *value,
+                     double *err);
+
 /* eval_graph.c: edges in the user's order to a graph; from[k] (may be NULL) goes along. */
 gir_coo *gir_sort_edges(gn_arena *a, int64_t n_src, int64_t n_dst, int64_t n, const int64_t *src,
                         const int64_t *dst, const int64_t *from);

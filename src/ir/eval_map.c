@@ -325,6 +325,28 @@ static const map_fn maps[GIR_OP_COUNT] = {
 #undef OP
 };
 
+void gir_map_of_body(const gir_eval_t *e, const gir_program *body, gir_id v, double *value,
+                     double *err)
+{
+    const gir_node *n = gir_at(body, v);
+    num x[3];
+    for (int k = 0; k < n->n_in; k++)
+        x[k] = (num){value[gir_in(body, v, k)], err[gir_in(body, v, k)]};
+    gn_elem to = (gn_elem)n->type.elem,
+            from = (gn_elem)gir_type_of(body, gir_in(body, v, n->n_in - 1))->elem;
+    bool elem = e->env->precision == GIR_EVAL_ELEM;
+    map_at m = {.from = from,
+                .to = to,
+                .elem = elem,
+                .same = n->n_in > 1 && gir_in(body, v, 0) == gir_in(body, v, 1)};
+    m.unit = gir_unit_both(e, to);
+    m.from_unit = gir_unit(from);
+    num y = maps[n->op](&m, x);
+    value[v] = elem || !gn_elem_is_float(to) ? gir_round(to, y.v) : y.v;
+    bool known = isfinite(y.v) && !isnan(y.e);
+    err[v] = !known ? INFINITY : to == GN_BOOL ? (y.e > 0) : y.e * (1 + 1e-9);
+}
+
 double gir_scalar(gir_op op, gn_elem from, gn_elem to, const double *x)
 {
     map_at m = {.from = from, .to = to, .elem = true};

@@ -126,12 +126,39 @@ typedef struct gir_program {
     GN_VEC(gir_id) operands;
     GN_VEC(gir_space) spaces; /* spaces.p[0] is none */
     GN_VEC(gir_output) outputs;
-    GN_VEC(const char *) files; /* of locations */
+    GN_VEC(const struct gir_program *) bodies; /* of SCANs (gir_body) */
+    GN_VEC(const char *) files;                /* of locations */
     /* Of locations: paths as weights have them, "convs.0"; GIR_LOSS: what a train block computes.
      * layers.p[0] is "": the model's own body, or not known. */
     GN_VEC(const char *) layers;
     gir_loc loc; /* given to nodes as they are made */
 } gir_program;
+
+/* Bodies of SCANs: programs of scalars, with inputs "x0", "s0", "p0", "c0" and so on, elementwise
+ * operators and constants, whose outputs "s0", .. are the next states. */
+typedef struct gir_body_shape {
+    gn_elem elem;   /* of all of those: f32 or f64 */
+    int states;     /* that it makes */
+    int x, s, p, c; /* that it reads: one more than the highest number */
+} gir_body_shape;
+/* The number of a body in p; equal ones have one. */
+int64_t gir_body(gir_program *p, const struct gir_program *body);
+/* Of an input of a body: which of "xspc", and its number; 0: it is none. */
+char gir_body_leaf(const struct gir_program *body, gir_id v, int *k);
+/* What is wrong with a body; NULL: nothing, and *shape is set. */
+const char *gir_body_misfit(gn_arena *a, const struct gir_program *body, gir_body_shape *shape);
+/* Operands of a SCAN. */
+typedef struct gir_scan {
+    const struct gir_program *body;
+    gir_id graph, s, w, c; /* 0: none */
+    int first_x, n_x;      /* the operands that are of edges */
+    int64_t d, n;          /* channels, states */
+    gn_elem elem;
+    int64_t k, q; /* states that are multiplied, and products */
+    int64_t consts;
+    bool reverse;
+} gir_scan;
+gir_scan gir_scan_of(const struct gir_program *p, gir_id v);
 
 /* build.c -------------------------------------------------------------------------------------- */
 gir_program *gir_program_new(gn_arena *a, const char *name);
@@ -274,6 +301,16 @@ static inline bool gir_numbers_rows(const gir_node *n)
 {
     return n->op == GIR_NEAREST || n->op == GIR_ROWS_AT || n->op == GIR_SUM_AT ||
            n->op == GIR_RANK || n->op == GIR_DISTINCT;
+}
+/* Does it go along the edges into each row in their order? */
+static inline bool gir_goes_along(const gir_node *n)
+{
+    return n->op == GIR_SCAN || n->op == GIR_BESIDE || n->op == GIR_OUTER;
+}
+/* Has it a loop of its own, over operands that lie in memory? */
+static inline bool gir_is_alone(const gir_node *n)
+{
+    return gir_numbers_rows(n) || gir_goes_along(n);
 }
 /* Does what it says of a row hang on all others, of no graph, that there are? */
 static inline bool gir_compares_rows(const gir_node *n)

@@ -362,15 +362,27 @@ static gn_status *read_value(reader *r)
     return NULL;
 }
 
-gn_status *gir_parse(gn_arena *a, const char *text, size_t n, const char *origin, gir_program **out)
+static gn_status *read_program(reader *r, bool inner);
+
+static gn_status *read_body(reader *r)
 {
-    reader own = {.arena = a, .at = text, .begin = text, .end = text + n, .origin = origin},
-           *r = &own;
+    gir_body_shape shape;
+    gir_program *p = r->p;
+    GN_TRY(read_program(r, true));
+    const char *why = gir_body_misfit(r->arena, r->p, &shape);
+    if (why) WRONG("%s", why);
+    GN_PUSH(r->arena, p->bodies, r->p);
+    r->p = p;
+    return NULL;
+}
+
+static gn_status *read_program(reader *r, bool inner)
+{
     const char *name = NULL;
     GN_TRY(expect(r, "program"));
     GN_TRY(expect(r, "@"));
     GN_TRY(read_name(r, &name));
-    r->p = gir_program_new(a, name);
+    r->p = gir_program_new(r->arena, name);
     GN_TRY(expect(r, "{"));
     while (!eat(r, "}")) {
         if (peek(r) == '%')
@@ -383,13 +395,23 @@ gn_status *gir_parse(gn_arena *a, const char *text, size_t n, const char *origin
             GN_TRY(read_output(r, GIR_OUTPUT));
         else if (eat(r, "update"))
             GN_TRY(read_output(r, GIR_UPDATE));
+        else if (!inner && eat(r, "body"))
+            GN_TRY(read_body(r));
         else
             WRONG("a space, file, value, output, update or '}' is expected");
     }
+    r->p->loc = (gir_loc){0};
+    return NULL;
+}
+
+gn_status *gir_parse(gn_arena *a, const char *text, size_t n, const char *origin, gir_program **out)
+{
+    reader own = {.arena = a, .at = text, .begin = text, .end = text + n, .origin = origin},
+           *r = &own;
+    GN_TRY(read_program(r, false));
     if (peek(r) >= 0)
         WRONG("nothing is expected after the program: a file holds one, of which `--emit=gir` may "
               "print several");
-    r->p->loc = (gir_loc){0};
     *out = r->p;
     return NULL;
 }

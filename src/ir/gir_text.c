@@ -165,6 +165,10 @@ void gir_print(const gir_program *p, gn_buf *b)
         gn_buf_add(b, "\n");
     }
     for (uint32_t s = 1; s < p->spaces.n; s++) print_space(p, (gir_space_id)s, b);
+    for (uint32_t k = 0; k < p->bodies.n; k++) {
+        gn_buf_add(b, "  body ");
+        gir_print(p->bodies.p[k], b);
+    }
     for (gir_id v = 1; v < p->nodes.n; v++) print_node(p, v, b);
     for (uint32_t k = 0; k < p->outputs.n; k++) {
         const gir_output *o = &p->outputs.p[k];

@@ -6,6 +6,7 @@
  *   - names: leaves of one name are the same leaf; spaces have different names; outputs, and
  *     updates, too;
  *   - outputs are tensors that exist, and an update has the type of the state it replaces;
+ *   - bodies are programs of scalars that verify;
  *   - a location names a file that there is. */
 #include "ir/gir.h"
 
@@ -158,6 +159,12 @@ gn_status *gir_verify(const gir_program *p)
     gn_map names;
     gn_map_init(&names, p->arena);
     for (uint32_t s = 0; s < p->spaces.n; s++) GN_TRY(verify_space(p, (gir_space_id)s, &names));
+    for (uint32_t k = 0; k < p->bodies.n; k++) {
+        gir_body_shape shape;
+        const char *why = gir_body_misfit(p->arena, p->bodies.p[k], &shape);
+        if (why) BROKEN("body %u: %s", k, why);
+        GN_TRY(gir_verify(p->bodies.p[k]));
+    }
     gir_program own = *p; /* inference takes a program that it may add to; nothing is added where
                              types are given */
     for (gir_id v = 1; v < p->nodes.n; v++) GN_TRY(verify_value(&own, v));

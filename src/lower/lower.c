@@ -457,7 +457,7 @@ gn_status *gn_lower(gn_arena *a, const fusion *f, const low_options *opt, lowere
         case RG_GEMM: low_gemm(L); break;
         case RG_INNER: low_inner(L); break;
         case RG_CARRY:
-            if (!low_near(L) && !low_sorted(L)) low_moved(L);
+            if (!low_near(L) && !low_sorted(L) && !low_along(L)) low_moved(L);
             break;
         }
     }

@@ -2,9 +2,9 @@
  * integers; lower_value.c: values as instructions; lower_view.c: views; lower_map.c: elementwise
  * ones; lower_edges.c: passes over the edges of a row; lower_totals.c: sums of such sums;
  * lower_parts.c: over parts of rows of many edges; lower_put.c: rows put among others;
- * lower_near.c: rows by computed numbers; lower_sort.c: rows in order; lower_rows.c: ROWS and FLAT
- * regions; lower_gemm.c, lower_inner.c: GEMM and INNER regions, on lower_dense.c; lower_terms.c:
- * GEMM of few columns. */
+ * lower_near.c: rows by computed numbers; lower_sort.c: rows in order; lower_scan.c: edges in
+ * order; lower_rows.c: ROWS and FLAT regions; lower_gemm.c, lower_inner.c: GEMM and INNER regions,
+ * on lower_dense.c; lower_terms.c: GEMM of few columns. */
 #ifndef GN_LOWER_LOWER_IMPL_H
 #define GN_LOWER_LOWER_IMPL_H
 
@@ -306,6 +306,8 @@ void low_put_rows(lower *L, kir_id i); /* row i of any other, the region at hand
 bool low_near(lower *L);
 /* lower_sort.c: likewise of rows in order */
 bool low_sorted(lower *L);
+/* lower_scan.c: likewise along the edges into each row */
+bool low_along(lower *L);
 
 /* lower_rows.c, lower_gemm.c, lower_inner.c, lower_dense.c */
 void low_rows(lower *L);

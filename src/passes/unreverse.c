@@ -25,7 +25,7 @@ static gir_id *find_turned(gn_arena *a, const gir_program *in)
         const gir_node *n = gir_at(in, v);
         if (n->op == GIR_REVERSE && gir_at(in, gir_in(in, v, 0))->op == GIR_REVERSE)
             turned[v] = turned[gir_in(in, v, 0)] = 0; /* one way is enough for either */
-        if (gir_numbers_rows(n))                      /* by the order of its edges */
+        if (gir_is_alone(n))                          /* by the order of its edges */
             for (int k = 0; k < n->n_in; k++) turned[gir_in(in, v, k)] = 0;
         if (n->op == GIR_REVERSE || !n->type.is_graph) continue;
         for (int k = 0; k < n->n_in; k++) {

@@ -5,6 +5,7 @@ from torch import nn
 from torch_geometric import nn as pyg
 from torch_geometric.data import Data
 from torch_geometric.transforms import SIGN
+from torch_geometric.utils import to_dense_adj, to_dense_batch
 
 from typed_case import EDGES, KINDS, ROWS, Case, and_edgeless
 
@@ -111,6 +112,28 @@ def quantile(q, how):
     return made
 
 
+class InOrder(nn.Module):
+    """What an LSTM or a GRU comes to in each row, of no more than what the row has: PyTorch
+    Geometric goes on with zeros."""
+
+    def __init__(self, aggr):
+        super().__init__()
+        for name, part in aggr.named_children():
+            self.add_module(name, part)
+
+    def forward(self, x, index, dim_size):
+        own, = self.children()
+        rows = [x.new_zeros(own.hidden_size)] * dim_size
+        for v in index.unique().tolist():
+            rows[v] = own(x[index == v].unsqueeze(0))[0][0, -1]
+        return torch.stack(rows)
+
+
+# Two edges into each node, in order of these: where rows have as many, the two are the same.
+TWO_EACH = [(3, 0), (1, 0), (0, 1), (1, 1), (2, 2), (2, 2), (5, 3), (0, 3), (1, 4), (6, 4), (4, 5),
+            (5, 5), (0, 6), (2, 6)]
+
+
 def several(names):
     return ", ".join(f"Aggregation(\"{n}\")" for n in names)
 
@@ -154,6 +177,16 @@ AGGREGATORS = [
         *((f"aggr_quantile_{how}", f"QuantileAggregation(0.3, \"{how}\")", quantile(0.3, how))
           for how in ("linear", "lower", "higher", "midpoint", "nearest")))
       for case in aggregator(name, layer, build) if not case.name.endswith("_edgeless")],
+    *[case for name, layer, width, build in (
+        ("aggr_lstm", "LSTMAggregation(4)", 4, lambda: InOrder(pyg.LSTMAggregation(6, 4))),
+        ("aggr_gru", "GRUAggregation(5)", 5, lambda: InOrder(pyg.GRUAggregation(6, 5))))
+      for case in aggregator(name, layer, build, width) if not case.name.endswith("_edgeless")],
+    *[Case(name, ALONE, "node[5]", f"conv = SAGEConv(5, {aggr}) as \"\"\n  return conv(g, x)",
+           lambda build=build: pyg.SAGEConv(6, 5, aggr=build()),
+           lambda m, i: m(i["node.x"], i["g"]), edges={"g": TWO_EACH})
+      for name, aggr, build in (
+          ("sage_lstm", "\"lstm\"", lambda: "lstm"),
+          ("sage_gru", "GRUAggregation(6)", lambda: pyg.GRUAggregation(6, 6)))],
     *aggregator("aggr_vpa", "vpa", pyg.aggr.VariancePreservingAggregation),
     *aggregator("aggr_softmax", "SoftmaxAggregation()", pyg.aggr.SoftmaxAggregation),
     *aggregator("aggr_softmax_semi", "SoftmaxAggregation(0.5, semi_grad = true)",
@@ -230,7 +263,66 @@ def choosing(name, layer, build, attn=False):
              lambda m, i: m(i["node.x"], i["g"], i["member"][1], of(i)), columns=columns)])
 
 
+# Edges inside of graphs, none of which is empty, and none of which is there twice.
+WITHIN = {"g": [(0, 1), (1, 0), (1, 1), (2, 3), (3, 2), (2, 2), (4, 5), (5, 4), (5, 5), (6, 6)],
+          "member": [(0, 0), (1, 0), (2, 1), (3, 1), (4, 2), (5, 2), (6, 3)]}
+
+
+class Dense(nn.Module):
+    """A pool of dense matrices, behind a linear layer that chooses clusters if it has none: all
+    that it gives, side by side."""
+
+    def __init__(self, pool, chosen=True):
+        super().__init__()
+        self.lin = nn.Linear(6, 3) if chosen else None
+        self.pool = pool
+
+    def forward(self, x, edges, batch=None):
+        batch = torch.zeros(len(x), dtype=torch.long) if batch is None else batch
+        dense, mask = to_dense_batch(x, batch)
+        adj = to_dense_adj(edges, batch).to(x.dtype)
+        if self.lin is None:
+            _, *parts = self.pool(dense, adj, mask)
+        else:
+            parts = self.pool(dense, adj, self.lin(dense), mask)
+        rows = [p.expand(len(adj))[:, None] if p.dim() == 0 else p.flatten(1) for p in parts]
+        return torch.cat(rows, 1)
+
+
+def dense_pool(name, chosen, call, losses, build):
+    """What it gives of each graph, and its losses in each."""
+    lin = "lin = Linear(3)\n  s = lin(x)\n  " if chosen else "pool = DMoNPooling(3)\n  "
+    names = "h, a, " + ", ".join(losses)
+    if not chosen:
+        names = "s, " + names
+    each = "fill(sum(h, axis = [0, 1]), 1)"
+    rest = ", ".join(f"unsqueeze({loss} * {each}, -1)" for loss in losses)
+    body = (f"{lin}{names} = {call.format('member')}\n"
+            f"  return concat(flatten(h), flatten(a), {rest})")
+    width = 18 + 9 + len(losses)
+    return [Case(f"{name}_graphs", f"g: graph, {MANY}", f"graph[{width}]", body,
+                 lambda: Dense(build(), chosen),
+                 lambda m, i: m(i["node.x"], i["g"], i["member"][1]), edges=WITHIN)]
+
+
 POOLS = [
+    *dense_pool("diff_pool", True, "diff_pool(g, x, s, {})", ["link", "entropy"],
+                lambda: pyg.dense_diff_pool),
+    *dense_pool("mincut_pool", True, "mincut_pool(g, x, s, {}, temp = 2.0)", ["cut", "apart"],
+                lambda: lambda x, a, s, m: pyg.dense_mincut_pool(x, a, s, m, temp=2.0)),
+    *dense_pool("dmon_pool", False, "pool(g, x, {})", ["spectral", "apart", "even"],
+                lambda: pyg.DMoNPooling(6, 3)),
+    *[Case(name, MANY, "graph[10]", f"pool = MemPooling(5, {args}) as \"\"\n"
+           "  h, s = pool(x, member)\n  return flatten(h)",
+           lambda kwargs=kwargs: pyg.MemPooling(6, 5, **kwargs),
+           lambda m, i: m(i["node.x"], i["member"][1], batch_size=ROWS["graph"])[0].flatten(1))
+      for name, args, kwargs in (
+          ("mem_pool", "3, 2", {"heads": 3, "num_clusters": 2}),
+          ("mem_pool_tau", "1, 2, tau = 2.0", {"heads": 1, "num_clusters": 2, "tau": 2.0}))],
+    Case("aggr_mlp", MANY, "graph[4]", "aggr = MLPAggregation(2, MLP([5, 4], norm = false)) as "
+         "\"\"\n  return aggr(v -> m in member: x[v])",
+         lambda: pyg.aggr.MLPAggregation(6, 4, 2, num_layers=2, hidden_channels=5, norm=None),
+         lambda m, i: m(i["node.x"], i["member"][1], dim_size=ROWS["graph"]), edges=WITHIN),
     *choosing("topk", "TopKPooling(min_score = 0.12)", lambda: pyg.TopKPooling(6, min_score=0.12)),
     *choosing("topk_best", "TopKPooling(min_score = 0.99, multiplier = 2.0)",
               lambda: pyg.TopKPooling(6, min_score=0.99, multiplier=2.0)),

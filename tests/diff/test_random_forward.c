@@ -4,4 +4,4 @@
 /* Random programs: evaluators and compiled code agree. */
 #include "support/random_diff.h"
 
-int main(void) { return random_diff("random programs", &(random_gir_options){.values = 0}, 900); }
+int main(void) { return random_diff("random programs", &(random_gir_options){.values = 0}, 920); }

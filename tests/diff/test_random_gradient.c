@@ -6,5 +6,5 @@
 
 int main(void)
 {
-    return random_diff("random gradients", &(random_gir_options){.backward = true}, 900);
+    return random_diff("random gradients", &(random_gir_options){.backward = true}, 920);
 }

@@ -130,6 +130,9 @@ range range_of(const gen *z, gir_id v)
     case GIR_RANK:
     case GIR_DISTINCT: return (range){0, 200};
     case GIR_ROWS_AT: return hull(in[1], (range){0, 0});
+    case GIR_BESIDE:
+    case GIR_OUTER: return hull(in[1], in[2]);
+    case GIR_SCAN: return (range){-2, 2};
     case GIR_SUM_AT: return summed(in[1], 20, true);
     case GIR_MATMUL: {
         const gir_type *t = gir_type_of(z->p, gir_in(z->p, v, 0));
@@ -261,6 +264,7 @@ gir_type random_type(gen *z, int kinds)
     if (z->aim == GIR_FILTER || z->aim == GIR_INDEX || z->aim == GIR_GROUP) t.rank = 0;
     if (z->aim == GIR_MATMUL) t.rank = t.space ? 1 : 2;
     if (z->aim == GIR_TO_ROWS && t.rank == 0) t.rank = 1;
+    if (z->aim == GIR_SCAN && !key) t.rank = 2;
     if (z->aim && z->maker == GIR_REDUCE) t.rank++;
     if (z->aim && z->maker == GIR_SPACE_REDUCE) {
         if (z->aim == GIR_MATMUL) t.rank = 2;

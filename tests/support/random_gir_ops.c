@@ -20,6 +20,7 @@ int result_kinds(gir_op op)
     case GIR_RANDOM:
     case GIR_ROW_VALUE:
     case GIR_SUM_AT:
+    case GIR_SCAN:
     case GIR_MATMUL: return FLOATS;
     case GIR_NEAREST:
     case GIR_RANK:
@@ -87,7 +88,10 @@ int operand_kinds(gir_op op)
     case GIR_CARRY:
     case GIR_TAKE:
     case GIR_PUT:
+    case GIR_BESIDE:
+    case GIR_OUTER:
     case GIR_CELL: return TENSORS | GRAPHS;
+    case GIR_SCAN: return FLOATS | GRAPHS;
     case GIR_ROW_VALUE: return GRAPHS;
     case GIR_NEAREST: return FLOATS;
     case GIR_RANK:
@@ -119,6 +123,9 @@ static int result_spaces(gir_op op)
     case GIR_TO_ROWS: return FEATURES;
     case GIR_GATHER: return EDGES | DERIVED | NONZEROS;
     case GIR_SCATTER: return NODES | FEATURES;
+    case GIR_SCAN:
+    case GIR_BESIDE: return EDGES | DERIVED;
+    case GIR_OUTER:
     case GIR_ROW_VALUE:
     case GIR_PUT:
     case GIR_NEAREST:
@@ -154,6 +161,9 @@ static int operand_spaces(gir_op op)
     case GIR_SCATTER: return EDGES | DERIVED | NONZEROS;
     case GIR_INDEX: return NODES | EDGES | DERIVED;
     case GIR_GROUP: return EDGES | DERIVED;
+    case GIR_SCAN:
+    case GIR_BESIDE:
+    case GIR_OUTER: return EDGES | DERIVED | NODES;
     case GIR_CARRY: return EDGES | DERIVED | NONZEROS | NODES;
     case GIR_UNCARRY: return DERIVED;
     case GIR_SPACE_REDUCE: return ALL & ~PLAIN;
@@ -164,7 +174,7 @@ static int operand_spaces(gir_op op)
 static bool needs_axis(gir_op op)
 {
     return op == GIR_SLICE || op == GIR_PAD || op == GIR_CONCAT || op == GIR_REDUCE ||
-           op == GIR_MATMUL || op == GIR_TO_ROWS || op == GIR_CELL;
+           op == GIR_MATMUL || op == GIR_TO_ROWS || op == GIR_CELL || op == GIR_SCAN;
 }
 
 /* May a value of whole numbers or bools that it makes be data? */
@@ -243,6 +253,9 @@ bool random_gir_pair(gir_op p, gir_op c)
     if (c == GIR_NEAREST) return false;                            /* so would who is near */
     if (c == GIR_RANK || c == GIR_DISTINCT) return p == GIR_INPUT; /* and what is above what */
     if (c == GIR_ROWS_AT) return p == GIR_NEAREST;
+    /* products have one axis of rows, and states two */
+    if (c == GIR_SCAN && (p == GIR_MATMUL || p == GIR_ROWS_AT)) return false;
+    if (p == GIR_SCAN && c == GIR_MATMUL) return false;
     if (c == GIR_SUM_AT) return p == GIR_NEAREST || p == GIR_ROWS_AT;
     if (c == GIR_INDEX || c == GIR_GROUP)
         return p == GIR_INPUT || p == GIR_CAST || p == GIR_GATHER || p == GIR_CARRY;
@@ -582,6 +595,9 @@ gir_id make_op(gen *z, gir_op op, gir_id must)
     case GIR_NEAREST: return must ? 0 : make_nearest(z, chance(z, 70) ? z->node : z->item);
     case GIR_RANK:
     case GIR_DISTINCT: return make_in_order(z, op, must);
+    case GIR_SCAN:
+    case GIR_BESIDE:
+    case GIR_OUTER: return make_along(z, op, must);
     case GIR_ROWS_AT:
     case GIR_SUM_AT: return make_by_numbers(z, op, must);
     case GIR_PATTERN: return make_pattern(z, must);

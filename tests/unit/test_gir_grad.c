@@ -73,6 +73,18 @@ static const char prelude[] = "program @t {\n"
 #define CASE_NEAREST NONE
 #define CASE_RANK NONE
 #define CASE_DISTINCT NONE
+#define CASE_BESIDE {"beside %1, %4, %16 {behind = 0}", "beside %1, %4, %16 {behind = 1}"}
+#define CASE_OUTER {"outer %1, %4, %16 {last = 0}", "outer %1, %4, %16 {last = 1}"}
+#define SCANNED(attrs)                                                                             \
+    "slice %21 {axis = 0, start = 1} : f64[3, 3]\n %23 = gather %1, %3 {end = 0}\n"                \
+    " %24 = slice %23 {axis = 0, start = 1} : edge f64[1, 3]\n"                                    \
+    " body program @step { %1 = input \"x0\" : f64[] %2 = input \"s1\" : f64[]"                    \
+    " %3 = input \"p0\" : f64[] %4 = input \"c0\" : f64[] %5 = input \"x2\" : f64[]"               \
+    " %6 = add %1, %3 %7 = tanh %6 %8 = mul %2, %5 %9 = add %8, %7 %10 = mul %9, %4"               \
+    " output \"s0\" %7 output \"s1\" %10 }\n"                                                      \
+    " %25 = scan %1, %2, %22, %17, %24, %23 {body = 0, reverse = " attrs                           \
+    ", product = 1, consts = 1}"
+#define CASE_SCAN {SCANNED("0"), SCANNED("1"), SCANNED("0") "\n %26 = outer %1, %25, %2 {last = 1}"}
 #define CASE_ROWS_AT {NEAR "%24 = rows_at %23, %3"}
 #define CASE_SUM_AT {NEAR "%24 = rows_at %23, %3\n %25 = mul %24, %24\n %26 = sum_at %23, %25"}
 #define CASE_NEG {"neg %2"}

@@ -48,7 +48,17 @@ typedef struct example {
     KEY "input \"k\" : node bool[]\n %24 = input \"t\" : node i64[]\n"                             \
         " %25 = subset %23, %24 {apart = 2}\n %26 = input \"e\" : edge i32[]\n %27 = "
 
+/* A step of one state, in its own line. */
+#define STEP                                                                                       \
+    "reshape %6 : edge f32[1, 4]\n body program @step { %1 = input \"x0\" : f32[]"                 \
+    " %2 = input \"s0\" : f32[] %3 = add %1, %2 output \"s0\" %3 }\n %22 = "
+#define BODY(text) "neg %3\n body program @step { " text " }\n %22 = scan %1, %16"
+#define PLAIN "reverse = 0, product = 0, consts = 0}"
+
 static const example good[] = {
+    {STEP "scan %1, %16, %21 {body = 0, " PLAIN, "edge f32[1, 4]"},
+    {"beside %1, %6, %3 {behind = 1}", "edge f32[4]"},
+    {"outer %2, %15, %14 {last = 0}", "item f32[4]"},
     {APART "draw %1, %22, %25, %26 {most = 3, how = 3}\n %28 = grow %25, %27, %25\n"
            " %29 = restrict %27, %28 {ends = 1}",
      "graph<node.2 -> node.1, edge.8>"},
@@ -513,6 +523,30 @@ static const example bad[] = {
      "operand 2 is drawn anew at every run"},
     {KEY "corrupt %1, %22 {times = 1, once = 2}", "once is 2; it is 0 or 1"},
     {KEY "sample %1, %22 {most = 1, once = -1}", "once is -1; it is 0 or 1"},
+    {STEP "scan %1, %16, %21 {body = 1, " PLAIN, "there is no body 1"},
+    {STEP "scan %1, %16, %21 {body = 0, reverse = 2, product = 0, consts = 0}",
+     "attribute 1 is 2, not 0 or 1"},
+    {STEP "scan %1, %16 {body = 0, " PLAIN, "x0 at most, of 0, 0 and 0"},
+    {STEP "scan %1, %3, %21 {body = 0, " PLAIN,
+     "operand 2 is f32 or f64 in channels, [n, d], not node f32[4]"},
+    {STEP "scan %1, %4, %21 {body = 0, " PLAIN,
+     "operand 3 is f32 or f64 in channels, [n, 3], not edge f32[1, 4]"},
+    {STEP "scan %1, %16, %16 {body = 0, " PLAIN, "operand 3 is node f32[1, 4], not of the edges"},
+    {STEP "scan %1, %16, %5, %21 {body = 0, reverse = 0, product = 1, consts = 0}",
+     "f32[4, 5] does not go with node f32[1, 4]"},
+    {STEP "scan %1, %16, %5, %21 {body = 0, reverse = 0, product = 0, consts = 1}",
+     "operand 3 is f32 or f64 in channels, [n, 4], not f32[4, 5]"},
+    {STEP "scan %3, %16, %21 {body = 0, " PLAIN, "a graph is needed"},
+    {BODY(""), "a body makes 1 to 600 states, not 0"},
+    {BODY("%1 = input \"y\" : f32[] output \"s0\" %1"), "is none of x0.., s0.., p0.. and c0.."},
+    {BODY("%1 = input \"x0\" : f32[2] output \"s0\" %1"), "a body is of scalars, and %1 is none"},
+    {BODY("%1 = input \"x0\" : f32[] output \"s1\" %1"), "is an f32 that is called s0"},
+    {BODY("%1 = input \"x0\" : i32[] output \"s0\" %1"), "states of a body are f32 or f64"},
+    {BODY("%1 = input \"x0\" : f32[] %2 = input \"s0\" : f64[] output \"s0\" %1"),
+     "%2 of a body is no f32"},
+    {"beside %1, %6, %16 {behind = 0}", "edge f32[4] and node f32[1, 4] are of other elements"},
+    {"beside %1, %6, %3 {behind = 2}", "the side is 2, not 0 or 1"},
+    {"outer %1, %3, %3 {last = 0}", "operand 2 is node f32[4], not of the edges"},
     {"rank %7", "what is put in order are numbers of rows, not node bool[4]"},
     {"rank %5", "what is put in order are numbers of rows, not f32[4, 5]"},
     {"rank %1", "what is put in order are numbers of rows, not graph<node -> node, edge>"},
