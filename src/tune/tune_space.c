@@ -25,6 +25,7 @@ static const tune_switch switches[] = {
     {"recover", HERE | THERE},
     {"restrict_rows", HERE | THERE},
     {"joined_rows", HERE | THERE},
+    {"group_kinds", HERE | THERE},
     {"sparse-features", HERE | THERE},
     {"row-values", HERE | THERE},
     {"dense-once", HERE | THERE},
