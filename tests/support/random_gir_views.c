@@ -46,7 +46,7 @@ static gir_id make_transpose(gen *z, gir_id a)
     return make(z, GIR_TRANSPOSE, 1, &a, (gir_attr){.i = {perm}}, NULL);
 }
 
-static gir_id make_along(gen *z, gir_op op, gir_id a)
+static gir_id make_piece(gen *z, gir_op op, gir_id a)
 {
     gir_type t = *gir_type_of(z->p, a);
     if (t.rank == 0 || (op == GIR_PAD && t.elem == GN_BOOL)) return 0;
@@ -100,6 +100,6 @@ gir_id make_view(gen *z, gir_op op, gir_id must)
     case GIR_CONCAT: return make_concat(z, a);
     case GIR_TO_ROWS: return make_to_rows(z, a);
     case GIR_FROM_ROWS: return make(z, op, 1, &a, (gir_attr){0}, NULL);
-    default: return make_along(z, op, a);
+    default: return make_piece(z, op, a);
     }
 }
