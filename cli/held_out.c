@@ -22,6 +22,7 @@ gn_status *gn_held_out_score(const gn_session *s, gn_held_out *out)
     gn_held_out h = {.links = gn_session_judges(s)};
     h.facts = !h.links && gn_session_ranks(s);
     gn_status *status = score(s, &h);
+    h.facts = h.facts && h.ranks.n > 0; /* no fact is marked to be tested */
     *out = status ? (gn_held_out){0} : h;
     return status;
 }

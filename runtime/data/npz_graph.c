@@ -584,7 +584,7 @@ gn_status *gn_npz_parse(const void *bytes, size_t n, gn_reading *r, gn_dataset *
 {
     loader l = {.r = r};
     gn_status *s = gn_npz_open(bytes, n, r->origin, &l.zip);
-    if (!s) s = gn_dataset_new(NULL, &l.d);
+    if (!s) s = gn_dataset_new_read(r, &l.d);
     if (!s) s = load(&l);
     if (!s) s = read_names(&l);
     if (!s) s = read_more(&l);

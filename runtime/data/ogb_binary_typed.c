@@ -269,7 +269,7 @@ static gn_status *read_labels(work *w, arrays *a)
 static gn_status *read_all(work *w, gn_reading *r)
 {
     GN_TRY(gn_ogb_find_split(w->folder, r, &w->split));
-    GN_TRY(gn_dataset_new(NULL, &w->d));
+    GN_TRY(gn_dataset_new_read(r, &w->d));
     w->d->typed = true;
     GN_TRY(with_arrays(w, "num_nodes_dict.npz", true, read_types));
     GN_TRY(with_arrays(w, "num_edges_dict.npz", true, list_relations));

@@ -196,7 +196,7 @@ static gn_status *read_all(work *w, gn_reading *r)
     GN_TRY(gn_ogb_find_split(w->folder, r, &w->split));
     GN_TRY(read_file(w, "num-node-dict.csv", parse_counts));
     GN_TRY(read_file(w, "triplet-type-list.csv", parse_triplets));
-    GN_TRY(gn_dataset_new(NULL, &w->d));
+    GN_TRY(gn_dataset_new_read(r, &w->d));
     w->d->typed = true;
     for (int t = 0; t < w->n_types; t++)
         GN_TRY(gn_dataset_add_table(w->d, w->type[t], w->rows[t], &space));

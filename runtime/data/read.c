@@ -219,6 +219,15 @@ static char *name_from(const char *path)
     return strndup(slash, (size_t)((dot ? dot : end) - slash));
 }
 
+gn_status *gn_dataset_new_read(const gn_reading *r, gn_dataset **out)
+{
+    const char *path = r->opt && r->opt->path ? r->opt->path : r->origin;
+    char *name = path ? name_from(path) : NULL;
+    gn_status *s = gn_dataset_new(name, out);
+    free(name);
+    return s;
+}
+
 /* Reversed edges come in and repeats go, so nothing may lie on edges but weights. */
 static gn_status *check_plain_edges(const gn_dataset *d, const gn_reading *r)
 {

@@ -151,6 +151,8 @@ GN_NODISCARD gn_status *gn_graphbolt_parse(const gn_input *metadata,
                                            gn_dataset **out);
 
 GN_NODISCARD gn_status *gn_dataset_new(const char *name, gn_dataset **out);
+/* The same, named by what is read, which errors on the way say. */
+GN_NODISCARD gn_status *gn_dataset_new_read(const gn_reading *r, gn_dataset **out);
 /* Allocates y (all -1) and the three masks. */
 GN_NODISCARD gn_status *gn_dataset_labels(gn_dataset *d);
 /* 20 nodes a class for training, 30 for validation, the rest for test, drawn by seed; a class of

@@ -339,6 +339,14 @@ r.fails(2, "--range: ranges: 'papre' is no space and no relation; did you mean '
         "--range", "papre in 1..10")
 r.fails(3, "graph has", *("run", *sample("gin_graphs")), "-q", "--range", "graph in 0..1")
 
+# Facts of which none is marked to be tested have no ranks.
+os.makedirs(r.path("untested"), exist_ok=True)
+for part, lines in (("train", "a\tr\tb\nb\tr\tc\n"), ("valid", "a\tr\tc\n")):
+    with open(os.path.join(r.path("untested"), part + ".txt"), "w", encoding="utf-8") as f:
+        f.write(lines)
+if "test" in test_of("run", sample("distmult")[0], *SMALL, "--data", r.path("untested")):
+    r.problems.append("no facts to be tested have ranks")
+
 # What they do not go with.
 r.fails(2, "--batches draws parts of one graph, and DistMult has `g.kind` beside it", "run",
         *sample("distmult"), "-q", "--batches", 2)
