@@ -82,6 +82,14 @@ static void batch_words(const gn_train_spec *train, char out[WORDS])
         at += snprintf(out + at, (size_t)(WORDS - at), "; draw %s", gn_draw_how_name[t->draw]);
     if (t->exclude)
         at += snprintf(out + at, (size_t)(WORDS - at), "; exclude %s", gn_exclude_name[t->exclude]);
+    if (t->shadow[0])
+        at += snprintf(out + at, (size_t)(WORDS - at), "; shadow(%" PRId64 ", %" PRId64 ")",
+                       t->shadow[0], t->shadow[1]);
+    else if (t->apart && !t->time)
+        at += snprintf(out + at, (size_t)(WORDS - at), "; disjoint");
+    if (t->time)
+        at += snprintf(out + at, (size_t)(WORDS - at), "; %s %.40s", t->before ? "before" : "until",
+                       t->time);
     if (t->draw_by) at += snprintf(out + at, (size_t)(WORDS - at), "; draw_by %.40s", t->draw_by);
     if (t->accumulate > 1)
         snprintf(out + at, (size_t)(WORDS - at), "; accumulate %" PRId64, t->accumulate);
