@@ -69,6 +69,20 @@ extern const char *const gn_draw_how_name[GN_DRAW_COUNT];
 extern const char *const gn_exclude_name[GN_EXCLUDE_COUNT];
 extern const char *const gn_sampler_name[GN_SAMPLER_COUNT];
 
+/* Figures of links that are held out, by which epochs are chosen. */
+#define GN_LINK_FIGURES(X)                                                                         \
+    X(NONE, "none")                                                                                \
+    X(AUC, "val_auc")                                                                              \
+    X(AP, "val_ap")                                                                                \
+    X(MRR, "val_mrr")
+typedef enum gn_link_figure {
+#define X(id, name) GN_LINK_FIGURE_##id,
+    GN_LINK_FIGURES(X)
+#undef X
+        GN_LINK_FIGURE_COUNT
+} gn_link_figure;
+extern const char *const gn_link_figure_name[GN_LINK_FIGURE_COUNT];
+
 typedef struct gn_time_column {
     const char *name; /* "paper.time", "writes.time" */
     gn_elem elem;     /* GN_I32, GN_I64 */
@@ -159,6 +173,7 @@ typedef struct gn_train_spec {
      * than any before in either, and patience counts epochs in which neither was as good as its
      * best. */
     bool monitor_accuracy;
+    gn_link_figure monitor_links; /* in the place of either */
 } gn_train_spec;
 
 /* Is a validation loss computed after an epoch? */
