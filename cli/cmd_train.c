@@ -85,7 +85,8 @@ static void hear(void *ctx, const gn_epoch *epoch)
     gn_epoch scored = *epoch, *e = &scored;
     if (!l->first) l->first = e->epoch;
     if (l->log.path && !l->session->opt.unscored && gn_session_judges(l->session)) {
-        gn_status *const s[] = {gn_session_judge(l->session, false, &e->val_links),
+        bool known = e->val_links.n > 0; /* where epochs are chosen by them */
+        gn_status *const s[] = {known ? NULL : gn_session_judge(l->session, false, &e->val_links),
                                 gn_session_judge(l->session, true, &e->test_links)};
         for (int k = 0; k < 2; k++) {
             if (s[k]) *(k ? &e->test_links : &e->val_links) = epoch->val_links; /* not known */

@@ -165,13 +165,15 @@ static int64_t row_of(const gn_graph *r, const gn_pair_map *z, int64_t group, in
     return p->a < 0 ? -1 : p->number;
 }
 
-/* Edges in the order of the user's list: their ends, and which those of g are [n_edge] each. */
+/* Edges that are left, in the order of the user's list, or that of g where its rows are apart:
+ * their ends, and which those of g are; room for all. */
 typedef struct end_list {
-    int64_t *src, *dst, *edge;
+    int64_t n, *src, *dst, *edge;
 } end_list;
 
+/* Of rows that are apart, edges may come from rows that are none of their group's: those go. */
 static gn_status *find_ends(const gn_graph *g, const gn_graph *src, const gn_graph *dst,
-                            const end_list *l)
+                            end_list *l)
 {
     gn_pair_map from, into = {0};
     gn_edge_walk w = {.g = g}, rows = {.g = g};
@@ -180,11 +182,13 @@ static gn_status *find_ends(const gn_graph *g, const gn_graph *src, const gn_gra
     gn_status *s = map_rows(dst, &into);
     for (int64_t e = 0; !s && e < g->n_edge; e++) {
         int64_t group = g->groups->group[group_at(g, &w, e)];
-        int64_t k = g->groups->of_edges ? get(g, GN_GRAPH_POS, e) : e;
+        int64_t k = g->groups->of_edges ? get(g, GN_GRAPH_POS, e) : l->n;
         l->edge[k] = e;
         l->src[k] = row_of(src, &from, group, get(g, GN_GRAPH_COL, e));
         l->dst[k] = row_of(dst, &into, group, gn_edge_row(&rows, e));
-        lost = lost || l->src[k] < 0 || l->dst[k] < 0;
+        bool gone = l->src[k] < 0 && !g->groups->of_edges && !g->picks;
+        lost = lost || (l->src[k] < 0 && !gone) || l->dst[k] < 0;
+        l->n += !gone;
     }
     gn_pair_map_free(&from);
     gn_pair_map_free(&into);
@@ -195,13 +199,16 @@ static gn_status *find_ends(const gn_graph *g, const gn_graph *src, const gn_gra
 /* By destinations as they were, whose edges keep their order. */
 static void put_by_rows(const gn_graph *g, const end_list *l, gn_graph *d)
 {
-    for (int64_t e = 0; e < g->n_edge; e++) {
-        set(d, GN_GRAPH_COL, e, l->src[e]);
-        set(d, GN_GRAPH_POS, e, get(g, GN_GRAPH_POS, e));
-        set(d, GN_GRAPH_FROM, e, e);
+    int64_t k = 0;
+    for (int64_t i = 0; i < l->n; i++) {
+        set(d, GN_GRAPH_COL, i, l->src[i]);
+        set(d, GN_GRAPH_POS, i, get(g, GN_GRAPH_POS, l->edge[i]));
+        set(d, GN_GRAPH_FROM, i, l->edge[i]);
     }
-    for (int64_t v = 0; v <= g->n_dst; v++)
-        set(d, GN_GRAPH_ROW_PTR, v, get(g, GN_GRAPH_ROW_PTR, v));
+    for (int64_t v = 0; v <= g->n_dst; v++) {
+        while (k < l->n && l->edge[k] < get(g, GN_GRAPH_ROW_PTR, v)) k++;
+        set(d, GN_GRAPH_ROW_PTR, v, k);
+    }
 }
 
 static gn_status *put_by_list(const end_list *l, gn_graph *d)
@@ -224,11 +231,11 @@ gn_status *gn_graph_restrict_apart(const gn_graph *g, const gn_graph *src, const
     if (__builtin_mul_overflow(g->n_edge, 3, &words)) words = INT64_MAX;
     GN_TRY(gn_block_new(words, sizeof(int64_t), "edges between rows apart", &block));
     int64_t *first = block;
-    const end_list l = {first, first + g->n_edge, first + 2 * g->n_edge};
+    end_list l = {0, first, first + g->n_edge, first + 2 * g->n_edge};
     gn_status *s = find_ends(g, src, dst, &l);
     if (!s)
         s = gn_graph_derived_blank(g, src ? src->n_edge : g->n_src, dst ? dst->n_edge : g->n_dst,
-                                   g->n_edge, out);
+                                   l.n, out);
     if (!s && g->groups->of_edges) s = put_by_list(&l, *out);
     if (!s && !g->groups->of_edges) {
         put_by_rows(g, &l, *out);

@@ -136,6 +136,7 @@ static const sampler samplers[GN_SAMPLER_COUNT] = {
     [GN_SAMPLER_SAINT_NODE] = {{"nodes", NULL}, 0, true},
     [GN_SAMPLER_SAINT_EDGE] = {{"edges", NULL}, 0, true},
     [GN_SAMPLER_SAINT_WALK] = {{"roots", "length"}, 2, true},
+    [GN_SAMPLER_SHADOW] = {{"depth", "k"}, 0, false},
 };
 
 /* The place of an argument among those of a sampler, `steps` behind them; -1: reported. */
@@ -153,6 +154,31 @@ static int argument(elab *E, int which, const ast_arg *arg, int at)
     return -1;
 }
 
+static void not_with_sampler(elab *E, const ast_decl *d, const char *const *names, const char *why)
+{
+    for (; *names; names++)
+        if (el_train_item(d, *names))
+            el_error(E, el_train_item(d, *names)->name.span, "`%s` does not go with `sampler`, %s",
+                     *names, why);
+}
+
+/* `sampler = shadow(depth = 2, k = 10)`, of batches of rows or edges */
+static void shadow(elab *E, const ast_decl *d, const ast_item *item, const int64_t size[2],
+                   gn_batch_spec *s)
+{
+    static const char *const others[] = {"fanout", "exclude", "disjoint", NULL};
+    if (size[0] > GN_MOST_HOPS)
+        el_error(E, item->a->span, "`shadow` goes over %d hops at most, not %lld",
+                 (int)GN_MOST_HOPS, (long long)size[0]);
+    if (!el_train_item(d, "batch"))
+        el_error(E, item->name.span, "`shadow` goes with `batch`, whose rows have a subgraph each");
+    not_with_sampler(E, d, others, "which gives each row a subgraph of its own");
+    s->apart = true;
+    s->shadow[0] = size[0];
+    s->shadow[1] = size[1];
+    if (!el_train_item(d, "evaluate")) s->evaluate = true; /* as it is trained */
+}
+
 /* `sampler = cluster(parts = 50, each = 2)` */
 static void sampler_setting(elab *E, const ast_decl *d, gn_batch_spec *s)
 {
@@ -165,8 +191,8 @@ static void sampler_setting(elab *E, const ast_decl *d, gn_batch_spec *s)
     while (call && k < GN_SAMPLER_COUNT && strcmp(gn_sampler_name[k], e->a->name)) k++;
     if (!call || k == GN_SAMPLER_COUNT) {
         el_error(E, e->span,
-                 "`sampler` is `cluster(parts, each)`, `saint_node(nodes)`, `saint_edge(edges)` or "
-                 "`saint_walk(roots, length)`");
+                 "`sampler` is `cluster(parts, each)`, `saint_node(nodes)`, `saint_edge(edges)`, "
+                 "`saint_walk(roots, length)` or `shadow(depth, k)`");
         return;
     }
     size[1] = samplers[k].usual;
@@ -181,8 +207,12 @@ static void sampler_setting(elab *E, const ast_decl *d, gn_batch_spec *s)
         }
         size[at] = v.u.i;
     }
-    if (!size[0]) {
-        el_error(E, e->span, "`%s` needs `%s`", gn_sampler_name[k], samplers[k].arg[0]);
+    if (!size[0] || (samplers[k].arg[1] && !size[1])) {
+        el_error(E, e->span, "`%s` needs `%s`", gn_sampler_name[k], samplers[k].arg[size[0] > 0]);
+        return;
+    }
+    if (k == GN_SAMPLER_SHADOW) {
+        shadow(E, d, item, size, s);
         return;
     }
     if (k == GN_SAMPLER_CLUSTER && size[1] > size[0]) {
@@ -194,12 +224,9 @@ static void sampler_setting(elab *E, const ast_decl *d, gn_batch_spec *s)
     s->sampled[0] = size[0];
     s->sampled[1] = size[1];
     s->steps = size[2];
-    static const char *const others[] = {"batch",   "fanout",   "draw",   "draw_by",
-                                         "exclude", "disjoint", "before", "until"};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (el_train_item(d, others[i]))
-            el_error(E, el_train_item(d, others[i])->name.span,
-                     "`%s` does not go with `sampler`, which draws parts of the graph", others[i]);
+    static const char *const others[] = {"batch",    "fanout", "draw",  "draw_by", "exclude",
+                                         "disjoint", "before", "until", NULL};
+    not_with_sampler(E, d, others, "which draws parts of the graph");
 }
 
 /* Is a column one number a row, and called so behind its owner's name? */
@@ -229,7 +256,7 @@ static void draw_by(elab *E, const ast_decl *d, gn_batch_spec *s)
         el_error(E, item->a->span,
                  "`draw_by` is a number that edges have, as `weight`: the data have none of this "
                  "name");
-    else if (!s->n_fanout)
+    else if (!s->n_fanout && !el_train_item(d, "sampler"))
         el_error(E, item->name.span, "`draw_by` goes with `fanout`");
 }
 

@@ -36,6 +36,8 @@ static void push_train_frame(elab *E, const train_plan *t, bool of_batch)
     static const char *const words[] = {"best", "last", "val_loss", "val_accuracy", "all"};
     for (size_t k = 0; k < sizeof words / sizeof *words; k++)
         el_bind(E, f, words[k], val_string(words[k]));
+    for (int k = GN_LINK_FIGURE_NONE + 1; k < GN_LINK_FIGURE_COUNT; k++)
+        el_bind(E, f, gn_link_figure_name[k], val_string(gn_link_figure_name[k]));
     for (uint32_t k = 0; k < m->inputs.n; k++) {
         const ast_formal *in = &m->inputs.p[k];
         if (el_is_typed(&in->type)) el_bind(E, f, in->name.text, el_model_input(E, in, true));
@@ -138,11 +140,30 @@ static bool known_word(elab *E, const ast_decl *d, const char *name, const char 
     return el_choice(E, item->a, names, 2, gn_arena_printf(E->arena, "`%s`", name)) >= 0;
 }
 
+enum { FIGURES = 2 + GN_LINK_FIGURE_COUNT - 1 };
+
+static bool known_figure(elab *E, const ast_decl *d)
+{
+    const char *names[FIGURES] = {"val_accuracy", "val_loss"};
+    const ast_item *item = el_train_item(d, "monitor");
+    for (int k = 2; k < FIGURES; k++) names[k] = gn_link_figure_name[k - 1];
+    if (!item || item->a->kind != EXPR_NAME || el_local(E->frame, item->a->name)) return true;
+    return el_choice(E, item->a, names, FIGURES, "`monitor`") >= 0;
+}
+
+/* Which of held-out links' it is; NONE: it is another. */
+static gn_link_figure figure_of_links(const value *v)
+{
+    int k = GN_LINK_FIGURE_COUNT - 1;
+    while (k > 0 && !(v->kind == VAL_STRING && strcmp(v->u.s, gn_link_figure_name[k]) == 0)) k--;
+    return (gn_link_figure)k;
+}
+
 static void selection(elab *E, const ast_decl *d, gn_train_spec *s)
 {
     const ast_item *item;
     if (!known_word(E, d, "select", "best", "last")) return;
-    if (!known_word(E, d, "monitor", "val_accuracy", "val_loss")) return;
+    if (!known_figure(E, d)) return;
     value v = el_train_setting(E, d, "select", &item);
     if (v.kind != VAL_UNSET && v.kind != VAL_POISON) {
         bool best = v.kind == VAL_STRING && strcmp(v.u.s, "best") == 0;
@@ -152,6 +173,8 @@ static void selection(elab *E, const ast_decl *d, gn_train_spec *s)
     }
     v = el_train_setting(E, d, "monitor", &item);
     if (v.kind == VAL_UNSET || v.kind == VAL_POISON) return;
+    s->monitor_links = figure_of_links(&v);
+    if (s->monitor_links) return;
     const value_list one = {.n = 1, .p = &v}, *l = v.kind == VAL_LIST ? v.u.list : &one;
     bool accuracy = false, ok = l->n > 0;
     for (uint32_t i = 0; i < l->n; i++) {
@@ -165,9 +188,11 @@ static void selection(elab *E, const ast_decl *d, gn_train_spec *s)
     }
     s->monitor_accuracy = accuracy;
     if (!ok)
-        el_error(E, item->a->span,
-                 "`monitor` is `val_accuracy`, `val_loss` or a list of both, not %s",
-                 val_text(E, &v));
+        el_error(
+            E, item->a->span,
+            "`monitor` is `val_accuracy`, `val_loss` or a list of both, or of links `val_auc`, "
+            "`val_ap` or `val_mrr`, not %s",
+            val_text(E, &v));
 }
 
 /* Does the pattern name the parameter? A whole name, the front of one up to a point, or with * for

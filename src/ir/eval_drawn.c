@@ -210,16 +210,19 @@ gn_status *gir_grow_apart(gir_eval_t *e, const gir_coo *g, const gir_coo *also, 
 gn_status *gir_restrict_apart(gir_eval_t *e, const gir_coo *g, const gir_coo *src,
                               const gir_coo *dst)
 {
-    int64_t n = g->n_edge, *to[4];
-    for (int k = 0; k < 4; k++) to[k] = GN_NEW_N(e->arena, int64_t, n + 1);
-    for (int64_t k = 0; k < n; k++) {
+    int64_t n = 0, *to[4];
+    bool leaves = !g->edges_apart && !gir_is_pick(e->p, e->v);
+    for (int k = 0; k < 4; k++) to[k] = GN_NEW_N(e->arena, int64_t, g->n_edge + 1);
+    for (int64_t k = 0; k < g->n_edge; k++) {
         int64_t group = g->group[g->edges_apart ? k : g->dst[k]];
-        int64_t at = g->edges_apart ? g->pos[k] : k; /* rows keep their order */
+        int64_t at = g->edges_apart ? g->pos[k] : n; /* rows keep their order */
         to[0][at] = src ? find(src, src->n_edge, group, g->src[k]) : g->src[k];
         to[1][at] = dst ? find(dst, dst->n_edge, group, g->dst[k]) : g->dst[k];
         to[2][at] = k;
-        if (to[0][at] < 0 || to[1][at] < 0)
+        bool gone = leaves && to[0][at] < 0;
+        if ((to[0][at] < 0 && !gone) || to[1][at] < 0)
             GN_FAIL(GN_ERR_DATA, "restrict: an edge's end is no row of its group");
+        n += !gone;
     }
     gir_coo *out = gir_sort_edges(e->arena, src ? src->n_edge : g->n_src,
                                   dst ? dst->n_edge : g->n_dst, n, to[0], to[1], to[2]);

@@ -49,13 +49,14 @@ typedef enum gn_exclude {
 /* How a step's rows are drawn where it is of a part of the graph, with the edges between those
  * rows: CLUSTER (Chiang et al., "Cluster-GCN", KDD 2019) joins `size[1]` of `size[0]` parts of
  * METIS; the others are of Zeng et al., "GraphSAINT", ICLR 2020: `size[0]` nodes, edges, or roots
- * of walks of `size[1]` steps. */
+ * of walks of `size[1]` steps.  SHADOW is of rows apart instead: see `shadow` of gn_batch_spec. */
 #define GN_SAMPLERS(X)                                                                             \
     X(NONE, "none")                                                                                \
     X(CLUSTER, "cluster")                                                                          \
     X(SAINT_NODE, "saint_node")                                                                    \
     X(SAINT_EDGE, "saint_edge")                                                                    \
-    X(SAINT_WALK, "saint_walk")
+    X(SAINT_WALK, "saint_walk")                                                                    \
+    X(SHADOW, "shadow")
 typedef enum gn_sampler {
 #define X(id, name) GN_SAMPLER_##id,
     GN_SAMPLERS(X)
@@ -68,6 +69,20 @@ extern const char *const gn_draw_how_name[GN_DRAW_COUNT];
 extern const char *const gn_exclude_name[GN_EXCLUDE_COUNT];
 extern const char *const gn_sampler_name[GN_SAMPLER_COUNT];
 
+/* Figures of links that are held out, by which epochs are chosen. */
+#define GN_LINK_FIGURES(X)                                                                         \
+    X(NONE, "none")                                                                                \
+    X(AUC, "val_auc")                                                                              \
+    X(AP, "val_ap")                                                                                \
+    X(MRR, "val_mrr")
+typedef enum gn_link_figure {
+#define X(id, name) GN_LINK_FIGURE_##id,
+    GN_LINK_FIGURES(X)
+#undef X
+        GN_LINK_FIGURE_COUNT
+} gn_link_figure;
+extern const char *const gn_link_figure_name[GN_LINK_FIGURE_COUNT];
+
 typedef struct gn_time_column {
     const char *name; /* "paper.time", "writes.time" */
     gn_elem elem;     /* GN_I32, GN_I64 */
@@ -76,7 +91,8 @@ typedef struct gn_time_column {
 /* What a step of a batch is of, or results. */
 typedef struct gn_batch_spec {
     bool results;       /* of nodes, or of edges of the relation `of`, for some of them */
-    gn_sampler sampler; /* then there is no `size` of its own, and all edges between rows count */
+    gn_sampler sampler; /* then there is no `size` of its own, and all edges between rows count; but
+                           never SHADOW */
     int64_t sampled[2];
     int64_t steps; /* of an epoch of SAINT; 0: as many as have so many rows as there are */
     /* Rows of the loss's mask, or edges of the relation `of` (NULL: rows), of those where the
@@ -93,6 +109,9 @@ typedef struct gn_batch_spec {
     const char *draw_by;
     const char *const *columns;
     bool apart; /* rows, or edges, of a batch share no rows with each other */
+    /* Each of those has a subgraph: over so many hops, so many edges into each row are drawn, and
+     * messages go along all edges between the rows.  [0] 0: none. */
+    int64_t shadow[2];
     /* The word of columns of times, and those of rows and edges that have some, NULL behind the
      * last: messages of a row, or an edge, of a batch come along edges that are no later than it,
      * or `before` it, by their own time or that of the row that sends; what has none is there
@@ -154,6 +173,7 @@ typedef struct gn_train_spec {
      * than any before in either, and patience counts epochs in which neither was as good as its
      * best. */
     bool monitor_accuracy;
+    gn_link_figure monitor_links; /* in the place of either */
 } gn_train_spec;
 
 /* Is a validation loss computed after an epoch? */

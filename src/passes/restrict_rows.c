@@ -147,7 +147,7 @@ static void whole_where_no_rows(restricter *z, gir_id v)
     bool rows = over_nodes(z, v) || over_edges(z, v), sums = sums_up(z, v);
     /* degrees and the like, and sums into rows that no messages of a batch go into: of all edges,
      * once */
-    bool fixed = z->trained && !z->trained[v] && !z->random[v] && !z->induced;
+    bool fixed = z->trained && !z->trained[v] && !z->random[v] && !z->induced && !is_shadow(z);
     bool narrow = fixed && !z->features[v] && gir_row_elems(gir_type_of(z->from, v)) <= NARROW;
     if (fixed && sums && z->need[v] && (narrow || z->need[v] >> (z->levels - 1) & 1)) {
         bool counted = narrow && gn_sums_some(z, v);
@@ -163,7 +163,7 @@ static void whole_where_no_rows(restricter *z, gir_id v)
 
 enum { FIRST_SITE = 1 << 30 }; /* behind those of the model */
 
-static gir_id key_of(restricter *z)
+gir_id gn_key_of_draws(restricter *z)
 {
     gir_type t = gir_tensor(GN_I64, 0, 0, NULL);
     if (z->key) return z->key;
@@ -195,7 +195,7 @@ static gn_draw_loops loops_of(const gir_program *p, gir_id g)
 static gir_id draw(restricter *z, gir_id g, int level, bool all)
 {
     const gn_batch_spec *b = z->batches;
-    gir_id rows = gn_pick_of(z, level, gir_type_of(z->from, g)->dst), key = key_of(z);
+    gir_id rows = gn_pick_of(z, level, gir_type_of(z->from, g)->dst), key = gn_key_of_draws(z);
     const gir_drawing how = {.most = all ? INT64_MAX : b->fanout[level],
                              .site = FIRST_SITE + z->sites++,
                              .loops = loops_of(z->from, g),
@@ -240,6 +240,10 @@ gir_id gn_pick_of(restricter *z, int level, gir_space_id s)
     if (*slot) return *slot;
     if (level == 0 && z->of_batch) return *slot = gn_pick_ends(z, s);
     if (level == 0) return s != space_of(z, z->mask) ? 0 : (*slot = gn_rows_of_batch(z));
+    if (is_shadow(z)) {
+        gn_pick_shadow(z);
+        return *slot;
+    }
     gir_id r = gn_pick_of(z, level - 1, s);
     for (gir_id g = 1; g < z->from->nodes.n; g++) {
         const gir_type *t = gir_type_of(z->from, g);
@@ -478,6 +482,7 @@ static restricter begin(gn_arena *a, const gir_program *in, int levels,
     restricter z = {.from = batches ? draws_once(a, in) : in,
                     .levels = levels < GN_MOST_LEVELS ? levels : GN_MOST_LEVELS,
                     .batches = batches};
+    if (is_shadow(&z) && z.levels > 2) z.levels = 2;
     z.sum_of = masks_of_sums(a, z.from, &z.mask);
     if (!batches) return z;
     if (batches->results)
@@ -565,6 +570,7 @@ gn_status *gn_run_restrict_rows(gn_arena *a, const gir_program *in, const gn_pas
     find_needs(a, &z, NULL);
     if (opt->batches) GN_TRY(gn_check_batch(a, &z));
     if (opt->batches) GN_TRY(gn_check_apart(a, &z));
+    GN_TRY(gn_check_shadow(a, &z));
     z.to = gir_program_new(a, in->name);
     z.map = GN_NEW_N(a, gir_id *, z.levels + 1);
     uint32_t spaces = in->spaces.n;

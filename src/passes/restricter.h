@@ -89,9 +89,13 @@ static inline void want(restricter *z, gir_id v, int level)
     z->need[v] |= (uint32_t)1 << (level < z->levels ? level : z->levels);
 }
 
+/* Has each row of a batch a subgraph of its own, which level 1 has the rows of? */
+static inline bool is_shadow(const restricter *z) { return z->batches && z->batches->shadow[0]; }
+
 /* Where the sources are of what is needed at a level. */
 static inline int source_level(const restricter *z, int level)
 {
+    if (is_shadow(z)) return 1;
     return z->induced ? level : level + 1;
 }
 
@@ -123,6 +127,13 @@ void gn_need_some(restricter *z, gir_id v);
 gir_id gn_sum_of_some(restricter *z, gir_id v);
 /* x, the rows of v at level `of`, among those of a level above, where v is 0. */
 gir_id gn_put(restricter *z, gir_id v, gir_id x, int of, int level);
+
+gir_id gn_key_of_draws(restricter *z);
+
+/* restrict_shadow.c: the picks of level 1. */
+void gn_pick_shadow(restricter *z);
+/* GN_ERR_MODEL: messages come from rows that it has none of. */
+GN_NODISCARD gn_status *gn_check_shadow(gn_arena *a, const restricter *z);
 
 /* restrict_drawn.c: what drawn edges stand for.  A sum over them counts each as often as there are
  * edges for one that is drawn, so that in the mean it is the sum over all: `edges`, of g at a

@@ -1,5 +1,7 @@
 /* checkpoint: how far a session's training came, beside its state, and what it was trained on. */
 #include "cache/sha256.h"
+#include "passes/learning_rate.h"
+#include "session/minibatches.h"
 #include "session/session_impl.h"
 
 #include <errno.h>
@@ -10,7 +12,7 @@
 
 /* What it fits --------------------------------------------------------------------------------- */
 
-enum { WORDS = 384 };
+enum { WORDS = 768 };
 
 static int64_t marked(const uint8_t *mask, int64_t n)
 {
@@ -59,6 +61,7 @@ static void choice_words(const gn_train_spec *t, char out[WORDS])
 {
     const char *by = t->monitor_loss ? t->monitor_accuracy ? "[val_accuracy, val_loss]" : "val_loss"
                                      : "val_accuracy";
+    if (t->monitor_links) by = gn_link_figure_name[t->monitor_links];
     snprintf(out, WORDS, "%s%s%s", t->select_best ? "best" : "last",
              t->select_best || t->patience > 0 ? " by " : "",
              t->select_best || t->patience > 0 ? by : "");
@@ -82,6 +85,14 @@ static void batch_words(const gn_train_spec *train, char out[WORDS])
         at += snprintf(out + at, (size_t)(WORDS - at), "; draw %s", gn_draw_how_name[t->draw]);
     if (t->exclude)
         at += snprintf(out + at, (size_t)(WORDS - at), "; exclude %s", gn_exclude_name[t->exclude]);
+    if (t->shadow[0])
+        at += snprintf(out + at, (size_t)(WORDS - at), "; shadow(%" PRId64 ", %" PRId64 ")",
+                       t->shadow[0], t->shadow[1]);
+    else if (t->apart && !t->time)
+        at += snprintf(out + at, (size_t)(WORDS - at), "; disjoint");
+    if (t->time)
+        at += snprintf(out + at, (size_t)(WORDS - at), "; %s %.40s", t->before ? "before" : "until",
+                       t->time);
     if (t->draw_by) at += snprintf(out + at, (size_t)(WORDS - at), "; draw_by %.40s", t->draw_by);
     if (t->accumulate > 1)
         snprintf(out + at, (size_t)(WORDS - at), "; accumulate %" PRId64, t->accumulate);
@@ -251,6 +262,14 @@ static gn_status *check_precision(const gn_session *s, const char *path, const g
     GN_FAIL(GN_ERR_DATA, "%s: is of --precision %s, not of %s", path, was, is);
 }
 
+/* The step after which the best weights were, by which an evaluation draws edges. */
+static void take_step(const gn_session *s, gn_best *best)
+{
+    const gn_state_tensor *t = gn_state_find(&best->weights, GN_STATE_STEPS);
+    int64_t steps = s->batches ? gn_batches_count(s->batches) : 1;
+    if (t) *(int64_t *)t->data = best->epoch * steps;
+}
+
 gn_status *gn_checkpoint_take(gn_session *s, gn_fit *fit, gn_best *best)
 {
     const char *path = s->opt.resume;
@@ -272,6 +291,7 @@ gn_status *gn_checkpoint_take(gn_session *s, gn_fit *fit, gn_best *best)
     GN_TRY(check_program(s, path, f));
     if (!best->any || !s->model->train.select_best) return NULL;
     GN_TRY(gn_state_snapshot(&s->state, &best->weights));
+    take_step(s, best);
     return gn_weights_take(s->model, f, path, GN_BEST_PREFIX, &best->weights);
 }
 

@@ -90,14 +90,39 @@ static void judge(const gn_train_spec *t, const gn_best *b, double accuracy, dou
     }
 }
 
+/* What is better the larger it is, where epochs are chosen. */
+static double figure_of(const gn_train_spec *t, const gn_epoch *e)
+{
+    switch (t->monitor_links) {
+    case GN_LINK_FIGURE_AUC: return e->val_links.roc_auc;
+    case GN_LINK_FIGURE_AP: return e->val_links.average_precision;
+    case GN_LINK_FIGURE_MRR: return e->val_links.mrr;
+    default: return e->val_acc;
+    }
+}
+
+/* The links by which epochs are chosen. */
+static gn_status *measure_links(gn_session *s, gn_epoch *e)
+{
+    const gn_train_spec *t = &s->model->train;
+    if (!t->monitor_links) return NULL;
+    GN_TRY(gn_session_judge(s, false, &e->val_links));
+    if (!isnan(figure_of(t, e))) return NULL;
+    GN_FAIL(GN_ERR_DATA,
+            "the train block of %s chooses epochs by `%s`, and links for validation "
+            "have none: they need true and false ones%s",
+            s->model->name, gn_link_figure_name[t->monitor_links],
+            t->monitor_links == GN_LINK_FIGURE_MRR ? ", with `indexes`" : "");
+}
+
 /* Notes the epoch, which has been measured, when it is the best so far. *stop: patience is over. */
 static gn_status *select_best(gn_session *s, gn_epoch *e, gn_best *b, bool *stop)
 {
     const gn_train_spec *t = &s->model->train;
-    double loss = t->monitor_loss ? e->val_loss : INFINITY;
+    double loss = t->monitor_loss ? e->val_loss : INFINITY, figure = figure_of(t, e);
     bool chosen, improved;
-    judge(t, b, e->val_acc, loss, &chosen, &improved);
-    if (e->val_acc > b->accuracy) b->accuracy = e->val_acc;
+    judge(t, b, figure, loss, &chosen, &improved);
+    if (figure > b->accuracy) b->accuracy = figure;
     if (loss < b->loss) b->loss = loss;
     b->misses = improved ? 0 : b->misses + 1;
     e->misses = b->misses;
@@ -222,6 +247,7 @@ static gn_status *end_epoch(gn_session *s, void (*each)(void *, const gn_epoch *
     if (!isfinite(e->loss)) return not_finite(s, e->loss, e->epoch);
     if (asked || each) GN_TRY(measure(s, each != NULL, e));
     if (asked && gn_watches_loss(t)) GN_TRY(fetch_loss(&s->build.eval, &e->val_loss));
+    if (choose) GN_TRY(measure_links(s, e));
     if (choose) GN_TRY(select_best(s, e, b, stop));
     gn_remote *remote = s->opt.target ? s->opt.target->remote : NULL;
     double result = t->by_accuracy ? e->val_acc : e->val_loss;
@@ -303,6 +329,13 @@ static gn_status *check_monitor(const gn_session *s)
             "`patience` or `plateau`)",
             model);
     const char *does = choose ? "chooses epochs" : "lowers the learning rate";
+    if (choose && t->monitor_links && !gn_session_judges(s))
+        GN_FAIL(GN_ERR_DATA,
+                "the train block of %s chooses epochs by `%s`, and %s has no links that are held "
+                "out, and scored%s",
+                model, gn_link_figure_name[t->monitor_links], data,
+                s->opt.target ? " on this processor" : "");
+    if (choose && t->monitor_links) choose = false;
     if (!choose && !(t->schedule == GN_LR_PLATEAU && t->by_accuracy)) return NULL;
     if (s->data->n_classes == 1)
         GN_FAIL(GN_ERR_DATA,

@@ -15,6 +15,8 @@ gn_status *gn_batches_settings(gn_session *s)
     if (t->sampler && (s->opt.batch || s->opt.has_fanout))
         GN_FAIL(GN_ERR_USAGE, "--batch and --fanout do not go with `sampler`, which draws parts of "
                               "the graph");
+    if (t->shadow[0] && s->opt.has_fanout)
+        GN_FAIL(GN_ERR_USAGE, "--fanout does not go with `shadow`, which says how many edges");
     if (s->opt.evaluate == GN_EVALUATE_FULL && t->time)
         GN_FAIL(GN_ERR_USAGE,
                 "--evaluate full does not go with `%s`: of all at once there is no "

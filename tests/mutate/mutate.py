@@ -62,6 +62,7 @@ RESULTS = (("lit", {"LIT_FILTER": "run/results"}), ("lit", {"LIT_FILTER": "run/o
 LOGGED = ("lit", {"LIT_FILTER": "run/train-log"})
 BATCHES = ("lit", {"LIT_FILTER": "run/batches"})
 TIMES = ("lit", {"LIT_FILTER": "run/times"})
+SHADOW = ("lit", {"LIT_FILTER": "run/shadow"})
 LINKS = ("lit", {"LIT_FILTER": "run/link-batches"})
 KEPT = (GOLDEN, ("test_kept", {}), ("test_api_storage", {}),
         ("lit", {"LIT_FILTER": "run/precision"}))
@@ -83,6 +84,7 @@ ROOMS = (
                    "cli/profile")),
     *((room, (("test_ahead", {}), BATCHES), True)
       for room in ("src/session/batch_steps", "src/session/lookahead")),
+    *((room, (SHADOW,), True) for room in ("src/passes/restrict_shadow", "src/passes/restricter")),
     ("src/passes/restrict_results", (LINKS, ("test_api_named", {})), True),
     ("stdlib/facts", (LINKS, ("test_conform_typed", {})), True),
     *((room, (BATCHES, LINKS), True)
@@ -101,7 +103,7 @@ ROOMS = (
     ("runtime/graph/graph_draw", (("test_runtime_edges", {}), BATCHES), True),
     *((room, (some("test_random_forward", 200), SMALL, ("test_conform_typed", {})), True)
       for room in ("src/lower/lower_sort", "src/lower/lower_near")),
-    *((room, (*RESUMED, BATCHES, LOGGED, *RESULTS, case("test_cuda_session", "trains")), True)
+    *((room, (*RESUMED, BATCHES, LINKS, SHADOW, LOGGED, *RESULTS, case("test_cuda_session", "trains")), True)
       for room in ("src/session/checkpoint", "src/session/fit", "cli/cmd_train")),
     *((room, (LOGGED,), True)
       for room in ("cli/train_", "cli/scores", "cli/predictions", "src/session/score")),
@@ -235,7 +237,7 @@ ROOMS = (
     ("src/passes/restrict_step", (("test_restrict", {}), *QUICK), True),
     ("src/passes/restrict_rows",
      (("test_restrict", {}), ("test_levels", {}), ("test_picks", {}),
-      ("lit", {"LIT_FILTER": "restrict_rows|typed-models|run/batches"}), *QUICK), True),
+      ("lit", {"LIT_FILTER": "restrict_rows|typed-models|run/batches|run/shadow"}), *QUICK), True),
     *((room, (*KEPT, *QUICK), True) for room in ("src/passes/narrow", "src/passes/hoist",
                                                  "src/passes/widen", "src/fuse/view")),
     ("src/passes/sparsify",

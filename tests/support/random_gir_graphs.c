@@ -363,7 +363,8 @@ gir_id make_put(gen *z, gir_id must)
 }
 
 /* Between rows that are apart: of a pick, among those that are grown of it; of its edges, from all
- * that they name; of edges that are apart, at both ends. */
+ * that they name, or between its own rows, which leaves some; of edges that are apart, at both
+ * ends. */
 static gir_id make_apart(gen *z, gir_id g)
 {
     gir_id in[3] = {g};
@@ -377,6 +378,8 @@ static gir_id make_apart(gen *z, gir_id g)
     bool draw = op == GIR_DRAW;
     if (gir_is_drawn(z->p, g)) return 0;
     gir_id r = draw ? gir_in(z->p, g, 2) : 0;
+    if (draw && gir_type_of(z->p, r)->src == gir_type_of(z->p, g)->src && chance(z, 40))
+        return make(z, GIR_RESTRICT, 2, (const gir_id[]){g, r}, (gir_attr){.i = {1}}, NULL);
     in[1] = make(z, GIR_GROW, draw ? 2 : 1, (const gir_id[]){draw ? r : g, g}, (gir_attr){0}, NULL);
     if (draw) return make(z, GIR_RESTRICT, 2, in, (gir_attr){.i = {1}}, NULL);
     in[2] = make(z, GIR_GROW, 1, &g, (gir_attr){.i = {1}}, NULL);

@@ -283,6 +283,31 @@ START_TEST(bits_are_the_same)
 }
 END_TEST
 
+/* An epoch's steps draw what each draws by itself. */
+START_TEST(step_by_step)
+{
+    enum { BEST = 2, EPOCHS = 3 }; /* a case that ends with an epoch's weights */
+    gn_arena a;
+    gn_session *s;
+    gn_fit fit;
+    double loss;
+    if (_i == BEST) return;
+    gn_arena_init(&a);
+    gn_session_options o = options(&a, _i, 0, 1);
+    fine(gn_session_new(&a, &o, &s));
+    fine(gn_session_fit(s, 3, NULL, NULL, &fit));
+    const outcome want = outcome_of(s, &fit);
+    fine(gn_session_reset(s, 3));
+    for (int64_t k = 0; k < EPOCHS * gn_batches_count(s->batches); k++)
+        fine(gn_session_step(s, &loss));
+    const outcome got = outcome_of(s, &fit);
+    ck_assert_int_eq(want.bytes, got.bytes);
+    ck_assert_mem_eq(want.state, got.state, (size_t)want.bytes);
+    gn_session_free(s);
+    gn_arena_free(&a);
+}
+END_TEST
+
 /* As many graphs of batches are counted as there are at once. */
 START_TEST(memory_is_counted)
 {
@@ -444,6 +469,7 @@ int main(void)
     tcase_add_loop_test(t, what_cannot_be_made, 0, DEPTHS);
     tcase_add_test(t, memory_comes_of_its_owner);
     tcase_add_loop_test(t, bits_are_the_same, 0, CASES);
+    tcase_add_loop_test(t, step_by_step, 0, CASES);
     tcase_add_test(t, memory_is_counted);
     tcase_add_loop_test(t, stopped, 0, CASES);
     tcase_add_test(t, not_finite);

@@ -91,6 +91,29 @@ START_TEST(memory)
 }
 END_TEST
 
+/* Edges from rows that are none of the group's go: of a row's group, those from others. */
+START_TEST(edges_leave)
+{
+    gn_elem index = _i ? GN_I64 : GN_I32;
+    gn_graph *g = star(index), *r = all_apart(index, (gn_times){0}), *d, *h;
+    ok(gn_graph_draw(g, r, &(gn_drawing){.most = INT64_MAX}, &d));
+    ok(gn_graph_restrict(d, r, NULL, &h));
+    SAME(d->n_edge, 2 * NODES);
+    SAME(h->n_edge, 2); /* twice from the hub to itself */
+    for (int64_t v = 0; v <= NODES; v++) SAME(at(h, GN_GRAPH_ROW_PTR, v), v > HUB ? 2 : 0);
+    for (int64_t e = 0; e < 2; e++) {
+        SAME(at(h, GN_GRAPH_COL, e), HUB);
+        int64_t of = at(h, GN_GRAPH_FROM, e);
+        SAME(at(d, GN_GRAPH_COL, of), HUB);
+        SAME(at(h, GN_GRAPH_POS, e), at(d, GN_GRAPH_POS, of));
+    }
+    gn_graph_free(h);
+    gn_graph_free(d);
+    gn_graph_free(r);
+    gn_graph_free(g);
+}
+END_TEST
+
 START_TEST(what_cannot_be)
 {
     gn_graph *g = star(GN_I32), *r = all_apart(GN_I32, (gn_times){0}), *d, *w;
@@ -101,11 +124,8 @@ START_TEST(what_cannot_be)
             "draw: rows are apart by no known way");
     ok(gn_graph_subset(NODES, mask, GN_I32, &w));
     ok(gn_graph_set_apart(w, false, (gn_times){0}, false));
-    gn_graph *e;
-    ok(gn_graph_draw(g, r, &(gn_drawing){.most = INT64_MAX}, &e));
-    refused(gn_graph_restrict(e, w, NULL, &d), GN_ERR_INTERNAL, "no row of its group");
+    refused(gn_graph_restrict(r, w, NULL, &d), GN_ERR_INTERNAL, "no row of its group");
     ck_assert_ptr_null(d);
-    gn_graph_free(e);
     gn_graph_free(w);
     gn_graph_free(r);
     gn_graph_free(g);
@@ -117,6 +137,7 @@ int main(void)
     TCase *c = tcase_create("apart");
     tcase_add_loop_test(c, groups_draw_for_themselves, 0, 2);
     tcase_add_test(c, memory);
+    tcase_add_loop_test(c, edges_leave, 0, 2);
     tcase_add_test(c, what_cannot_be);
     return RUN_CASES("runtime apart", c);
 }

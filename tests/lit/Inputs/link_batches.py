@@ -85,6 +85,21 @@ train(path, DATA, "--epochs", "1", "--checkpoint", r.path("ck"))
 after = train(path, DATA, "--resume", r.path("ck"), "--save", r.path("again"))
 assert read("w") == read("again") and [after[k] for k in FIGURES] == [one[k] for k in FIGURES]
 
+# The epoch that validation links say: the best of all, whose weights are kept; then patience ends.
+for name, key in (("val_auc", "val_auc"), ("val_ap", "val_ap")):
+    path = links("SAGEConv", FEW + f"  monitor = {name}\n  select = best\n")
+    best = train(path, DATA, "--epochs", "12", "--log", r.path("log.jsonl"))
+    lines = [json.loads(line) for line in read("log.jsonl").decode().splitlines()]
+    most = max(lines, key=lambda line: (line[key], -line["epoch"]))
+    assert best[key] == most[key] and best["best_epoch"] == most["epoch"], (name, best, most)
+    assert [line["best"] for line in lines].count(True) >= 1 and lines[0]["best"]
+train(path, DATA, "--epochs", "5", "--checkpoint", r.path("ck"))
+resumed = train(path, DATA, "--epochs", "12", "--resume", r.path("ck"))
+assert resumed["val_ap"] == best["val_ap"] and resumed["best_epoch"] == best["best_epoch"]
+patient = train(links("SAGEConv", FEW + "  monitor = val_auc\n  patience = 2\n"), DATA, "--epochs",
+                "60")
+assert patient["epochs"] < 60 and patient["stopped"] == "patience", patient
+
 # Links that the data list with labels, for questions, with columns that the score reads.
 BUYS = [(random.randrange(USERS), random.randrange(ITEMS)) for _ in range(E)]
 TIME = [random.randrange(10) for _ in range(E)]
@@ -184,6 +199,12 @@ assert abs(facts(OF_FACTS % 999)["loss"] - whole["loss"]) < 2e-5 * whole["loss"]
 assert facts(OF_FACTS % 30)["loss"] < whole["loss"]
 
 # What cannot be.
+r.fails(3, "chooses epochs by `val_mrr`, and links for validation have none", "train",
+        links("SAGEConv", FEW + "  monitor = val_mrr\n  select = best\n"), "--data", DATA, "-q")
+r.fails(3, "has no links that are held out, and scored", "train",
+        r.write("h.gnn", FACTS % "  monitor = val_auc\n  patience = 3\n"), "--data", r.path("kg"),
+        "-q")
+facts(OF_FACTS % 30)
 for words, path, where in (
         ("`evaluate = batch` does not go with facts that are ranked", r.path("d.gnn"),
          r.path("kg")),
