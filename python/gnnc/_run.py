@@ -231,7 +231,7 @@ class Run:
 
     @_alone
     def ahead(self, rows: Any) -> "Run":
-        """The nodes of the step after the next one, which is prepared on another thread from now on.
+        """The nodes of the step after the next one, which begins to be prepared on another thread.
 
         The steps are the same without it.  Before the first step nothing is prepared.  Gives the
         run.
