@@ -212,7 +212,7 @@ typedef struct gn_artifact {
     gn_size_check *checks;
     gn_data_column *columns; /* those that others are made of before them */
     gn_kernel_fn *code;      /* [n_code] */
-    struct gn_pages *pages;  /* where temporaries lie instead of in memory (run/pages.h), or data is
+    struct gn_pages *pages;  /* where temporaries lie instead of in memory (run/paged.h), or data is
                                 lent from; NULL: nowhere.  Must outlive all instances */
     gn_remote *remote;       /* where code runs instead; NULL: here */
     const void *remote_code;

@@ -3,6 +3,7 @@
  *
  *     what is bound    gnnc_run_bind_graph, gnnc_run_bind_relation, gnnc_run_bind and others;
  *                      weights and results in memory of the caller's, too
+ *     what comes next  gnnc_run_rows, gnnc_run_ahead
  *     what computes    gnnc_run_infer, gnnc_run_step, gnnc_run_forward with gnnc_run_backward
  *     what came of it  gnnc_run_output, gnnc_run_gradient */
 #ifndef GNNC_RUN_H
@@ -113,6 +114,28 @@ GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_bind_csr(gnnc_run *r, int64_t n_no
  * GNNC_ERROR_USAGE: it was compiled otherwise, n is negative; a row that is not there is
  * GNNC_ERROR_DATA of the call that computes. */
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_rows(gnnc_run *r, int64_t n, const int64_t *rows);
+
+/* Of an executable compiled `by_rows` that trains: the nodes of the step after the next one, or of
+ * the next where the rows that are named have been trained on.  That step begins to be prepared on
+ * a thread of the run's own, and the call returns: rows are picked, edges drawn, graphs made.  Then
+ * gnnc_run_step computes on the rows that are named, and gnnc_run_rows with these rows has what was
+ * prepared:
+ *
+ *     gnnc_run_rows(r, n, batch[0]);
+ *     for (k = 0; k < steps; k++) {
+ *         if (k + 1 < steps) gnnc_run_ahead(r, n, batch[k + 1]);
+ *         gnnc_run_step(r, &loss);
+ *         if (k + 1 < steps) gnnc_run_rows(r, n, batch[k + 1]);
+ *     }
+ *
+ * Weights and losses are the same bits without it.  It is a hint: where other rows are named, or
+ * another number of steps comes in between, what was prepared is forgotten; so it is where
+ * something is bound, for which that waits.  Data that is borrowed and says which edges are drawn,
+ * and the state, but by steps of this run, stay as they are meanwhile.  Copied.  On a GPU, and
+ * before the first step, nothing is prepared.  The rows that are named are looked at first, as
+ * gnnc_run_step does it. GNNC_ERROR_USAGE: compiled without `train` or `by_rows`, or n is not
+ * positive; GNNC_ERROR_DATA: a row that is not there; and as gnnc_run_step. */
+GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_ahead(gnnc_run *r, int64_t n, const int64_t *rows);
 
 /* The forward pass, as for serving: no dropout, running statistics.  Takes the program that fits
  * the graph, or compiles it, as the executable's options say, and chooses schedules for it where

@@ -252,6 +252,7 @@ _STATUS: Dict[str, Tuple[Any, ...]] = {
     "gnnc_copy_versioned": (_t, _out),
     "gnnc_run_bind_weight": (_h, c_char_p, _t),
     "gnnc_run_bind_csr": (_h, c_int64, c_void_p, c_void_p, c_void_p),
+    "gnnc_run_ahead": (_h, c_int64, c_void_p),
     "gnnc_run_rows": (_h, c_int64, c_void_p),
     "gnnc_run_infer": (_h,),
     "gnnc_draw_torch": (c_void_p, c_size_t, c_double, c_size_t, c_void_p),

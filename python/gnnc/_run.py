@@ -215,14 +215,31 @@ class Run:
                                                   v.dl.data))
         self._kept.pop(name, None)
 
-    def _bind_rows(self, rows: Any) -> None:
+    @staticmethod
+    def _numbers(rows: Any) -> Any:
         b = borrow(rows, "int64")
         if b.dtype == "bool":
             raise DataError("rows are numbers of nodes, not a mask; give mask.nonzero()")
         if b.dtype != "int64" or len(b.shape) != 1 or b.strides() != (1,):
             b = borrow([int(x) for x in numbers(rows)], "int64")
+        return b
+
+    def _bind_rows(self, rows: Any) -> None:
+        b = self._numbers(rows)
         self._context.after(lib.gnnc_run_rows(self._handle, b.shape[0],
                                               (b.dl.data or 0) + b.dl.byte_offset))
+
+    @_alone
+    def ahead(self, rows: Any) -> "Run":
+        """The nodes of the step after the next one, which begins to be prepared on another thread.
+
+        The steps are the same without it.  Before the first step nothing is prepared.  Gives the
+        run.
+        """
+        b = self._numbers(rows)
+        self._context.after(lib.gnnc_run_ahead(self._handle, b.shape[0],
+                                               (b.dl.data or 0) + b.dl.byte_offset))
+        return self
 
     @_alone
     def rows(self, rows: Any) -> "Run":

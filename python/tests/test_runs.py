@@ -101,6 +101,36 @@ class Training(unittest.TestCase):
         with self.assertRaises(gnnc.DataError):
             train.infer(rows=[300])
 
+    def test_ahead(self):
+        exe = gnnc.compile(SAGE, data=self.cora.data(), by_rows=True, train=True, fanout=[4, 3])
+        batches = [[(7 * k + j) % 300 for j in range(20)] for k in range(8)]
+
+        def losses(ahead):
+            run = exe.run(self.cora.data(), seed=3)
+            found = []
+            for k in range(7):
+                run.rows(batches[k])
+                if ahead:
+                    run.ahead(batches[k + 1])
+                found.append(run.step())
+            return found
+        self.assertEqual(losses(False), losses(True))
+        with self.assertRaises(gnnc.DataError):
+            exe.run(self.cora.data()).rows([0]).ahead([300]) or self.fail()
+
+    def test_appended(self):
+        src, dst = [0, 1, 2, 3, 0], [1, 2, 3, 4, 4]
+        exe = gnnc.compile(GCN, features=2, classes=2)
+        run, x = exe.run(), [[float(v), 1.0] for v in range(6)]
+        g = gnnc.Graph(src[:3], dst[:3], num_nodes=5)
+        grown, whole = g.append(src[3:], dst[3:], num_nodes=6), gnnc.Graph(src, dst, num_nodes=6)
+        self.assertEqual((grown.num_nodes, grown.num_edges, g.num_edges), (6, 5, 3))
+        self.assertEqual(flat(run.infer(graph=grown, x=x)), flat(run.infer(graph=whole, x=x)))
+        with self.assertRaisesRegex(gnnc.DataError, "edge 0"):
+            g.append([5], [0])
+        with self.assertRaises(gnnc.DataError):
+            g.append([1], [0, 2])
+
     def test_states(self):
         data = self.cora.data()
         exe = gnnc.compile(GCN, data=data, train=True, rate_changes=True)

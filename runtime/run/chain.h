@@ -9,7 +9,7 @@
 #define GN_RUNTIME_RUN_CHAIN_H
 
 #include "runtime/run/instance.h"
-#include "runtime/run/pages.h"
+#include "runtime/run/paged.h"
 
 /* Makes the chains of the plan; the first launch of each becomes it (bind.c).  gn_chains_free ends
  * them. */

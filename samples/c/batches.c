@@ -102,11 +102,14 @@ int main(int argc, char **argv)
     must(gnnc_run_new(exe, state, NULL, &run));
     bind(run, g);
     double begun = now_ms(), sum = 0;
+    int64_t batch[2][BATCH]; /* while one is trained on the next is prepared */
+    for (int k = 0; k < BATCH; k++) batch[0][k] = (int64_t)(next(&seed) % NODES);
     for (int step = 0; step < STEPS; step++) {
-        int64_t batch[BATCH];
+        int64_t *now = batch[step % 2], *then = batch[(step + 1) % 2];
         double loss;
-        for (int k = 0; k < BATCH; k++) batch[k] = (int64_t)(next(&seed) % NODES);
-        must(gnnc_run_rows(run, BATCH, batch));
+        for (int k = 0; k < BATCH; k++) then[k] = (int64_t)(next(&seed) % NODES);
+        must(gnnc_run_rows(run, BATCH, now));
+        must(gnnc_run_ahead(run, BATCH, then));
         must(gnnc_run_step(run, &loss));
         sum += loss;
         if (step % 30 == 29) {

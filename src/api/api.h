@@ -185,6 +185,7 @@ typedef struct api_timed {
     struct gn_profile_row *row;
 } api_timed;
 typedef struct api_capped api_capped;
+typedef struct api_ahead api_ahead; /* api_ahead.c */
 
 struct gnnc_run {
     gnnc_executable *whole; /* that it was made for */
@@ -207,6 +208,7 @@ struct gnnc_run {
                                       NULL: it is the variant's */
     bool bound[API_UNITS];         /* instances are up to date */
     api_rows named;
+    api_ahead *ahead;  /* NULL: nothing was prepared yet */
     gn_loss_rows rows; /* that leave out enough, of the mask and the graph that are bound; levels
                           -1: not counted yet */
     int last;          /* unit that was called last */
@@ -266,6 +268,17 @@ GN_NODISCARD gn_status *api_read_options(const void *from, size_t least, void *t
 /* And as much of ours as the caller's has room for; what only a newer header has is 0.  Nothing
  * where info is NULL. */
 void api_describe(void *info, const void *full, size_t known);
+
+/* api_ahead.c: what is being prepared is forgotten, or is the step's that comes now where it is of
+ * that; the rows that are named are others. */
+void api_drop_ahead(gnnc_run *r);
+void api_free_ahead(gnnc_run *r);
+GN_NODISCARD gn_status *api_take_ahead(gnnc_run *r, bool *taken);
+void api_rows_changed(gnnc_run *r);
+GN_NODISCARD gn_status *api_bind_step(gnnc_run *r); /* api_run.c: on the rows that are named */
+/* api_rows.c: other rows, and the mask of them; `function` is said of rows that are not there. */
+GN_NODISCARD gn_status *api_name_rows(api_rows *z, int64_t n, const int64_t *rows);
+GN_NODISCARD gn_status *api_fill_mask(const gnnc_run *r, api_rows *z, const char *function);
 
 /* api_profile.c: before and after a unit runs, where calls are profiled; the end of it. */
 GN_NODISCARD gn_status *api_begin_timed(gnnc_run *r, int which);

@@ -276,6 +276,7 @@ gn_status *api_note_data(gnnc_run *r, const char *name, api_data *now)
         gn_release(now->own);
         return s;
     }
+    api_drop_ahead(r);
     api_data before = *slot;
     now->name = slot->name;
     keep_sorted(r, &before, now);

@@ -150,9 +150,8 @@ static void clear_mask(api_rows *z)
 }
 
 /* The mask of the rows that are named. */
-static gn_status *fill_mask(gnnc_run *r)
+gn_status *api_fill_mask(const gnnc_run *r, api_rows *z, const char *function)
 {
-    api_rows *z = &r->named;
     int64_t nodes = rows_bound(r);
     if (nodes < 0) GN_FAIL(GN_ERR_USAGE, "no graph is bound");
     if (z->mask && nodes == z->nodes && z->marked == z->n) return NULL;
@@ -167,7 +166,7 @@ static gn_status *fill_mask(gnnc_run *r)
     for (; z->marked < z->n; z->marked++) {
         int64_t row = z->row[z->marked];
         if (row < 0 || row >= nodes)
-            GN_FAIL(GN_ERR_DATA, "gnnc_run_rows: row %lld is named, and there are %lld",
+            GN_FAIL(GN_ERR_DATA, "%s: row %lld is named, and there are %lld", function,
                     (long long)row, (long long)nodes);
         z->mask[row] = 1;
     }
@@ -181,7 +180,7 @@ gn_status *api_find_named(gnnc_run *r, bool step)
         GN_FAIL(GN_ERR_USAGE, "no rows are named, which gnnc_run_rows does: the executable was "
                               "compiled by_rows");
     if (step && !r->named.n) GN_FAIL(GN_ERR_USAGE, "a training step of no rows");
-    return fill_mask(r);
+    return api_fill_mask(r, &r->named, "gnnc_run_rows");
 }
 
 int api_bind_named(const gnnc_run *r, gn_binding *b)
@@ -220,12 +219,8 @@ gn_status *api_order_named(const gnnc_run *r, const void *from, int64_t row_byte
     return NULL;
 }
 
-static gn_status *name_rows(gnnc_run *r, int64_t n, const int64_t *rows)
+gn_status *api_name_rows(api_rows *z, int64_t n, const int64_t *rows)
 {
-    api_rows *z = &r->named;
-    if (!r->whole->results.size)
-        GN_FAIL(GN_ERR_USAGE, "gnnc_run_rows goes with an executable compiled by_rows");
-    if (n < 0) GN_FAIL(GN_ERR_USAGE, "gnnc_run_rows: %lld rows", (long long)n);
     clear_mask(z);
     if (n > z->room || !z->row) {
         int64_t *row = n < INT64_MAX / (int64_t)sizeof *row
@@ -238,9 +233,19 @@ static gn_status *name_rows(gnnc_run *r, int64_t n, const int64_t *rows)
     }
     if (n) memcpy(z->row, rows, (size_t)n * sizeof *rows);
     z->n = n;
-    z->named = true;
+    return NULL;
+}
+
+static gn_status *name_rows(gnnc_run *r, int64_t n, const int64_t *rows)
+{
+    if (!r->whole->results.size)
+        GN_FAIL(GN_ERR_USAGE, "gnnc_run_rows goes with an executable compiled by_rows");
+    if (n < 0) GN_FAIL(GN_ERR_USAGE, "gnnc_run_rows: %lld rows", (long long)n);
+    api_rows_changed(r);
+    GN_TRY(api_name_rows(&r->named, n, rows));
+    r->named.named = true;
     r->inferred = false;
-    for (int k = 0; k < API_UNITS; k++) z->at[k] = false;
+    for (int k = 0; k < API_UNITS; k++) r->named.at[k] = false;
     return NULL;
 }
 

@@ -19,6 +19,7 @@ static gn_unit unit_of(const gn_build *b, int which)
 
 void api_unbind(gnnc_run *r)
 {
+    api_drop_ahead(r);
     API_DEVICE(api_context(r->exe));
     for (int k = 0; k < API_UNITS; k++) {
         gn_unit_release(&r->unit[k]);
@@ -58,6 +59,7 @@ void gnnc_run_free(gnnc_run *r)
         if (r->pool) gn_pool_free(r->pool);
         api_release_graph(r->graph);
         api_free_relations(r);
+        api_free_ahead(r);
         api_free_named(r);
         api_release_state(r->state);
         gn_release(r);
@@ -355,8 +357,13 @@ static gn_status *follow_rows(gnnc_run *r, int which)
     bool same = r->named.at[API_INFER] &&
                 (!r->exe->results.n_fanout || r->named.version == r->state->version);
     if (!r->exe->results.size || (which == API_INFER && same)) return NULL;
+    bool taken = false;
+    gn_status *s = which == API_STEP ? api_take_ahead(r, &taken) : NULL;
+    if (taken) return NULL;
+    if (s) gn_unit_release(u); /* it may be left without an instance, and is bound anew */
+    gn_status_free(s);
     GN_TRY(api_send_state(r->state)); /* whose seed and step draws ask for */
-    gn_status *s = api_bind_unit(r, u, &r->state->state, NULL, r->pool, NULL);
+    s = api_bind_unit(r, u, &r->state->state, NULL, r->pool, NULL);
     if (s) gn_unit_release(u); /* which may be left without one */
     r->bound[which] = !s;
     return s;
@@ -368,18 +375,22 @@ bool api_changes_state(const gnnc_run *r, int which)
     return which == API_STEP || (which == API_FORWARD && !r->exe->gradients.inference);
 }
 
-gn_status *api_run_unit(gnnc_run *r, int which)
+static gn_status *bind_unit(gnnc_run *r, int which)
 {
-    r->last = which;
     GN_TRY(api_leave_out(r));
     GN_TRY(api_read_weights(r));
     GN_TRY(api_find_named(r, which == API_STEP));
-    if (!r->bound[which]) {
-        GN_TRY(api_make_instances(r, which));
-    } else {
-        GN_TRY(api_arrange(r));
-        GN_TRY(follow_rows(r, which));
-    }
+    if (!r->bound[which]) return api_make_instances(r, which);
+    GN_TRY(api_arrange(r));
+    return follow_rows(r, which);
+}
+
+gn_status *api_bind_step(gnnc_run *r) { return bind_unit(r, API_STEP); }
+
+gn_status *api_run_unit(gnnc_run *r, int which)
+{
+    r->last = which;
+    GN_TRY(bind_unit(r, which));
     r->named.at[which] = true;
     if (which == API_INFER) r->named.version = r->state->version;
     GN_TRY(api_send_state(r->state));

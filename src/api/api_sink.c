@@ -56,6 +56,7 @@ static void point(gnnc_run *r, const char *name, void *data)
 {
     static const int units[] = {API_INFER, API_FORWARD};
     bool again = false;
+    api_drop_ahead(r);
     for (int k = 0; k < 2 && !again; k++) {
         const gn_unit *u = &r->unit[units[k]];
         if (!u->instance) continue;

@@ -99,6 +99,7 @@ static gn_status *own_memory(const gn_param *p, void **out)
 static void point(gnnc_run *r, const gn_param *p, void *data)
 {
     bool again = false;
+    api_drop_ahead(r);
     r->inferred = r->pulls.forwarded = r->pulls.pulled = false;
     for (int k = 0; k < API_UNITS && !again; k++) {
         gn_unit *u = &r->unit[k];

@@ -13,7 +13,7 @@
 #include "runtime/data/metrics.h"
 #include "runtime/data/ranking.h"
 #include "runtime/graph/reorder.h"
-#include "runtime/run/pages.h"
+#include "runtime/run/paged.h"
 
 #include <stdatomic.h>
 

@@ -3,7 +3,7 @@
 #ifndef GN_SESSION_STORED_ROWS_H
 #define GN_SESSION_STORED_ROWS_H
 
-#include "runtime/run/pages.h"
+#include "runtime/run/paged.h"
 #include "session/session.h"
 
 /* Bytes of them, of all inputs; and they go with others' pages. */

@@ -1,4 +1,4 @@
-#include "runtime/run/pages.h"
+#include "runtime/run/paged.h"
 
 #include "runtime/memory.h"
 

@@ -5,8 +5,8 @@
  * the system's to keep, to write and to forget.  So kernels are called for a few iterations at a
  * time, and once more than a window is mapped all of it is let go, from where it comes again when
  * it is touched.  No bit changes by that. */
-#ifndef GN_RUNTIME_RUN_PAGES_H
-#define GN_RUNTIME_RUN_PAGES_H
+#ifndef GN_RUNTIME_RUN_PAGED_H
+#define GN_RUNTIME_RUN_PAGED_H
 
 #include "runtime/artifact.h"
 
