@@ -53,6 +53,7 @@ typedef struct gn_tune_facts {
     gn_target *target; /* NULL: this processor */
     const char *order; /* of nodes */
     gn_storage gathers, kept;
+    const char *wide; /* of `kept`; NULL */
     gn_precision precision;
     gn_products products; /* of a device alone */
     const char *more;     /* options; NULL: none */

@@ -83,6 +83,7 @@ static void add_options(const gn_tune_facts *f, gn_buf *out)
     gn_buf_printf(out, "order %s\noptions%s", f->order, f->more ? f->more : "");
     if (f->gathers) gn_buf_printf(out, " gathers %s", gn_storage_name[f->gathers]);
     if (f->kept) gn_buf_printf(out, " kept %s", gn_storage_name[f->kept]);
+    if (f->kept && f->wide) gn_buf_printf(out, " but %s", f->wide);
     if (f->precision) gn_buf_printf(out, " precision %s", gn_precision_name[f->precision]);
     if (f->target && f->products) gn_buf_printf(out, " products %s", gn_products_name[f->products]);
     gn_buf_add(out, "\n");

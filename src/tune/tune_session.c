@@ -70,6 +70,7 @@ gn_status *gn_tuned_signature(gn_session *s, gn_unit_id unit, const char *order,
                        .order = order,
                        .gathers = s->opt.gathers,
                        .kept = gn_numbers_kept[s->opt.numbers],
+                       .wide = s->opt.wide,
                        .precision = s->opt.precision,
                        .products = s->opt.products,
                        .more = more.p};
