@@ -143,6 +143,9 @@ gn_status *gn_tuned_lock_read(gn_session *s, const char *path)
     if (gn_modes[s->opt.mode].eager)
         GN_FAIL(GN_ERR_USAGE, "--tune-lock: mode %s has no schedules to choose",
                 gn_mode_name[s->opt.mode]);
+    gn_locked_numbers numbers;
+    GN_TRY(gn_tuned_lock_numbers(s->arena, path, &numbers));
+    if (numbers.alone) return NULL;
     GN_TRY(gn_read_model(s->arena, path, &text, &n));
     if (s->opt.train) GN_TRY(read_unit(s, text, path, GN_UNIT_STEP, s->opt.free_order));
     return read_unit(s, text, path, GN_UNIT_EVAL, s->opt.free_order && !s->opt.train);

@@ -1,4 +1,4 @@
-/* wide: names of what stays float32 where the rest of a program is kept in 16 bits. */
+/* narrow_names: names of what stays float32 where the rest of a program is kept in 16 bits. */
 #include "base/nearest.h"
 #include "passes/passes.h"
 
