@@ -37,20 +37,29 @@ static const char *words_of(gn_arena *a, const gn_precision_tried *t)
                            t->wide ? " --keep-float32 " : "", t->wide ? t->wide : "");
 }
 
+static void print_one(gn_cli *cli, const gn_precision_search *z, uint32_t k)
+{
+    const gn_precision_tried *t = &z->tried.p[k];
+    printf(" %s%s %9.0f %6.2f ", k == z->best ? "*" : " ", t->frontier ? "." : " ",
+           (double)t->bytes * 1e-3, (double)t->bytes / (double)z->tried.p[0].bytes);
+    if (t->seeds)
+        printf("%10.1f %8.2f %8.2f %7.2f", t->step_us, 100 * t->mean, 100 * t->worse,
+               100 * t->error);
+    else
+        printf("%10s %8s %8s %7s", "-", "-", "-", "-");
+    printf("  %s%s\n", words_of(cli->arena, t),
+           t->within  ? ""
+           : t->seeds ? "  (too far off)"
+                      : "  (not finite)");
+}
+
 static void print_all(gn_cli *cli, const gn_precision_search *z)
 {
-    const gn_precision_tried *base = &z->tried.p[0];
     printf("%s, %d seeds; within %.3g of float32's, in percent\n", z->metric, z->seeds,
            100 * z->tolerance);
     printf("   %10s %6s %10s %8s %8s %7s  --precision\n", "kB", "part", "step, us", "metric",
            "worse", "+-");
-    for (uint32_t k = 0; k < z->tried.n; k++) {
-        const gn_precision_tried *t = &z->tried.p[k];
-        printf(" %s%s %9.0f %6.2f %10.1f %8.2f %8.2f %7.2f  %s%s\n", k == z->best ? "*" : " ",
-               t->frontier ? "." : " ", (double)t->bytes * 1e-3,
-               (double)t->bytes / (double)base->bytes, t->step_us, 100 * t->mean, 100 * t->worse,
-               100 * t->error, words_of(cli->arena, t), t->within ? "" : "  (too far off)");
-    }
+    for (uint32_t k = 0; k < z->tried.n; k++) print_one(cli, z, k);
     printf("* taken   . on the frontier of memory and metric\n");
 }
 

@@ -5,8 +5,8 @@
  * than that, in the mean over seeds and up to one standard error of that mean; one that is worse by
  * more even with three of them is left after three seeds.
  *
- * First each mode as it is; then without one half of a step, or without features, in 16 bits; where
- * none is within, layers one by one, that which saves most first, each on top of those that were
+ * First each mode as it is.  Where none is within, without one half of a step, or without features,
+ * in 16 bits; and layers one by one, that which saves most first, each on top of those that were
  * taken.  What a layer saves is known without training: of a program that keeps it alone. */
 #include "tune/tune.h"
 
@@ -260,10 +260,10 @@ static void choose(gn_precision_search *z)
         const gn_precision_tried *best = &z->tried.p[z->best];
         bool less = t->bytes != best->bytes ? t->bytes < best->bytes : t->step_us < best->step_us;
         if (t->within && less) z->best = k;
-        t->frontier = true;
+        t->frontier = t->seeds > 0;
         for (uint32_t i = 0; i < z->tried.n; i++) {
             const gn_precision_tried *o = &z->tried.p[i];
-            bool no_worse = o->bytes <= t->bytes && o->mean >= t->mean;
+            bool no_worse = o->seeds > 0 && o->bytes <= t->bytes && o->mean >= t->mean;
             if (no_worse && (o->bytes < t->bytes || o->mean > t->mean)) t->frontier = false;
         }
     }
@@ -274,20 +274,20 @@ static gn_status *search(searching *s)
     static const char *const halves[] = {"backward", "forward", GN_WIDE_FEATURES};
     bool within, any = false;
     GN_TRY(try_one(s, (gn_precision_tried){.numbers = GN_NUMBERS_FLOAT32}, &within));
+    if (!s->z->tried.n) return NULL;
     for (int k = 0; k < MODES && !is_over(s); k++) {
         gn_precision_tried t = {.numbers = modes[k].numbers, .products = modes[k].products};
         GN_TRY(try_one(s, t, &within));
         any = any || within;
     }
-    for (int k = 0; k < 3 && !any && !is_over(s); k++) {
+    if (any) return NULL;
+    for (int k = 0; k < 3; k++) {
         for (int m = 1; m < MODES && !is_over(s); m++) {
             gn_precision_tried t = {modes[m].numbers, modes[m].products, halves[k]};
             GN_TRY(try_one(s, t, &within));
-            any = any || within;
         }
     }
-    for (int m = 1; m < MODES && !any && !is_over(s); m++)
-        GN_TRY(layer_by_layer(s, modes[m].numbers));
+    for (int m = 1; m < MODES && !is_over(s); m++) GN_TRY(layer_by_layer(s, modes[m].numbers));
     return NULL;
 }
 
