@@ -2,6 +2,7 @@
 #include "cli/device_option.h"
 #include "cli/interrupt.h"
 #include "cli/session_options.h"
+#include "cli/precision_search.h"
 
 #include "cache/cache.h"
 #include "tune/tune.h"
@@ -167,7 +168,13 @@ static gn_status *tune(gn_cli *cli)
             GN_FAIL(GN_ERR_USAGE, "'tune' needs a file\n  usage: gnnc %s", gn_command_tune.usage);
         return show_all(cli);
     }
+    cli->opt.tune_lock = NULL; /* which is written here */
     GN_TRY(gn_cli_session_options(cli, &o));
+    cli->opt.tune_lock = lock;
+    if (cli->opt.tolerance) return gn_cli_tune_precision(cli, &o);
+    if (cli->opt.seeds > 0 || cli->opt.epochs >= 0)
+        GN_FAIL(GN_ERR_USAGE, "--%s: goes with --tolerance",
+                cli->opt.seeds > 0 ? "seeds" : "epochs");
     if (!cli->opt.mode) o.mode = GN_MODE_MAX_AUTOTUNE;
     if (!gn_modes[o.mode].tune)
         GN_FAIL(GN_ERR_USAGE,
@@ -216,13 +223,18 @@ const gn_command gn_command_tune = {
              "search goes on where this one ended.\n"
              "--show says what is kept.  --tune-lock FILE writes the choices to a file, which "
              "train, run, compile and\n"
-             "explain take with the same option, and refuse where it does not fit.\n",
+             "explain take with the same option, and refuse where it does not fit.\n"
+             "--tolerance PART searches for the least memory instead: it trains with what is kept "
+             "in 16 bits, and the\n"
+             "lock says what may be while the validation metric stays that of float32.\n",
     .examples = "  gnnc tune gcn.gnn --data cora --tune-budget 20\n"
                 "  gnnc tune gat.gnn --data cora --what eval -v         only inference; what was "
                 "tried\n"
                 "  gnnc tune gcn.gnn --data cora --tune-lock gcn.lock\n"
                 "  gnnc train gcn.gnn --data cora --tune-lock gcn.lock\n"
                 "  gnnc tune gcn.gnn --data cora --device cuda\n"
+                "  gnnc tune gcn.gnn --data cora --tolerance 0.1% --seeds 10 --tune-lock "
+                "half.lock\n"
                 "  gnnc tune --show\n",
     .takes_model = true,
     .min_args = 0,

@@ -141,8 +141,8 @@ static const gn_option options[] = {
      "communities",
      orders},
     GROUP("training"),
-    {"epochs", 0, GN_OPTION_INT, AT(epochs), GN_COMMAND_train, "N",
-     "train for N epochs, whatever the model says", NULL, 0, INT64_MAX},
+    {"epochs", 0, GN_OPTION_INT, AT(epochs), GN_COMMAND_train | GN_COMMAND_tune, "N",
+     "train for N epochs, whatever the model says; tune: with\n--tolerance", NULL, 0, INT64_MAX},
     {"lr", 0, GN_OPTION_REAL, AT(rate), GN_COMMAND_train, "RATE",
      "learning rate, instead of the model's; a schedule keeps its shape", NULL, 0, INT64_MAX},
     {"batch", 0, GN_OPTION_INT, AT(batch), GN_COMMAND_train, "N",
@@ -162,8 +162,10 @@ static const gn_option options[] = {
      on_off},
     {"seed", 0, GN_OPTION_INT, AT(seed), DATA | BENCH | STORE, "S",
      "seed of every random number (default: 0)", NULL, 0, INT64_MAX},
-    {"seeds", 0, GN_OPTION_INT, AT(seeds), GN_COMMAND_train, "K",
-     "train K times, with seeds S, S+1, ..., and report\nmean and deviation", NULL, 1, 100000},
+    {"seeds", 0, GN_OPTION_INT, AT(seeds), GN_COMMAND_train | GN_COMMAND_tune, "K",
+     "train K times, with seeds S, S+1, ..., and report\nmean and deviation; tune: of each "
+     "precision (default: 5)",
+     NULL, 1, 100000},
     {"weights", 0, GN_OPTION_STRING, AT(weights), TRAIN | BENCH | GN_COMMAND_compile, "FILE",
      "start from these weights (.safetensors); with -o: they go into\nthe file"},
     {"checkpoint", 0, GN_OPTION_STRING, AT(checkpoint), GN_COMMAND_train, "FILE",
@@ -252,6 +254,10 @@ static const gn_option options[] = {
      "features, lie as bfloat16, and products are `medium`;\n"
      "mixed-f16: as float16, with the loss scaled",
      numbers},
+    {"keep-float32", 0, GN_OPTION_STRING, AT(wide), MODEL | GN_COMMAND_opt, "NAMES",
+     "with mixed and mixed-f16: what stays float32, separated by\ncommas: layers by their paths, "
+     "as "
+     "convs.1; model, what is in none;\nfeatures; forward or backward, all of that"},
     {"gather-storage", 0, GN_OPTION_CHOICE, AT(gathers), MODEL | BENCH | GN_COMMAND_opt, "TYPE",
      "how what edges read of nodes lies in memory: float32 (the\ndefault), bfloat16 or float16: "
      "rounded, half the bytes;\nsums stay float32",
@@ -341,6 +347,9 @@ static const gn_option options[] = {
     {"tune-lock", 0, GN_OPTION_STRING, AT(tune_lock), MODEL, "FILE",
      "take the choices of schedules from this file, or stop where\nit does not fit; tune: write "
      "it"},
+    {"tolerance", 0, GN_OPTION_STRING, AT(tolerance), GN_COMMAND_tune, "PART",
+     "search for the least memory instead: what is kept in 16 bits while\nthe validation metric is "
+     "no worse than float32's by more than\nthis, as 0.1%"},
     {"show", 0, GN_OPTION_FLAG, AT(show), GN_COMMAND_tune, NULL,
      "say what is kept, and search nothing"},
     GROUP("the rest"),

@@ -40,6 +40,8 @@ typedef struct gn_cli_options {
     const char *products;          /* kernel, timed, library; NULL: not given */
     const char *gathers;           /* float32, bfloat16, float16; NULL: not given */
     const char *numbers;           /* of a program: float32, mixed, mixed-f16; NULL: not given */
+    const char *wide;              /* of those, what stays float32; NULL: not given */
+    const char *tolerance;         /* tune: of a search for precision; NULL: not given */
     const char *arch;              /* sm_80, ...; NULL: not given */
     const char *output;            /* -o; NULL: stdout, or what the command says */
     const char *header;            /* compile: where the C header goes */

@@ -124,6 +124,28 @@ static void say_memory(void *ctx, const gn_memory_plan *p)
     fputc('\n', stderr);
 }
 
+/* A lock may say what is computed with; what is said beside it has to be the same. */
+static gn_status *take_lock(const gn_cli *cli, gn_session_options *out)
+{
+    const gn_cli_options *o = &cli->opt;
+    gn_locked_numbers l;
+    if (!o->tune_lock) return NULL;
+    gn_status *bad = gn_tuned_lock_numbers(cli->arena, o->tune_lock, &l);
+    bool unread = bad && bad->code == GN_ERR_IO; /* which is said when schedules are taken */
+    if (bad && !unread) return bad;
+    gn_status_free(bad);
+    if (!l.there) return NULL;
+    const char *wide = o->wide ? o->wide : "", *locked = l.wide ? l.wide : "";
+    if ((o->numbers && l.numbers != out->numbers) || (o->wide && strcmp(wide, locked) != 0))
+        GN_FAIL(GN_ERR_USAGE,
+                "%s: the lock is for --precision %s%s%s; without these options that is taken",
+                o->tune_lock, gn_numbers_name[l.numbers], l.wide ? " --keep-float32 " : "", locked);
+    out->numbers = l.numbers;
+    out->precision = l.products;
+    out->wide = l.wide;
+    return NULL;
+}
+
 gn_status *gn_cli_session_options(gn_cli *cli, gn_session_options *out)
 {
     const gn_cli_options *o = &cli->opt;
@@ -163,7 +185,11 @@ gn_status *gn_cli_session_options(gn_cli *cli, gn_session_options *out)
     gn_status_free(named);
     GN_TRY(gn_numbers_by_name(o->numbers, &out->numbers));
     out->precision = gn_numbers_products[out->numbers];
+    GN_TRY(take_lock(cli, out));
     if (o->precision) GN_TRY(gn_precision_by_name(o->precision, &out->precision));
+    if (o->wide) out->wide = o->wide;
+    if (out->wide && !gn_numbers_kept[out->numbers])
+        GN_FAIL(GN_ERR_USAGE, "--keep-float32: goes with --precision mixed or mixed-f16");
     GN_TRY(gn_products_by_name(o->products, &out->products));
     GN_TRY(gn_storage_by_name(o->gathers, &out->gathers));
     GN_TRY(gn_cli_without(cli, &out->without));

@@ -404,7 +404,9 @@ typedef struct gnnc_compile_options {
     /* Schedules come from this file, in any mode but eager, and nothing is searched for.  It is
      * read by gnnc_compile, whose GNNC_ERROR_IO says that it cannot be.  The first inference or
      * step of a program is GNNC_ERROR_DATA where it is no lock or none for this program: which
-     * line, what it says and what is so here.  NULL: none */
+     * line, what it says and what is so here.  One that `gnnc tune --tolerance` wrote says the
+     * precision, which `precision` may leave out; GNNC_ERROR_USAGE where it is another, or names a
+     * layer that the model does not have.  NULL: none */
     const char *tune_lock;
     /* Of products of matrices, in the words of torch.set_float32_matmul_precision: "highest"
      * (NULL): float32 throughout; "high": operands may be rounded to TF32, "medium": to BF16, where
@@ -668,11 +670,12 @@ GNNC_API GNNC_NODISCARD gnnc_status *gnnc_state_save_weights(const gnnc_state *s
 /* Everything: weights, moments, step and seed.  Training that goes on from a loaded state ends with
  * the same bytes as training that never stopped.  Weights lie in the file as
  * gnnc_state_save_weights writes them, the rest beside them, model, hyperparameters and optimizer
- * in its metadata.  Loading takes a file that was saved from the same model with the same sizes,
- * hyperparameters and optimizer, or a checkpoint of `gnnc train` of such a one (its last weights,
- * not its best); else GNNC_ERROR_DATA, which names what differs, and the state is as it was.
- * GNNC_ERROR_IO as above.  An executable compiled without `train` keeps weights alone: it takes
- * those of such a file by gnnc_state_load_weights. */
+ * in its metadata, and the precision where it is not float32.  Loading takes a file that was saved
+ * from the same model with the same sizes, hyperparameters, optimizer and precision, or a
+ * checkpoint of `gnnc train` of such a one (its last weights, not its best); else GNNC_ERROR_DATA,
+ * which names what differs, and the state is as it was. GNNC_ERROR_IO as above.  An executable
+ * compiled without `train` keeps weights alone: it takes those of such a file by
+ * gnnc_state_load_weights. */
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_state_load(gnnc_state *s, const char *path);
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_state_save(const gnnc_state *s, const char *path);
 

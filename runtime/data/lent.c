@@ -203,23 +203,26 @@ static bool is_features(const gn_table_column *c)
            !strcmp(word + 1, GN_NAME_X);
 }
 
-void gn_dataset_code_features(gn_dataset *d, gn_elem elem)
+enum { LEAST = 16 }; /* numbers a row */
+
+gn_elem gn_dataset_code_x(gn_dataset *d, gn_elem elem)
 {
-    enum { LEAST = 16 }; /* numbers a row */
     bool dense = d->x && d->n_features >= LEAST && !gn_dataset_lends(d, d->x);
     void *x = dense ? coded(elem, d->x, d->n_nodes * d->n_features) : NULL;
-    if (x) {
-        d->x_codes = (gn_codes){.elem = elem, .data = x};
-        d->x = NULL;
-    }
-    for (int k = 0; k < d->n_columns; k++) {
-        gn_table_column *c = &d->columns[k];
-        if (!is_features(c) || c->dim[0] < LEAST || gn_dataset_lends(d, c->data)) continue;
-        x = coded(elem, c->data, gn_dataset_rows(d, c->over) * c->dim[0]);
-        if (!x) continue;
-        c->codes = (gn_codes){.elem = elem, .data = x};
-        c->data = NULL;
-    }
+    if (!x) return GN_F32;
+    d->x_codes = (gn_codes){.elem = elem, .data = x};
+    d->x = NULL;
+    return elem;
+}
+
+gn_elem gn_dataset_code_column(gn_dataset *d, gn_table_column *c, gn_elem elem)
+{
+    bool dense = is_features(c) && c->dim[0] >= LEAST && !gn_dataset_lends(d, c->data);
+    void *x = dense ? coded(elem, c->data, gn_dataset_rows(d, c->over) * c->dim[0]) : NULL;
+    if (!x) return GN_F32;
+    c->codes = (gn_codes){.elem = elem, .data = x};
+    c->data = NULL;
+    return elem;
 }
 
 gn_status *gn_dataset_own_features(gn_dataset *d)

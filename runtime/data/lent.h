@@ -25,9 +25,10 @@ GN_NODISCARD gn_status *gn_dataset_own_features(gn_dataset *d);
 
 /* The other way, for those that lie dense in memory: x, and columns called that, of 16 numbers a
  * row and more.  `elem` is BF16, or F16, for which numbers have to be 0 or between 2^-14 and
- * 65,504. Others stay float32, as does what a file lends: targets, places, times.  Needs no more
- * memory. */
-void gn_dataset_code_features(gn_dataset *d, gn_elem elem);
+ * 65,504. Others stay float32, which is then the result, as does what a file lends: targets,
+ * places, times.  Needs no more memory. */
+gn_elem gn_dataset_code_x(gn_dataset *d, gn_elem elem);
+gn_elem gn_dataset_code_column(gn_dataset *d, gn_table_column *c, gn_elem elem);
 
 /* Ascending row pointers, ends and places in range.  GN_ERR_DATA. */
 GN_NODISCARD gn_status *gn_by_dst_check(const gn_by_dst *g, int64_t n_src, int64_t n_dst,

@@ -86,6 +86,7 @@ struct gnnc_executable {
     /* Schedules: what a search may take, or the lock that says them; one thread at a time
      * chooses. */
     double tune_seconds;
+    const char *precision;        /* gn_precision_words */
     const char *lock, *lock_path; /* its text; NULL: there is none */
     gn_mutex choosing;
     bool has_mutex;

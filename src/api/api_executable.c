@@ -1,6 +1,7 @@
 /* Executables: a model compiled for sizes that stand in it, and for those of graphs as they
  * come. */
 #include "api/api.h"
+#include "build/state_file.h"
 #include "base/data_name.h"
 
 #include "base/nearest.h"
@@ -241,6 +242,26 @@ static gn_status *read_numbers(gnnc_executable *e, const gnnc_compile_options *o
     return gn_model_widen(&e->arena, e->model);
 }
 
+/* What a lock says of it; alone it leaves schedules to rules. */
+static gn_status *lock_numbers(gnnc_executable *e, const gnnc_compile_options *o,
+                               gn_numbers *numbers)
+{
+    const gn_model *m = e->model;
+    gn_locked_numbers l = {0};
+    if (o->tune_lock) GN_TRY(gn_tuned_lock_numbers(&e->arena, o->tune_lock, &l));
+    if (l.there && o->precision && *numbers != l.numbers)
+        GN_FAIL(GN_ERR_USAGE, "precision '%s': the lock %s is for '%s'", o->precision, o->tune_lock,
+                gn_numbers_name[l.numbers]);
+    if (l.there) *numbers = l.numbers;
+    e->opt.kept = gn_numbers_kept[*numbers];
+    e->opt.precision = l.there ? l.products : gn_numbers_products[*numbers];
+    e->opt.wide = l.wide;
+    e->precision = gn_precision_words(&e->arena, *numbers, l.wide);
+    if (l.alone) e->lock = e->lock_path = NULL;
+    return gn_status_annotate(gn_wide_check(l.wide, m->loss ? m->loss : m->eval), "%s",
+                              o->tune_lock ? o->tune_lock : "");
+}
+
 static gn_status *compile(gnnc_executable *e, const gnnc_compile_options *o,
                           const gnnc_executable *whole)
 {
@@ -282,8 +303,7 @@ static gn_status *compile(gnnc_executable *e, const gnnc_compile_options *o,
     GN_TRY(read_values(e, o));
     GN_TRY(o->by_rows ? NULL : read_rows(e, o));
     GN_TRY(read_tuning(e, o));
-    e->opt.kept = gn_numbers_kept[numbers];
-    e->opt.precision = gn_numbers_products[numbers];
+    GN_TRY(lock_numbers(e, o, &numbers));
     if (o->matmul_precision) GN_TRY(gn_precision_by_name(o->matmul_precision, &e->opt.precision));
     GN_TRY(gn_storage_by_name(o->gather_storage, &e->opt.gathers));
     if (o->expect_nodes) {

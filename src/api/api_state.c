@@ -156,12 +156,18 @@ gnnc_status *gnnc_state_save_weights(const gnnc_state *s, const char *path)
 
 /* Everything ----------------------------------------------------------------------------------- */
 
+static gn_status *put_state(const gnnc_state *s, gn_tensor_file *f)
+{
+    GN_TRY(gn_state_put(s->exe->model, &s->state, f));
+    return gn_state_put_precision(f, s->exe->precision);
+}
+
 static gn_status *save_state(const gnnc_state *s, const char *path)
 {
     gn_tensor_file *f;
     GN_TRY(api_fetch_state((gnnc_state *)(uintptr_t)s));
     GN_TRY(gn_tensor_file_new(&f));
-    gn_status *status = gn_state_put(s->exe->model, &s->state, f);
+    gn_status *status = put_state(s, f);
     if (!status) status = gn_safetensors_write(path, f);
     gn_tensor_file_free(f);
     return status;
@@ -176,6 +182,8 @@ gnnc_status *gnnc_state_save(const gnnc_state *s, const char *path)
 
 static gn_status *take_state(gnnc_state *s, const gn_tensor_file *f, const char *path)
 {
+    if (gn_tensor_file_meta(f, GN_STATE_KEY))
+        GN_TRY(gn_state_check_precision(path, f, "precision", s->exe->precision));
     GN_TRY(gn_state_take(s->exe->model, &s->state, path, f));
     s->newer_here = true;
     s->newer_there = false; /* all of it is new */
@@ -207,8 +215,7 @@ static gn_status *save_memory(const gnnc_state *s, bool weights, void **bytes, s
     gn_tensor_file *f;
     GN_TRY(api_fetch_state((gnnc_state *)(uintptr_t)s));
     GN_TRY(gn_tensor_file_new(&f));
-    gn_status *status = weights ? gn_weights_put(m, &s->state, "", f)
-                                : gn_state_put(m, &s->state, f);
+    gn_status *status = weights ? gn_weights_put(m, &s->state, "", f) : put_state(s, f);
     if (!status) status = gn_safetensors_format(f, bytes, n);
     gn_tensor_file_free(f);
     return status;

@@ -87,6 +87,7 @@ static gn_status *sign(search *z, const char **out)
                        .order = "none",
                        .gathers = e->opt.gathers,
                        .kept = e->opt.kept,
+                       .wide = e->opt.wide,
                        .precision = e->opt.precision,
                        .products = e->opt.products,
                        .more = more.p};

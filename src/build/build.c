@@ -83,6 +83,7 @@ static gn_compile_options options_of(builder *z, gn_unit_id unit, bool fixed)
     o.pass.nonzeros = &z->opt.nonzeros; /* of x, the only one */
     o.pass.gathers = z->opt.gathers;
     o.pass.kept = z->opt.kept;
+    o.pass.wide = z->opt.wide;
     o.pass.limit = z->opt.pass_limit;
     o.pass.eager = eager;
     o.pass.verify = true;

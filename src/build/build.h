@@ -81,7 +81,8 @@ typedef struct gn_build_options {
     gn_precision precision;  /* of products of matrices */
     gn_products products;    /* who makes them on a device */
     gn_storage gathers;      /* of what edges read of nodes */
-    gn_storage kept;         /* of what is kept between loops */
+    gn_storage kept;         /* of what is kept between loops, */
+    const char *wide;        /* but for this (gn_is_wide); NULL */
     int pass_limit;          /* -1: all */
     gn_loss_rows train_rows; /* of the training loss */
     const gn_batch_spec *batches;  /* that is of other rows in every step; NULL: it is not */
@@ -254,6 +255,11 @@ gn_fill gn_param_fill(const gn_param *p); /* how it begins */
 /* Fresh weights and counters. */
 /* Its programs and parameters become float64 (passes/widen.c). */
 GN_NODISCARD gn_status *gn_model_widen(gn_arena *a, gn_model *m);
+/* Does one of its programs tell numbers of the input apart that are near to each other? */
+bool gn_model_reads_exactly(gn_arena *a, const gn_model *m, const char *input);
+/* The input lies in 16 bits. */
+GN_NODISCARD gn_status *gn_model_code_input(gn_arena *a, gn_model *m, const char *input,
+                                            gn_elem codes);
 
 GN_NODISCARD gn_status *gn_model_reset(const gn_model *m, gn_state *s, uint64_t seed);
 

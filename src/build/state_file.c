@@ -15,6 +15,34 @@ gn_status *gn_state_same(const char *path, const gn_tensor_file *f, const char *
             was && *was ? was : "none", *now ? now : "none");
 }
 
+/* Precision ------------------------------------------------------------------------------------ */
+
+static const char precision_key[] = "precision";
+
+const char *gn_precision_words(gn_arena *a, gn_numbers numbers, const char *wide)
+{
+    const char *name = gn_numbers_name[numbers];
+    if (!numbers) return NULL;
+    return wide ? gn_arena_printf(a, "%s, %s in float32", name, wide) : name;
+}
+
+gn_status *gn_state_put_precision(gn_tensor_file *f, const char *words)
+{
+    return words ? gn_tensor_file_add_meta(f, precision_key, words) : NULL;
+}
+
+gn_status *gn_state_check_precision(const char *path, const gn_tensor_file *f, const char *option,
+                                    const char *now)
+{
+    const char *was = gn_tensor_file_meta(f, precision_key),
+               *usual = gn_numbers_name[GN_NUMBERS_FLOAT32];
+    if (!was) was = usual;
+    if (!now) now = usual;
+    if (!strcmp(was, now)) return NULL;
+    GN_FAIL(GN_ERR_DATA, "%s: is of %s %s, not of %s; its weights alone may be loaded", path,
+            option, was, now);
+}
+
 /* Tensors -------------------------------------------------------------------------------------- */
 
 static bool is_parameter(const gn_model *m, const char *name)

@@ -22,6 +22,14 @@ GN_NODISCARD gn_status *gn_state_take(const gn_model *m, gn_state *s, const char
 GN_NODISCARD gn_status *gn_state_same(const char *path, const gn_tensor_file *f, const char *key,
                                       const char *what, const char *now);
 
+/* What it was computed with, in words as "mixed" (NULL: float32), to the metadata; and is it the
+ * same that is `now`?  `option`: what says it, for the message.  GN_ERR_DATA. */
+GN_NODISCARD gn_status *gn_state_put_precision(gn_tensor_file *f, const char *words);
+GN_NODISCARD gn_status *gn_state_check_precision(const char *path, const gn_tensor_file *f,
+                                                 const char *option, const char *now);
+/* Those words; in the arena. */
+const char *gn_precision_words(gn_arena *a, gn_numbers numbers, const char *wide);
+
 #define GN_BEST_PREFIX "best." /* of weights that were best so far, beside the last ones */
 
 #endif

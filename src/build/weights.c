@@ -266,6 +266,33 @@ gn_status *gn_model_widen(gn_arena *a, gn_model *m)
     return widen(a, &m->validate);
 }
 
+static gn_status *code(gn_arena *a, gir_program **p, const char *input, gn_elem codes)
+{
+    return *p ? gn_pass_code_input(a, *p, input, codes, p) : NULL;
+}
+
+gn_status *gn_model_code_input(gn_arena *a, gn_model *m, const char *input, gn_elem codes)
+{
+    GN_TRY(code(a, &m->eval, input, codes));
+    GN_TRY(code(a, &m->loss, input, codes));
+    GN_TRY(code(a, &m->forward, input, codes));
+    return code(a, &m->validate, input, codes);
+}
+
+bool gn_model_reads_exactly(gn_arena *a, const gn_model *m, const char *input)
+{
+    const gir_program *const of[] = {m->eval, m->loss, m->forward, m->validate};
+    for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
+        if (!of[k]) continue;
+        const bool *compared = gn_find_compared(a, of[k], true);
+        for (gir_id v = 1; v < of[k]->nodes.n; v++) {
+            const gir_node *n = gir_at(of[k], v);
+            if (n->op == GIR_INPUT && compared[v] && !strcmp(n->attr.name, input)) return true;
+        }
+    }
+    return false;
+}
+
 gn_status *gn_model_reset(const gn_model *m, gn_state *s, uint64_t seed)
 {
     gn_fill zeros = {.kind = GN_FILL_ZEROS};

@@ -30,12 +30,19 @@
  * That loop computes it and leaves it to the other (fuse_place.c).  Declines where a sum takes less
  * than LEAST bytes or sizes are not known, where dot products have fewer than WORTH_KEEPING terms
  * (two rows of sums fit the registers then, and numbers are many), where the loop gathers no such
- * row, and for machines whose lanes share rows out. */
+ * row, and for machines whose lanes share rows out.
+ *
+ * Where a softmax gives all to one edge,  p[e] (<dO, h> - c)  is 0 to the last bit: both are the
+ * same product.  The third rule's  <dO, sum p h> - c sum p  is 0 up to rounding, which the layer
+ * before multiplies by its scores.  That is nothing while scores are far below 10^7; those of a
+ * model that blows up are not, and what one layer adds the next one multiplies.  So there is no
+ * third rule, nor sums at both ends, where more than MOST_LAYERS follow each other: enough to take
+ * float32's gradients to infinity. */
 #include "fuse/both_ends.h"
 #include "passes/passes.h"
 #include "passes/terms.h"
 
-enum { ROUNDS = 8, LEAST = 1 << 26, WORTH_KEEPING = 32 };
+enum { ROUNDS = 8, LEAST = 1 << 26, WORTH_KEEPING = 32, MOST_LAYERS = 6 };
 
 typedef struct factoring {
     gn_rewrite r;
@@ -46,6 +53,8 @@ typedef struct factoring {
     gir_id *joint_to;  /* likewise: what it has become; 0: not yet */
     gir_id failed;     /* one of them that cannot be; 0: none */
     bool *avoided;     /* by dot product: sums were made to avoid it */
+    bool plain;        /* no third rule */
+    bool *gone;        /* by dot product (in the old program): the third rule took it */
     bool *sum;         /* by value of the new program: a sum that it uses, not one that was tried */
     gir_id *from;      /* by value of the new program: what it was copied from */
     uint32_t cap;      /* of the two */
@@ -304,6 +313,7 @@ static gir_id without_dot(summing *s, gn_term *t, int dot, const gir_type *full)
         s->avoids[s->n_made++] = was;
     }
     s->shared = true;
+    z->gone[was] = true;
     gir_id row = z->joint[was] ? divided_row(s, t, d, &in) : 0;
     gir_id dot_of = row ? gn_terms_op(r, GIR_MUL, row, sum) : times_near(s, sum, &in, &wide);
     gir_id v = gn_rewrite_make(r, GIR_REDUCE, 1, &dot_of, &(gir_attr){.i = {GIR_SUM, axes}}, NULL);
@@ -331,7 +341,7 @@ static gir_id sum_of_term(summing *s, const gn_term *whole, const gir_type *full
     gir_id sum = 0;
     bool dots = false;
     for (int k = 0; k < t->n && !sum; k++) {
-        if (!is_dot(s, &t->f[k])) continue;
+        if (s->z->plain || !is_dot(s, &t->f[k])) continue;
         sum = without_dot(s, t, k, full);
         dots = true;
     }
@@ -497,11 +507,12 @@ static bool is_sum(const gir_node *n)
            gn_elem_is_float((gn_elem)n->type.elem);
 }
 
-static factoring run(gn_arena *a, const gir_program *in, const bool *kept, const bool *joint)
+static factoring run(gn_arena *a, const gir_program *in, const bool *kept, const bool *joint,
+                     bool plain)
 {
-    factoring z = {
-        .r = gn_rewrite_new(a, in), .kept = kept, .avoided = GN_NEW_N(a, bool, in->nodes.n)};
-    z.joint = joint;
+    factoring z = {.r = gn_rewrite_new(a, in), .kept = kept, .joint = joint, .plain = plain};
+    z.avoided = GN_NEW_N(a, bool, in->nodes.n);
+    z.gone = GN_NEW_N(a, bool, in->nodes.n);
     z.joint_to = GN_NEW_N(a, gir_id, in->nodes.n);
     for (gir_id v = 1; v < in->nodes.n; v++) {
         gir_id to = 0;
@@ -538,6 +549,21 @@ static bool in_vain(gn_arena *a, const factoring *z, bool *kept)
     return any;
 }
 
+/* How many dot products that the third rule took follow each other, at most. */
+static int layers_of(gn_arena *a, const gir_program *p, const bool *gone)
+{
+    int *deep = GN_NEW_N(a, int, p->nodes.n), most = 0;
+    for (gir_id v = 1; v < p->nodes.n; v++) {
+        for (int k = 0; k < gir_at(p, v)->n_in; k++) {
+            int before = deep[gir_in(p, v, k)];
+            if (before > deep[v]) deep[v] = before;
+        }
+        deep[v] += gone[v];
+        if (deep[v] > most) most = deep[v];
+    }
+    return most;
+}
+
 gn_status *gn_run_factor(gn_arena *a, const gir_program *in, const gn_pass_options *opt,
                          gir_program **out)
 {
@@ -548,13 +574,14 @@ gn_status *gn_run_factor(gn_arena *a, const gir_program *in, const gn_pass_optio
         kept = GN_NEW_N(a, bool, n);
         joint = GN_NEW_N(a, bool, n);
         find_joint(a, in, opt, not, joint, kept);
-        z = run(a, in, kept, joint);
+        z = run(a, in, kept, joint, false);
         not[z.failed] = true;
     } while (z.failed);
     for (int round = 0; in_vain(a, &z, kept); round++) {
         for (gir_id v = 0; round == ROUNDS && v < n; v++) kept[v] = true;
-        z = run(a, in, kept, joint);
+        z = run(a, in, kept, joint, false);
     }
+    if (layers_of(a, in, z.gone) > MOST_LAYERS) z = run(a, in, kept, GN_NEW_N(a, bool, n), true);
     *out = z.r.to;
     return NULL;
 }

@@ -16,7 +16,8 @@
  *
  * Declines where little is to be had or much is to lose: of rows shorter than a line of cache,
  * where degrees, norms and the numbers of a softmax lie; of outputs; of what an optimizer makes of
- * rows; and of what is compared for equality, as maxima are with what they are of. */
+ * rows; of what is compared for equality, as maxima are with what they are of; and of what is named
+ * in options.wide. */
 #include "fuse/fuse.h"
 #include "passes/passes.h"
 
@@ -27,13 +28,16 @@ typedef struct narrower {
     bool *exact;           /* by value: goes out, becomes a state, or is compared */
     const bool *unbounded; /* by value */
     gn_storage kept;
+    const char *wide;
     int64_t least;
 } narrower;
 
-/* What an output comes of, row by row. */
+/* What an output comes of, row by row, and what is compared: the gradient of a maximum finds it
+ * among what it is of, which a loop may have at hand unrounded. */
 static void mark_exact(narrower *z)
 {
     const gir_program *p = z->from;
+    const bool *compared = gn_find_compared(p->arena, p, true);
     for (uint32_t k = 0; k < p->outputs.n; k++) z->exact[p->outputs.p[k].value] = true;
     bool *state = GN_NEW_N(p->arena, bool, p->nodes.n);
     for (uint32_t k = 0; k < p->outputs.n; k++)
@@ -45,16 +49,16 @@ static void mark_exact(narrower *z)
         if (!state[v] || !by_row) continue;
         for (int k = 0; k < n->n_in; k++) state[gir_in(p, v, k)] = true;
     }
-    for (gir_id v = 1; v < p->nodes.n; v++) z->exact[v] = z->exact[v] || state[v];
+    for (gir_id v = 1; v < p->nodes.n; v++) z->exact[v] |= state[v] || compared[v];
 }
 
 /* Does an operator tell numbers apart that are near to each other? */
-static bool compares(const gir_program *p, gir_id v)
+static bool compares(const gir_program *p, gir_id v, bool equal)
 {
     const gir_node *n = gir_at(p, v);
     switch ((gir_op)n->op) {
     case GIR_EQ:
-    case GIR_NE:
+    case GIR_NE: return equal;
     case GIR_DISTINCT:
     case GIR_RANK:
     case GIR_NEAREST:
@@ -64,12 +68,9 @@ static bool compares(const gir_program *p, gir_id v)
     }
 }
 
-/* What a comparison for equality comes of, as far as its elements are the same numbers: the
- * gradient of a maximum finds it among what it is of, which a loop may have at hand unrounded. */
-static void mark_compared(narrower *z)
+const bool *gn_find_compared(gn_arena *a, const gir_program *p, bool equal)
 {
-    const gir_program *p = z->from;
-    bool *compared = GN_NEW_N(p->arena, bool, p->nodes.n);
+    bool *compared = GN_NEW_N(a, bool, p->nodes.n);
     for (gir_id v = p->nodes.n; v-- > 1;) {
         const gir_node *n = gir_at(p, v);
         gir_class cls = gir_ops[n->op].cls;
@@ -77,10 +78,10 @@ static void mark_compared(narrower *z)
                     n->op == GIR_TAKE || n->op == GIR_CARRY ||
                     (n->op == GIR_SCATTER && n->attr.i[1] != GIR_SUM) ||
                     ((n->op == GIR_REDUCE || n->op == GIR_SPACE_REDUCE) && n->attr.i[0] != GIR_SUM);
-        if (!compares(p, v) && !(compared[v] && same)) continue;
+        if (!compares(p, v, equal) && !(compared[v] && same)) continue;
         for (int k = 0; k < n->n_in; k++) compared[gir_in(p, v, k)] = true;
     }
-    for (gir_id v = 1; v < p->nodes.n; v++) z->exact[v] = z->exact[v] || compared[v];
+    return compared;
 }
 
 /* Does v grow with how many edges or rows there are: a degree, the divisor of a softmax, a size, or
@@ -163,7 +164,8 @@ static gn_elem elem_of(const narrower *z, gir_id v)
 {
     const gir_type *t = gir_type_of(z->from, v);
     bool can = !t->is_graph && t->space && t->elem == GN_F32 && !z->exact[v] &&
-               gir_row_elems(t) >= z->least && gir_at(z->from, v)->op != GIR_PUT;
+               gir_row_elems(t) >= z->least && gir_at(z->from, v)->op != GIR_PUT &&
+               !gn_is_wide(z->wide, z->from, v);
     return can ? gn_elem_kept(z->kept, z->unbounded[v]) : (gn_elem)t->elem;
 }
 
@@ -174,9 +176,9 @@ const uint8_t *gn_find_kept(gn_arena *a, const gir_program *p, const gn_pass_opt
                   .exact = GN_NEW_N(a, bool, p->nodes.n),
                   .unbounded = gn_find_unbounded(a, p),
                   .kept = opt->kept,
+                  .wide = opt->wide,
                   .least = opt->kept_least ? opt->kept_least : LEAST};
     mark_exact(&z);
-    mark_compared(&z);
     for (gir_id v = 1; v < p->nodes.n; v++)
         out[v] = opt->kept ? (uint8_t)elem_of(&z, v) : gir_type_of(p, v)->elem;
     return out;

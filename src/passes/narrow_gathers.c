@@ -11,8 +11,9 @@
  * reads it.
  *
  * Declines where it would round for nothing: of rows shorter than a line of cache; of what a
- * kernel's own row reads, not its edges; of what is computed once; of the rows of weights that
- * sparse features pick, which is a product of matrices; and of what is no float32. */
+ * kernel's own row reads, not its edges; of what is computed once; of what becomes a whole number;
+ * of the rows of weights that sparse features pick, which is a product of matrices; and of what is
+ * no float32. */
 #include "passes/passes.h"
 
 enum { LEAST = 16 }; /* elements of a row: 64 bytes, a line */
@@ -20,6 +21,7 @@ enum { LEAST = 16 }; /* elements of a row: 64 bytes, a line */
 typedef struct narrower {
     const gir_program *from;
     const bool *once;   /* by value: the same in every run */
+    const bool *whole;  /* by value: becomes a whole number */
     const bool *sparse; /* by value: comes from an input that is bound as CSR */
     uint8_t *ends; /* by value: bit set of the ends that sums over the edges which read it go to;
                       all: read otherwise */
@@ -52,7 +54,7 @@ static bool between_nodes(const gir_program *p, gir_id graph)
 static bool narrows(const narrower *z, gir_id v)
 {
     const gir_node *n = gir_at(z->from, v);
-    if (n->op != GIR_GATHER || n->type.elem != GN_F32 || !z->runs[v]) return false;
+    if (n->op != GIR_GATHER || n->type.elem != GN_F32 || !z->runs[v] || z->whole[v]) return false;
     int64_t elems = 1;
     for (int k = 0; k < n->type.rank; k++) elems *= n->type.dim[k];
     bool far = z->ends[v] & ~(1u << n->attr.i[0]);
@@ -68,6 +70,7 @@ gn_status *gn_run_narrow_gathers(gn_arena *a, const gir_program *in, const gn_pa
     const bool *unbounded = gn_find_unbounded(a, in);
     narrower z = {.from = in,
                   .once = gn_find_fixed(a, in, opt->n_fixed, opt->fixed),
+                  .whole = gn_find_compared(a, in, false),
                   .sparse = gn_find_from_sparse(a, in, opt),
                   .ends = GN_NEW_N(a, uint8_t, in->nodes.n),
                   .runs = GN_NEW_N(a, bool, in->nodes.n)};

@@ -75,6 +75,7 @@ typedef struct gn_pass_options {
     gn_data_facts facts;
     gn_storage gathers; /* of what edges read of nodes */
     gn_storage kept;    /* of what is kept between loops, */
+    const char *wide;   /* what stays float32 of that: gn_is_wide; NULL: nothing */
     int64_t kept_least; /* in rows of so many elements at least; 0: as narrow.c says */
     bool lanes;         /* of fusion's options */
     int limit;  /* run only the first `limit` passes (counted over the whole pipeline); -1: all */
@@ -162,8 +163,21 @@ bool *gn_find_from_sparse(gn_arena *a, const gir_program *in, const gn_pass_opti
 /* Which values grow with the number of edges of a row, or of rows: sums over those that no count
  * divides, and what comes of them.  [n] by value. */
 const bool *gn_find_unbounded(gn_arena *a, const gir_program *p);
+/* What a whole number, a rank or a class comes of, as far as its elements are the same numbers;
+ * `equal`: or a comparison for equality.  [n] by value. */
+const bool *gn_find_compared(gn_arena *a, const gir_program *p, bool equal);
 /* What float32 is kept as where it is not kept as it is. */
 gn_elem gn_elem_kept(gn_storage kept, bool unbounded);
+
+/* Names, separated by commas, of what stays float32 where the rest is kept in 16 bits: a layer's
+ * path, "convs.1", with what is below it; `model`, what is of no layer; `forward` and `backward`,
+ * all of that; `features`, of nodes.  Is a value of the program one of those? */
+#define GN_WIDE_MODEL "model"
+#define GN_WIDE_FEATURES "features"
+bool gn_is_wide(const char *names, const gir_program *p, gir_id v);
+bool gn_is_wide_named(const char *names, const char *name); /* is the word there? */
+/* GN_ERR_USAGE: a name that is none of those in the program; with the nearest. */
+GN_NODISCARD gn_status *gn_wide_check(const char *names, const gir_program *p);
 
 /* As what each value is kept where it lies between loops, or between runs: a gn_elem, by value. */
 const uint8_t *gn_find_kept(gn_arena *a, const gir_program *p, const gn_pass_options *opt);
@@ -238,6 +252,10 @@ GN_NODISCARD gn_status *gn_pass_hoist(gn_arena *a, const gir_program *in,
 
 /* float32 becomes float64 (widen.c). */
 GN_NODISCARD gn_status *gn_pass_widen(gn_arena *a, const gir_program *in, gir_program **out);
+
+/* The input of this name, float32, is one of 16 bits, of which the program makes it (widen.c). */
+GN_NODISCARD gn_status *gn_pass_code_input(gn_arena *a, const gir_program *in, const char *name,
+                                           gn_elem codes, gir_program **out);
 
 /* Rows that are there for the graph's size alone are left out of everything that sums over rows
  * (mask_rows.c). */

@@ -2,8 +2,12 @@
  * float64).  No pass of the pipeline: it comes before gradients, of which the states are then
  * float64, too.  Needs: a verified program.  Keeps: inputs, which are float32 and made wide where
  * they are read; outputs, which are rounded to float32.  Breaks: states of float32, which are
- * float64. */
+ * float64.
+ *
+ * The other way, an input may lie in 16 bits. */
 #include "passes/passes.h"
+
+#include <string.h>
 
 static gir_id widened(gir_program *to, const gir_program *in, gir_id v, const gir_id *map)
 {
@@ -31,5 +35,24 @@ gn_status *gn_pass_widen(gn_arena *a, const gir_program *in, gir_program **out)
                     gir_type_of(in, in->outputs.p[k].value)->elem == GN_F32;
         if (o->kind == GIR_OUTPUT && wide) o->value = gir_cast(p, o->value, GN_F32);
     }
+    return gir_verify(p);
+}
+
+gn_status *gn_pass_code_input(gn_arena *a, const gir_program *in, const char *name, gn_elem codes,
+                              gir_program **out)
+{
+    gir_id *map = GN_NEW_N(a, gir_id, in->nodes.n);
+    gir_program *p = *out = gir_program_new(a, in->name);
+    gir_clone_frame(p, in);
+    for (gir_id v = 1; v < in->nodes.n; v++) {
+        const gir_node *n = gir_at(in, v);
+        p->loc = n->loc;
+        map[v] = gir_clone_node(p, in, v, map);
+        if (n->op != GIR_INPUT || n->type.elem != GN_F32 || strcmp(n->attr.name, name) != 0)
+            continue;
+        gir_at(p, map[v])->type.elem = (uint8_t)codes;
+        map[v] = gir_cast(p, map[v], GN_F32);
+    }
+    gir_clone_outputs(p, in, map);
     return gir_verify(p);
 }

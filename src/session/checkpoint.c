@@ -108,6 +108,11 @@ typedef struct number {
 
 enum { NUMBERS = 13, OF_BATCHES = 3 }; /* the last ones are of batches alone */
 
+static const char *precision_words(const gn_session *s)
+{
+    return gn_precision_words(s->arena, s->opt.numbers, s->opt.wide);
+}
+
 static void numbers_of(gn_fit *f, gn_best *b, number out[NUMBERS])
 {
     const number all[NUMBERS] = {
@@ -203,8 +208,7 @@ static gn_status *fill(const gn_session *s, gn_fit *fit, gn_best *best, gn_tenso
     GN_TRY(gn_tensor_file_add_meta(f, "labels", words));
     batch_words(&s->model->train, words);
     if (s->batches) GN_TRY(gn_tensor_file_add_meta(f, "batch", words));
-    if (s->opt.numbers)
-        GN_TRY(gn_tensor_file_add_meta(f, "precision", gn_numbers_name[s->opt.numbers]));
+    GN_TRY(gn_state_put_precision(f, precision_words(s)));
     GN_TRY(put_progress(s, fit, best, f));
     return best->weights.n ? gn_weights_put(s->model, &best->weights, GN_BEST_PREFIX, f) : NULL;
 }
@@ -254,14 +258,6 @@ static gn_status *check_batches(const gn_session *s, const char *path, const gn_
     GN_FAIL(GN_ERR_DATA, "%s: is of batches %s, not of %s", path, was ? was : "none", words);
 }
 
-static gn_status *check_precision(const gn_session *s, const char *path, const gn_tensor_file *f)
-{
-    const char *was = gn_tensor_file_meta(f, "precision"), *is = gn_numbers_name[s->opt.numbers];
-    if (!was) was = gn_numbers_name[GN_NUMBERS_FLOAT32];
-    if (!strcmp(was, is)) return NULL;
-    GN_FAIL(GN_ERR_DATA, "%s: is of --precision %s, not of %s", path, was, is);
-}
-
 /* The step after which the best weights were, by which an evaluation draws edges. */
 static void take_step(const gn_session *s, gn_best *best)
 {
@@ -280,7 +276,7 @@ gn_status *gn_checkpoint_take(gn_session *s, gn_fit *fit, gn_best *best)
     if (seed != fit->seed)
         GN_FAIL(GN_ERR_DATA, "%s: is of seed %" PRIu64 ", not of %" PRIu64, path, seed, fit->seed);
     GN_TRY(check_batches(s, path, f));
-    GN_TRY(check_precision(s, path, f));
+    GN_TRY(gn_state_check_precision(path, f, "--precision", precision_words(s)));
     numbers_of(fit, best, all);
     for (int k = 0; k < numbers_here(s); k++)
         GN_TRY(all[k].whole ? take_whole(path, f, all[k].key, all[k].whole)

@@ -156,6 +156,9 @@ static gn_status *front_end(gn_session *s)
     if (s->opt.numbers == GN_NUMBERS_FLOAT64 && s->opt.objects)
         GN_FAIL(GN_ERR_USAGE, "--precision float64: objects have weights of float32");
     if (s->opt.numbers == GN_NUMBERS_FLOAT64) GN_TRY(gn_model_widen(s->arena, s->model));
+    const gir_program *named = s->model->loss ? s->model->loss : s->model->eval;
+    GN_TRY(gn_status_annotate(gn_wide_check(s->opt.wide, named), "--keep-float32"));
+    GN_TRY(gn_session_code_features(s));
     if (s->opt.has_rate) gn_model_set_rate(s->arena, s->model, s->opt.rate);
     if (s->opt.train) GN_TRY(gn_batches_settings(s));
     if (s->weights) GN_TRY(gn_weights_adapt(s->model, s->weights, weights));
@@ -428,8 +431,7 @@ gn_status *gn_session_read(gn_session *s)
     /* programs for others have float32 features, too */
     bool plain = s->opt.objects || s->opt.plain_features;
     if (plain) GN_TRY(gn_dataset_own_features(s->data));
-    gn_storage kept = gn_numbers_kept[s->opt.numbers];
-    if (!plain && kept) gn_dataset_code_features(s->data, gn_elem_kept(kept, false));
+    GN_TRY(take_numbers(s));
     GN_TRY(make_graph(s));
     s->read_ms = gn_now_ms() - t0;
     GN_TRY(front_end(s));

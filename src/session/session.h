@@ -112,6 +112,7 @@ typedef struct gn_session_options {
     gn_products products;    /* who makes those that a target's library has too */
     gn_storage gathers;      /* of what edges read of nodes */
     gn_numbers numbers;      /* that programs compute with */
+    const char *wide;        /* what stays float32 of them (gn_is_wide); NULL: nothing */
     gn_target *target;       /* where it runs; NULL: on this processor. Must outlive the session */
     const char *tune_lock;   /* choices of schedules come from this file; NULL: as the mode says */
     double tune_seconds; /* of searching where the mode searches; 0: not, what is kept is taken */

@@ -130,6 +130,7 @@ gn_status *gn_session_build_options(gn_session *s, gn_build_options *out)
                           .products = s->opt.products,
                           .gathers = s->opt.gathers,
                           .kept = gn_numbers_kept[s->opt.numbers],
+                          .wide = s->opt.wide,
                           .objects = s->opt.objects,
                           .cpu = s->opt.cpu,
                           .pass_limit = s->opt.pass_limit,

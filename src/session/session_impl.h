@@ -99,6 +99,9 @@ bool gn_session_sparse(const gn_session *s);
 /* session_tables.c: of arrays that a file lends */
 GN_NODISCARD gn_status *gn_session_lent_graph(const gn_by_dst *g, int64_t n_src, int64_t n_dst,
                                               int64_t n_edges, gn_graph **out);
+/* Features of nodes lie in 16 bits from now on, where what is kept does and the model reads none of
+ * them as a whole number. */
+GN_NODISCARD gn_status *gn_session_code_features(gn_session *s);
 /* Codes under the name of what programs make of them, and what that takes; how many: 3 at most. */
 int gn_session_bind_codes(const gn_codes *c, const char *name, int64_t rows, int64_t cols,
                           gn_arena *a, gn_binding *to);

@@ -79,6 +79,24 @@ gn_status *gn_session_arrange_columns(gn_session *s)
     return NULL;
 }
 
+gn_status *gn_session_code_features(gn_session *s)
+{
+    gn_dataset *d = s->data;
+    gn_storage kept = gn_numbers_kept[s->opt.numbers];
+    if (!kept || s->opt.objects || s->opt.plain_features) return NULL;
+    if (gn_is_wide_named(s->opt.wide, GN_WIDE_FEATURES)) return NULL;
+    gn_elem codes, elem = gn_elem_kept(kept, false);
+    for (int k = -1; k < d->n_columns; k++) {
+        const char *name = k < 0 ? GN_NAME_X : d->columns[k].name;
+        if (gn_model_reads_exactly(s->arena, s->model, name)) continue;
+        codes = k < 0 ? gn_dataset_code_x(d, elem)
+                      : gn_dataset_code_column(d, &d->columns[k], elem);
+        if (codes != GN_F32) GN_TRY(gn_model_code_input(s->arena, s->model, name, codes));
+    }
+    s->schema = gn_dataset_schema(s->arena, d);
+    return NULL;
+}
+
 int gn_session_bind_codes(const gn_codes *c, const char *name, int64_t rows, int64_t cols,
                           gn_arena *a, gn_binding *to)
 {

@@ -53,6 +53,7 @@ typedef struct gn_tune_facts {
     gn_target *target; /* NULL: this processor */
     const char *order; /* of nodes */
     gn_storage gathers, kept;
+    const char *wide; /* of `kept`; NULL */
     gn_precision precision;
     gn_products products; /* of a device alone */
     const char *more;     /* options; NULL: none */
@@ -74,6 +75,19 @@ void gn_tuned_keep(gn_arena *a, struct gn_cache *cache, gn_mode mode, const char
 /* Lock files.  A record of each program, with its signature, to a file: GN_ERR_IO. */
 GN_NODISCARD gn_status *gn_tuned_lock_save(gn_arena *a, int n, const gn_tuned *const *t,
                                            const char *path);
+/* What a lock says of the precision that programs are to have. */
+typedef struct gn_locked_numbers {
+    bool there; /* it says it */
+    bool alone; /* and no record is beside it: rules choose schedules */
+    gn_numbers numbers;
+    gn_precision products;
+    const char *wide; /* NULL: nothing */
+} gn_locked_numbers;
+/* GN_ERR_IO; GN_ERR_DATA. */
+GN_NODISCARD gn_status *gn_tuned_lock_numbers(gn_arena *a, const char *path,
+                                              gn_locked_numbers *out);
+GN_NODISCARD gn_status *gn_tuned_lock_numbers_save(const gn_locked_numbers *n, const char *path);
+
 /* The record of a unit in the text of a lock, that was read from path: GN_ERR_DATA where it is no
  * lock, lacks the program, or does not fit: which line, what it says and what is so here.  `cure`:
  * what makes another. */
@@ -96,6 +110,39 @@ GN_NODISCARD gn_status *gn_tune_unit(gn_arena *a, const gn_tune_site *site,
                                      const gn_tune_wish *wish, gn_tuned *rec, double seconds);
 /* Does what is kept do, where a mode wants that many seconds spent? */
 bool gn_tuned_enough(const gn_tuned *t, double seconds);
+/* tune_precision.c ---------------------------------------------------------------------------- */
+
+/* One precision, trained with. */
+typedef struct gn_precision_tried {
+    gn_numbers numbers;
+    gn_precision products;
+    const char *wide;
+    int seeds;      /* that were trained; fewer where it was clear before that it is too far off */
+    double *metric; /* [seeds] on validation rows */
+    double mean, deviation;
+    double worse, error; /* than float32's of the same seeds, in the mean; its standard error */
+    int64_t bytes, temporaries;
+    double step_us;
+    bool within;   /* the tolerance */
+    bool frontier; /* none that takes as little is as good */
+} gn_precision_tried;
+
+typedef struct gn_precision_search {
+    double tolerance; /* of the metric, of which 1 is all */
+    int seeds;
+    const char *metric;               /* out: what was looked at */
+    GN_VEC(gn_precision_tried) tried; /* out; the first is float32 */
+    uint32_t best;                    /* out: of them */
+} gn_precision_search;
+
+/* Trains the model with candidates, all with the same seeds, and takes what needs least memory and
+ * is no worse than float32 by more than the tolerance: a mode as it is; else those layers of it,
+ * one after another from the one that saves most, with which that is so.  `opt` has the model and
+ * data; its precision is not looked at.  Ends early, with what there is, where opt->over says so.
+ * Names live in the arena. */
+GN_NODISCARD gn_status *gn_tune_precision(gn_arena *a, const gn_session_options *opt,
+                                          gn_precision_search *z);
+
 /* tune_session.c ------------------------------------------------------------------------------- */
 
 /* The signature of a session that has read its data and its model; `order` of nodes by name, or

@@ -83,6 +83,7 @@ static void add_options(const gn_tune_facts *f, gn_buf *out)
     gn_buf_printf(out, "order %s\noptions%s", f->order, f->more ? f->more : "");
     if (f->gathers) gn_buf_printf(out, " gathers %s", gn_storage_name[f->gathers]);
     if (f->kept) gn_buf_printf(out, " kept %s", gn_storage_name[f->kept]);
+    if (f->kept && f->wide) gn_buf_printf(out, " but %s", f->wide);
     if (f->precision) gn_buf_printf(out, " precision %s", gn_precision_name[f->precision]);
     if (f->target && f->products) gn_buf_printf(out, " products %s", gn_products_name[f->products]);
     gn_buf_add(out, "\n");
@@ -159,6 +160,48 @@ gn_status *gn_tuned_lock_save(gn_arena *a, int n, const gn_tuned *const *t, cons
     return gn_out_close(&o, NULL);
 }
 
+static const char lock_precision[] = "precision";
+
+gn_status *gn_tuned_lock_numbers_save(const gn_locked_numbers *n, const char *path)
+{
+    gn_out o;
+    GN_TRY(gn_out_open(&o, path));
+    fprintf(o.f, "%s\n%s %s %s %s\n", lock_head, lock_precision, gn_numbers_name[n->numbers],
+            gn_precision_name[n->products], n->wide ? n->wide : "-");
+    return gn_out_close(&o, NULL);
+}
+
+/* The line behind the first, "precision mixed medium convs.1,features". */
+static gn_status *read_numbers(gn_arena *a, char *line, gn_locked_numbers *out)
+{
+    char *rest, *word = strtok_r(line, " ", &rest), *numbers = strtok_r(NULL, " ", &rest),
+                *products = strtok_r(NULL, " ", &rest), *wide = strtok_r(NULL, " ", &rest);
+    if (!word || strcmp(word, lock_precision) != 0) return NULL;
+    if (!numbers || !products || !wide || strtok_r(NULL, " ", &rest))
+        GN_FAIL(GN_ERR_DATA, "'precision', what is computed with, products, and what stays float32 "
+                             "or '-' are expected");
+    GN_TRY(gn_numbers_by_name(numbers, &out->numbers));
+    GN_TRY(gn_precision_by_name(products, &out->products));
+    out->wide = strcmp(wide, "-") ? gn_arena_strdup(a, wide) : NULL;
+    out->there = true;
+    return NULL;
+}
+
+gn_status *gn_tuned_lock_numbers(gn_arena *a, const char *path, gn_locked_numbers *out)
+{
+    const char *text;
+    size_t n;
+    *out = (gn_locked_numbers){0};
+    GN_TRY(gn_read_model(a, path, &text, &n));
+    const char *second = text + strcspn(text, "\n");
+    if (strncmp(text, lock_head, strlen(lock_head)) != 0 || !*second) return NULL;
+    char *line = gn_arena_strndup(a, second + 1, strcspn(second + 1, "\n"));
+    gn_status *bad = read_numbers(a, line, out);
+    if (bad) bad->code = GN_ERR_DATA;
+    out->alone = out->there && !strstr(second, "\nfits\n");
+    return gn_status_annotate(bad, "%s:2", path);
+}
+
 typedef struct cursor {
     const char *at, *path;
     int line;
@@ -229,7 +272,8 @@ static gn_status *find_block(gn_arena *a, cursor *c, gn_unit_id unit, const char
     for (char *l; !*found && (l = next_line(a, c));) {
         gn_status *why = NULL;
         bool mine;
-        if (!*l) continue;
+        bool numbers = c->line == 2 && !strncmp(l, lock_precision, sizeof lock_precision - 1);
+        if (!*l || numbers) continue;
         if (strcmp(l, "fits") != 0)
             GN_FAIL(GN_ERR_DATA, "%s:%d: 'fits' is expected, not '%s'", c->path, c->line, l);
         GN_TRY(read_block(a, c, unit, signature, out, &mine, &why));

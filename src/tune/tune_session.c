@@ -70,6 +70,7 @@ gn_status *gn_tuned_signature(gn_session *s, gn_unit_id unit, const char *order,
                        .order = order,
                        .gathers = s->opt.gathers,
                        .kept = gn_numbers_kept[s->opt.numbers],
+                       .wide = s->opt.wide,
                        .precision = s->opt.precision,
                        .products = s->opt.products,
                        .more = more.p};
@@ -142,6 +143,9 @@ gn_status *gn_tuned_lock_read(gn_session *s, const char *path)
     if (gn_modes[s->opt.mode].eager)
         GN_FAIL(GN_ERR_USAGE, "--tune-lock: mode %s has no schedules to choose",
                 gn_mode_name[s->opt.mode]);
+    gn_locked_numbers numbers;
+    GN_TRY(gn_tuned_lock_numbers(s->arena, path, &numbers));
+    if (numbers.alone) return NULL;
     GN_TRY(gn_read_model(s->arena, path, &text, &n));
     if (s->opt.train) GN_TRY(read_unit(s, text, path, GN_UNIT_STEP, s->opt.free_order));
     return read_unit(s, text, path, GN_UNIT_EVAL, s->opt.free_order && !s->opt.train);

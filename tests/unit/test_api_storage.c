@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { N = 50, E = 400, WIDE = 16 };
 
@@ -122,6 +123,54 @@ START_TEST(trains)
 }
 END_TEST
 
+/* A state says what it was computed with, and what was computed with another thing refuses it.  A
+ * lock may say it, as `gnnc tune --tolerance` writes one. */
+START_TEST(states_know_their_precision)
+{
+    char path[] = "api-precision.XXXXXX", lock[] = "api-lock.XXXXXX";
+    FILE *f = fdopen(mkstemp(lock), "w");
+    ck_assert(f != NULL);
+    fputs("gnnc tuning lock 1\nprecision mixed highest b\n", f);
+    ck_assert_int_eq(fclose(f), 0);
+    close(mkstemp(path));
+    const gnnc_compile_options of[] = {
+        {.train = true}, {.train = true, .precision = "mixed"}, {.train = true, .tune_lock = lock}};
+    static const char *const words[] = {"float32", "mixed", "mixed, b in float32"};
+    bench b[3];
+    for (int k = 0; k < 3; k++) b[k] = set_up(plain, of[k], 1);
+    for (int k = 0; k < 9; k++) {
+        char says[128];
+        ok(gnnc_state_save(b[k / 3].state, path));
+        snprintf(says, sizeof says, "is of precision %s, not of %s", words[k / 3], words[k % 3]);
+        if (k / 3 == k % 3)
+            ok(gnnc_state_load(b[k % 3].state, path));
+        else
+            refused(gnnc_state_load(b[k % 3].state, path), GNNC_ERROR_DATA, says);
+    }
+    for (int k = 0; k < 3; k++) tear_down(&b[k]);
+    gnnc_module *m;
+    gnnc_executable *e;
+    ok(gnnc_module_parse(NULL, plain, strlen(plain), NULL, &m));
+    gnnc_compile_options o = {.size = sizeof o, .features = F, .classes = C, .tune_lock = lock};
+    o.precision = "float32";
+    refused(gnnc_compile(m, &o, &e), GNNC_ERROR_USAGE, "is for 'mixed'");
+    o.precision = NULL;
+    f = fopen(lock, "w");
+    ck_assert(f != NULL);
+    fputs("gnnc tuning lock 1\nprecision mixed highest convs.7\n", f);
+    ck_assert_int_eq(fclose(f), 0);
+    refused(gnnc_compile(m, &o, &e), GNNC_ERROR_USAGE, "no layer 'convs.7'");
+    f = fopen(lock, "w");
+    ck_assert(f != NULL);
+    fputs("gnnc tuning lock 1\nprecision mixed\n", f);
+    ck_assert_int_eq(fclose(f), 0);
+    refused(gnnc_compile(m, &o, &e), GNNC_ERROR_DATA, ":2");
+    gnnc_module_free(m);
+    unlink(lock);
+    unlink(path);
+}
+END_TEST
+
 START_TEST(refuses)
 {
     gnnc_module *m;
@@ -146,6 +195,7 @@ int main(void)
     if (GNNC_HAVE_LLVM) {
         tcase_add_loop_test(t, rounds, 0, 8);
         tcase_add_loop_test(t, trains, 0, 3);
+        tcase_add_test(t, states_know_their_precision);
     }
     tcase_add_test(t, refuses);
     tcase_set_timeout(t, 120);

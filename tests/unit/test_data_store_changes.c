@@ -158,7 +158,7 @@ START_TEST(dense_features_take_half_the_memory)
         gn_dataset *d = undrawn("synthetic:nodes=300,edges=2000,features=17,classes=3");
         for (int64_t i = 0; i < 300 * 17; i++) d->x[i] = d->x[i] < 0 ? -0.25f : 0.5f;
         d->x[1234] = of[k / 2].x;
-        gn_dataset_code_features(d, elem);
+        ck_assert_int_eq(gn_dataset_code_x(d, elem), held ? elem : GN_F32);
         ck_assert_int_eq(d->x == NULL, held);
         ck_assert_int_eq(d->x_codes.data != NULL, held);
         must(gn_dataset_own_features(d));
