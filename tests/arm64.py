@@ -27,10 +27,9 @@ LIT = r"(run|emit)/"
 
 def run(*command, **options):
     print("+", *command[:8], flush=True)
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                          **options)
+    done = subprocess.run(command, capture_output=True, text=True, **options)
     if done.returncode:
-        sys.exit(f"{' '.join(command)}\n{done.stdout}")
+        sys.exit(f"{' '.join(command)}\n{done.stdout}\n{done.stderr}")
     return done.stdout
 
 
