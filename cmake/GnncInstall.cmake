@@ -52,7 +52,7 @@ target_link_options(gnnc_shared PRIVATE -Wl,--exclude-libs,ALL
                     "-Wl,--version-script=${CMAKE_BINARY_DIR}/gnnc.map" -Wl,--gc-sections)
 # As it was built it finds what a wheel carries beside it; as it is installed, the system's.
 set_target_properties(gnnc_shared PROPERTIES BUILD_RPATH "$ORIGIN/libs"
-                                             BUILD_WITH_INSTALL_RPATH OFF OUTPUT_NAME gnnc VERSION ${PROJECT_VERSION}
+                                             OUTPUT_NAME gnnc VERSION ${PROJECT_VERSION}
                                              SOVERSION ${PROJECT_VERSION_MAJOR} LINKER_LANGUAGE C
                                              EXCLUDE_FROM_ALL ${on_demand}
                                              LINK_DEPENDS "${CMAKE_BINARY_DIR}/gnnc.map")
