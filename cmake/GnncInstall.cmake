@@ -50,7 +50,9 @@ add_library(gnnc_shared SHARED $<TARGET_OBJECTS:gnnc_api>)
 target_link_libraries(gnnc_shared PRIVATE gnnc_api)
 target_link_options(gnnc_shared PRIVATE -Wl,--exclude-libs,ALL
                     "-Wl,--version-script=${CMAKE_BINARY_DIR}/gnnc.map" -Wl,--gc-sections)
-set_target_properties(gnnc_shared PROPERTIES OUTPUT_NAME gnnc VERSION ${PROJECT_VERSION}
+# As it was built it finds what a wheel carries beside it; as it is installed, the system's.
+set_target_properties(gnnc_shared PROPERTIES BUILD_RPATH "$ORIGIN/libs"
+                                             OUTPUT_NAME gnnc VERSION ${PROJECT_VERSION}
                                              SOVERSION ${PROJECT_VERSION_MAJOR} LINKER_LANGUAGE C
                                              EXCLUDE_FROM_ALL ${on_demand}
                                              LINK_DEPENDS "${CMAKE_BINARY_DIR}/gnnc.map")

@@ -115,6 +115,9 @@ def library(path):
         name, at = todo.pop()
         needed, wants, machine = elf(at)
         files[name] = stripped(at)
+        if name == "gnnc/libgnnc.so.0":
+            # CMake leaves an empty folder, which is the current one, behind that of the package's.
+            files[name] = files[name].replace(b"\0$ORIGIN/libs:\0", b"\0$ORIGIN/libs\0\0")
         versions |= wants
         for other in needed:
             if not EVERYWHERE.fullmatch(other) and other not in seen:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Builds gnnc for 64-bit Arm and runs it under qemu: arm64.py <build folder> [--only test|lit|job]
-[-R REGEX] [--filter REGEX].
+"""Builds gnnc for 64-bit Arm and runs it under qemu: arm64.py <build folder> [--sysroot FOLDER] [--only
+test|lit|job] [-R REGEX] [--filter REGEX].
 
 The folder gets a Debian of that architecture, unpacked (sysroot/, 900 MB), which nothing of this
 machine is changed for; what it has already stays.  Tests are those that -R names, and those of lit
@@ -27,10 +27,9 @@ LIT = r"(run|emit)/"
 
 def run(*command, **options):
     print("+", *command[:8], flush=True)
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                          **options)
+    done = subprocess.run(command, capture_output=True, text=True, **options)
     if done.returncode:
-        sys.exit(f"{' '.join(command)}\n{done.stdout}")
+        sys.exit(f"{' '.join(command)}\n{done.stdout}\n{done.stderr}")
     return done.stdout
 
 
@@ -59,7 +58,7 @@ def check_job(gnnc, root, work):
     if not found or not float(found[1]) < 1:
         sys.exit(f"training said\n{said}")
     want = json.loads(run(gnnc, "run", model, "--weights", weights, "--json"))
-    here = os.path.join(os.path.dirname(os.path.dirname(root)), "build", "gnnc")
+    here = os.path.join(ROOT, "build", "gnnc")
     if os.access(here, os.X_OK):
         other = json.loads(run(here, "run", model, "--weights", weights, "--json"))
         if want["runs"] != other["runs"]:
@@ -81,12 +80,13 @@ def check_job(gnnc, root, work):
 def main():
     args = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     args.add_argument("build")
+    args.add_argument("--sysroot", help="the Debian (in the build folder else)")
     args.add_argument("--only", choices=("test", "lit", "job"))
     args.add_argument("-R", dest="tests", default=TESTS)
     args.add_argument("--filter", default=LIT)
     given = args.parse_args()
     build = os.path.abspath(given.build)
-    root = os.path.join(build, "sysroot")
+    root = os.path.abspath(given.sysroot or os.path.join(build, "sysroot"))
     os.makedirs(build, exist_ok=True)
     sysroot(root)
     run("cmake", "-S", ROOT, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=RelWithDebInfo",

@@ -49,7 +49,7 @@ THEIRS = ("/var/cache/", "/var/lib/", "/var/log/", "/tmp/", "/proc/", "/sys/", "
 
 
 def run(*command, **options):
-    print("+", *command[:6], flush=True)
+    print("+", command[0], command[-1].strip().split("\n")[-1][:80], flush=True)
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           **options)
     if done.returncode:
@@ -61,7 +61,9 @@ def inside(root, script):
     """Runs a shell's script in the root, in a folder of its own; prints its last line."""
     env = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LC_ALL": "C.UTF-8",
            "DEBIAN_FRONTEND": "noninteractive"}
-    said = run("chroot", root, "sh", "-ec", f"cd /root\n{script}", env=env)
+    # in a namespace of its own, which takes the mount along as it ends
+    enter = 'mount --bind /proc "$0/proc"; exec chroot "$0" sh -ec "$1"'
+    said = run("unshare", "--mount", "sh", "-ec", enter, root, f"cd /root\n{script}", env=env)
     print(said.rstrip().splitlines()[-1] if said.strip() else "")
     return said
 
