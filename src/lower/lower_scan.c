@@ -18,7 +18,7 @@ typedef struct scan {
     int64_t rows;          /* at once */
     kir_id base;           /* the first of them */
     kir_id state, product; /* tiles: of each row */
-    kir_id first, n, most; /* tiles: the first edge of each row, how many, and the most of all */
+    kir_id first, n;       /* tiles: the first edge of each row, and how many */
     int s, c, w, out;      /* buffers */
     int *x;
     int64_t *width;   /* groups of each x */
@@ -40,8 +40,7 @@ static void begin_rows(lower *L, scan *z)
     int64_t size = z->of.n * z->of.d;
     gir_space_id to = gir_type_of(L->p, z->of.graph)->dst;
     int ptr = low_buffer_of_graph(L, z->of.graph, GN_GRAPH_ROW_PTR);
-    kir_id one = low_iconst(L, 1), zero = low_iconst(L, 0), end = low_sym_value(L, to, 1);
-    kir_tstore(L->k, low_at(L), z->most, zero, zero);
+    kir_id one = low_iconst(L, 1), end = low_sym_value(L, to, 1);
     kir_id r = low_open_n(L, z->rows, KIR_SERIAL, KIR_ORDERED);
     kir_id at = low_int(L, KIR_IADD, z->base, r), row = low_int(L, KIR_IMIN, at, end);
     kir_id lo = low_load(L, ptr, row);
@@ -49,14 +48,27 @@ static void begin_rows(lower *L, scan *z)
     kir_id hi = low_load(L, ptr, next), n = low_int(L, KIR_ISUB, hi, lo);
     kir_tstore(L->k, low_at(L), z->first, r, lo);
     kir_tstore(L->k, low_at(L), z->n, r, n);
-    kir_id most = kir_tload(L->k, low_at(L), z->most, zero);
-    kir_tstore(L->k, low_at(L), z->most, zero, low_int(L, KIR_IMAX, most, n));
     kir_id last = low_int(L, KIR_IMIN, at, low_int(L, KIR_ISUB, end, one));
     kir_id j = low_open_n(L, size, KIR_VECTOR, KIR_NONE);
     kir_id s = low_load(L, z->s, low_scaled_add(L, last, size, j));
     kir_tstore(L->k, low_at(L), z->state, low_scaled_add(L, r, size, j), s);
     low_close(L);
     low_close(L);
+}
+
+/* Of the row that has most.  In no tile, so that who counts what a kernel does knows it. */
+static kir_id most_edges(lower *L, const scan *z)
+{
+    gir_space_id to = gir_type_of(L->p, z->of.graph)->dst;
+    int ptr = low_buffer_of_graph(L, z->of.graph, GN_GRAPH_ROW_PTR);
+    kir_id most = low_iconst(L, 0), end = low_sym_value(L, to, 1), lo = low_load(L, ptr, z->base);
+    for (int64_t r = 1; r <= z->rows; r++) {
+        kir_id at = low_int(L, KIR_IADD, z->base, low_iconst(L, r));
+        kir_id hi = low_load(L, ptr, low_int(L, KIR_IMIN, at, end));
+        most = low_int(L, KIR_IMAX, most, low_int(L, KIR_ISUB, hi, lo));
+        lo = hi;
+    }
+    return most;
 }
 
 /* Columns [j0, j0 + cols) of the products of all rows. */
@@ -195,10 +207,9 @@ static void lower_scan(lower *L, gir_id v)
     if (z.of.w) z.product = kir_tile(L->k, low_at(L), z.of.elem, z.rows * z.of.q * z.of.d);
     z.first = kir_tile(L->k, low_at(L), GN_I64, z.rows);
     z.n = kir_tile(L->k, low_at(L), GN_I64, z.rows);
-    z.most = kir_tile(L->k, low_at(L), GN_I64, 1);
     z.out = low_kernel_buffer(L, low_buffer_of_value(L, v), KIR_WRITE);
     begin_rows(L, &z);
-    kir_id most = kir_tload(L->k, low_at(L), z.most, zero);
+    kir_id most = most_edges(L, &z);
     kir_id t = low_open(L, zero, most, 1, KIR_SERIAL, KIR_ORDERED);
     step(L, &z, t);
     low_close(L);

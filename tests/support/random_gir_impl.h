@@ -44,13 +44,13 @@ double number(gen *z, int kind); /* for a constant: often one that means somethi
                                   */
 gir_id any_derived(gen *z);      /* 0 where there is none */
 gir_id make(gen *z, gir_op op, int n, const gir_id *in, gir_attr attr,
-            const gir_type *want);                 /* 0:
-                                                      does
-                                                      not
-                                                      fit
-                                                    */
-gir_id make_along(gen *z, gir_op op, gir_id must); /* random_gir_scan.c */
-gir_id tame(gen *z, gir_op op, int k, gir_id v);   /* brings v into the domain of operand k of op */
+            const gir_type *want);                      /* 0:
+                                                           does
+                                                           not
+                                                           fit
+                                                         */
+gir_id make_recurrence(gen *z, gir_op op, gir_id must); /* random_gir_scan.c */
+gir_id tame(gen *z, gir_op op, int k, gir_id v); /* brings v into the domain of operand k of op */
 bool in_domain(gir_op op, int k, range r);
 range range_of(const gen *z, gir_id v); /* from its operands' */
 

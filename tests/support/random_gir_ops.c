@@ -597,7 +597,7 @@ gir_id make_op(gen *z, gir_op op, gir_id must)
     case GIR_DISTINCT: return make_in_order(z, op, must);
     case GIR_SCAN:
     case GIR_BESIDE:
-    case GIR_OUTER: return make_along(z, op, must);
+    case GIR_OUTER: return make_recurrence(z, op, must);
     case GIR_ROWS_AT:
     case GIR_SUM_AT: return make_by_numbers(z, op, must);
     case GIR_PATTERN: return make_pattern(z, must);

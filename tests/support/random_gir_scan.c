@@ -59,7 +59,7 @@ static gir_id make_scan(gen *z, gir_id g, gir_id s, gir_id x)
     return make(z, GIR_SCAN, n, in, (gir_attr){.i = {body, reverse, q > 0, consts}}, NULL);
 }
 
-gir_id make_along(gen *z, gir_op op, gir_id must)
+gir_id make_recurrence(gen *z, gir_op op, gir_id must)
 {
     gir_id g = graph_along(z, must), x = 0, f = 0;
     if (!g) return 0;
