@@ -291,6 +291,20 @@ class Cuts(Base):
                 torch.testing.assert_close(
                     torch.compile(model, backend=backend)(x.to(kind), e), model(x.to(kind), e))
 
+    def test_indices_of_32_bits(self):
+        class M(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.l = torch.nn.Linear(IN, 4)
+
+            def forward(self, x, e, rows):
+                h = self.l(x).index_select(0, e[0])
+                return x.new_zeros(x.shape[0], 4).index_add(0, e[1], h)[rows].relu()
+        x, e = graph()
+        model, args = M(), (x, e.int(), torch.tensor([3, 1, 1], dtype=torch.int32))
+        self.assertTrue(explain(model, *args).whole)
+        self.same(model, torch.compile(model, backend=backend), *args)
+
     def test_no_graph_at_all(self):
         model = torch.nn.Sequential(torch.nn.Linear(IN, 4), torch.nn.ReLU(), torch.nn.Linear(4, 2))
         x, _ = graph()

@@ -6,6 +6,7 @@ Skipped without torch and PyTorch Geometric.
 
 import copy
 import unittest
+import unittest.mock
 import warnings
 
 try:
@@ -95,6 +96,45 @@ class Step(unittest.TestCase):
             with self.subTest(name):
                 torch._dynamo.reset()
                 self.both(make(), lambda m: torch.optim.SGD(m.parameters(), lr=.01, momentum=.9))
+
+    def test_rows_that_the_loss_reads(self):
+        """Those alone are computed, of whichever mask or list there is."""
+        from gnnc.torch import _training
+        counted, count = [], _training.count_levels
+        x, e, y, _ = world(nodes=400)
+        masks = [torch.zeros(400, dtype=torch.bool).index_fill_(0, torch.arange(n), 1)
+                 for n in (6, 300, 390)]
+        lists = [torch.tensor([7, 3, 7, 250]), torch.arange(380)]
+
+        def noted(*args):
+            counted.append(count(*args))
+            return counted[-1]
+
+        def some(out, y, mask, rows):
+            return F.cross_entropy(out[mask], y[mask]) + out[rows].pow(2).mean()
+
+        for name, make in MODELS.items():
+            with self.subTest(name), unittest.mock.patch.object(_training, "count_levels", noted):
+                torch._dynamo.reset()
+                del counted[:]
+                model, theirs = make(), make()
+                theirs.load_state_dict(model.state_dict())
+                of, want = (torch.optim.SGD(m.parameters(), lr=.01) for m in (model, theirs))
+                step = compile_step(model, some, of)
+                for k in (0, 0, 1, 2, 0):
+                    rows, state = lists[k % 2], torch.get_rng_state()
+                    got = step(x, e, target=(y, masks[k], rows))
+                    torch.set_rng_state(state)
+                    want.zero_grad()
+                    value = some(theirs(x, e), y, masks[k], rows)
+                    value.backward()
+                    want.step()
+                    self.close(got, value.detach(), "loss")
+                self.assertTrue(step.whole, step.why)
+                self.same_states(model, of, theirs, want)
+                self.assertEqual(counted[-1], counted[0])
+                self.assertGreaterEqual(counted[0], 2)
+                self.assertIn(0, counted)
 
     def test_optimizers(self):
         o = torch.optim

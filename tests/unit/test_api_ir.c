@@ -350,6 +350,13 @@ START_TEST(refuses)
     }
     gnnc_compile_options trains = {.size = sizeof trains, .train = true};
     refused(gnnc_compile(m, &trains, &e), GNNC_ERROR_USAGE, "conv has no such output");
+    for (const char *const *rows = (const char *const[]){"needed", "0", "15", "2x", NULL}; *rows;
+         rows++) {
+        gnnc_compile_options o = {.size = sizeof o, .rows = *rows};
+        refused(gnnc_compile(m, &o, &e), GNNC_ERROR_USAGE, "a number of levels from 1 to 14");
+    }
+    gnnc_compile_options some = {.size = sizeof some, .rows = "2"};
+    refused(gnnc_compile(m, &some, &e), GNNC_ERROR_USAGE, "rows: levels go with `train`");
     if (GNNC_HAVE_LLVM) {
         gnnc_compile_options o = {.size = sizeof o};
         ok(gnnc_compile(m, &o, &e));

@@ -107,7 +107,7 @@ class Relation:
     def __init__(self, root: torch.Tensor, n_src: int, n_dst: int, lone: bool) -> None:
         ends = root.detach()
         if lone:
-            src = torch.arange(ends.shape[0], dtype=torch.int64)
+            src = torch.arange(ends.shape[0], dtype=ends.dtype)
             dst = ends.contiguous()
         else:
             src, dst = ends[0].contiguous(), ends[1].contiguous()
@@ -259,11 +259,10 @@ class _Slot:
 
 
 class _Run:
-    def __init__(self, program: "Program", free: List[Any]) -> None:
+    def __init__(self, program: "Program", exe: Executable, free: List[Any]) -> None:
         self.handle, self.free = C.c_void_p(), free
         self.hold: List[torch.Tensor] = []  # copies that are bound
         options = capi.gnnc_run_options(threads=program.threads)
-        exe = program.executable
         check(lib.gnnc_run_new(exe.handle, exe.state, C.byref(options), C.byref(self.handle)))
         self.relations: List[Any] = [None] * len(program.ends)
         self.patterns: List[Any] = [None] * len(program.patterns)
@@ -322,7 +321,7 @@ class Program:
         try:
             return self._free.pop()
         except IndexError:
-            return _Run(self, self._free)
+            return _Run(self, self.executable, self._free)
 
     def _bind_matrix(self, run: _Run, k: int, m: Nonzeros) -> None:
         check(lib.gnnc_run_bind_relation(run.handle, self.patterns[k].name.encode(), m.handle))

@@ -102,10 +102,11 @@ class StepProgram(Program):
             self._levels = 0
             if any(self._lists) and self.mode != "eager":
                 self._levels = count_levels(self.ends, self._lists, sizes, roots)
-            self.executable = Executable.of(self.text, self.mode, True, self._levels)
             self._found = found
-        free = self._runs.setdefault(self._levels, [])
-        return free.pop() if free else _Run(self, free)
+        levels = self._levels
+        self.executable = exe = Executable.of(self.text, self.mode, True, levels)
+        free = self._runs.setdefault(levels, [])
+        return free.pop() if free else _Run(self, exe, free)
 
     def _compute(self, run: _Run, sizes: List[int], found: Any,
                  data: Sequence[torch.Tensor]) -> List[torch.Tensor]:

@@ -57,7 +57,7 @@ def index_of(node: Any) -> Optional[Tuple[fx.Node, Optional[int]]]:
     of: Any = node
     while isinstance(of, fx.Node):
         val = value_of(of)
-        if not isinstance(val, torch.Tensor) or val.dtype != torch.int64:
+        if not isinstance(val, torch.Tensor) or val.dtype not in (torch.int64, torch.int32):
             return None
         if of.op == "call_function" and of.target in _THROUGH and row is None and \
                 _one_long(of) and _one_long(of.args[0]):
