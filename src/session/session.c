@@ -431,7 +431,6 @@ gn_status *gn_session_read(gn_session *s)
     /* programs for others have float32 features, too */
     bool plain = s->opt.objects || s->opt.plain_features;
     if (plain) GN_TRY(gn_dataset_own_features(s->data));
-    GN_TRY(take_numbers(s));
     GN_TRY(make_graph(s));
     s->read_ms = gn_now_ms() - t0;
     GN_TRY(front_end(s));

@@ -58,9 +58,6 @@ static const char prelude[] = "program @t {\n"
 #define CASE_GROUP_NUMBERS NONE
 #define CASE_GROW NONE
 #define CASE_RESTRICT NONE
-#define CASE_GROUP NONE
-#define CASE_GROUP_ROWS NONE
-#define CASE_GROUP_NUMBERS NONE
 #define CASE_ENDS NONE
 #define CASE_NOT NONE
 #define CASE_LT NONE
