@@ -48,6 +48,19 @@ static void stretch(gn_train_spec *t, int64_t steps)
     if (t->schedule == GN_LR_EXPONENTIAL) t->gamma = pow(t->gamma, 1 / (double)steps);
 }
 
+/* Where edges are marked and no rows are, as in facts. */
+static const char *edges_instead(const gn_session *s)
+{
+    for (int k = 0; k < s->data->n_columns; k++) {
+        const gn_table_column *c = &s->data->columns[k];
+        const char *relation = c->on_edges ? gn_dataset_relation(s->data, c->over) : "";
+        if (c->on_edges && !strcmp(c->name + strlen(relation), "." GN_NAME_TRAIN_MASK))
+            return gn_arena_printf(s->arena, "; `batch = edges(N) of %s over %s` takes edges",
+                                   relation, c->name);
+    }
+    return "";
+}
+
 static gn_status *check(const gn_session *s)
 {
     const gn_batch_spec *t = &s->model->train.batches;
@@ -55,8 +68,8 @@ static gn_status *check(const gn_session *s)
         GN_FAIL(GN_ERR_DATA, "`sampler` draws parts of one graph, and the data have several types "
                              "of rows or relations");
     if (!t->of && !t->sampler && !s->data->train_mask)
-        GN_FAIL(GN_ERR_DATA, "`batch` takes rows of the training mask, and %s has none",
-                s->data->name ? s->data->name : "the data");
+        GN_FAIL(GN_ERR_DATA, "`batch` takes rows of the training mask, and %s has none%s",
+                s->data->name ? s->data->name : "the data", edges_instead(s));
     if (s->opt.objects)
         GN_FAIL(GN_ERR_USAGE, "`batch`: an object trains on all rows that its caller binds; with "
                               "--inference it has no training");

@@ -348,6 +348,8 @@ if "test" in test_of("run", sample("distmult")[0], *SMALL, "--data", r.path("unt
     r.problems.append("no facts to be tested have ranks")
 
 # What they do not go with.
+r.fails(3, "has none; `batch = edges(N) of g over g.train_mask` takes edges", "train",
+        *sample("distmult"), "-q", "--batch", 4)
 r.fails(2, "--batches draws parts of one graph, and DistMult has `g.kind` beside it", "run",
         *sample("distmult"), "-q", "--batches", 2)
 r.fails(1, "the data have no relation `member`: they have `g`", "train", sample("gin_graphs")[0],
