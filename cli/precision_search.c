@@ -40,8 +40,9 @@ static const char *words_of(gn_arena *a, const gn_precision_tried *t)
 static void print_one(gn_cli *cli, const gn_precision_search *z, uint32_t k)
 {
     const gn_precision_tried *t = &z->tried.p[k];
-    printf(" %s%s %9.0f %6.2f ", k == z->best ? "*" : " ", t->frontier ? "." : " ",
-           (double)t->bytes * 1e-3, (double)t->bytes / (double)z->tried.p[0].bytes);
+    printf(" %s%s %9.0f %6.2f %11.0f ", k == z->best ? "*" : " ", t->frontier ? "." : " ",
+           (double)t->bytes * 1e-3, (double)t->bytes / (double)z->tried.p[0].bytes,
+           (double)t->temporaries * 1e-3);
     if (t->seeds)
         printf("%10.1f %8.2f %8.2f %7.2f", t->step_us, 100 * t->mean, 100 * t->worse,
                100 * t->error);
@@ -57,8 +58,8 @@ static void print_all(gn_cli *cli, const gn_precision_search *z)
 {
     printf("%s, %d seeds; within %.3g of float32's, in percent\n", z->metric, z->seeds,
            100 * z->tolerance);
-    printf("   %10s %6s %10s %8s %8s %7s  --precision\n", "kB", "part", "step, us", "metric",
-           "worse", "+-");
+    printf("   %10s %6s %11s %10s %8s %8s %7s  --precision\n", "kB", "part", "temporaries",
+           "step, us", "metric", "worse", "+-");
     for (uint32_t k = 0; k < z->tried.n; k++) print_one(cli, z, k);
     printf("* taken   . on the frontier of memory and metric\n");
 }
