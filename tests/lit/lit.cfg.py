@@ -53,13 +53,13 @@ doctor = subprocess.run([config.gnnc_exe, "doctor"], capture_output=True, text=T
 if "\nCUDA compiler: NVRTC" in doctor.stdout:
     config.available_features.add("nvrtc")
 
-# Vectors of 16 lanes, and masks: what code is like there says REQUIRES: avx512.
-if os.path.exists("/proc/cpuinfo") and " avx512f" in open("/proc/cpuinfo").read():
-    config.available_features.add("avx512")
-
-# Products of two bf16 at a time.
-if os.path.exists("/proc/cpuinfo") and " avx512_bf16" in open("/proc/cpuinfo").read():
-    config.available_features.add("avx512bf16")
+# Vectors of 16 lanes, and masks: what code is like there says REQUIRES: avx512.  Products of two bf16
+# at a time: avx512bf16.  (An emulator may show the processor that it runs on.)
+if config.gnnc_features["x86-64"] and os.path.exists("/proc/cpuinfo"):
+    words = open("/proc/cpuinfo").read().split()
+    config.available_features.update(name for name, word in (("avx512", "avx512f"),
+                                                             ("avx512bf16", "avx512_bf16"))
+                                     if word in words)
 
 # Real data, where there is some: tests that need it say REQUIRES: data.
 data = os.environ.get("GNNC_DATA", "")
