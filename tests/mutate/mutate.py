@@ -84,7 +84,8 @@ ROOMS = (
                    "cli/profile")),
     *((room, (("test_ahead", {}), BATCHES), True)
       for room in ("src/session/batch_steps", "src/session/lookahead")),
-    *((room, (SHADOW,), True) for room in ("src/passes/restrict_shadow", "src/passes/restricter")),
+    ("src/passes/restrict_shadow", (SHADOW,), True),
+    ("src/passes/restricter", (("test_restrict", {}), BATCHES, SHADOW, *QUICK), True),
     ("src/passes/restrict_results", (LINKS, ("test_api_named", {})), True),
     ("stdlib/facts", (LINKS, ("test_conform_typed", {})), True),
     *((room, (BATCHES, LINKS), True)

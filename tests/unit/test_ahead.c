@@ -12,9 +12,11 @@
 #include "tune/start.h"
 
 #include <math.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static void fine(gn_status *s) { ck_assert_msg(!s, "%s", gn_status_message(s)); }
 
@@ -58,6 +60,24 @@ static gn_status *make_thing(void *ctx, int64_t k)
     atomic_fetch_add(&z->n, 1);
     return NULL;
 }
+
+/* Who takes none for a while has as many before him as there is room for. */
+START_TEST(no_more_than_room)
+{
+    shelf z = {.depth = depth_of[_i], .bad = -1};
+    const struct timespec while_on = {.tv_nsec = 20 * 1000 * 1000};
+    gn_lookahead *l;
+    fine(gn_lookahead_new(z.depth, make_thing, &z, &l));
+    atomic_store(&z.in_use, THINGS); /* how many are made is asked here */
+    gn_lookahead_begin(l, 0, THINGS);
+    while (atomic_load(&z.n) < z.depth) sched_yield();
+    nanosleep(&while_on, NULL);
+    int64_t made = atomic_load(&z.n);
+    ck_assert_int_eq(made, z.depth);
+    SAME(gn_lookahead_stop(l), z.depth);
+    gn_lookahead_free(l);
+}
+END_TEST
 
 START_TEST(in_order)
 {
@@ -308,6 +328,31 @@ START_TEST(step_by_step)
 }
 END_TEST
 
+/* Steps that take long, so that as many batches are prepared as there is room for while one runs.
+ */
+START_TEST(long_steps)
+{
+    double loss[2];
+    for (int k = 0; k < 2; k++) {
+        gn_arena a;
+        gn_session *s;
+        gn_fit fit;
+        gn_arena_init(&a);
+        gn_session_options o = options(&a, 0, k ? 3 : 0, 1);
+        const gn_define wide = {"hidden", "10000"};
+        o.n_defines = 1;
+        o.defines = &wide;
+        fine(gn_session_new(&a, &o, &s));
+        fine(gn_session_fit(s, 3, NULL, NULL, &fit));
+        ck_assert_int_ge(fit.steps, 6);
+        loss[k] = fit.loss;
+        gn_session_free(s);
+        gn_arena_free(&a);
+    }
+    ck_assert_msg(loss[0] == loss[1], "losses %.17g and %.17g", loss[0], loss[1]);
+}
+END_TEST
+
 /* As many graphs of batches are counted as there are at once. */
 START_TEST(memory_is_counted)
 {
@@ -464,12 +509,14 @@ END_TEST
 int main(void)
 {
     TCase *t = tcase_create("ahead");
+    tcase_add_loop_test(t, no_more_than_room, 0, DEPTHS);
     tcase_add_loop_test(t, in_order, 0, DEPTHS);
     tcase_add_loop_test(t, up_to_the_end, 0, DEPTHS);
     tcase_add_loop_test(t, what_cannot_be_made, 0, DEPTHS);
     tcase_add_test(t, memory_comes_of_its_owner);
     tcase_add_loop_test(t, bits_are_the_same, 0, CASES);
     tcase_add_loop_test(t, step_by_step, 0, CASES);
+    tcase_add_test(t, long_steps);
     tcase_add_test(t, memory_is_counted);
     tcase_add_loop_test(t, stopped, 0, CASES);
     tcase_add_test(t, not_finite);
