@@ -26,7 +26,7 @@ from ._version import __version__
 __all__ = [
     "BackendError", "CacheInfo", "Context", "Data", "DataError", "DeviceInfo", "Diagnostic",
     "Error", "Executable", "ExecutableInfo", "FileError", "GnncWarning", "Graph", "History",
-    "InternalError", "LibraryError", "MemoryError_", "Module", "ModelError", "Profile", "ProfileRow",
-    "ProgramInfo", "Run", "RunInfo", "State", "Tensor", "TuningInfo", "UsageError", "ValueInfo", "__version__",
-    "accuracy", "compile", "default_context", "doctor",
+    "InternalError", "LibraryError", "MemoryError_", "Module", "ModelError", "Profile",
+    "ProfileRow", "ProgramInfo", "Run", "RunInfo", "State", "Tensor", "TuningInfo", "UsageError",
+    "ValueInfo", "__version__", "accuracy", "compile", "default_context", "doctor",
 ]

@@ -230,8 +230,7 @@ static bool made_from(gir_rule *r, int derived, int parent)
     bool is = d->op == GIR_SELF_LOOPS || d->op == GIR_REMOVE_LOOPS ||
               d->op == GIR_REMAINING_LOOPS || d->op == GIR_REVERSE || d->op == GIR_RESTRICT ||
               d->op == GIR_FILTER || d->op == GIR_DRAW || d->op == GIR_WITHOUT ||
-              d->op == GIR_GROUP ||
-              gir_draws_edges(d);
+              d->op == GIR_GROUP || gir_draws_edges(d);
     if (is && gir_in(r->p, r->in[derived], 0) == r->in[parent]) return true;
     return gir_misfit(r, "operand %d is not a graph derived from operand %d", derived + 1,
                       parent + 1);

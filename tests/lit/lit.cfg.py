@@ -53,8 +53,8 @@ doctor = subprocess.run([config.gnnc_exe, "doctor"], capture_output=True, text=T
 if "\nCUDA compiler: NVRTC" in doctor.stdout:
     config.available_features.add("nvrtc")
 
-# Vectors of 16 lanes, and masks: what code is like there says REQUIRES: avx512.  Products of two bf16
-# at a time: avx512bf16.  (An emulator may show the processor that it runs on.)
+# Vectors of 16 lanes, and masks: what code is like there says REQUIRES: avx512.  Products of two
+# bf16 at a time: avx512bf16.  (An emulator may show the processor that it runs on.)
 if config.gnnc_features["x86-64"] and os.path.exists("/proc/cpuinfo"):
     words = open("/proc/cpuinfo").read().split()
     config.available_features.update(name for name, word in (("avx512", "avx512f"),

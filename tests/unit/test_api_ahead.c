@@ -263,7 +263,7 @@ int main(void)
         tcase_add_test(t, of_the_next_step);
         tcase_add_test(t, refusals);
         if (!GN_UNDER_TSAN) tcase_add_test(t, out_of_memory); /* the purse counts without a lock */
-        tcase_add_test(t, in_a_child);
+        if (!GN_UNDER_TSAN) tcase_add_test(t, in_a_child); /* which starts threads behind a fork */
     }
     tcase_set_timeout(t, 60);
     return RUN_CASES("api_ahead", t);
