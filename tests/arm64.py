@@ -21,7 +21,8 @@ PACKAGES = ("libc6-dev,libstdc++-12-dev,llvm-19-dev,zlib1g-dev,libzstd-dev,libja
             "libyaml-dev,libxlsxwriter-dev,check")
 # What depends on the processor, and what computes; all of them take an hour.
 TESTS = (r"test_(relocate|aot|aot_image|codegen_[a-z]+|functions|half|runtime_[a-z_]+|threads|"
-         r"cache|code_cache|api|api_state|api_relations|kir_eval|gir_eval|data_[a-z_]+|trace[a-z_]*)")
+         r"cache|code_cache|api|api_state|api_relations|kir_eval|gir_eval|data_[a-z_]+|"
+         r"trace[a-z_]*)")
 LIT = r"(run|emit)/"
 
 

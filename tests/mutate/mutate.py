@@ -104,7 +104,8 @@ ROOMS = (
     ("runtime/graph/graph_draw", (("test_runtime_edges", {}), BATCHES), True),
     *((room, (some("test_random_forward", 200), SMALL, ("test_conform_typed", {})), True)
       for room in ("src/lower/lower_sort", "src/lower/lower_near")),
-    *((room, (*RESUMED, BATCHES, LINKS, SHADOW, LOGGED, *RESULTS, case("test_cuda_session", "trains")), True)
+    *((room, (*RESUMED, BATCHES, LINKS, SHADOW, LOGGED, *RESULTS,
+              case("test_cuda_session", "trains")), True)
       for room in ("src/session/checkpoint", "src/session/fit", "cli/cmd_train")),
     *((room, (LOGGED,), True)
       for room in ("cli/train_", "cli/scores", "cli/predictions", "src/session/score")),

@@ -70,8 +70,9 @@ static void make_program(program *p, const char *name)
     a->checks = p->checks;
     a->columns = p->columns;
     a->code = NULL; /* comes from symbols */
+    a->pages = NULL;
     a->remote = NULL;
-    a->remote_code = NULL; /* an object has no device */
+    a->remote_code = NULL; /* an object has no device, and no file */
 }
 
 typedef struct whole {

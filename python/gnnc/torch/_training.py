@@ -1,5 +1,5 @@
-"""Programs whose runs are training steps: states that are replaced in torch's storage, and rows that
-are left out.
+"""Programs whose runs are training steps: states that are replaced in torch's storage, and rows
+that are left out.
 """
 
 from __future__ import annotations

@@ -74,7 +74,8 @@ assert full["test_auc"] > 0.5, full
 FEW = BATCH + "  fanout = [3, 2]\n  exclude = self\n  evaluate = batch\n"
 path, logs = links("SAGEConv", FEW), []
 for threads in ("1", "2"):
-    one = train(path, DATA, "--threads", threads, "--log", r.path("log.jsonl"), "--save", r.path("w"))
+    one = train(path, DATA, "--threads", threads, "--log", r.path("log.jsonl"), "--save",
+                r.path("w"))
     logs.append([{k: v for k, v in json.loads(line).items() if k != "seconds"}
                  for line in read("log.jsonl").decode().splitlines()])
     assert all(logs[-1][-1][key] == one[key] for key in FIGURES), (one, logs[-1])
@@ -212,8 +213,8 @@ for words, path, where in (
          links("SAGEConv", BATCH + "  monitor = val_loss\n  select = best\n"), DATA)):
     r.fails(1, words, "train", path, "--data", where, "-q", "--evaluate", "batch")
 r.fails(1, "or each edge of a relation a number, along which no messages go", "train",
-        links("SAGEConv", FEW, "edge(u -> v in links: sum(degree(links)[u] * h[v], axis = -1))"), "--data",
-        DATA, "-q")
+        links("SAGEConv", FEW, "edge(u -> v in links: sum(degree(links)[u] * h[v], axis = -1))"),
+        "--data", DATA, "-q")
 SHIFTED = DOT + " - mean(edge(u -> v in links: sum(x[u], axis = -1)), over = edge)"
 PLACED = f"float(ranked({DOT}, over = dst))"
 for result in (SHIFTED, PLACED):

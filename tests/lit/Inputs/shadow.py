@@ -142,8 +142,8 @@ r.fails(3, "shadow(2, 2); before time", "train",
         WHOLE, "-q", "--resume", state)
 
 
-# As often as chance has it: what rows of subgraphs there are, by the edges between those, of a plain
-# program that draws each subgraph (Zeng et al.'s, as PyTorch Geometric has it).
+# As often as chance has it: what rows of subgraphs there are, by the edges between those, of a
+# plain program that draws each subgraph (Zeng et al.'s, as PyTorch Geometric has it).
 COUNTS = """model S() (x: node.user[F], sends: node.user -> node.user) -> node.user[2] {
   param w: [1] = ones
   into = sum(u -> v in sends: w * fill(slice(x, 0, 1), 1)[u])

@@ -30,7 +30,8 @@
          "train M {\n"
          "loss = cross_entropy(M(g, x), y) over train_mask; monitor = accuracy\n"
          "}\n",
-     "m.gnn:3:61: error: `monitor` is `val_accuracy`, `val_loss`, `val_auc`, `val_ap` or `val_mrr`\n"
+     "m.gnn:3:61: error: `monitor` is `val_accuracy`, `val_loss`, "
+     "`val_auc`, `val_ap` or `val_mrr`\n"
          "    3 | loss = cross_entropy(M(g, x), y) over train_mask; monitor = accuracy\n"
          "      |                                                             ^~~~~~~~"},
     {"train_mask_name",
@@ -383,7 +384,8 @@
          "  loss = cross_entropy(M(g, x), y) over train_mask\n"
          "  monitor = 3\n"
          "}\n",
-     "m.gnn:7:13: error: `monitor` is `val_accuracy`, `val_loss` or a list of both, or of links `val_auc`, `val_ap` or `val_mrr`, not 3\n"
+     "m.gnn:7:13: error: `monitor` is `val_accuracy`, `val_loss` or a list of both, or "
+     "of links `val_auc`, `val_ap` or `val_mrr`, not 3\n"
          "    7 |   monitor = 3\n"
          "      |             ^"},
     {"train_clip",
