@@ -81,6 +81,12 @@ typedef struct figure {
     "1}\n "                                                                                        \
     "%22 = ne %20, %21\n %23 = filter %1, %22\n "
 #define GROUPED "input \"t\" : edge i32[]\n %20 = group %1, %19\n "
+/* What comes along the edge, less the state before it. */
+#define SCANNED(reversed)                                                                          \
+    "reshape %18 : node f64[1, 1]\n %20 = reshape %3 : edge f64[1, 1]\n"                           \
+    " body program @step { %1 = input \"x0\" : f64[] %2 = input \"s0\" : f64[]"                    \
+    " %3 = sub %1, %2 output \"s0\" %3 }\n"                                                        \
+    " %21 = scan %1, %19, %20 {body = 0, reverse = " reversed ", product = 0, consts = 0}"
 #define N NAN
 #define I INFINITY
 static const figure figures[] = {
@@ -341,6 +347,12 @@ static const figure figures[] = {
              "%23 = take %21, %22",
      4,
      {2, -1.5, 0, 0.5}},
+    {SCANNED("0"), 7, {9, 2, 10, 3, 11, 4, 12}},
+    {SCANNED("1"), 7, {0, 10, 12, 0, 13, 1, 14}},
+    {"beside %1, %3, %18 {behind = 0}", 7, {1, 10, 2, 12, 13, 14, 15}},
+    {"beside %1, %3, %18 {behind = 1}", 7, {11, 1, 13, 14, 15, 16, 2}},
+    {"outer %1, %3, %18 {last = 0}", 4, {10, 12, 3, 4}},
+    {"outer %1, %3, %18 {last = 1}", 4, {11, 16, 3, 4}},
     {"without %1, %13 {either = 0}\n %20 = gather %19, %18 {end = 0}", 3, {1, 2, 2}},
     {"without %1, %15 {either = 0}\n %20 = gather %19, %18 {end = 0}", 4, {2, 3, 4, 4}},
     {"without %1, %15 {either = 1}\n %20 = gather %19, %18 {end = 0}", 0, {0}},
