@@ -58,11 +58,18 @@ static bool is_product(const grouper *z, gir_id v)
            gir_type_of(z->from, operand(z, v, 1))->space == 0;
 }
 
+/* A cast that takes no number for another that is a kind. */
+static bool keeps_numbers(const grouper *z, gir_id v)
+{
+    const gir_node *n = at(z, v);
+    return n->op == GIR_CAST && n->type.elem != GN_BOOL && n->type.elem != GN_U8;
+}
+
 /* A constant, spread or not. */
 static bool is_number(const grouper *z, gir_id v, double *x)
 {
-    while (at(z, v)->op == GIR_BROADCAST || at(z, v)->op == GIR_RESHAPE ||
-           at(z, v)->op == GIR_CAST || at(z, v)->op == GIR_DETACH)
+    while (at(z, v)->op == GIR_BROADCAST || at(z, v)->op == GIR_RESHAPE || keeps_numbers(z, v) ||
+           at(z, v)->op == GIR_DETACH)
         v = operand(z, v, 0);
     return gir_is_number(z->from, v, x);
 }
@@ -339,7 +346,8 @@ static gir_id matrices(grouper *z, const term_list *t)
         if (at(z, v)->op == GIR_RESHAPE) v = operand(z, v, 0);
         const gir_node *n = at(z, v);
         bool slice = n->op == GIR_SLICE && !n->attr.i[0] && n->attr.i[1] == k &&
-                     n->type.rank == 3 && n->type.dim[0] == 1;
+                     n->type.rank == 3 && n->type.dim[0] == 1 && n->type.dim[1] == w->dim[0] &&
+                     n->type.dim[2] == w->dim[1];
         gir_id of = slice ? operand(z, v, 0) : 0;
         if (!of || (k && of != whole)) break;
         whole = of;
