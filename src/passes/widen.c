@@ -19,11 +19,25 @@ static gir_id widened(gir_program *to, const gir_program *in, gir_id v, const gi
     return now;
 }
 
+/* Bodies keep their numbers. */
+static void widen_bodies(gn_arena *a, gir_program *p)
+{
+    for (uint32_t k = 0; k < p->bodies.n; k++) {
+        gir_program *body = gir_clone(a, p->bodies.p[k]);
+        for (gir_id v = 1; v < body->nodes.n; v++) {
+            gir_type *t = &gir_at(body, v)->type;
+            if (t->elem == GN_F32) t->elem = GN_F64;
+        }
+        p->bodies.p[k] = body;
+    }
+}
+
 gn_status *gn_pass_widen(gn_arena *a, const gir_program *in, gir_program **out)
 {
     gir_id *map = GN_NEW_N(a, gir_id, in->nodes.n);
     gir_program *p = *out = gir_program_new(a, in->name);
     gir_clone_frame(p, in);
+    widen_bodies(a, p);
     for (gir_id v = 1; v < in->nodes.n; v++) {
         p->loc = gir_at(in, v)->loc;
         map[v] = widened(p, in, v, map);
