@@ -73,10 +73,27 @@ static void begin(const restricter *z, bool *reached)
     }
 }
 
+/* Subgraphs have edges by the rows that those go into. */
+static gn_status *check_sums(gn_arena *a, const restricter *z)
+{
+    const gir_program *p = z->from;
+    for (gir_id v = 1; v < p->nodes.n; v++) {
+        const gir_node *n = gir_at(p, v);
+        if (n->op != GIR_SCATTER || n->attr.i[0] != GIR_SRC || !z->need[v]) continue;
+        if (gir_draws_edges(gir_at(p, gir_in(p, v, 0))) || in_batch(z, gir_in(p, v, 0))) continue;
+        GN_FAIL(GN_ERR_MODEL,
+                "%s`shadow`: what is computed here sums over the edges from rows (`out_degree`, "
+                "`over = src`), and subgraphs sum over those into rows",
+                gn_place_of(a, p, n));
+    }
+    return NULL;
+}
+
 gn_status *gn_check_shadow(gn_arena *a, const restricter *z)
 {
     const gir_program *p = z->from;
     if (!is_shadow(z)) return NULL;
+    GN_TRY(check_sums(a, z));
     bool *now = GN_NEW_N(a, bool, p->spaces.n), *next = GN_NEW_N(a, bool, p->spaces.n);
     const bool *drawn = find_drawn(a, z);
     begin(z, now);

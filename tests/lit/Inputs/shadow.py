@@ -206,6 +206,11 @@ for name, value in (("fanout", "[3, 2, 2]"), ("disjoint", "true")):
     fails(1, f"`{name}` does not go with `sampler`", shadow(2, more=f"  {name} = {value}\n"))
 fails(2, "--fanout does not go with `shadow`", FEW, "--fanout", "3,2,2")
 
+by_source = model("GCNConv", shadow(2)).replace("relu(a(sends, x))",
+                                                "a(sends, x) / out_degree(sends)")
+r.fails(1, "sums over the edges from rows", "train", r.write("bad.gnn", by_source), "--data", WHOLE,
+        "-q")
+
 # Of several types: a chain of three, of which one hop does not reach the last.
 FIRST, LAST = (random.choices(range(N), k=E) for _ in range(2))
 files.write_npz(r.path("chain.npz"), {
