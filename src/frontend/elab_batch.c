@@ -201,8 +201,8 @@ static void sampler_setting(elab *E, const ast_decl *d, gn_batch_spec *s)
         value v = at < 0 ? POISON : el_eval(E, e->args.p[i].value);
         if (v.kind == VAL_POISON) return;
         if (v.kind != VAL_INT || v.u.i < 1 || v.u.i > INT32_MAX) {
-            el_error(E, e->args.p[i].value->span, "a number from 1 on is needed, not %s",
-                     val_text(E, &v));
+            el_error(E, e->args.p[i].value->span, "a number of 1 to %d is needed, not %s",
+                     INT32_MAX, val_text(E, &v));
             return;
         }
         size[at] = v.u.i;

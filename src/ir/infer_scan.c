@@ -54,8 +54,10 @@ static bool body_fits(gir_rule *r, int64_t states, int64_t products, int64_t con
         return gir_misfit(r, "a body of %s, where states are %s", gn_elem_name(b.elem),
                           gir_rule_text(r, 1));
     if (b.p <= products && b.c <= consts && b.x <= x) return true;
-    return gir_misfit(r, "a body reads p%d, c%d and x%d at most, of %lld, %lld and %lld", b.p - 1,
-                      b.c - 1, b.x - 1, (long long)products, (long long)consts, (long long)x);
+    return gir_misfit(r,
+                      "a body of %d products, %d constants and %d values of the edge, where there "
+                      "are %lld, %lld and %lld",
+                      b.p, b.c, b.x, (long long)products, (long long)consts, (long long)x);
 }
 
 bool gir_infer_SCAN(gir_rule *r)

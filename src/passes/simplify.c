@@ -86,6 +86,10 @@ static gir_id choose(const site *s, gir_id a, gir_id b)
     return 0;
 }
 
+enum {
+    MOST_PARTS = 1024
+}; /* of what is put together: each is copied to where the next is joined */
+
 static int parts_of(const site *s, gir_id v, int64_t axis)
 {
     bool apart = def(s, v)->op == GIR_CONCAT && def(s, v)->attr.i[0] == axis;
@@ -114,6 +118,7 @@ static gir_id side_by_side(const site *s, gir_id a, gir_id b)
     gir_type both = def(s, x)->type;
     if (first + both.dim[axis] != def(s, b)->attr.i[1]) return 0;
     both.dim[axis] += def(s, y)->type.dim[axis];
+    if (parts_of(s, x, axis) + parts_of(s, y, axis) > MOST_PARTS) return 0;
     gir_id all = joined(s, x, y, axis, &both);
     if (gir_type_eq(&both, &s->type)) return all;
     return view(s, GIR_PAD, all, &(gir_attr){.i = {axis, first}});

@@ -526,7 +526,7 @@ static const example bad[] = {
     {STEP "scan %1, %16, %21 {body = 1, " PLAIN, "there is no body 1"},
     {STEP "scan %1, %16, %21 {body = 0, reverse = 2, product = 0, consts = 0}",
      "attribute 1 is 2, not 0 or 1"},
-    {STEP "scan %1, %16 {body = 0, " PLAIN, "x0 at most, of 0, 0 and 0"},
+    {STEP "scan %1, %16 {body = 0, " PLAIN, "and 1 values of the edge, where there are 0, 0 and 0"},
     {STEP "scan %1, %3, %21 {body = 0, " PLAIN,
      "operand 2 is f32 or f64 in channels, [n, d], not node f32[4]"},
     {STEP "scan %1, %4, %21 {body = 0, " PLAIN,
