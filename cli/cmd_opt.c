@@ -143,7 +143,8 @@ static gn_status *pass_options(const gn_cli *cli, gn_pass_options *out)
     GN_TRY(gn_storage_by_name(cli->opt.gathers, &o.gathers));
     GN_TRY(gn_numbers_by_name(cli->opt.numbers, &numbers));
     o.kept = gn_numbers_kept[numbers];
-    o.wide = cli->opt.wide;
+    GN_TRY(
+        gn_status_annotate(gn_wide_sorted(cli->arena, cli->opt.wide, &o.wide), "--keep-float32"));
     o.eager = cli->opt.mode && !strcmp(cli->opt.mode, "eager");
     *out = o;
     return NULL;

@@ -124,6 +124,6 @@ gn_status *gn_cli_tune_precision(gn_cli *cli, gn_session_options *o)
                        "tried");
     const gn_precision_tried *best = &z.tried.p[z.best];
     const gn_locked_numbers l = {
-        .numbers = best->numbers, .products = best->products, .wide = best->wide};
+        .numbers = best->numbers, .products = best->products, .wide = best->wide, .model = z.model};
     return lock ? gn_tuned_lock_numbers_save(&l, lock) : NULL;
 }

@@ -124,6 +124,18 @@ static void say_memory(void *ctx, const gn_memory_plan *p)
     fputc('\n', stderr);
 }
 
+/* What options say that values are kept as and products made of. */
+static gn_status *numbers_of(const gn_cli *cli, gn_session_options *out)
+{
+    const gn_cli_options *o = &cli->opt;
+    GN_TRY(gn_numbers_by_name(o->numbers, &out->numbers));
+    out->precision = gn_numbers_products[out->numbers];
+    if (o->precision) GN_TRY(gn_precision_by_name(o->precision, &out->precision));
+    return gn_status_annotate(gn_wide_sorted(cli->arena, o->wide, &out->wide), "--keep-float32");
+}
+
+static bool same_names(const char *a, const char *b) { return a && b ? !strcmp(a, b) : a == b; }
+
 /* A lock may say what is computed with; what is said beside it has to be the same. */
 static gn_status *take_lock(const gn_cli *cli, gn_session_options *out)
 {
@@ -135,11 +147,15 @@ static gn_status *take_lock(const gn_cli *cli, gn_session_options *out)
     if (bad && !unread) return bad;
     gn_status_free(bad);
     if (!l.there) return NULL;
-    const char *wide = o->wide ? o->wide : "", *locked = l.wide ? l.wide : "";
-    if ((o->numbers && l.numbers != out->numbers) || (o->wide && strcmp(wide, locked) != 0))
+    if ((o->numbers && l.numbers != out->numbers) ||
+        (o->precision && l.products != out->precision) ||
+        (o->wide && !same_names(l.wide, out->wide)))
         GN_FAIL(GN_ERR_USAGE,
-                "%s: the lock is for --precision %s%s%s; without these options that is taken",
-                o->tune_lock, gn_numbers_name[l.numbers], l.wide ? " --keep-float32 " : "", locked);
+                "%s: the lock is for --precision %s --matmul-precision %s%s%s; without these "
+                "options that is taken",
+                o->tune_lock, gn_numbers_name[l.numbers], gn_precision_name[l.products],
+                l.wide ? " --keep-float32 " : "", l.wide ? l.wide : "");
+    out->locked_model = l.model;
     out->numbers = l.numbers;
     out->precision = l.products;
     out->wide = l.wide;
@@ -183,11 +199,8 @@ gn_status *gn_cli_session_options(gn_cli *cli, gn_session_options *out)
                                                                  */
     if (named) out->ranges = (gn_guards){0};
     gn_status_free(named);
-    GN_TRY(gn_numbers_by_name(o->numbers, &out->numbers));
-    out->precision = gn_numbers_products[out->numbers];
+    GN_TRY(numbers_of(cli, out));
     GN_TRY(take_lock(cli, out));
-    if (o->precision) GN_TRY(gn_precision_by_name(o->precision, &out->precision));
-    if (o->wide) out->wide = o->wide;
     if (out->wide && !gn_numbers_kept[out->numbers])
         GN_FAIL(GN_ERR_USAGE, "--keep-float32: goes with --precision mixed or mixed-f16");
     GN_TRY(gn_products_by_name(o->products, &out->products));

@@ -118,12 +118,9 @@ static gn_status *bind_graph_array(gn_instance *in, int slot)
 static gn_status *make_arena(gn_instance *in)
 {
     int64_t bytes = in->plan.bytes, room;
-    void *paged = gn_pages_arena(in->artifact->pages, &room);
-    if (paged) {
-        if (room < bytes)
-            GN_FAIL(GN_ERR_INTERNAL, "%s: temporaries of %lld bytes in a file of %lld",
-                    in->artifact->name, (long long)bytes, (long long)room);
-        in->arena = paged;
+    if (gn_instance_in_file(in)) {
+        gn_block_free(in->arena); /* of the instance before, which had no room in the file */
+        in->arena = gn_pages_arena(in->artifact->pages, &room);
         return NULL;
     }
     if (in->arena && in->room >= bytes) return NULL;

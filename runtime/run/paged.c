@@ -16,7 +16,7 @@ typedef struct range {
 } range;
 
 struct gn_pages {
-    int fd, statm; /* -1: there is no file; nobody says what is mapped */
+    int fd, statm; /* -1: there is no file; nobody says what is mapped, and there are no pages */
     int64_t window, page;
     int n; /* of: the file's own memory first, where there is some */
     range of[1 + GN_PAGES_LENT];
@@ -72,7 +72,10 @@ gn_status *gn_pages_new(int fd, int64_t bytes, int64_t window, gn_pages **out)
     p->window = window;
     p->page = (int64_t)sysconf(_SC_PAGESIZE);
     p->statm = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-    if (bytes > 0) s = make_room(p, bytes);
+    if (mapped(p) < 0)
+        s = GN_ERROR(GN_ERR_IO, "/proc/self/statm cannot be read, which says how much is mapped: "
+                                "no bound on that can be kept");
+    if (!s && bytes > 0) s = make_room(p, bytes);
     if (s) {
         gn_pages_free(p);
         return s;

@@ -252,9 +252,15 @@ static gn_status *lock_numbers(gnnc_executable *e, const gnnc_compile_options *o
     if (l.there && o->precision && *numbers != l.numbers)
         GN_FAIL(GN_ERR_USAGE, "precision '%s': the lock %s is for '%s'", o->precision, o->tune_lock,
                 gn_numbers_name[l.numbers]);
+    if (l.there && strcmp(l.model, m->name) != 0)
+        GN_FAIL(GN_ERR_DATA, "%s:2: is of model %s, not of %s", o->tune_lock, l.model, m->name);
     if (l.there) *numbers = l.numbers;
     e->opt.kept = gn_numbers_kept[*numbers];
     e->opt.precision = l.there ? l.products : gn_numbers_products[*numbers];
+    if (o->matmul_precision) GN_TRY(gn_precision_by_name(o->matmul_precision, &e->opt.precision));
+    if (l.there && e->opt.precision != l.products)
+        GN_FAIL(GN_ERR_USAGE, "matmul_precision '%s': the lock %s is for '%s'", o->matmul_precision,
+                o->tune_lock, gn_precision_name[l.products]);
     e->opt.wide = l.wide;
     e->precision = gn_precision_words(&e->arena, *numbers, l.wide);
     if (l.alone) e->lock = e->lock_path = NULL;
@@ -304,7 +310,6 @@ static gn_status *compile(gnnc_executable *e, const gnnc_compile_options *o,
     GN_TRY(o->by_rows ? NULL : read_rows(e, o));
     GN_TRY(read_tuning(e, o));
     GN_TRY(lock_numbers(e, o, &numbers));
-    if (o->matmul_precision) GN_TRY(gn_precision_by_name(o->matmul_precision, &e->opt.precision));
     GN_TRY(gn_storage_by_name(o->gather_storage, &e->opt.gathers));
     if (o->expect_nodes) {
         low_hint *hint = GN_NEW(&e->arena, low_hint);

@@ -2,6 +2,7 @@
 #include "base/nearest.h"
 #include "passes/passes.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* The next name of a list and its length; 0 at the end. */
@@ -38,6 +39,33 @@ bool gn_is_wide(const char *names, const gir_program *p, gir_id v)
     for (size_t n; (n = next(&at)) > 0; at += n)
         if (is_under(at, n, path) || is(at, n, gir_way_name[loc.way])) return true;
     return false;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+gn_status *gn_wide_sorted(gn_arena *a, const char *names, const char **out)
+{
+    *out = NULL;
+    if (!names) return NULL;
+    const char **of = GN_NEW_N(a, const char *, strlen(names) + 1);
+    size_t n = 0;
+    for (const char *at = names;; at++) {
+        size_t length = strcspn(at, ",");
+        if (!length)
+            GN_FAIL(GN_ERR_USAGE, "'%s': a name is empty; commas stand between names", names);
+        of[n++] = gn_arena_strndup(a, at, length);
+        at += length;
+        if (!*at) break;
+    }
+    qsort(of, n, sizeof *of, by_name);
+    gn_buf b = {.arena = a};
+    for (size_t k = 0; k < n; k++)
+        if (!k || strcmp(of[k], of[k - 1]) != 0) gn_buf_printf(&b, "%s%s", b.n ? "," : "", of[k]);
+    *out = b.p;
+    return NULL;
 }
 
 gn_status *gn_wide_check(const char *names, const gir_program *p)

@@ -176,6 +176,9 @@ gn_elem gn_elem_kept(gn_storage kept, bool unbounded);
 #define GN_WIDE_FEATURES "features"
 bool gn_is_wide(const char *names, const gir_program *p, gir_id v);
 bool gn_is_wide_named(const char *names, const char *name); /* is the word there? */
+/* The names in order, each once, as lists are compared; NULL of NULL.  GN_ERR_USAGE: one is empty.
+ */
+GN_NODISCARD gn_status *gn_wide_sorted(gn_arena *a, const char *names, const char **out);
 /* GN_ERR_USAGE: a name that is none of those in the program; with the nearest. */
 GN_NODISCARD gn_status *gn_wide_check(const char *names, const gir_program *p);
 

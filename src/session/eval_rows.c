@@ -114,6 +114,14 @@ static void list_rows(int n_tensors, gn_binding *tensors, const void *mask, cons
         }
 }
 
+void gn_eval_rows_first(gn_arena *a, const gn_eval_rows *z, int n_tensors, gn_binding *tensors)
+{
+    int64_t all = z->row ? z->n : z->mask.rows, n = all < z->how.size ? all : z->how.size;
+    int64_t *row = GN_NEW_N(a, int64_t, n + 1);
+    for (int64_t k = 0; k < n; k++) row[k] = z->row ? z->row[k] : k;
+    list_rows(n_tensors, tensors, z->mask.data, row, n);
+}
+
 gn_status *gn_eval_rows_run(gn_session *s, gn_eval_rows *z)
 {
     gn_unit *u = &s->build.eval;

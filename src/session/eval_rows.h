@@ -22,6 +22,8 @@ GN_NODISCARD gn_status *gn_eval_rows_new(gn_session *s, gn_eval_rows **out);
 void gn_eval_rows_free(gn_eval_rows *z); /* NULL is fine */
 /* Computes all of them, where they are rows.  On a device they are fetched. */
 GN_NODISCARD gn_status *gn_eval_rows_run(gn_session *s, gn_eval_rows *z);
+/* The first part is at hand, in bindings of the evaluation; what lists it lives in the arena. */
+void gn_eval_rows_first(gn_arena *a, const gn_eval_rows *z, int n_tensors, gn_binding *tensors);
 /* What scores edges: the first result that has a number for each, or two. */
 typedef struct gn_edge_scores {
     const char *name;

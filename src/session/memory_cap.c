@@ -1,5 +1,5 @@
 /* memory_cap: a session's programs keep to a bound of memory, or it is said what takes more. */
-#include "session/minibatches.h"
+#include "session/eval_rows.h"
 #include "session/minibatches.h"
 #include "session/session.h"
 #include "session/session_impl.h"
@@ -67,6 +67,12 @@ static gn_status *outline_again(capped_session *z, int program)
     return NULL;
 }
 
+/* Is a unit bound to batches, or to a part of the rows at a time? */
+static bool is_of_parts(const gn_session *s, int unit)
+{
+    return s->batches && (unit == GN_UNIT_STEP || s->batches->eval);
+}
+
 /* Of units that are there: what is computed ahead, then the rest. */
 static gn_status *outline_all(capped_session *z)
 {
@@ -75,7 +81,10 @@ static gn_status *outline_all(capped_session *z)
         if (!unit[u]->code || (u == GN_UNIT_EVAL && z->s->opt.unscored)) continue;
         z->code[2 * u] = unit[u]->code;
         z->code[2 * u + 1] = unit[u]->prepare_code;
-        GN_TRY(gn_session_bound(z->s, unit[u], 0, NULL, &z->data[u]));
+        gn_session_data *d = &z->data[u];
+        GN_TRY(gn_session_bound(z->s, unit[u], 0, NULL, d));
+        if (u == GN_UNIT_EVAL && is_of_parts(z->s, u))
+            gn_eval_rows_first(z->s->arena, z->s->batches->eval, d->n_tensors, d->tensors);
         if (z->code[2 * u + 1]) GN_TRY(outline_again(z, 2 * u + 1));
         GN_TRY(outline_again(z, 2 * u));
     }
@@ -94,7 +103,7 @@ static bool in_file(const capped_session *z, int program)
 static int64_t temporaries(const capped_session *z, int program)
 {
     int64_t bytes = z->outline[program] ? gn_instance_arena_bytes(z->outline[program]) : 0;
-    return z->s->batches && program == 2 * GN_UNIT_STEP ? bytes + bytes / 4 : bytes;
+    return program % 2 == 0 && is_of_parts(z->s, program / 2) ? bytes + bytes / 4 : bytes;
 }
 
 /* Temporaries of programs that run one after another, in one arena; `ahead`: of those that are run
@@ -312,6 +321,14 @@ static gn_status *make_pages(const capped_session *z, int64_t bytes, gn_pages **
     return NULL;
 }
 
+/* What is mapped of the file goes with others' pages: of all of them a window is mapped. */
+static void lend_file(const gn_pages *of, gn_pages *to)
+{
+    int64_t bytes;
+    void *at = gn_pages_memory(of, &bytes);
+    gn_pages_lend(to, at, bytes);
+}
+
 /* Programs know where what they read and write lies. */
 static gn_status *put_in_pages(const capped_session *z, int64_t bytes)
 {
@@ -319,6 +336,7 @@ static gn_status *put_in_pages(const capped_session *z, int64_t bytes)
     bool apart = bytes && z->s->batches;
     gn_status *s = make_pages(z, bytes, &pages[0]);
     if (!s && apart) s = make_pages(z, 0, &pages[1]);
+    if (!s && apart) lend_file(pages[0], pages[1]);
     if (s) return bytes ? gn_status_annotate(s, "--spill %s", z->s->opt.spill) : s;
     for (int k = 0; k < GN_SESSION_PROGRAMS; k++)
         if (z->code[k]) z->code[k]->artifact->pages = pages[apart && !in_file(z, k)];

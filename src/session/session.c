@@ -156,6 +156,10 @@ static gn_status *front_end(gn_session *s)
     if (s->opt.numbers == GN_NUMBERS_FLOAT64 && s->opt.objects)
         GN_FAIL(GN_ERR_USAGE, "--precision float64: objects have weights of float32");
     if (s->opt.numbers == GN_NUMBERS_FLOAT64) GN_TRY(gn_model_widen(s->arena, s->model));
+    const char *locked = s->opt.locked_model;
+    if (locked && strcmp(locked, s->model->name) != 0)
+        GN_FAIL(GN_ERR_DATA, "%s:2: is of model %s, not of %s", s->opt.tune_lock, locked,
+                s->model->name);
     const gir_program *named = s->model->loss ? s->model->loss : s->model->eval;
     GN_TRY(gn_status_annotate(gn_wide_check(s->opt.wide, named), "--keep-float32"));
     GN_TRY(gn_session_code_features(s));
@@ -552,7 +556,7 @@ gn_memory gn_session_memory(const gn_session *s)
         if (step) m.graphs += gn_batches_more(s->batches) * gn_instance_own_graph_bytes(step);
     }
     for (int k = 0; k < 2; k++)
-        if (s->pages[k]) m.pages += gn_pages_window(s->pages[k]);
+        if (s->pages[k]) m.pages = gn_pages_window(s->pages[k]); /* the same, of both together */
     m.total = m.data + m.graphs + m.states + m.prepared + m.outputs + m.arena + m.pages;
     return m;
 }

@@ -104,17 +104,18 @@ typedef struct gn_session_options {
     bool no_code;       /* for --emit: no machine code, nothing can be run */
     bool objects;       /* with no_code: machine code as objects */
     const char *cpu;    /* that is compiled for; NULL: this one */
-    struct gn_cache *cache;  /* of compiled kernels; NULL: none. Must outlive gn_session_new, on a
-                                target all */
-    const gn_limits *limits; /* that schedules are made for; NULL: this machine's, or the target's
-                              */
-    gn_precision precision;  /* of products of matrices */
-    gn_products products;    /* who makes those that a target's library has too */
-    gn_storage gathers;      /* of what edges read of nodes */
-    gn_numbers numbers;      /* that programs compute with */
-    const char *wide;        /* what stays float32 of them (gn_is_wide); NULL: nothing */
-    gn_target *target;       /* where it runs; NULL: on this processor. Must outlive the session */
-    const char *tune_lock;   /* choices of schedules come from this file; NULL: as the mode says */
+    struct gn_cache *cache;   /* of compiled kernels; NULL: none. Must outlive gn_session_new, on a
+                                 target all */
+    const gn_limits *limits;  /* that schedules are made for; NULL: this machine's, or the target's
+                               */
+    gn_precision precision;   /* of products of matrices */
+    gn_products products;     /* who makes those that a target's library has too */
+    gn_storage gathers;       /* of what edges read of nodes */
+    gn_numbers numbers;       /* that programs compute with */
+    const char *wide;         /* what stays float32 of them (gn_is_wide); NULL: nothing */
+    gn_target *target;        /* where it runs; NULL: on this processor. Must outlive the session */
+    const char *tune_lock;    /* choices of schedules come from this file; NULL: as the mode says */
+    const char *locked_model; /* that its numbers are of; NULL: it says none */
     double tune_seconds; /* of searching where the mode searches; 0: not, what is kept is taken */
     bool tune_on;        /* search on, in any mode, whatever is kept */
     bool code_alone;     /* with a bound on memory: of what is compiled its code alone is kept, and

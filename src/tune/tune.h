@@ -81,7 +81,8 @@ typedef struct gn_locked_numbers {
     bool alone; /* and no record is beside it: rules choose schedules */
     gn_numbers numbers;
     gn_precision products;
-    const char *wide; /* NULL: nothing */
+    const char *wide;  /* NULL: nothing */
+    const char *model; /* that was trained with them */
 } gn_locked_numbers;
 /* GN_ERR_IO; GN_ERR_DATA. */
 GN_NODISCARD gn_status *gn_tuned_lock_numbers(gn_arena *a, const char *path,
@@ -131,6 +132,7 @@ typedef struct gn_precision_search {
     double tolerance; /* of the metric, of which 1 is all */
     int seeds;
     const char *metric;               /* out: what was looked at */
+    const char *model;                /* out: its name */
     GN_VEC(gn_precision_tried) tried; /* out; the first is float32 */
     uint32_t best;                    /* out: of them */
 } gn_precision_search;
@@ -139,7 +141,8 @@ typedef struct gn_precision_search {
  * is no worse than float32 by more than the tolerance: a mode as it is; else those layers of it,
  * one after another from the one that saves most, with which that is so.  `opt` has the model and
  * data; its precision is not looked at.  Ends early, with what there is, where opt->over says so.
- * Names live in the arena. */
+ * Names live in the arena.  GN_ERR_USAGE: links or facts are judged, of which no metric is
+ * compared. */
 GN_NODISCARD gn_status *gn_tune_precision(gn_arena *a, const gn_session_options *opt,
                                           gn_precision_search *z);
 

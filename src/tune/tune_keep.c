@@ -166,23 +166,26 @@ gn_status *gn_tuned_lock_numbers_save(const gn_locked_numbers *n, const char *pa
 {
     gn_out o;
     GN_TRY(gn_out_open(&o, path));
-    fprintf(o.f, "%s\n%s %s %s %s\n", lock_head, lock_precision, gn_numbers_name[n->numbers],
-            gn_precision_name[n->products], n->wide ? n->wide : "-");
+    fprintf(o.f, "%s\n%s %s %s %s of %s\n", lock_head, lock_precision, gn_numbers_name[n->numbers],
+            gn_precision_name[n->products], n->wide ? n->wide : "-", n->model);
     return gn_out_close(&o, NULL);
 }
 
-/* The line behind the first, "precision mixed medium convs.1,features". */
+/* The line behind the first, "precision mixed medium convs.1,features of GCN". */
 static gn_status *read_numbers(gn_arena *a, char *line, gn_locked_numbers *out)
 {
     char *rest, *word = strtok_r(line, " ", &rest), *numbers = strtok_r(NULL, " ", &rest),
-                *products = strtok_r(NULL, " ", &rest), *wide = strtok_r(NULL, " ", &rest);
+                *products = strtok_r(NULL, " ", &rest), *wide = strtok_r(NULL, " ", &rest),
+                *of = strtok_r(NULL, " ", &rest), *model = strtok_r(NULL, " ", &rest);
     if (!word || strcmp(word, lock_precision) != 0) return NULL;
-    if (!numbers || !products || !wide || strtok_r(NULL, " ", &rest))
-        GN_FAIL(GN_ERR_DATA, "'precision', what is computed with, products, and what stays float32 "
-                             "or '-' are expected");
+    if (!model || strcmp(of, "of") != 0 || strtok_r(NULL, " ", &rest))
+        GN_FAIL(GN_ERR_DATA, "'precision', what is computed with, products, what stays float32 or "
+                             "'-', and the model are expected, as 'precision mixed medium - of "
+                             "GCN'");
     GN_TRY(gn_numbers_by_name(numbers, &out->numbers));
     GN_TRY(gn_precision_by_name(products, &out->products));
-    out->wide = strcmp(wide, "-") ? gn_arena_strdup(a, wide) : NULL;
+    GN_TRY(gn_wide_sorted(a, strcmp(wide, "-") ? wide : NULL, &out->wide));
+    out->model = gn_arena_strdup(a, model);
     out->there = true;
     return NULL;
 }
@@ -198,7 +201,8 @@ gn_status *gn_tuned_lock_numbers(gn_arena *a, const char *path, gn_locked_number
     char *line = gn_arena_strndup(a, second + 1, strcspn(second + 1, "\n"));
     gn_status *bad = read_numbers(a, line, out);
     if (bad) bad->code = GN_ERR_DATA;
-    out->alone = out->there && !strstr(second, "\nfits\n");
+    const char *behind = second + 1 + strcspn(second + 1, "\n");
+    out->alone = out->there && !behind[strspn(behind, " \t\r\n")];
     return gn_status_annotate(bad, "%s:2", path);
 }
 

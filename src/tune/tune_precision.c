@@ -18,6 +18,7 @@
 #include <string.h>
 
 enum { SURE = 3, MOST_PARTS = 64 };
+#define ROUNDING 1e-9 /* of metrics and their means: what is worse by as much is no worse */
 
 typedef struct searching {
     gn_arena *arena;
@@ -73,12 +74,12 @@ static void summarise(const searching *s, gn_precision_tried *t)
     }
     t->deviation = n > 1 ? sqrt(squares / (n - 1)) : 0;
     t->error = n > 1 ? sqrt(off_squares / (n - 1) / n) : 0;
-    t->within = t->worse - t->error <= s->z->tolerance;
+    t->within = t->worse - t->error <= s->z->tolerance + ROUNDING;
 }
 
 static bool hopeless(const searching *s, const gn_precision_tried *t)
 {
-    return t->seeds >= SURE && t->worse - 3 * t->error > s->z->tolerance;
+    return t->seeds >= SURE && t->worse - 3 * t->error > s->z->tolerance + ROUNDING;
 }
 
 /* Training ------------------------------------------------------------------------------------- */
@@ -148,7 +149,7 @@ static gn_status *try_one(searching *s, gn_precision_tried t, bool *within)
     } else if (!status) {
         status = failed;
     }
-    if (!status) gn_session_free(of);
+    gn_session_free(of);
     gn_arena_free(&a);
     *within = !status && t.within && t.seeds == s->z->seeds;
     t.within = *within;
@@ -253,13 +254,20 @@ static const struct {
              {GN_NUMBERS_MIXED_F16, GN_PRECISION_HIGHEST}};
 enum { MODES = sizeof modes / sizeof *modes };
 
+/* Less memory; of as much, a higher metric; then a faster step. */
+static bool is_better(const gn_precision_tried *t, const gn_precision_tried *than)
+{
+    if (t->bytes != than->bytes) return t->bytes < than->bytes;
+    if (t->mean != than->mean) return t->mean > than->mean;
+    return t->step_us < than->step_us;
+}
+
 static void choose(gn_precision_search *z)
 {
     for (uint32_t k = 0; k < z->tried.n; k++) {
         gn_precision_tried *t = &z->tried.p[k];
         const gn_precision_tried *best = &z->tried.p[z->best];
-        bool less = t->bytes != best->bytes ? t->bytes < best->bytes : t->step_us < best->step_us;
-        if (t->within && less) z->best = k;
+        if (t->within && is_better(t, best)) z->best = k;
         t->frontier = t->seeds > 0;
         for (uint32_t i = 0; i < z->tried.n; i++) {
             const gn_precision_tried *o = &z->tried.p[i];
@@ -291,9 +299,25 @@ static gn_status *search(searching *s)
     return NULL;
 }
 
+/* Before anything is trained: are there figures to compare? */
+static gn_status *check(const searching *s)
+{
+    gn_session *of = gn_session_open(s->arena, s->opt);
+    gn_status *bad = gn_session_read(of);
+    bool facts = !bad && gn_session_ranks(of), links = !bad && gn_session_judges(of);
+    if (!bad) s->z->model = of->model->name;
+    if (facts || links)
+        bad = GN_ERROR(GN_ERR_USAGE,
+                       "--tolerance: judges by validation rows of classes, and %s is judged by %s",
+                       of->model->name, facts ? "facts that are ranked" : "links");
+    gn_session_free(of);
+    return bad;
+}
+
 gn_status *gn_tune_precision(gn_arena *a, const gn_session_options *opt, gn_precision_search *z)
 {
     searching s = {a, opt, z};
+    GN_TRY(check(&s));
     z->tried.n = 0;
     z->best = 0;
     GN_TRY(search(&s));
