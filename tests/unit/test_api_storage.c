@@ -130,7 +130,7 @@ START_TEST(states_know_their_precision)
     char path[] = "api-precision.XXXXXX", lock[] = "api-lock.XXXXXX";
     FILE *f = fdopen(mkstemp(lock), "w");
     ck_assert(f != NULL);
-    fputs("gnnc tuning lock 1\nprecision mixed highest b\n", f);
+    fputs("gnnc tuning lock 1\nprecision mixed highest b of M\n", f);
     ck_assert_int_eq(fclose(f), 0);
     close(mkstemp(path));
     const gnnc_compile_options of[] = {
@@ -157,7 +157,7 @@ START_TEST(states_know_their_precision)
     o.precision = NULL;
     f = fopen(lock, "w");
     ck_assert(f != NULL);
-    fputs("gnnc tuning lock 1\nprecision mixed highest convs.7\n", f);
+    fputs("gnnc tuning lock 1\nprecision mixed highest convs.7 of M\n", f);
     ck_assert_int_eq(fclose(f), 0);
     refused(gnnc_compile(m, &o, &e), GNNC_ERROR_USAGE, "no layer 'convs.7'");
     f = fopen(lock, "w");
