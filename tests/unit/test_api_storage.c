@@ -155,6 +155,14 @@ START_TEST(states_know_their_precision)
     o.precision = "float32";
     refused(gnnc_compile(m, &o, &e), GNNC_ERROR_USAGE, "is for 'mixed'");
     o.precision = NULL;
+    o.matmul_precision = "medium";
+    refused(gnnc_compile(m, &o, &e), GNNC_ERROR_USAGE, "is for 'highest'");
+    o.matmul_precision = NULL;
+    f = fopen(lock, "w");
+    ck_assert(f != NULL);
+    fputs("gnnc tuning lock 1\nprecision mixed highest b of N\n", f);
+    ck_assert_int_eq(fclose(f), 0);
+    refused(gnnc_compile(m, &o, &e), GNNC_ERROR_DATA, ":2: is of model N, not of M");
     f = fopen(lock, "w");
     ck_assert(f != NULL);
     fputs("gnnc tuning lock 1\nprecision mixed highest convs.7 of M\n", f);
