@@ -333,7 +333,7 @@ static void run_half(const char *path, int number)
         gir_program *p = program_of(c, &r);
         for (uint32_t k = 0; k < r.r.n; k++) {
             double off = strncmp(r.r.p[k].what, "grad.", 5) ? out : grad;
-            r.r.p[k].tolerance = fmax(TIMES * off, ROUNDINGS * 0x1p-9);
+            r.r.p[k].tolerance = fmax((double)TIMES * off, (double)ROUNDINGS * 0x1p-9);
         }
         gir_env env = environment(c, p, g);
         run_and_compare(c, path, g, p, &env, mode, mode, &r);
