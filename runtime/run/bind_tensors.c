@@ -118,9 +118,10 @@ static gn_status *bind_graph_array(gn_instance *in, int slot)
 static gn_status *make_arena(gn_instance *in)
 {
     int64_t bytes = in->plan.bytes, room;
-    if (gn_instance_in_file(in)) {
+    void *paged = gn_pages_arena(in->artifact->pages, &room);
+    if (paged && bytes <= room) {
         gn_block_free(in->arena); /* of the instance before, which had no room in the file */
-        in->arena = gn_pages_arena(in->artifact->pages, &room);
+        in->arena = paged;
         return NULL;
     }
     if (in->arena && in->room >= bytes) return NULL;

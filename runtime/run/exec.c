@@ -310,7 +310,7 @@ gn_status *gn_instance_next(const gn_instance *in, int n_graphs, const gn_graph_
 bool gn_instance_in_file(const gn_instance *in)
 {
     int64_t room;
-    return gn_pages_arena(in->artifact->pages, &room) && in->plan.bytes <= room;
+    return in->arena && in->arena == gn_pages_arena(in->artifact->pages, &room);
 }
 
 gn_status *gn_instance_follow(gn_instance **in, gn_instance **to)

@@ -126,7 +126,7 @@ int gn_instance_output_graph(const gn_instance *in, const char *name);
 const gn_graph *gn_instance_graph(const gn_instance *in, int graph);
 int64_t gn_instance_symbol(const gn_instance *in, int sym); /* its value */
 int64_t gn_instance_arena_bytes(const gn_instance *in);     /* in memory or in a file */
-/* Do temporaries lie in the artifact's file (paged.h)?  Those that have no room there do not. */
+/* Is the arena that of the artifact's file (paged.h)?  What has no room there is not. */
 bool gn_instance_in_file(const gn_instance *in);
 int64_t gn_instance_output_bytes(const gn_instance *in); /* of outputs that nothing is bound to */
 int64_t gn_instance_outline_output_bytes(const gn_instance *in); /* of all outputs */
