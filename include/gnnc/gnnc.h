@@ -405,8 +405,9 @@ typedef struct gnnc_compile_options {
      * read by gnnc_compile, whose GNNC_ERROR_IO says that it cannot be.  The first inference or
      * step of a program is GNNC_ERROR_DATA where it is no lock or none for this program: which
      * line, what it says and what is so here.  One that `gnnc tune --tolerance` wrote says the
-     * precision, which `precision` may leave out; GNNC_ERROR_USAGE where it is another, or names a
-     * layer that the model does not have.  NULL: none */
+     * precision, which `precision` and `matmul_precision` may leave out: GNNC_ERROR_USAGE where
+     * they say another, or the lock names a layer that the model does not have; GNNC_ERROR_DATA
+     * where it is of a model of another name.  NULL: none */
     const char *tune_lock;
     /* Of products of matrices, in the words of torch.set_float32_matmul_precision: "highest"
      * (NULL): float32 throughout; "high": operands may be rounded to TF32, "medium": to BF16, where
