@@ -163,11 +163,6 @@ gir_id gir_index(gir_program *p, gir_id i, gir_space_id of)
     return must(p, GIR_INDEX, 1, &i, &(gir_attr){.i = {of}}, NULL);
 }
 
-gir_id gir_group(gir_program *p, gir_id g, gir_id k)
-{
-    return must(p, GIR_GROUP, 2, (const gir_id[]){g, k}, NULL, NULL);
-}
-
 gir_id gir_group_rows(gir_program *p, gir_id h)
 {
     return must(p, GIR_GROUP_ROWS, 2, (const gir_id[]){h, gir_in(p, h, 0)}, NULL, NULL);

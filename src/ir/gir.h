@@ -232,7 +232,6 @@ typedef struct gir_drawing { /* attributes of DRAW */
     gir_id weight; /* 0: all alike */
     gir_id time;   /* 0: none */
 } gir_drawing;
-gir_id gir_group(gir_program *p, gir_id g, gir_id k);
 gir_id gir_group_rows(gir_program *p, gir_id h);
 gir_id gir_group_numbers(gir_program *p, gir_id h, gir_space_id of);
 gir_id gir_without(gir_program *p, gir_id g, gir_id h, bool either);
